@@ -49,7 +49,7 @@ def test_tsnkit_comes_back(name: str) -> None:
     """Out, in as a scenario, and out again: the same problem (numbers of nodes may change)."""
     path = HERE / "rich.yaml" if name == "rich" else PLANS / f"{name}.yaml"
     first = export(plan(load(path)).document, ["tsnkit"]).files
-    text = scenario(first["tsnkit/task.csv"], first["tsnkit/topo.csv"])
+    text = scenario(first["tsnkit/task.csv"], first["tsnkit/topo.csv"]).scenario
     (back,) = read_scenario(text, "back.yaml")
     second = export(plan(back).document, ["tsnkit"]).files
 
@@ -86,8 +86,16 @@ TOPO = "link,q_num,rate,t_proc,t_prop\n" + "".join(
 )
 
 
+def test_the_streams_of_a_problem_may_be_a_table(tmp_path: Path) -> None:
+    made = scenario(TASK, TOPO, table="streams of tsnkit.csv")
+    (tmp_path / "streams of tsnkit.csv").write_text(made.table, encoding="utf-8")
+    (tmp_path / "t.yaml").write_text(made.scenario, encoding="utf-8")
+    (apart,) = load_variants(tmp_path / "t.yaml")
+    assert plan(apart).to_json() == plan(read_scenario(scenario(TASK, TOPO).scenario)[0]).to_json()
+
+
 def test_a_problem_of_tsnkit_is_a_scenario() -> None:
-    (back,) = read_scenario(scenario(TASK, TOPO), "back.yaml")
+    (back,) = read_scenario(scenario(TASK, TOPO).scenario, "back.yaml")
     document = plan(back).document
     assert [node["name"] for node in document["nodes"]] == ["es0", "es2", "sw1"]
     (stream,) = document["streams"]
@@ -202,7 +210,7 @@ def test_a_problem_of_tsnkit_is_planned_and_meets_its_deadlines_in_both_simulato
 ) -> None:
     """Sizes of whole slots: the delays are the same to the nanosecond."""
     task, topo = problem_of(seed, [100, 200, 500, 1500])
-    made = plan(read_scenario(scenario(task, topo))[0])
+    made = plan(read_scenario(scenario(task, topo).scenario)[0])
     assert all("scheduled" in stream for stream in made.document["streams"])
     files = exported(made.document, tmp_path / "out")
     ours = delays(made, tmp_path)
@@ -222,7 +230,7 @@ def test_frames_off_tsnkits_grid_are_rounded_soundly(seed: int, tsnkit: Tsnkit, 
     """Any size: frames pass tsnkit's simulator with one delay, a few slots more than ours."""
     task, topo = problem_of(100 + seed, [84, 101, 333, 1071, 1542])
     task = re.sub(r"(\d+),(\d+)$", "200000,200000", task, flags=re.MULTILINE)
-    made = plan(read_scenario(scenario(task, topo))[0])
+    made = plan(read_scenario(scenario(task, topo).scenario)[0])
     files = exported(made.document, tmp_path / "out")
     ours = delays(made, tmp_path)
     theirs = delays_there(files, tsnkit.simulate(files))

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import Exit, fail, told
 
 app = typer.Typer(
@@ -26,10 +27,15 @@ def tsnkit(
         Path, typer.Argument(help="Streams: stream,src,dst,size,period,deadline,jitter.", show_default=False)
     ],
     topo: Annotated[Path, typer.Argument(help="Links: link,q_num,rate,t_proc,t_prop.", show_default=False)],
+    table: Annotated[
+        Path | None,
+        option("FILE.csv", "Write the streams into this table; keep the scenario in the same folder."),
+    ] = None,
 ) -> None:
     """Print a scenario from tsnkit's task and topology files."""
     with told():
         from tsnbench import foreign
+        from tsnbench.errors import InputError
         from tsnbench.exports.tsnkit_import import LARGEST_FILE, scenario
         from tsnbench.foreign_files import recognise
         from tsnbench.foreign_files.formats import no_measure
@@ -40,7 +46,12 @@ def tsnkit(
             if found is not None and found.name not in ("tsnkit", "csv", "text"):
                 fail(Exit.INPUT_WRONG, no_measure(str(path), found, "a CSV file of tsnkit"))
             texts.append(foreign.read_text(path, LARGEST_FILE))
-        sys.stdout.write(scenario(texts[0], texts[1], task.name, topo.name))
+        if table is not None and table.suffix.lower() != ".csv":
+            raise InputError(f"--table: expected a file that ends in .csv, found {table}")
+        made = scenario(texts[0], texts[1], task.name, topo.name, table.name if table else "")
+        if table is not None:
+            table.write_text(made.table, encoding="utf-8")
+        sys.stdout.write(made.scenario)
 
 
 @app.command("trdp")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -70,8 +71,25 @@ def _read_rows(reader: csv.DictReader[str], name: str, columns: tuple[str, ...])
     return rows
 
 
-def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str = "topo.csv") -> str:
+@dataclass(frozen=True)
+class Imported:
+    """A scenario, and the table of its streams where one was asked for."""
+
+    scenario: str
+    table: str
+
+
+def scenario(
+    task: str, topo: str, task_name: str = "task.csv", topo_name: str = "topo.csv", table: str = ""
+) -> Imported:
     """A scenario's YAML from the texts of both files.
+
+    Args:
+        task: the streams.
+        topo: the links.
+        task_name: the name of the file of the streams, for messages.
+        topo_name: the name of the file of the links, for messages.
+        table: the name of the table that the streams go into; empty: they go into the scenario.
 
     Raises:
         InputError: with the place, what was expected and what was found.
@@ -112,8 +130,12 @@ def scenario(task: str, topo: str, task_name: str = "task.csv", topo_name: str =
         raise InputError(f"{topo_name}: q_num: expected 1 or more, found {most}")
     classes = "{0: 0}" if most == 1 else f"{{{SCHEDULED_PCP}: {most - 1}, 0: 0}}"
     lines += [f"  queues: {{classes: {classes}}}", ""]
-    lines += ["# tsnkit's grid", f"schedule: {{granularity: {GRID_NS} ns}}", "", "streams:", *streams]
-    return "\n".join(lines) + "\n"
+    lines += ["# tsnkit's grid", f"schedule: {{granularity: {GRID_NS} ns}}", ""]
+    if table:
+        lines.append(f"streams: {{table: {json.dumps(table, ensure_ascii=False)}}}")
+        return Imported("\n".join(lines) + "\n", _table(streams))
+    lines += ["streams:", *(stream.line for stream in streams)]
+    return Imported("\n".join(lines) + "\n", "")
 
 
 def _read_links(topo: str, name: str) -> dict[tuple[int, int], _Row]:
@@ -161,8 +183,8 @@ def _gap_ns(row: _Row) -> int:
 
 def _streams(
     task: str, name: str, names: dict[int, str], links: dict[tuple[int, int], _Row]
-) -> tuple[list[str], list[int]]:
-    lines, periods = [], []
+) -> tuple[list[_Stream], list[int]]:
+    streams, periods = [], []
     seen: set[int] = set()
     header = "id" if task.startswith("id,") else "stream"
     for row in _rows(task, name, (header, "src", "dst", "size", "period", "deadline", "jitter")):
@@ -197,13 +219,46 @@ def _streams(
                 f"{row.where}: deadline: expected more than the {behind} ns that the listener's t_proc and "
                 f"the gap take, found {deadline}"
             )
-        requires = [f"delay: {deadline - behind} ns"] if deadline else []
+        delay = f"{deadline - behind} ns" if deadline else ""
         # tsnkit's jitter is the spread of arrivals; a jitter of a whole period is no requirement.
-        requires += [f"jitter spread: {jitter} ns"] if 0 < jitter < period else []
+        spread = f"{jitter} ns" if 0 < jitter < period else ""
         to = names[listeners[0]] if len(listeners) == 1 else f"[{', '.join(names[one] for one in listeners)}]"
-        lines.append(
-            f"  s{number}: {{from: {names[source]}, to: {to}, pcp: {SCHEDULED_PCP}, period: {period} ns, "
-            f"frame: {frame} B, scheduled: true, requires: {{{', '.join(requires)}}}}}"
-        )
+        streams.append(_Stream(f"s{number}", names[source], to, period, frame, delay, spread))
         periods.append(period)
-    return lines, periods
+    return streams, periods
+
+
+@dataclass(frozen=True)
+class _Stream:
+    """A stream as the scenario writes it; ``delay`` and ``spread`` are empty where nothing is required."""
+
+    name: str
+    talker: str
+    to: str
+    period_ns: int
+    frame: int
+    delay: str
+    spread: str
+
+    @property
+    def line(self) -> str:
+        """One line of YAML."""
+        requires = [f"delay: {self.delay}"] if self.delay else []
+        requires += [f"jitter spread: {self.spread}"] if self.spread else []
+        return (
+            f"  {self.name}: {{from: {self.talker}, to: {self.to}, pcp: {SCHEDULED_PCP}, "
+            f"period: {self.period_ns} ns, frame: {self.frame} B, scheduled: true, "
+            f"requires: {{{', '.join(requires)}}}}}"
+        )
+
+
+def _table(streams: list[_Stream]) -> str:
+    """The streams as a table beside the scenario."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    limits = ("requires.delay", "requires.jitter spread")
+    rows.writerow(("name", "from", "to", "pcp", "period (ns)", "frame (B)", "scheduled", *limits))
+    for one in streams:
+        ends = (one.name, one.talker, one.to, SCHEDULED_PCP)
+        rows.writerow((*ends, one.period_ns, one.frame, "true", one.delay, one.spread))
+    return text.getvalue()

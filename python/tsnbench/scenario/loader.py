@@ -9,7 +9,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.scenario import model, sections
+from tsnbench.scenario import model, sections, tables
 from tsnbench.scenario.build import (
     clock_faults,
     clocks,
@@ -85,7 +85,8 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
         text.encode()
     except UnicodeEncodeError:
         raise source.failure(file, "text", "a surrogate, which is no character") from None
-    return _runs(source.parse(text, file), file)
+    tree, table = tables.joined(source.parse(text, file), file)
+    return _runs(tree, file, table)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class _Run:
     choices: Map[str, int]
 
 
-def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
+def _runs(tree: Mapping, file: str, table: str = "") -> list[model.Scenario]:
     """Every combination.
 
     An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
@@ -111,7 +112,7 @@ def _runs(tree: Mapping, file: str) -> list[model.Scenario]:
     passes = parts = 0
     while pending:
         choices = pending.pop()
-        reading = Reading(file, choices, made)
+        reading = Reading(file, choices, made, table)
         scenario = _read(tree, reading)
         passes += 1
         problems += reading.problems
@@ -212,7 +213,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         hosts=software,
         **top.given(net, model.Scenario),
     )
-    return scenario.read_from(Origin(reading.file, tree), tuple(dict.fromkeys(reading.doubts)))
+    return scenario.read_from(Origin(reading.file, tree, reading.table), tuple(dict.fromkeys(reading.doubts)))
 
 
 def _parameters(reading: Reading, tree: Mapping) -> None:

@@ -30,6 +30,12 @@ def json_schema() -> dict[str, Any]:
     for one in stream.values():
         one["properties"]["pattern"]["examples"] = sorted(catalogue.patterns())
         one["properties"]["class"]["examples"] = sorted(catalogue.sr_classes())
+    # A stream may be called table, but then it is a mapping.
+    table = {"type": "string", "description": "a CSV or Parquet file beside the scenario, one row a stream"}
+    properties["streams"]["properties"] = {"table": {"anyOf": [table, *stream.values()]}}
+    properties["streams"]["patternProperties"] = {
+        rf"^(?!table$)({NAME.pattern})$|\$\{{": one for one in stream.values()
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tsnbench scenario",

@@ -123,8 +123,16 @@ class Net:
 
     def _islands(self, node: str) -> set[str]:
         """The islands of forwarding nodes that a node belongs to or touches, each by its first node."""
-        near = [node] if self.forwards(node) else self.neighbours[node]
-        return {self.islands[other] for other in near if self.forwards(other)}
+        found = self._near.get(node)
+        if found is None:
+            near = [node] if self.forwards(node) else self.neighbours[node]
+            found = self._near[node] = {self.islands[other] for other in near if self.forwards(other)}
+        return found
+
+    @cached_property
+    def _near(self) -> dict[str, set[str]]:
+        """What :meth:`_islands` found: asked for each stream, while a network has few nodes."""
+        return {}
 
     @cached_property
     def islands(self) -> dict[str, str]:

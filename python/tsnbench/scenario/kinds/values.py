@@ -53,14 +53,16 @@ class OneText:
         raise NotImplementedError
 
     def read(self, reading: Reading, value: Value, path: str) -> Any:
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        text = scalar.text.strip()
+        text = reading.plain(value)
+        if text is None:
+            scalar = reading.scalar(value, path, self.expected)
+            if isinstance(scalar, Bad):
+                return BAD
+            value, text = scalar, scalar.text.strip()
         try:
             return self.of(text)
         except UnitError as error:
-            return reading.problem(scalar.place, path, error.expected, shown(text), error.hint)
+            return reading.problem(value.place, path, error.expected, shown(text), error.hint)
 
 
 @dataclass(frozen=True)
@@ -246,14 +248,16 @@ class Text:
     def read(self, reading: Reading, value: Value, path: str) -> Named | Bad:
         if not self.swept and isinstance(value, Sequence):
             return reading.problem(value.place, path, self.expected, describe(value))
-        scalar = reading.scalar(value, path, self.expected)
-        if isinstance(scalar, Bad):
-            return BAD
-        text = scalar.text.strip()
+        text = reading.plain(value)
+        if text is None:
+            scalar = reading.scalar(value, path, self.expected)
+            if isinstance(scalar, Bad):
+                return BAD
+            value, text = scalar, scalar.text.strip()
         if self.named and not NAME.fullmatch(text):
             hint = (in_a_row(text) if self.listed else "") or NAME_HINT
-            return reading.problem(scalar.place, path, self.expected, shown(text), hint)
-        return Named.at(text, scalar.place, path, self.of)
+            return reading.problem(value.place, path, self.expected, shown(text), hint)
+        return Named.at(text, value.place, path, self.of)
 
     def schema(self) -> Schema:
         one: Schema = {"type": ["string", "integer"] if self.number else "string", "description": self.what}

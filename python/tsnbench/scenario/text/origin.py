@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
+from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value, is_in_table, located
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,6 +13,8 @@ class Origin:
 
     file: str
     tree: Mapping
+    table: str = ""
+    """The file of the table beside it."""
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, Origin)
@@ -30,7 +32,10 @@ class Origin:
             if step is None:
                 break
             place, node, rest = step
-        return self.file if place is None else f"{self.file}:{place.line}:{place.column}"
+        if place is None:
+            return self.file
+        file, line, column = located(self.file, self.table, place)
+        return f"{file}:{line}:{column}"
 
 
 def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
@@ -40,7 +45,9 @@ def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
         for key, value in sorted(node.entries, key=lambda entry: -len(entry[0].text)):
             after = path.removeprefix(key.text)
             if path.startswith(key.text) and (not after or after[0] in ".[:"):
-                return key.place, value, after.removeprefix(".")
+                # The keys of a table stand in its header: the cell tells more.
+                place = value.place if is_in_table(key.place) else key.place
+                return place, value, after.removeprefix(".")
     if isinstance(node, Sequence) and path.startswith("["):
         number, _, after = path[1:].partition("]")
         if number.isdecimal() and int(number) < len(node.items):

@@ -15,6 +15,7 @@ from tsnbench.scenario.text.source import (
     Sequence,
     Value,
     describe,
+    located,
     most_values,
     shown,
     too_many,
@@ -81,10 +82,12 @@ class Reading:
     """The state of one pass.
 
     ``choices``: for each axis, by its path, which value this run takes. ``made``: what earlier passes made.
+    ``table``: the file of the table beside the scenario.
     """
 
-    def __init__(self, file: str, choices: Map[str, int], made: Axes | None = None) -> None:
+    def __init__(self, file: str, choices: Map[str, int], made: Axes | None = None, table: str = "") -> None:
         self.file = file
+        self.table = table
         self.choices = choices
         self.made = made or Axes()
         self.problems: list[Problem] = []
@@ -107,14 +110,15 @@ class Reading:
     def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
         """Notes a mistake; returns :data:`BAD` for the caller to return."""
         words = (shown(text, 240) for text in (path, expected, found, hint))
-        self.problems.append(Problem(self.file, place.line, place.column, *words))
+        self.problems.append(Problem(*located(self.file, self.table, place), *words))
         if len(self.problems) >= MOST_PROBLEMS:
             raise ScenarioErrors(self.problems)
         return BAD
 
     def doubt(self, kind: str, place: Place, path: str, text: str, hint: str) -> None:
         """Reports a valid value that is probably not intended."""
-        self.doubts.append(Caution(f"{self.file}:{place.line}:{place.column}", kind, path, text, hint))
+        file, line, column = located(self.file, self.table, place)
+        self.doubts.append(Caution(f"{file}:{line}:{column}", kind, path, text, hint))
 
     def resolve(self, value: Value, path: str) -> Value | Bad:
         """The value, with ``${…}`` replaced if it is a text."""
@@ -143,6 +147,16 @@ class Reading:
     def take(self, axis: Axis) -> Value:
         self.axes[axis.path] = axis
         return axis.values[min(self.choices.get(axis.path, 0), len(axis.values) - 1)]
+
+    def plain(self, value: Value) -> str | None:
+        """The text of a scalar without parameters, as almost all are; None where :meth:`scalar` decides."""
+        if type(value) is not Scalar or "${" in value.text:
+            return None
+        text = value.text.strip()
+        if not text:
+            return None
+        self.resolve(value, "")
+        return text
 
     def scalar(self, value: Value, path: str, expected: str) -> Scalar | Bad:
         """A text where one is expected; a list makes a sweep."""

@@ -37,6 +37,25 @@ class Place(NamedTuple):
 
 
 _START = Place(1, 1)
+_TABLE = 1 << 32
+"""Beyond all lines of a file: rows of the table beside a scenario count from here."""
+
+
+def in_table(row: int, column: int) -> Place:
+    """A place in the table beside a scenario: a row, the header being the first one, and a column."""
+    return Place(_TABLE + row, column)
+
+
+def is_in_table(place: Place) -> bool:
+    """Whether a place is in the table beside a scenario."""
+    return place.line > _TABLE
+
+
+def located(file: str, table: str, place: Place) -> tuple[str, int, int]:
+    """File, line and column of a place in a scenario's file or in the table beside it."""
+    if is_in_table(place):
+        return table, place.line - _TABLE, place.column
+    return file, place.line, place.column
 
 
 class Scalar(NamedTuple):

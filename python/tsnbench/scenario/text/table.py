@@ -1,0 +1,246 @@
+"""A table beside the scenario, CSV or Parquet -> the tree of a YAML file with the same streams.
+
+The header has the keys of a stream, with a unit if the cells have none: ``period (us)``. A dot stands for a
+mapping: ``requires.delay``. A cell has the text that YAML has after the colon; an empty cell gives no key.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tsnbench import foreign
+from tsnbench.scenario.errors import Problem, ScenarioErrors
+from tsnbench.scenario.text.source import (
+    Mapping,
+    Place,
+    Scalar,
+    Sequence,
+    Subject,
+    Value,
+    failure,
+    in_table,
+    most_values,
+    parse,
+    shown,
+    too_many,
+)
+
+ENDINGS = (".csv", ".parquet")
+LARGEST_FILE = 1 << 26
+NAME = "name"
+"""The column that every table has."""
+_HEADER = re.compile(r"\s*(?P<key>[^()\[\]]*?)\s*(?:[(\[]\s*(?P<unit>[^()\[\]]+?)\s*[)\]])?\s*")
+_NUMBER = re.compile(r"[+-]?[0-9.,]+")
+_CELL = Subject("a cell", "")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: the keys that lead to its values, and the unit of cells that have none."""
+
+    keys: tuple[Scalar, ...]
+    unit: str
+    number: int
+
+
+class TableReader:
+    """Reads one table; all mistakes of its shape are noted with its file, row and column.
+
+    Args:
+        file: the scenario's file.
+        written: the name of the table, as the scenario has it.
+        wrong: what is wrong with a key, as a hint; empty where a stream has such a key.
+    """
+
+    def __init__(self, file: str, written: Scalar, wrong: Callable[[str], str]) -> None:
+        self.scenario = file
+        self.written = written
+        self.wrong = wrong
+        self.path = Path(file).parent / written.text.strip()
+        self.file = str(self.path)
+        self.problems: list[Problem] = []
+
+    def entries(self) -> list[tuple[Scalar, Value]]:
+        """Each row's name and its keys with their values; their places are those of :func:`in_table`.
+
+        Raises:
+            ScenarioErrors: the table cannot be read, or its header is wrong.
+        """
+        rows = self._rows()
+        first = next(rows, None)
+        if first is None:
+            raise self._failure("a table with a header", "an empty file")
+        number, header = first
+        columns = self._columns(header, number)
+        if self.problems:
+            raise ScenarioErrors(self.problems)
+        name_at = next(n for n, column in enumerate(columns) if column and column.keys[0].text == NAME)
+        found, values, most = [], 0, most_values()
+        for row, cells in rows:
+            values += len(cells)
+            if values > most:
+                raise too_many(self.file, Place(row, 1))
+            found.append(self._row(columns, name_at, row, cells))
+        if self.problems:
+            raise ScenarioErrors(self.problems)
+        if not found:
+            raise self._failure("a row for each stream", "the header alone")
+        return [entry for entry in found if entry is not None]
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Rows with their numbers, as an editor or a spreadsheet counts them; the header first."""
+        if self.path.suffix.lower() not in ENDINGS:
+            hint = "write streams: {table: streams.csv}"
+            raise self._failure("a file that ends in .csv or .parquet", shown(self.written.text), hint)
+        try:
+            return self._parquet() if self.path.suffix.lower() == ".parquet" else self._csv()
+        except FileNotFoundError:
+            hint = "the path counts from the scenario's folder"
+            raise self._failure("a table beside the scenario", f"no file {self.file}", hint) from None
+        except foreign.UnusableFileError as error:
+            raise self._failure(error.expected, f"{error.found}: {self.file}") from None
+        except OSError as error:
+            raise self._failure("a table", f"{self.file}: {error.strerror or error}") from None
+
+    def _csv(self) -> Iterator[tuple[int, list[str]]]:
+        text = foreign.read_text(self.path, LARGEST_FILE).removeprefix("\ufeff")
+        header = text.partition("\n")[0]
+        # Spreadsheets write the sign that their language leaves free.
+        mark = next((mark for mark in ",;\t" if mark in header), ",")
+        return self._csv_rows(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
+
+    def _csv_rows(self, reader: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]:
+        line = 1
+        try:
+            for cells in reader:
+                if any(cells):
+                    yield line, cells
+                line = reader.line_num + 1  # type: ignore[attr-defined]
+        except csv.Error as error:
+            raise failure(self.file, "a CSV file", str(error), place=Place(line, 1)) from None
+
+    def _parquet(self) -> Iterator[tuple[int, list[str]]]:
+        frame = foreign.read_parquet(self.path)
+        lists = [name for name, kind in frame.schema.items() if kind.is_nested()]
+        if lists:
+            raise failure(self.file, "columns of texts and numbers", f"lists in the column {shown(lists[0])}")
+        cells = frame.rows()
+        return iter([(1, list(frame.columns)), *((n, _texts(row)) for n, row in enumerate(cells, 2))])
+
+    def _columns(self, header: list[str], row: int) -> list[Column | None]:
+        columns: list[Column | None] = []
+        seen: set[str] = set()
+        for number, text in enumerate(header, 1):
+            match = _HEADER.fullmatch(text)
+            key = " ".join(match["key"].split()) if match else ""
+            if not text.strip():
+                columns.append(None)
+                continue
+            hint = "" if key == NAME else self.wrong(key) if key else "write period (us), or period"
+            if hint:
+                self._problem(row, number, "a key of a stream", shown(text), hint)
+            elif key in seen:
+                self._problem(row, number, "each column once", f"{shown(key)} again")
+            seen.add(key)
+            place = in_table(row, number)
+            keys = tuple(Scalar(place, part) for part in key.split(".", 1))
+            columns.append(Column(keys, (match["unit"] or "") if match else "", number))
+        if NAME not in seen:
+            self._problem(row, 1, "a column name", "none", "add a column with the name of each stream")
+        return columns
+
+    def _row(
+        self, columns: list[Column | None], name_at: int, row: int, cells: list[str]
+    ) -> tuple[Scalar, Value] | None:
+        if len(cells) > len(columns) and any(cells[len(columns) :]):
+            self._problem(row, len(columns) + 1, f"{len(columns)} cells, as the header has", f"{len(cells)}")
+            return None
+        name = ""
+        entries: list[tuple[Scalar, Value]] = []
+        within: dict[str, list[tuple[Scalar, Value]]] = {}
+        for column, cell in zip(columns, cells, strict=False):
+            text = cell.strip()
+            if column is None or not text:
+                continue
+            place = in_table(row, column.number)
+            if column.number == name_at + 1:
+                name = text
+                continue
+            if column.unit and _NUMBER.fullmatch(text):
+                text = f"{text} {column.unit}"
+            value: Value = Scalar(place, text)
+            if text[0] in "[{":
+                value = self._nested(text, row, column.number, place)
+            if len(column.keys) == 1:
+                entries.append((column.keys[0], value))
+                continue
+            outer, inner = column.keys[0], column.keys[1]
+            if outer.text not in within:
+                within[outer.text] = []
+                entries.append((outer, Mapping(place, (), 0)))
+            within[outer.text].append((inner, value))
+        if not name:
+            self._problem(row, name_at + 1, "the name of a stream", "nothing")
+            return None
+        if within:
+            entries = [(key, _filled(value, within.get(key.text))) for key, value in entries]
+        place = in_table(row, name_at + 1)
+        weight = 1 + 2 * len(entries)
+        return Scalar(place, name), Mapping(place, tuple(entries), weight)
+
+    def _nested(self, text: str, row: int, column: int, place: Place) -> Value:
+        """A list or a mapping in a cell; all that is in it has the place of the cell."""
+        try:
+            top = parse(f"cell: {text}", self.file, _CELL)
+        except ScenarioErrors:
+            self._problem(row, column, "a list such as [a, b] or a mapping such as {a: 1 ms}", shown(text))
+            return Scalar(place, text)
+        return _moved(top.entries[0][1], place)
+
+    def _problem(self, row: int, column: int, expected: str, found: str, hint: str = "") -> None:
+        self.problems.append(Problem(self.file, row, column, "", expected, found, hint))
+
+    def _failure(self, expected: str, found: str, hint: str = "") -> ScenarioErrors:
+        """A mistake at the name of the table in the scenario."""
+        place = self.written.place
+        problem = Problem(self.scenario, place.line, place.column, "streams.table", expected, found, hint)
+        return ScenarioErrors([problem])
+
+
+def _texts(row: Iterable[object]) -> list[str]:
+    """The cells of a Parquet row as a CSV file would have them."""
+    texts = []
+    for value in row:
+        if value is None:
+            texts.append("")
+        elif isinstance(value, bool):
+            texts.append("true" if value else "false")
+        elif isinstance(value, float) and value.is_integer():
+            texts.append(str(int(value)))
+        else:
+            texts.append(str(value))
+    return texts
+
+
+def _filled(value: Value, inner: list[tuple[Scalar, Value]] | None) -> Value:
+    """The mapping that columns with a dot make, with what they hold."""
+    if inner is None or not isinstance(value, Mapping) or value.weight:
+        return value
+    return Mapping(value.place, tuple(inner), 1 + 2 * len(inner))
+
+
+def _moved(value: Value, place: Place) -> Value:
+    """The same value at another place."""
+    if isinstance(value, Mapping):
+        entries = tuple(
+            (Scalar(place, key.text, key.plain), _moved(one, place)) for key, one in value.entries
+        )
+        return Mapping(place, entries, value.weight)
+    if isinstance(value, Sequence):
+        return Sequence(place, tuple(_moved(one, place) for one in value.items), value.weight)
+    return Scalar(place, value.text, value.plain)
