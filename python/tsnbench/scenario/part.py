@@ -59,6 +59,8 @@ class Part:
     """Every value's name with its default, in the order of the class; ``_MISSING`` where there is none."""
     _empty: ClassVar[tuple[str, ...]] = ()
     """The names of values that are empty dictionaries unless given."""
+    _required: ClassVar[tuple[str, ...]] = ()
+    """The names of values without a default."""
     _keys: ClassVar[dict[str, Key]] = {}
     """How values are written, by the value's name, where one key says one value."""
     _written: ClassVar[tuple[tuple[str, str], ...]] = ()
@@ -82,6 +84,7 @@ class Part:
         cls._written = tuple((name, one.written) for name, one in cls._keys.items())
         cls._defaults = cls._defaults | {name: own.get(name, _MISSING) for name in named}
         cls._empty = tuple(name for name, value in cls._defaults.items() if value == {})
+        cls._required = tuple(name for name, value in cls._defaults.items() if value is _MISSING)
 
     def __init__(self, **given: Any) -> None:
         values = self._defaults | given
@@ -90,11 +93,14 @@ class Part:
             raise TypeError(f"{type(self).__name__} has no {unknown}")
         own = self.__dict__
         own.update(values)
-        # Each part has dictionaries of its own, so that none fills that of another.
-        own.update((name, {}) for name in self._empty if name not in given)
-        if _MISSING in values.values():
-            lacking = ", ".join(name for name, value in values.items() if value is _MISSING)
-            raise TypeError(f"{type(self).__name__} needs {lacking}")
+        for name in self._empty:
+            # Each part has dictionaries of its own, so that none fills that of another.
+            if name not in given:
+                own[name] = {}
+        for name in self._required:
+            if values[name] is _MISSING:
+                lacking = ", ".join(name for name, value in values.items() if value is _MISSING)
+                raise TypeError(f"{type(self).__name__} needs {lacking}")
         own["model_fields_set"] = frozenset(given)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -13,6 +13,9 @@ from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import Named, Reading, meant
 
+_NONE = model.Requirements()
+"""What others are copied from."""
+
 
 def named_class(reading: Reading, name: Named) -> catalogue.SrClass | None:
     classes = catalogue.sr_classes()
@@ -39,7 +42,7 @@ def requirements(net: Net, fields: Fields, worst_case: bool = False) -> model.Re
             return model.Requirements()
         return limits.requirements.model_copy(update={"worst_case": worst_case})
     limits = named_class(reading, written["class"]) if "class" in written else None
-    base = limits.requirements if limits else model.Requirements()
+    base = limits.requirements if limits else _NONE
     percentiles: dict[int, int] = {}
     jitter = {limit.kind: limit for limit in base.jitter}
     for key, value in written.items():

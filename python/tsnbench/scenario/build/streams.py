@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from tsnbench.scenario import catalogue, model, sizes
@@ -274,7 +275,7 @@ def _when(
     if given[0] not in fields:
         return None
     if given[0] == "period":
-        return model.Periodic(**fields.given(net, model.Periodic))
+        return _periodic(tuple(fields.given(net, model.Periodic).items()))
     if given[0] == "saturating":
         return model.Saturating(**fields.given(net, model.Saturating))
     when = fields[given[0]].part(net)
@@ -315,7 +316,19 @@ def _size(
         expected = f"a {key} of at most {limits[key]} B{' with a VLAN tag' if tagged else ''}"
         reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
         return None
-    return model.FixedSize(octets=frame)
+    return _fixed(frame)
+
+
+@lru_cache(maxsize=4096)
+def _periodic(values: tuple[tuple[str, Any], ...]) -> model.Periodic:
+    """A release pattern; thousands of streams share a few of them, which do not change."""
+    return model.Periodic(**dict(values))
+
+
+@lru_cache(maxsize=4096)
+def _fixed(octets: int) -> model.FixedSize:
+    """A frame size; thousands of streams share a few of them, which do not change."""
+    return model.FixedSize(octets=octets)
 
 
 def _telegram(
