@@ -50,6 +50,7 @@ LATE = {
     "scenario/catalogue/hosts.py": "the catalogue builds its entries as a scenario builds its own",
     "scenario/kinds/common.py": "the catalogue builds its entries as a scenario builds its own",
     "scenario/text/source.py": "only a text with a mistake is read a second time, by ruamel",
+    "scenario/tables.py": "only a scenario with a table reads one",
     "scenario/model/scenario.py": "a convenience that ARCHITECTURE.md declares",
 }
 """Files, or folders, whose functions import modules of tsnbench, and why."""
