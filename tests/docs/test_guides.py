@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import re
 import shlex
 import subprocess
@@ -14,10 +15,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
     *sorted(ROOT.glob("docs/tutorial/[01]*.md")),
-    *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare")),
+    *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare", "train")),
 ]
-BLOCK = re.compile(r"^```(sh|yaml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-WRITTEN_AS = re.compile(r"here as `([a-z-]+\.yaml)`")
+BLOCK = re.compile(r"^```(sh|yaml|xml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+WRITTEN_AS = re.compile(r"here\s+as\s+`([a-z-]+\.(?:yaml|xml))`")
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.stem)
@@ -26,7 +27,7 @@ def test_a_guide_can_be_followed(guide: Path, tmp_path: Path) -> None:
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     files = WRITTEN_AS.findall(text)
     for language, block in BLOCK.findall(text):
-        if language == "yaml":
+        if language in ("yaml", "xml"):
             (tmp_path / files.pop(0)).write_text(block, encoding="utf-8")
         elif language == "python":
             _call([sys.executable, "-c", block], tmp_path, 0)
@@ -39,18 +40,24 @@ def _follow(line: str, folder: Path) -> None:
     """One line of a shell; a comment may say that it ends with exit code 1."""
     program, *words = shlex.split(line, comments=True)
     assert program == "tsnbench", line
+    into = None
+    if ">" in words:
+        *words, _, into = words
     expanded = [
         found
         for word in words
         for found in (sorted(glob.glob(word, root_dir=folder)) if "*" in word else [word])
     ]
     here = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *expanded]
-    _call(here, folder, 1 if "exit code 1" in line else 0)
+    said = _call(here, folder, 1 if "exit code 1" in line else 0)
+    if into is not None:
+        (folder / into).write_text(said, encoding="utf-8")
 
 
-def _call(command: list[str], folder: Path, expected: int) -> None:
+def _call(command: list[str], folder: Path, expected: int) -> str:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == expected, (command, done.stdout[-2000:], done.stderr[-2000:])
+    return done.stdout
 
 
 def test_the_tutorial_has_a_chapter_for_every_scenario_of_its_folder() -> None:
@@ -64,3 +71,24 @@ def test_the_first_chapter_shows_its_scenario_as_it_is() -> None:
     scenario = (ROOT / "scenarios/tutorial/1-first-link.yaml").read_text(encoding="utf-8")
     body = scenario.partition("\n")[2]
     assert f"```\n{body}```" in GUIDES[0].read_text(encoding="utf-8")
+
+
+def test_what_the_guide_to_trains_says_of_its_runs(tmp_path: Path) -> None:
+    """No telegram of the brakes is lost; with 200 ms alone one stream times out, twice."""
+    from tsnbench.measure import measure_trdp
+
+    test_a_guide_can_be_followed(ROOT / "docs/guides/train.md", tmp_path)
+    expected: list[tuple[str, set[tuple[str, int]], int]] = [
+        ("mrp-30", set(), 0),
+        ("mrp-200", {("state", 220)}, 2),
+    ]
+    for protocol, failed, time_outs in expected:
+        run = tmp_path / f"runs/train/protocol={protocol}"
+        rows = json.loads((run / "verdict.json").read_text(encoding="utf-8"))["rows"]
+        assert len(rows) == 4
+        found = {(one["stream"], one["found"] // 1_000_000) for one in rows if one["met"] != "yes"}
+        assert found == failed
+        capture = run / "captures/car1-tcms-rx.pcapng"
+        (state,) = measure_trdp(capture, time_out_ns=100_000_000)["streams"]
+        assert state["subscription"] is not None
+        assert (state["com_id"], state["subscription"]["time_outs"]) == (2000, time_outs)
