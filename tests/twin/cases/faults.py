@@ -150,9 +150,9 @@ LEGS = Case(
         _lost("lost on the second leg", 0.1, _on_leg("lan-b")),
         _lost("lost on both, and so for the listener", 0.01, lost("beat")),
         Quantity(
-            "came on a leg and not to the listener", "frames", lambda plan: 0.0, _kept_back, simulator=0.0
+            "received on a leg and not by the listener", "frames", lambda plan: 0.0, _kept_back, simulator=0.0
         ),
-        Quantity("came to the listener twice", "frames", lambda plan: 0.0, _twice, simulator=0.0),
+        Quantity("received twice by the listener", "frames", lambda plan: 0.0, _twice, simulator=0.0),
     ),
     "Linux has no 802.1CB. The kernel therefore uses PRP (`hsr` with `proto 1`, IEC 62439-3) in a guest "
     "of its own, with the same talker at the same pace, and two cables that lose frames as in the faults "

@@ -9,7 +9,7 @@ from twin.sightings import arrived, dropped_at_talker, left
 
 PORT = "n1 -> n2"
 TIMER = "a timer of the kernel: 3 to 5 us late, as taprio's; and the driver's path"
-DEVICE = "none but rounding: the card sends at that ns"
+DEVICE = "rounding only: the card sends at that ns"
 
 
 def _first_bits_us(run: Run, stream: str) -> list[float]:
@@ -88,27 +88,27 @@ LATE = Case(
     "etf-late",
     (
         Quantity(
-            "frames that were woken in time, and arrive",
+            "frames of talkers that woke in time, received",
             "frames",
             lambda plan: float(len(releases_us(plan, "timed"))),
             arrived("timed"),
             simulator=0.0,
         ),
         Quantity(
-            "frames that were woken at their time, and are dropped by their port's etf",
+            "frames of talkers that woke at their time, dropped by the port's etf",
             "frames",
             lambda plan: float(len(releases_us(plan, "late"))),
             dropped_at_talker("late"),
             simulator=0.0,
         ),
         Quantity(
-            "of these their talker was told",
+            "of these, reported to the talker",
             "frames",
             lambda plan: float(len(releases_us(plan, "late"))),
             _told,
             simulator=0.0,
         ),
-        Quantity("of these arrive", "frames", lambda plan: 0.0, arrived("late"), simulator=0.0),
+        Quantity("of these, received", "frames", lambda plan: 0.0, arrived("late"), simulator=0.0),
     ),
     "etf compares a frame's time with the clock when the frame arrives: no margin helps a talker that is "
     "woken too late. The socket's error queue has a message for each dropped frame "
@@ -147,7 +147,7 @@ ASSISTED = Case(
             why=DEVICE,
         ),
         Quantity(
-            "the frame behind that one",
+            "the frame after it",
             "us",
             _behind,
             _second,

@@ -29,7 +29,7 @@ STRICT = Case(
             delay("loop", "median"),
             below=3.0,
             above=6.0,
-            why="its own hops; and the hop of the frame ahead of it, which makes that frame earlier or later",
+            why="its own hops; and the hop of the previous frame, which is earlier or later by it",
         ),
         Quantity(
             "urgent frame: 95th percentile",
@@ -38,7 +38,7 @@ STRICT = Case(
             delay("loop", "p95"),
             below=3.0,
             above=6.0,
-            why="its own hops; and the hop of the frame ahead of it, which makes that frame earlier or later",
+            why="its own hops; and the hop of the previous frame, which is earlier or later by it",
         ),
     ),
     "A frame on the wire is not interrupted. No other frame of a lower class is sent before the urgent "
@@ -117,7 +117,7 @@ LINE = Case(
             why="four hops of a kernel, up to 1.5 us each",
         ),
         Quantity(
-            "no more than a frame in its way at each of two bridges: 95th percentile at most",
+            "at most one interfering frame at each of two bridges: bound of the 95th percentile",
             "",
             lambda plan: "yes",
             lambda run: (
