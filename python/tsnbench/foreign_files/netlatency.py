@@ -10,9 +10,9 @@ import json
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 from tsnbench.errors import InputError
+from tsnbench.foreign import Json
 from tsnbench.foreign_files import sequence
 from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, figure
 from tsnbench.quantities import exact
@@ -97,7 +97,7 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
     return {"format": FORMAT, "file": file, "tool": TOOL, "streams": found, "warnings": warnings}
 
 
-def _take(told: dict[str, Any], streams: dict[int, _Stream]) -> None:
+def _take(told: Json, streams: dict[int, _Stream]) -> None:
     number, frame, interval = told["stream-id"], told["sequence-number"], told["interval-usec"]
     if not all(type(one) is int and 0 <= one < 1 << 64 for one in (number, frame, interval)):
         raise ValueError("a number that is none")

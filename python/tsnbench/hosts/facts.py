@@ -10,6 +10,7 @@ from typing import Any
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.netns import probe
 from tsnbench.errors import BackendError
+from tsnbench.foreign import Json
 from tsnbench.hosts.remote.agent import Agent
 from tsnbench.hosts.remote.answers import Done, Ready, Step
 from tsnbench.hosts.tuning import Before
@@ -156,7 +157,7 @@ def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
     return Facts(ready, found, can, carries, there, _state(links, addresses, qdiscs))
 
 
-def state_of(agent: Agent) -> dict[str, Any]:
+def state_of(agent: Agent) -> Json:
     """The state that must be equal before and after a run: links, addresses, queueing disciplines.
 
     Raises:
@@ -181,10 +182,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= 200 else text[:199] + "…"
 
 
-def _state(
-    links: list[dict[str, Any]], addresses: list[dict[str, Any]], qdiscs: list[dict[str, Any]]
-) -> dict[str, Any]:
-    state: dict[str, Any] = {}
+def _state(links: list[Json], addresses: list[Json], qdiscs: list[Json]) -> Json:
+    state: Json = {}
     for one in links:
         kept = {key: one.get(key) for key in ("address", "mtu", "master", "txqlen", "link_type")}
         kept["flags"] = sorted(set(one["flags"]) & {"UP", "PROMISC", "ALLMULTI", "NOARP"})
@@ -202,7 +201,7 @@ def _state(
     return state
 
 
-def _chosen_root(qdiscs: list[dict[str, Any]], name: str) -> str:
+def _chosen_root(qdiscs: list[Json], name: str) -> str:
     for one in qdiscs:
         if one["dev"] == name and one.get("root") and one["kind"] not in ("clsact", "ingress"):
             by_kernel = one["kind"] in DEFAULT_ROOTS and one["handle"] in ("0:", "8001:")
@@ -210,7 +209,7 @@ def _chosen_root(qdiscs: list[dict[str, Any]], name: str) -> str:
     return ""
 
 
-def _json(agent: Agent, done: Done) -> list[dict[str, Any]]:
+def _json(agent: Agent, done: Done) -> list[Json]:
     try:
         return list(json.loads(done.out or "[]"))
     except ValueError as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench.errors import BackendError
+from tsnbench.foreign import Json
 from tsnbench.hosts.remote import bootstrap, connection
 from tsnbench.hosts.remote.answers import Done, Program, Ready, Step
 from tsnbench.hosts.remote.connection import READY_S, Connection
@@ -38,10 +39,10 @@ class Agent:
         self.name = name
         self._folder = folder
         """The folder for the work folder; empty: any folder with enough space."""
-        self.log: list[dict[str, Any]] = []
+        self.log: list[Json] = []
         """Every command, with its exit code and the host's time."""
         self.programs: dict[str, Program] = {}
-        self.restored: dict[str, Any] | None = None
+        self.restored: Json | None = None
         self.program_path = ""
         """Path of the live program on the host, once it is there."""
         self.work = ""
@@ -265,7 +266,7 @@ class Agent:
         """An upper bound of TAI on the host's clock, from the last beat."""
         return self._connection.now_ns()
 
-    def _on_event(self, told: dict[str, Any]) -> None:
+    def _on_event(self, told: Json) -> None:
         if told.get("event") == "restored":
             self.restored = told
         elif told.get("event") in ("said", "ended"):

@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 from tsnbench.errors import BackendError
+from tsnbench.foreign import Json
 from tsnbench.hosts.remote import bootstrap
 from tsnbench.hosts.remote.answers import AgentLost
 from tsnbench.hosts.remote.reach import CONNECT_S, Reach
@@ -32,12 +33,12 @@ PIECE = 1 << 16
 class Connection:
     """One process of ssh, or of another way, with an agent at its other end."""
 
-    def __init__(self, name: str, way: Reach, on_event: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, name: str, way: Reach, on_event: Callable[[Json], None]) -> None:
         self.name = name
         self.lost = ""
         """Why the connection is lost; empty while it is open."""
         self._way, self._on_event = way, on_event
-        self._answers: dict[int, Future[tuple[dict[str, Any], bytes]]] = {}
+        self._answers: dict[int, Future[tuple[Json, bytes]]] = {}
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._count = 0
@@ -50,7 +51,7 @@ class Connection:
         self._errors: IO[bytes] = TemporaryFile()  # noqa: SIM115 - as long as the agent
         self._process: subprocess.Popen[bytes] | None = None
 
-    def open(self, words: list[str], program: bytes) -> dict[str, Any]:
+    def open(self, words: list[str], program: bytes) -> Json:
         """Starts the command ``words``, sends the program, and returns the agent's first message.
 
         Raises:
@@ -64,7 +65,7 @@ class Connection:
             # Ctrl-C must reach only the controller.
             start_new_session=True,
         )
-        began: queue.Queue[dict[str, Any]] = queue.Queue()
+        began: queue.Queue[Json] = queue.Queue()
         threading.Thread(target=self._listen, args=(program, began), daemon=True).start()
         return self._first_word(began)
 
@@ -90,7 +91,7 @@ class Connection:
         """An upper bound of TAI on the host's clock, from the last beat."""
         return time.clock_gettime_ns(time.CLOCK_TAI) + self._ahead_ns[1]
 
-    def _first_word(self, began: queue.Queue[dict[str, Any]]) -> dict[str, Any]:
+    def _first_word(self, began: queue.Queue[Json]) -> Json:
         """The host's first answer; a slow link is no error as long as the program is being sent."""
         self._moved = time.monotonic()
         while True:
@@ -103,13 +104,11 @@ class Connection:
                         f"{self.name}: has not answered after {READY_S + CONNECT_S} s"
                     ) from None
 
-    def ask(
-        self, order: dict[str, Any], body: bytes = b"", within_s: float = READY_S
-    ) -> tuple[dict[str, Any], bytes]:
+    def ask(self, order: Json, body: bytes = b"", within_s: float = READY_S) -> tuple[Json, bytes]:
         with self._writing:
             self._count += 1
             number = self._count
-        answer: Future[tuple[dict[str, Any], bytes]] = Future()
+        answer: Future[tuple[Json, bytes]] = Future()
         with self._changed:
             if self.lost:
                 raise AgentLost(f"{self.name}: {self.lost}")
@@ -129,7 +128,7 @@ class Connection:
             raise BackendError(f"{self.name}: {order['do']} {order.get('name', '')}: {told['error']}")
         return told, octets
 
-    def _write(self, header: dict[str, Any], body: bytes) -> None:
+    def _write(self, header: Json, body: bytes) -> None:
         assert self._process is not None
         assert self._process.stdin is not None
         with self._writing:
@@ -152,7 +151,7 @@ class Connection:
                 self._fail("does not answer any more")
                 return
 
-    def _listen(self, octets: bytes, began: queue.Queue[dict[str, Any]]) -> None:
+    def _listen(self, octets: bytes, began: queue.Queue[Json]) -> None:
         process = self._process
         assert process is not None
         assert process.stdout is not None
@@ -181,7 +180,7 @@ class Connection:
                 process.stdin.flush()
                 self._moved = time.monotonic()
 
-    def _heard(self, told: dict[str, Any], body: bytes, began: queue.Queue[dict[str, Any]]) -> None:
+    def _heard(self, told: Json, body: bytes, began: queue.Queue[Json]) -> None:
         if told.get("event") in ("ready", "held"):
             began.put(told)
         elif "id" in told:
