@@ -112,7 +112,7 @@ def _measure(
     sent, arrived = _paths(tx), _paths(rx)
     try:
         for path in (*sent, *arrived):
-            # What is missing, the engine says itself.
+            # The native code reports a missing file.
             with suppress(FileNotFoundError):
                 foreign.regular(path)
         text = _native.measure_captures(

@@ -1,4 +1,4 @@
-"""What keeps measures from being made."""
+"""Errors that prevent measures."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ class Guarantee:
     worst_case: float | None
     reason: str = ""
     source: str = ""
-    """Where it is from, unless from the analysis."""
+    """The source of the bound, if it is not the analysis."""
     condition: str = ""
-    """What has to be so that it holds."""
+    """The condition under which it holds."""
 
 
 NOT_BOUNDED = "no bound is known for this kind of requirement"
@@ -70,7 +70,8 @@ def guarantee(
 
 
 def _released(bounds: FlowBounds) -> int | None:
-    """From the release on, as stamps show it: each is the tick before, so less than one tick more."""
+    """The delay from the release as timestamps show it: each is the tick before, so less than one tick
+    more."""
     upper = bounds.get("release_upper_ps")
     tick = bounds.get("release_tick_ns", 1)
     return None if upper is None else (upper + tick * 1_000 - 1) // 1_000

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = "tsnbench-inspection/1"
 WINDOW_NS = 1_000_000
-"""In which frames of a burst are counted, unless another one is given."""
+"""The default window in which frames of a burst are counted."""
 MOST_GAPS = 100
 """Gaps that are listed per stream; all are counted."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """Of one requirement, or the worst of several; worst first."""
+    """The outcome of one requirement, or the worst of several; worst first."""
 
     FAILED = "no"
     NO_DATA = "no-data"
@@ -69,7 +69,7 @@ _OF_A_RUN = {
     Outcome.PROVED: "ALL MET (PROVED)",
 }
 WORST_CASES = {"proved": "kept", "beyond": "BEYOND", "none": "no bound"}
-"""What the worst case does to a limit: the words for ``proof`` in a verdict."""
+"""The worst case of a limit: the words for ``proof`` in a verdict."""
 
 
 def badge(found: Outcome | None) -> str:

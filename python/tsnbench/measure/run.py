@@ -46,7 +46,7 @@ def measure_run(folder: str | os.PathLike[str], start: str | None = None, end: s
 def _measure(path: Path, start: str | None, end: str | None) -> Measures:
     try:
         for name in (file_names.PLAN, file_names.OBSERVATIONS, file_names.COUNTERS):
-            # What is missing, the engine says itself.
+            # The native code reports a missing file.
             with suppress(FileNotFoundError):
                 foreign.regular(path / name)
         stages = {"from": start, "to": end}

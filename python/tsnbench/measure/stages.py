@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 LEGEND_KEY = "tsnbench.legend"
 REFERENCES = ("interval-start", "wakeup", "send", "qdisc", "driver", "tx")
-"""From where latency counts: the first of these that was stamped."""
+"""The stage from which latency counts: the first of these with a timestamp."""
 BIN_NS = 1_000
-"""Of the histogram of wakeups, as ``cyclictest -h``."""
+"""Width of the bins of the histogram of wakeups, as ``cyclictest -h``."""
 MOST_BINS = 400
 
 
@@ -102,14 +102,14 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
     path = Path(folder) / file_names.OBSERVATIONS
     if not path.exists():
         if any(Path(folder).glob("*/manifest.json")):
-            # A sweep's folder, which says where its runs are.
+            # For a sweep's folder, the error names the folders of its runs.
             Run.open(folder)
         raise InputError(
             f"{folder}: expected observations.parquet, found none\n"
             "hint: a run folder, or one of tsnbench send --into"
         )
     legend, seen = documents.legend(path, LEGEND_KEY), foreign.read_parquet(path)
-    # Of copies the first one counts.
+    # Of several copies, only the first one counts.
     seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
     seen = seen.unique(["tap", "stream", "seq"], keep="first", maintain_order=True)
     taps = legend["taps"]

@@ -50,7 +50,7 @@ def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeSt
     gptp = clocks.get("gptp")
     table, noted = foreign.read_parquet(errors), foreign.parquet_note(errors, NODES_KEY)
     with foreign.table_errors(errors):
-        # What a clock shows at a moment is what stamps of that moment show.
+        # Timestamps at a moment are on the clock as it is at that moment.
         shown = (pl.col("t_true_ns") + pl.col("error_ps").floordiv(1_000)).alias("shown_ns")
         # Clocks that follow one grandmaster are held against it: they share its drift.
         followed = gptp is not None and "bmca" not in gptp and not table["offset_ps"].has_nulls()
@@ -84,7 +84,7 @@ def _drift_ppb(clocks: Clocks, node: int) -> int:
     if wander := clock.get("wander"):
         most += wander["most_ppt"]
     ppb = -(-most // PPT_IN_PPB)
-    # In the time that the clock itself shows, which has been rounded, a slow one loses a little more.
+    # On the clock itself, whose time has been rounded, a slow clock loses a little more.
     return ppb + ppb * ppb // 10**9 + 2
 
 

@@ -139,7 +139,7 @@ def _frames(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
 
 
 SPARE = {"min": 3, "mean": 4, "median": 0, "p90": 7, "p99": 2, "p99_9": 5, "max": 0}
-"""Which figures are left out first where a terminal is narrow."""
+"""The figures that are left out first on a narrow terminal."""
 
 
 def _delays(rows: Sequence[MeasureRow], most: int | None) -> Sheet:

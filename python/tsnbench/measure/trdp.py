@@ -21,7 +21,7 @@ DEFAULT_TIME_OUT_NS = 100_000_000
 
 
 class Subscription(TypedDict):
-    """What a subscriber counts of one stream."""
+    """The counters of a subscriber of one stream."""
 
     taken: int
     gaps: int
@@ -97,7 +97,7 @@ def measure_trdp(
     paths = [os.fspath(file) for file in ([files] if isinstance(files, str | os.PathLike) else files)]
     try:
         for path in paths:
-            # What is missing, the engine says itself.
+            # The native code reports a missing file.
             with suppress(FileNotFoundError):
                 foreign.regular(path)
         text = _native.measure_trdp(paths, json.dumps({"time_out_ns": time_out_ns}))

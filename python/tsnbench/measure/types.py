@@ -34,7 +34,7 @@ class Source(TypedDict):
 
 
 class Count(TypedDict):
-    """What became of the frames."""
+    """The counters of frames."""
 
     never_sent: int | None
     sent: int
@@ -104,7 +104,7 @@ Jitter = TypedDict(
 
 
 class Uncertainty(TypedDict):
-    """By how much the times of a path may be wrong, from the readings of both ends' clocks."""
+    """The uncertainty of a path's times, from the readings of both ends' clocks."""
 
     delay_ns: int
     difference_ns: int
@@ -177,7 +177,7 @@ class Found(TypedDict):
     worst_seq: int | None
     met: str
     uncertainty: NotRequired[float]
-    """What was found may be so much more or less; there where the run's clocks were read."""
+    """The uncertainty of the finding, to both sides, if the run's clocks were read."""
 
 
 class Proof(TypedDict):

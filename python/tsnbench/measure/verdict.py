@@ -83,7 +83,7 @@ def judge(
 
 
 def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:
-    """What the worst case says of every requirement before anything has run: rows as in a verdict."""
+    """The worst case of every requirement before a run: rows as in a verdict."""
     return [
         {
             "stream": row["stream"],
@@ -122,7 +122,7 @@ def required_of(plan_document: PlanDocument) -> bool:
 
 
 def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
-    """A row, and what the worst case says of it; ``counts``: the row is met only if it keeps the limit."""
+    """A row with its worst case; ``counts``: the row is met only if the worst case keeps the limit."""
     worst, found, limit = known.worst_case, row["found"], row["limit"]
     if worst is None:
         proof = "none"
@@ -130,7 +130,7 @@ def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
         proof = "exceeded"
     else:
         proof = "proved" if worst <= limit else "beyond"
-    # What no bound judges cannot be proved, and need not be.
+    # A requirement without a kind of bound cannot be proved, and need not be.
     if counts and row["met"] == YES and proof != "proved" and known.reason != NOT_BOUNDED:
         row = {**row, "met": NOT_PROVED}
     return row, {
@@ -231,7 +231,7 @@ def _percentile(percentile: Percentile, path: PathReport | None) -> Found:
     by_share = {one["share_ppm"]: one["delay_ns"] for one in measured}
     found = by_share.get(share)
     unsure = path.get("uncertainty") if path else None
-    # Where every delay is wrong by so much at most, the delay of every rank is.
+    # If this is the greatest error of every delay, it is also that of every quantile.
     own = unsure["delay_ns"] if unsure else None
     margin = None if found is None else limit - found
     return _row(requirement, limit, "ns", found, margin, uncertainty=own)

@@ -1,1 +1,1 @@
-"""The finished Plan, read only: what it says, and what follows from it alone."""
+"""The finished Plan, read only: its content, and everything that follows from it alone."""

@@ -22,7 +22,7 @@ BEFORE_STAMP = PREAMBLE + START_DELIMITER
 """Octets before the message timestamp point."""
 
 RELEASE = "release"
-"""In place of a point of the frame: when it is handed over to its talker's port."""
+"""Instead of a point of the frame: its release to the talker's port."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -47,7 +47,7 @@ def cut_octets(document: PlanDocument, ingress: Port, egress: Port, octets: int,
 
 
 def stamped_points(document: PlanDocument) -> dict[str, str]:
-    """Tap name to the point of the frame that it stamps."""
+    """Tap name with the point of the frame that its timestamps refer to."""
     return {tap["name"]: tap["point"] for tap in document["taps"]}
 
 
@@ -99,7 +99,7 @@ def _smallest(
     for number, tag in passed:
         port = ports[number]
         node = nodes[port["node"]]
-        # Of the first node, where frames are made, nothing is counted: it is taken off below.
+        # The first node makes the frames, so its processing time is subtracted below.
         delay += node["processing_ns"] * 1_000 + port["propagation_ps"]
         delay += transmission_ps(BEFORE_STAMP + octets + tag, port["rate_bps"])
         cuts = cuts or "cut_through_octets" in node
@@ -182,7 +182,7 @@ def _not_waited_for(
 
 
 def since_release(document: PlanDocument, stream: Stream, points: Mapping[str, str]) -> Mapping[str, str]:
-    """Points of stamps with the release in place of the stamp at the talker."""
+    """Points of timestamps with the release instead of the timestamp at the talker."""
     ports = [document["ports"][hop["port"]]["name"] for hop in stream["route"] if "parent" not in hop]
     return {**points, **{f"{name} tx": RELEASE for name in ports}}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class ClassLoad:
-    """What crosses one traffic class of a port; saturating flows take what is left and have no rate."""
+    """The load of one traffic class of a port; saturating flows use the rest and have no rate."""
 
     flows: list[tuple[str, Fraction]] = field(default_factory=list)
     """(flow, bit/s)."""
@@ -39,7 +39,7 @@ class ClassLoad:
 
 
 def flow_rate(pattern: Pattern, size: Size, tag: int = 0) -> Fraction | None:
-    """PHY bit/s that a flow offers, ``tag`` octets added per frame; None for one that takes what it gets."""
+    """The PHY bit/s of a flow, with ``tag`` octets added per frame; None for a saturating flow."""
     if pattern["kind"] == "saturating":
         return None
     if pattern["kind"] == "periodic" and size["kind"] == "frame":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Forwarding:
-    """Where one bridge sends frames of one destination: places of egress ports, ascending."""
+    """The egress ports of one bridge for frames of one destination: indices, ascending."""
 
     destination_mac: str
     destination_ipv4: str

@@ -1,4 +1,4 @@
-"""What a format cannot express: said, never silently dropped."""
+"""Notes about the parts that a format cannot express; none is left out silently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.network import Network
 
 SHOWN = 3
-"""How many places a terminal shows."""
+"""Number of places that a terminal shows."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Note:
     lost: bool = True
     """False: it is exported, but look before you use it."""
     cure: str | None = None
-    """What to write in the scenario, or which option to give, so that the note goes."""
+    """The change in the scenario, or the option, that avoids the note."""
     places: tuple[str, ...] = ()
     """Ports, nodes or streams; none where it is about the whole."""
 

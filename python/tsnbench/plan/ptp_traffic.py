@@ -21,7 +21,7 @@ _GAP = 12
 
 
 def longest_ps(rate_bps: int) -> int:
-    """How long the longest message takes, to its last bit."""
+    """Time of the longest message, to its last bit."""
     return transmission_ps(BEFORE_STAMP + max(MESSAGES.values()), rate_bps)
 
 

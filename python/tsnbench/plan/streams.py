@@ -1,4 +1,4 @@
-"""What follows from one stream of a Plan alone."""
+"""Everything that follows from one stream of a Plan alone."""
 
 from __future__ import annotations
 

@@ -71,9 +71,9 @@ class GateRow:
     length_ns: int
     classes: tuple[int, ...]
     mac: str = ""
-    """What it asks of the MAC: hold, release or nothing."""
+    """Its MAC operation: hold, release or none."""
     asked_ns: int | None = None
-    """When its list is asked for; None for the first."""
+    """When its list is requested; None for the first."""
     base_ns: int = 0
     """The list's base time, from which ``begin_ns`` counts."""
 
@@ -87,7 +87,7 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[S
     """
     points = stamped_points(document)
     ports = document["ports"]
-    # Of each row the last of its flows, which have one path and one frame, and how many there are.
+    # For each row its last flow, and the number of its flows, which have one path and one frame size.
     found: dict[tuple[str, tuple[int, ...]], tuple[Stream, int, int]] = {}
     for stream in document["streams"]:
         for place in range(len(stream["listeners"])):

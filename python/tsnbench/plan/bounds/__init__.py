@@ -70,9 +70,9 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
 
 
 WINDOWS = "windows' proof"
-"""Where the bounds are from of streams that pass windows of their class."""
+"""The source of the bounds of streams that pass windows of their class."""
 PROOF = "schedule's proof"
-"""Where the bounds of scheduled streams are from."""
+"""The source of the bounds of scheduled streams."""
 
 
 def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
@@ -94,7 +94,7 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         if own is None:
             continue
         clocks = "clocks" in document
-        # What is known without clocks does not hold between stamps of different ones.
+        # A bound without clocks does not hold between timestamps of different clocks.
         flow["lower_ns"] = own["lower_ns"] if clocks else max(flow["lower_ns"], own["lower_ns"])
         flow["lower_ps"] = own["lower_ps"] if clocks else max(flow["lower_ps"], own["lower_ps"])
         least = own["release_lower_ps"]
@@ -121,14 +121,14 @@ def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         own = proved.get((flow["stream"], flow["listener"]))
         if own is None:
             continue
-        # Either stamp of either frame is rounded down to its tick.
+        # Each timestamp of each frame is rounded down to its tick.
         flow["jitter_ns"] = -(-own["varies_ps"] // 1_000) + 2 * tick - 1
         _lower(flow, own, WINDOWS)
     return found
 
 
 def _lower(flow: FlowBounds, own: Proven | Passing, source: str) -> None:
-    """Upper bounds from a proof, where it says more."""
+    """Replaces upper bounds by those of a proof, if they are lower."""
     if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"]:
         flow["upper_ns"], flow["upper_ps"] = own["upper_ns"], own["upper_ps"]
         flow["reason"], flow["source"] = None, source

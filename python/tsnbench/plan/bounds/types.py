@@ -102,14 +102,14 @@ class Open(TypedDict):
 
 
 class Windows(TypedDict):
-    """What follows from windows of classes: the windows' proof."""
+    """The results of the proof of windows."""
 
     flows: list[Passing]
     open: list[Open]
 
 
 class ProvenDelays(TypedDict):
-    """What the proof of a schedule says of delays."""
+    """The delays of the proof of a schedule."""
 
     delays: list[Proven]
     margins_assumed: bool

@@ -49,7 +49,7 @@ ClockQuality = TypedDict(
         "priority2": int,
     },
 )
-"""What a clock announces about itself."""
+"""The attributes of a clock that its Announce messages carry."""
 
 
 class Bmca(TypedDict):
@@ -112,7 +112,7 @@ class FrequencyJumpClockFault(TypedDict):
 
 
 class PtpDownClockFault(TypedDict):
-    """A node neither sends nor takes PTP messages."""
+    """A node neither sends nor accepts PTP messages."""
 
     kind: Literal["ptp-down"]
     node: int
@@ -121,7 +121,7 @@ class PtpDownClockFault(TypedDict):
 
 
 ClockFault = ClockStepClockFault | FrequencyJumpClockFault | PtpDownClockFault
-"""What goes wrong with a clock, or with PTP at a node."""
+"""A fault of a clock, or of PTP at a node."""
 
 
 class Clocks(TypedDict):

@@ -15,7 +15,7 @@ class LinkDownFault(TypedDict):
 
 
 class BabbleFault(TypedDict):
-    """A talker sends more data units than its pattern says."""
+    """A talker sends more data units than its pattern has."""
 
     kind: Literal["babble"]
     stream: int
@@ -92,7 +92,7 @@ class BitErrorsLossModel(TypedDict):
 
 
 LossModel = BernoulliLossModel | GilbertElliottLossModel | BitErrorsLossModel
-"""How frames are lost by chance."""
+"""The model of random loss."""
 
 
 class LossFault(TypedDict):

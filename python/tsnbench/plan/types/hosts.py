@@ -34,7 +34,7 @@ Distribution = ConstantDistribution | UniformDistribution | HistogramDistributio
 
 
 class Host(TypedDict):
-    """How long the software of a node takes, by the stage that each part leads to."""
+    """Latencies of a node's software, each named after the stage at its end."""
 
     wakeup: NotRequired[Distribution]
     send: NotRequired[Distribution]
@@ -56,7 +56,7 @@ class Socket(TypedDict):
 
 
 TaprioMode = Literal["software", "txtime-assist"]
-"""How ``taprio`` lets frames through."""
+"""The mode of ``taprio``."""
 
 
 class Taprio(TypedDict):

@@ -22,7 +22,7 @@ class ListFurther(TypedDict):
 
 
 Further = UniformFurther | ListFurther
-"""What a node takes beyond ``processing_ns``."""
+"""The processing time of a node beyond ``processing_ns``."""
 
 
 class Buffer(TypedDict):
@@ -39,7 +39,7 @@ class Learning(TypedDict):
 
 
 NodeKind = Literal["station", "bridge", "host"]
-"""What a node may do: talk and listen, forward, or both."""
+"""The kind of a node: it talks and listens, forwards, or both."""
 
 
 class Node(TypedDict):

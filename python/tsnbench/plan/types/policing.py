@@ -1,4 +1,4 @@
-"""What a node does with arriving frames: filters, stream gates, flow meters, ATS schedulers."""
+"""Policing of received frames: filters, stream gates, flow meters, ATS schedulers."""
 
 from typing import NotRequired, TypedDict
 

@@ -12,21 +12,21 @@ Merge = TypedDict(
 
 
 class Span(TypedDict):
-    """From one instant until just before another."""
+    """A span from one instant until just before another."""
 
     from_ns: int
     until_ns: int
 
 
 class Active(TypedDict):
-    """When a route entry forwards."""
+    """The times at which a route entry forwards."""
 
     route: int
     spans: list[Span]
 
 
 class Rewritten(TypedDict):
-    """What member streams show in place of their stream's address, VLAN and priority."""
+    """The fields of member streams that replace their stream's address, VLAN and priority."""
 
     destination_mac: str
     vid: int
@@ -57,7 +57,7 @@ class MatchAlgorithm(TypedDict):
 
 
 Algorithm = VectorAlgorithm | MatchAlgorithm
-"""Which sequence numbers count as seen."""
+"""The algorithm that decides whether a sequence number was received before."""
 
 
 class LatentErrors(TypedDict):

@@ -61,7 +61,7 @@ class TracePattern(TypedDict):
 
 
 Pattern = PeriodicPattern | PoissonPattern | SaturatingPattern | TracePattern
-"""When a talker releases its data units."""
+"""The times at which a talker releases its data units."""
 
 
 class FrameSize(TypedDict):
@@ -88,7 +88,7 @@ class ListSize(TypedDict):
 
 
 Size = FrameSize | UnitsSize | ListSize
-"""How many octets a data unit has."""
+"""The sizes of data units."""
 
 
 class Percentile(TypedDict):
@@ -106,7 +106,7 @@ class Jitter(TypedDict):
 
 
 class Requirements(TypedDict):
-    """What a stream requires of each of its listeners."""
+    """The requirements of a stream at each of its listeners."""
 
     delay_ns: NotRequired[int]
     release_delay_ns: NotRequired[int]

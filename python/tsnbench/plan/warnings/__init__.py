@@ -1,1 +1,1 @@
-"""What to look at before trusting a result, found in the Plan alone: one file per kind."""
+"""Warnings to check before a result is trusted, from the Plan alone: one file per kind."""

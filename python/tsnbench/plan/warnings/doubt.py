@@ -1,4 +1,4 @@
-"""What a check of a Plan finds: something to look at before trusting a result, or what can never work."""
+"""Findings of a check of a Plan: warnings, or requests that can never work."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Places(Protocol):
         ...
 
     def path_of(self, doubt: Doubt) -> str:
-        """The part of the scenario that a doubt is about, as the file says it."""
+        """The part of the scenario that a doubt concerns, as the file spells it."""
         ...
 
     def where(self, path: str) -> str:
