@@ -5,8 +5,10 @@ Where the width is too small even so, columns of figures are left out, the least
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -204,3 +206,12 @@ def shortened(text: str, length: int) -> str:
         return text
     head = (length - 1) // 2
     return f"{text[:head]}{ELLIPSIS}{text[len(text) - (length - 1 - head) :]}"
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Rows as CSV: a comma between cells, a line feed after rows (RFC 4180 otherwise); None is empty."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+    return out.getvalue()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tsnbench.exports.tables import csv_text
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
+from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Stream

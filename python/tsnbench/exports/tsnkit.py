@@ -14,13 +14,13 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from tsnbench.exports import tsnkit_times
-from tsnbench.exports.tables import csv_text
 from tsnbench.exports.tsnkit_rows import Link, first_instant, rows
 from tsnbench.plan.frames import data_units
 from tsnbench.plan.gates import clock_spans, joined
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 from tsnbench.plan.paths import entries_to, parents_of
+from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Destination, GateList, PeriodicPattern, Stream

@@ -112,6 +112,11 @@ def print_json_text(text: str) -> None:
     sys.stdout.write(indented(json_text(text)) + "\n")
 
 
+def print_csv(text: str) -> None:
+    """CSV on stdout, and nothing else."""
+    sys.stdout.write(text)
+
+
 @contextmanager
 def told() -> Iterator[None]:
     """Converts the errors that a user can cause into messages and exit codes; ``net`` handles all others."""

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, figure_kinds, print_json, print_table, tell, told
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    figure_kinds,
+    print_csv,
+    print_json,
+    print_table,
+    tell,
+    told,
+)
 
 if TYPE_CHECKING:
     from tsnbench.measure.conformance import Against
@@ -50,6 +59,9 @@ def inspect(
         str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png.")
     ] = "",
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="The figures as tidy CSV on stdout: one row per figure.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
 ) -> None:
     """Look into one capture: its streams, rates, intervals, bursts, and numbers that are missing.
@@ -67,6 +79,8 @@ def inspect(
 
     if plan is None and (port or stamp or base_time or tolerance):
         fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance: expected --plan")
+    if as_csv and as_json:
+        fail(Exit.INPUT_WRONG, "--csv: expected no --json")
     drawn = figure_kinds(figures, report)
     page = None
     with told(), TemporaryDirectory(prefix="tsnbench-inspect-") as scratch:
@@ -89,6 +103,10 @@ def inspect(
         tell(f"report: {page}")
     if as_json:
         print_json(found)
+    elif as_csv:
+        from tsnbench.measure.tidy import of_inspection, text_of
+
+        print_csv(text_of(of_inspection(found)))
     else:
         print_table(inspection_table(found, None if everything else MOST_ROWS))
         if found["gates"] is not None:

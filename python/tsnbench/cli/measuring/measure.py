@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, figure_kinds, print_json, print_table, say, tell, told
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    figure_kinds,
+    print_csv,
+    print_json,
+    print_table,
+    say,
+    tell,
+    told,
+)
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import Measures
@@ -64,6 +74,9 @@ def measure(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Of a run folder, print only the last line: the verdict.")
     ] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="The figures as tidy CSV on stdout: one row per figure.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The measures as JSON on stdout.")] = False,
 ) -> None:
     """Measure delay, jitter and loss per stream: of a run folder, or of captures (A B, or --tx, --rx).
@@ -72,6 +85,8 @@ def measure(
     cyclictest, or of a result file of OMNeT++: its figures.
     """
     drawn = figure_kinds(figures, report)
+    if as_csv and (as_json or sync is not None or stages):
+        fail(Exit.INPUT_WRONG, "--csv: expected no --json, --sync or --stages")
     folder, tx, rx = _given(what or [], tx or [], rx or [])
     if report is not None and not (tx and rx):
         _no_report(folder)
@@ -88,8 +103,10 @@ def measure(
         with told():
             found = recognise(folder)
             if found is None or not found.capture:
-                _foreign(folder, time_out, everything, as_json)
+                _foreign(folder, time_out, everything, as_json, as_csv)
                 return
+        if as_csv:
+            fail(Exit.INPUT_WRONG, f"--csv: expected two captures\nhint: tsnbench inspect {folder} --csv")
         _telegrams(folder, time_out, everything, as_json)
         return
     if time_out is not None:
@@ -116,12 +133,16 @@ def measure(
                 # Requirements concern the network.
                 if as_json:
                     print_json({"measures": measures})
+                elif as_csv:
+                    _csv(measures)
                 else:
                     print_table(measures_table(measures, most=most))
                 raise typer.Exit(Exit.MET)
             verdict = judge_run(one, measures)
             if as_json:
                 print_json({"measures": measures, "verdict": verdict})
+            elif as_csv:
+                _csv(measures)
             else:
                 if not quiet:
                     first = [(row["group"], row["listener"]) for row in verdict_rows(verdict)]
@@ -144,8 +165,16 @@ def measure(
         tell(f"report: {page}")
     if as_json:
         print_json(measures)
+    elif as_csv:
+        _csv(measures)
     else:
         print_table(measures_table(measures, most=most))
+
+
+def _csv(measures: Measures) -> None:
+    from tsnbench.measure.tidy import of_measures, text_of
+
+    print_csv(text_of(of_measures(measures)))
 
 
 def _given(what: list[Path], tx: list[Path], rx: list[Path]) -> tuple[Path | None, list[Path], list[Path]]:
@@ -206,7 +235,7 @@ def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: b
         print_table(trdp_table(found, None if everything else MOST_ROWS))
 
 
-def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool) -> None:
+def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:
     """The figures of a log of another tool."""
     from tsnbench.foreign_files import foreign_table, measure_foreign
     from tsnbench.measure import MOST_ROWS
@@ -218,6 +247,10 @@ def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool) 
         tell(f"warning: {warning}")
     if as_json:
         print_json(found)
+    elif as_csv:
+        from tsnbench.measure.tidy import of_figures, text_of
+
+        print_csv(text_of(of_figures(found["streams"])))
     else:
         print_table(foreign_table(found, None if everything else MOST_ROWS))
 

@@ -1,0 +1,86 @@
+"""Tidy CSV: every figure of the documents in one row, and what is missing in an empty cell."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.cli.main import app
+
+RECORDED = Path(__file__).parents[1] / "captures"
+
+
+def unpacked(name: str, folder: Path) -> str:
+    path = folder / name
+    path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
+    return str(path)
+
+
+def rows(*words: str) -> dict[tuple[str, str, str], str]:
+    """Value and unit by stream, quantity and statistic."""
+    done = CliRunner().invoke(app, [*words, "--csv"])
+    assert done.exit_code == 0, done.output
+    table = list(csv.reader(done.stdout.splitlines()))
+    assert table[0] == ["stream", "listener", "quantity", "statistic", "value", "unit"]
+    found = {(row[0], row[2], row[3]): " ".join(row[4:]) for row in table[1:]}
+    assert len(found) == len(table) - 1
+    return found
+
+
+def test_two_captures(tmp_path: Path) -> None:
+    found = rows("measure", unpacked("rtc_out_A.pcap", tmp_path), unpacked("rtc_in_B.pcap", tmp_path))
+    name = "rtc vlan 100 pcp 6"
+    # The published figures of these recordings.
+    assert found[name, "frames", "sent"] == "5100 frames"
+    assert found[name, "delay", "min"] == "341 ns"
+    assert found[name, "delay", "p99_9"] == "8102 ns"
+    assert found[name, "delay", "count"] == "5100 samples"
+    assert found[name, "jitter delay-step-abs", "max"] == "35643 ns"
+    assert found[name, "frames", "late"] == " frames"
+
+
+def test_one_capture(tmp_path: Path) -> None:
+    found = rows("inspect", unpacked("rtc_out_A.pcap", tmp_path))
+    name = "rtc vlan 100 pcp 6"
+    assert found[name, "interval", "p90"] == "4993995 ns"
+    assert found[name, "frames", "missing"] == "0 frames"
+    assert found[name, "burst", "max"] == "4 frames"
+
+
+def test_a_log_of_another_tool(tmp_path: Path) -> None:
+    found = rows("measure", unpacked("netlatency_veth_1ms_2000.jsonl", tmp_path))
+    assert found["stream 3", "tx-program to rx-program", "mean"] == "226134.691 ns"
+    assert found["stream 3", "tx-kernel-hardware to rx-hardware", "missing"] == "2000 samples"
+    assert found["stream 3", "tx-kernel-hardware to rx-hardware", "min"] == " ns"
+
+
+def test_a_run(tmp_path: Path) -> None:
+    scenario = tmp_path / "line.yaml"
+    scenario.write_text(
+        "name: line\nduration: 2 ms\n"
+        "network: {stations: [a, b], links: {rate: 1 Gbit/s, cable: 5 m, between: [a -- b]}}\n"
+        "streams: {loop: {from: a, to: b, period: 1 ms, payload: 100 B, requires: {delay: 1 ms}}}\n"
+    )
+    run = str(tmp_path / "run")
+    assert CliRunner().invoke(app, ["run", str(scenario), "--into", run]).exit_code == 0
+    told = CliRunner().invoke(app, ["measure", run, "--json"])
+    delay = json.loads(told.stdout)["measures"]["groups"][0]["delay"]
+    assert rows("measure", run)["loop", "delay", "max"] == f"{delay['max']} ns"
+
+
+@pytest.mark.parametrize("more", [["--json"], ["--stages"]])
+def test_csv_beside_something_else(tmp_path: Path, more: list[str]) -> None:
+    done = CliRunner().invoke(app, ["measure", str(tmp_path), "--csv", *more])
+    assert done.exit_code == 2
+    assert "--csv: expected no --json, --sync or --stages" in done.output
+
+
+def test_one_capture_is_inspected(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["measure", unpacked("trdp_process_data.pcap", tmp_path), "--csv"])
+    assert done.exit_code == 2
+    assert "hint: tsnbench inspect" in done.output
