@@ -107,8 +107,12 @@ def bounding(folder: Path) -> list[Result]:
 
 
 def planning(folder: Path) -> list[Result]:
-    """Scenarios of scheduled streams, one line each: from the text to the proved Plan."""
-    return [{"streams": streams, "runs": repeated("plan", written(streams, folder))} for streams in WRITTEN]
+    """Scenarios of scheduled streams, one line or one row each: from the text to the proved Plan."""
+    return [
+        {"streams": streams, "table": table, "runs": repeated("plan", written(streams, folder, table))}
+        for table in (False, True)
+        for streams in WRITTEN
+    ]
 
 
 def measuring(folder: Path) -> list[Result]:
@@ -228,12 +232,13 @@ def tables(results: Result) -> str:
     for row, own in zip(results["by_size"], cost, strict=True):
         peak = median(row["runs"], "peak_mb")
         lines.append(f"{row['nodes']:>10,} {1e-6 / own:>7.2f} {own / cost[0]:>20.2f}x {peak:>8.1f}")
-    lines += ["", "Planning scheduled streams of one line each: from the text to the proved Plan"]
+    lines += ["", "Planning scheduled streams of one line or row each: from the text to the proved Plan"]
     lines.append(f"{'streams':>10} {'s':>7} {'reading s':>10} {'Plan MB':>8} {'peak MB':>8}")
     for row in results["planning"]:
         whole, read = median(row["runs"], "cpu_s"), median(row["runs"], "read_s")
         peak, size = median(row["runs"], "peak_mb"), median(row["runs"], "octets") / 1e6
         lines.append(f"{row['streams']:>10,} {whole:>7.2f} {read:>10.2f} {size:>8.1f} {peak:>8.1f}")
+        lines[-1] += "  table" * row["table"]
     own = 1e3 * median(results["bounding"], "cpu_s")
     lines += ["", f"Worst-case bounds of {FLOWS} flows over {HOPS} hops, JSON to JSON: {own:.1f} ms"]
     timed = [run for row in results["simulating"] for run in row["full"]]
