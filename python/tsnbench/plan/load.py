@@ -70,8 +70,15 @@ def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
     """Per port and traffic class of a Plan's document."""
     ports = document["ports"]
     loads = [[ClassLoad() for _ in port["classes"]] for port in ports]
+    classes = [port["pcp_to_class"] for port in ports]
     for flow in document["streams"]:
         rate = flow_rate(flow["pattern"], flow["size"])
+        if rate is not None and "policing" not in document and "redundancy" not in flow:
+            # One priority and one rate at all ports, as almost all flows of large plans have.
+            own, pcp = (flow["name"], rate), flow["pcp"]
+            for hop in flow["route"]:
+                loads[hop["port"]][classes[hop["port"]][pcp]].flows.append(own)
+            continue
         tagged = flow_rate(flow["pattern"], flow["size"], R_TAG) if "redundancy" in flow else rate
         pcps = priorities_of(document, flow)
         for place, hop in enumerate(flow["route"]):
