@@ -41,12 +41,14 @@ PLANNING_TESTS = [
     "tests/planning/shaping/test_gated_reservations.py",
     "tests/planning/shaping/test_reservations.py",
     "tests/planning/test_golden.py",
+    "tests/planning/routing/test_disjoint.py",
     "tests/planning/routing/test_redundancy.py",
     "tests/planning/routing/test_routes.py",
     "tests/plan/test_warnings.py",
     "tests/planning/windows/test_planned_windows.py",
     "tests/quantities/test_quantities.py",
     "tests/planning/windows/test_by_hand.py",
+    "tests/planning/windows/test_gate_list.py",
 ]
 
 
