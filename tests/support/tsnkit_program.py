@@ -88,9 +88,11 @@ def tsnkit_program() -> Tsnkit | str:
             for path in Path(scratch).glob("*.whl"):
                 with zipfile.ZipFile(path) as wheel:
                     wheel.extractall(ready)
+            # Python before 3.11.4 has no filters; the archive's hash is pinned.
+            safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             for path in Path(scratch).glob("*.tar.gz"):
                 with tarfile.open(path) as source:
-                    source.extractall(Path(scratch) / "source", filter="data")
+                    source.extractall(Path(scratch) / "source", **safe)
             for package in (Path(scratch) / "source").glob("*/tsnkit"):
                 shutil.copytree(package, ready / "tsnkit")
             ready.rename(folder)
