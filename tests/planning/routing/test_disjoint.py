@@ -62,6 +62,15 @@ def test_a_path_through_the_middle_gives_way_at_two_links() -> None:
     assert paths(draft, 2) == ["t a r s u l", "t b p q n d l"]
 
 
+def test_links_that_are_given_back_count_as_much_as_links_that_are_taken() -> None:
+    """Giving back b - c and its neighbours costs 8 - 3 hops, and the detour beside the first path costs 6."""
+    links = ["t-a", "a-b", "b-c", "c-d", "d-l", "t-p", "p-q", "q-r", "r-d", "a-u", "u-v", "v-w", "w-l"]
+    links += ["t-e", "e-f", "f-g", "g-h", "h-i", "i-l"]
+    draft = network(links, list("abcdpqruvwefghi"))
+    assert paths(draft, 1) == ["t a b c d l"]
+    assert paths(draft, 2) == ["t a u v w l", "t p q r d l"]
+
+
 def test_shorter_paths_come_first_and_equal_ones_in_the_order_of_ports() -> None:
     draft = network(["t-a", "a-b", "b-l", "t-c", "c-l", "t-d", "d-l"], list("abcd"))
     assert paths(draft, 5) == ["t c l", "t d l", "t a b l"]

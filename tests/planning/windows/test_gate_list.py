@@ -34,6 +34,11 @@ def test_a_list_begins_with_the_first_window_and_has_the_rest_between() -> None:
     )
 
 
+def test_lists_have_whole_numbers() -> None:
+    base, entries = entries_of({7: us(100, 200)}, REST, 1_000_000, 600, 400)
+    assert {type(number) for number in (base, *(number for entry in entries for number in entry))} == {int}
+
+
 def test_a_guard_ends_the_rest() -> None:
     assert entries_of({7: us(0, 100)}, REST, 1_000_000, 12_336, 1) == (
         0,

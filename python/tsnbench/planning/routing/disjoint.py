@@ -85,7 +85,8 @@ def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list
             arcs.setdefault((port.to, False), []).append(((port.node, True), -1, port.number))
         else:
             arcs.setdefault((port.node, True), []).append(((port.to, False), 1, port.number))
-    for node in {port.node for port in usable} | {port.to for port in usable}:
+    # A link is usable both ways or not at all, so each of its nodes is some port's own.
+    for node in {port.node for port in usable}:
         if node in through and node not in (first, last):
             arcs.setdefault((node, True), []).append(((node, False), 0, None))
         else:

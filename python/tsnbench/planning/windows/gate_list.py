@@ -36,7 +36,7 @@ def entries_of(
         if left <= 0:
             continue
         guard = min(left, max(guard_ns, shortest_ns)) if guard_ns else 0
-        if 0 < left - guard < shortest_ns:
+        if left - guard < shortest_ns:
             guard = left
         if left - guard:
             entries.append((rest, left - guard))
