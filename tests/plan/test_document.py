@@ -28,6 +28,20 @@ def test_another_seed_is_another_experiment() -> None:
     assert plan(line()).hash != plan(line(seed=2)).hash
 
 
+def test_a_document_that_is_changed_is_another_experiment() -> None:
+    """In a notebook one may change a value and run again: nothing of the Plan as it was comes back."""
+    made = plan(line())
+    before = made.hash
+    text = made.to_json()
+    made.document["seed"] += 1
+    assert made.hash != before
+    assert json.loads(made.to_json()) == {
+        **json.loads(text),
+        "seed": made.document["seed"],
+        "hash": made.hash,
+    }
+
+
 def test_the_json_is_canonical_and_carries_its_hash() -> None:
     made = plan(line())
     document = json.loads(made.to_json())

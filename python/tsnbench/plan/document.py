@@ -62,14 +62,10 @@ class Plan:
         """Warnings: what to look at before you trust a result."""
         return warnings(self.document, self.places)
 
-    @cached_property
-    def _text(self) -> tuple[str, str]:
-        """The canonical JSON with its hash, and the hash: written once, as the document does not change."""
-        return _native.plan_text(self.document)
-
     @property
     def hash(self) -> str:
-        return self._text[1]
+        """Of the document as it is now: a changed document is another experiment."""
+        return content_hash(self.document)
 
     @property
     def name(self) -> str:
@@ -77,7 +73,7 @@ class Plan:
 
     def to_json(self) -> str:
         """The canonical content with its hash; the same scenario gives the same bytes."""
-        return self._text[0]
+        return _native.plan_text(self.document)[0]
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:

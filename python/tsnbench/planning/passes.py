@@ -60,18 +60,18 @@ def queue_cyclically(draft: Draft) -> None:
         cqf.queue_cyclically(draft)
 
 
-def prove(made: Plan) -> list[str]:
-    """The violations of scheduled streams; empty if there are none.
+def prove(made: Plan, text: str) -> list[str]:
+    """The violations of scheduled streams; empty if there are none. ``text`` is the Plan as JSON.
 
     Raises:
         ValueError: the Plan contradicts itself.
     """
     if not any("scheduled" in stream for stream in made.document["streams"]):
-        check(made.to_json(), made.document)
+        check(text, made.document)
         return []
     from tsnbench.planning.scheduling import schedule
 
-    return schedule.prove(made.document, made.to_json())
+    return schedule.prove(made.document, text)
 
 
 PASSES: tuple[Callable[[Draft], None], ...] = (
@@ -157,10 +157,10 @@ def plan(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], 
     refuse_impossible(finished, document)
     finished.raise_problems()
     done("refuse_impossible")
-    made.to_json()
+    text = made.to_json()
     done("write_text")
     try:
-        wrong = prove(made)
+        wrong = prove(made, text)
     except ValueError as error:
         # A value that the passes accept and no backend supports, such as a duration of years.
         path, _, problem = str(error).partition(": ")
