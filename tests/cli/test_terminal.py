@@ -27,11 +27,11 @@ def test_talk_tables_and_json_carry_no_control_character(capsys: pytest.CaptureF
     table = Table(title=STRIKE)
     table.add_column(STRIKE)
     table.add_row(STRIKE + " [/b][fe80::1] :x:")
-    output.tell(STRIKE)
+    output.print_message(STRIKE)
     output.data().rule(STRIKE)
     output.print_table(table)
     output.print_table(Sheet(STRIKE, [Column(STRIKE, name=True)], [[STRIKE]], [STRIKE]))
-    output.say(STRIKE)
+    output.print_line(STRIKE)
     output.print_json({STRIKE: STRIKE})
     told = capsys.readouterr()
     assert told.err == f"{SHOWN}\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tsnbench.cli.console.options import argument
-from tsnbench.cli.console.output import Exit, fail, print_json, say, tell, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_message, user_errors
 from tsnbench.cli.console.strict import HELP
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def check(
     doubtful: list[dict[str, str]] = []
     wrong = False
     for file in files:
-        with told():
+        with user_errors():
             plans: list[Plan] = []
             found: dict[str, dict[str, Any]] = {}
             try:
@@ -49,15 +49,15 @@ def check(
         wrong = wrong or bool(found) or (strict and bool(warnings))
         if not as_json:
             for text in found:
-                tell(text)
+                print_message(text)
         if not as_json and plans and not found:
             runs = "1 run" if len(plans) == 1 else f"{len(plans)} runs"
             flows = len(plans[0].document["streams"])
-            say(f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}")
+            print_line(f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}")
             for warning in warnings:
-                tell(str(warning))
+                print_message(str(warning))
             if strict and warnings:
-                tell(f"{file}: --strict: a warning counts as an error")
+                print_message(f"{file}: --strict: a warning counts as an error")
     if as_json:
         print_json({"ok": not wrong, "problems": problems, "warnings": doubtful})
     if wrong:
@@ -101,4 +101,4 @@ def catalogue(
         print_json(dict(found))
     else:
         for name, text in found:
-            say(f"{name:32} {text}")
+            print_line(f"{name:32} {text}")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, figure_kinds, print_json, print_table, say, tell, told
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    figure_kinds,
+    print_json,
+    print_line,
+    print_message,
+    print_table,
+    user_errors,
+)
 
 if TYPE_CHECKING:
     from tsnbench.compare import Comparison
@@ -53,7 +62,7 @@ def compare(
     names = dict(word.partition("=")[::2] for word in rename or [])
     if wrong := [word for word in rename or [] if "=" not in word]:
         fail(Exit.INPUT_WRONG, f"--rename: expected theirs=ours, found {wrong[0]}")
-    with told(), TemporaryDirectory(prefix="tsnbench-compare-") as scratch:
+    with user_errors(), TemporaryDirectory(prefix="tsnbench-compare-") as scratch:
         limit = duration_ns("--within", within)
         sides = [opened(folder) for folder in folders]
         if tx and rx:
@@ -69,7 +78,7 @@ def compare(
         else:
             _tell(found)
     if page is not None:
-        tell(f"comparison: {page}")
+        print_message(f"comparison: {page}")
     raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)
 
 
@@ -79,10 +88,12 @@ def _tell(found: Comparison) -> None:
 
     labels = [side.label for side in found.sides]
     for place, lines in found.plans:
-        tell(f"{labels[place]} ran another Plan than {labels[0]}: {'; '.join(lines)}")
+        print_message(f"{labels[place]} ran another Plan than {labels[0]}: {'; '.join(lines)}")
     print_table(side_table(found))
     if found.gates:
         print_table(gate_table(found))
     print_table(agreement_table(found))
     differ = sum(not one.agrees for one in found.agreements)
-    say(f"{len(found.agreements) - differ} of {len(found.agreements)} quantities agree with {labels[0]}")
+    print_line(
+        f"{len(found.agreements) - differ} of {len(found.agreements)} quantities agree with {labels[0]}"
+    )

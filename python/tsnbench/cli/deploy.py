@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, say, tell, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_message, user_errors
 
 if TYPE_CHECKING:
     from tsnbench.deploy import Outcome
@@ -73,7 +73,7 @@ def deploy(
     """
     if (file is None) == (restore is None):
         fail(Exit.INPUT_WRONG, "expected a Plan or scenario, or --restore RECORD, and not both")
-    with told():
+    with user_errors():
         from tsnbench import deploy as room
         from tsnbench.deploy.deploy import targets
         from tsnbench.plan.network import file_name
@@ -123,7 +123,7 @@ def _document(file: Path, only: list[str]) -> PlanDocument:
     if len(plans) != 1:
         raise InputError(f"expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3")
     for warning in plans[0].warnings:
-        tell(str(warning))
+        print_message(str(warning))
     return plans[0].document
 
 
@@ -144,22 +144,22 @@ def _interfaces(document: PlanDocument, texts: list[str]) -> dict[str, str]:
 
 def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
     for note in outcome.notes:
-        tell(note)
+        print_message(note)
     for node, lines in outcome.left_out.items():
         for line in lines:
-            tell(f"{node}: left out, because it lacks {line}")
+            print_message(f"{node}: left out, because it lacks {line}")
     for warning in outcome.warnings:
-        tell(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     if as_json:
         print_json(outcome.document())
         return
     for node, lines in outcome.changes.items():
         if not lines:
-            say(f"{node}: nothing to change")
+            print_line(f"{node}: nothing to change")
         for line in lines:
-            say(f"{node}: {line}")
+            print_line(f"{node}: {line}")
     if any(outcome.changes.values()):
         if dry_run:
-            say("dry run: nothing was changed")
+            print_line("dry run: nothing was changed")
         elif outcome.done:
-            say(f"done, and read back as meant; what was before is in {outcome.record}")
+            print_line(f"done, and read back as meant; what was before is in {outcome.record}")

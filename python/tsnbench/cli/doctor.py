@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, fail, print_json, say, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line, user_errors
 
 if TYPE_CHECKING:
     from tsnbench.doctor import Answer, Finding, LabReport
@@ -45,7 +45,7 @@ def doctor(
 
     if on is not None and scenario is not None:
         _one_host(on, scenario, as_json)
-    with told():
+    with user_errors():
         if scenario is not None:
             given = answers(_plans(scenario))
             if as_json:
@@ -79,7 +79,7 @@ def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as
         fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
     if wrong := [one for one in place if "=" not in one]:
         fail(Exit.INPUT_WRONG, f"--map: expected NODE=MACHINE, found {wrong[0]}")
-    with told():
+    with user_errors():
         inventory = load_inventory(file)
         plans = _plans(scenario) if scenario is not None else []
         report = examine_lab(inventory, plans, dict(one.split("=", 1) for one in place))
@@ -90,7 +90,7 @@ def _one_host(target: str, scenario: Path, as_json: bool) -> NoReturn:
     """Examines one host for every node of a scenario."""
     from tsnbench.doctor import examine_host
 
-    with told():
+    with user_errors():
         report = examine_host(target, _plans(scenario))
     _end(report, str(scenario), as_json, scenario, f"at {target}")
 
@@ -110,28 +110,30 @@ def _end(
 
 def _conclude(what: str, scenario: Path | None, silent: Sequence[str], lacks: bool, where: str) -> None:
     if silent:
-        say(f"{what}: not known: {', '.join(silent)} could not be examined")
+        print_line(f"{what}: not known: {', '.join(silent)} could not be examined")
     elif scenario is None:
-        say("something is missing" if lacks else "nothing is missing: --for SCENARIO says what one needs")
+        print_line(
+            "something is missing" if lacks else "nothing is missing: --for SCENARIO says what one needs"
+        )
     else:
-        say(f"{what}: --on hosts: {'cannot' if lacks else 'can'} run {where}")
+        print_line(f"{what}: --on hosts: {'cannot' if lacks else 'can'} run {where}")
 
 
 def _answer(scenario: Path, given: Sequence[Answer]) -> None:
     for one in given:
         words = "can run here" if one.can else "cannot run here"
-        say(f"{scenario}: --on {one.backend}: {words}")
+        print_line(f"{scenario}: --on {one.backend}: {words}")
         for reason in one.reasons:
-            say(f"  {reason}")
+            print_line(f"  {reason}")
         if one.remedy:
-            say(f"  hint: {one.remedy}")
+            print_line(f"  hint: {one.remedy}")
 
 
 def _list(findings: Sequence[Finding]) -> None:
     _print(findings)
     gone = sum(one.state == "missing" for one in findings)
     words = "nothing is missing" if not gone else f"{gone} missing; not every scenario needs them"
-    say(f"{words}: tsnbench doctor --for SCENARIO says what one needs")
+    print_line(f"{words}: tsnbench doctor --for SCENARIO says what one needs")
 
 
 def _print(findings: Sequence[Finding]) -> None:
@@ -140,8 +142,8 @@ def _print(findings: Sequence[Finding]) -> None:
     for one in findings:
         if one.room != room:
             room = one.room
-            say(room)
+            print_line(room)
         line = f"  {one.state:7}  {one.name:{width}}  {one.found}"
-        say(line.rstrip())
+        print_line(line.rstrip())
         if one.remedy:
-            say(f"  {'':7}  {'':{width}}  hint: {one.remedy}")
+            print_line(f"  {'':7}  {'':{width}}  hint: {one.remedy}")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, fail, told
+from tsnbench.cli.console.output import Exit, fail, user_errors
 
 app = typer.Typer(
     help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None
@@ -33,7 +33,7 @@ def tsnkit(
     ] = None,
 ) -> None:
     """Print a scenario from tsnkit's task and topology files."""
-    with told():
+    with user_errors():
         from tsnbench import foreign
         from tsnbench.errors import InputError
         from tsnbench.exports.tsnkit_import import LARGEST_FILE, scenario
@@ -61,7 +61,7 @@ def trdp(
     ],
 ) -> None:
     """Print a scenario from TRDP's XML device configurations."""
-    with told():
+    with user_errors():
         from tsnbench import foreign
         from tsnbench.exports.trdp_import import LARGEST_FILE, scenario
 

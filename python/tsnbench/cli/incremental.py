@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.cli.console.output import tell
+from tsnbench.cli.console.output import print_message
 
 if TYPE_CHECKING:
     from tsnbench.planning import Plan
@@ -21,7 +21,7 @@ def kept(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan, list[dict[str
     """
     from tsnbench.errors import InputError
     from tsnbench.planning import plan as make_plan
-    from tsnbench.planning.scheduling.incremental import changes, read_earlier, told
+    from tsnbench.planning.scheduling.incremental import change_lines, changes, read_earlier
 
     if len(scenarios) != 1:
         raise InputError(
@@ -30,6 +30,6 @@ def kept(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan, list[dict[str
     earlier = read_earlier(keep)
     made = make_plan(scenarios[0], earlier)
     found = changes(earlier.document, made.document)
-    for line in told(found):
-        tell(line)
+    for line in change_lines(found):
+        print_message(line)
     return made, [one.document() for one in found]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tsnbench.cli.console.options import argument
-from tsnbench.cli.console.output import Exit, fail, say, tell, told
+from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
 
 
 def init(
@@ -32,7 +32,7 @@ def init(
         sys.stdout.write(text(template))
         return
     path = file or Path(f"{template}.yaml")
-    with told():
+    with user_errors():
         try:
             with path.open("x", encoding="utf-8") as new:
                 new.write(text(template))
@@ -42,5 +42,7 @@ def init(
                 f"{path}: expected a file that is not there yet, found one\n"
                 f"  hint: name another one: tsnbench init {template} my-{template}.yaml",
             )
-    say(str(path))
-    tell(f"next: edit it, then tsnbench check {path}, tsnbench plan {path} --bounds, tsnbench run {path}")
+    print_line(str(path))
+    print_message(
+        f"next: edit it, then tsnbench check {path}, tsnbench plan {path} --bounds, tsnbench run {path}"
+    )

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import say, tell, told
+from tsnbench.cli.console.output import print_line, print_message, user_errors
 
 
 class Kind(StrEnum):
@@ -53,15 +53,15 @@ def up(
     from tsnbench.scenario import load_variants
     from tsnbench.scenario.selection import selected
 
-    with told():
+    with user_errors():
         plan = make_plan(selected(load_variants(file), only or [])[0])
         made = lab.up(dilated(plan.document, dilate), folder, sshd, lab.Kind(kind.value))
-    tell(f"{len(plan.document['nodes'])} hosts are up")
-    say(f"export TSNBENCH_SSH={shlex.quote(made.ssh)}")
+    print_message(f"{len(plan.document['nodes'])} hosts are up")
+    print_line(f"export TSNBENCH_SSH={shlex.quote(made.ssh)}")
     more = "".join(f" --only {shlex.quote(one)}" for one in only or ())
     more += f" --dilate {dilate}" if dilate != 1 else ""
     said = f"then: tsnbench run {file}{more} --on hosts --hosts {made.inventory}"
-    tell(f"{said}\nlast: tsnbench lab down {folder}")
+    print_message(f"{said}\nlast: tsnbench lab down {folder}")
 
 
 @app.command()
@@ -69,6 +69,6 @@ def down(folder: Annotated[Path, argument("DIR", "Folder of the lab.")]) -> None
     """End a lab, and remove what it made."""
     from tsnbench.hosts import lab
 
-    with told():
+    with user_errors():
         ended = lab.down(folder)
-    tell("the lab is gone" if ended else f"no lab is up in {folder}")
+    print_message("the lab is gone" if ended else f"no lab is up in {folder}")

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, print_json, print_json_text, print_table, say, tell, told
+from tsnbench.cli.console.output import (
+    Exit,
+    data,
+    print_json,
+    print_json_text,
+    print_line,
+    print_message,
+    print_table,
+    user_errors,
+)
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 
 if TYPE_CHECKING:
@@ -84,7 +93,7 @@ def plan(
     from tsnbench.scenario import load_variants
     from tsnbench.scenario.selection import selected
 
-    with told():
+    with user_errors():
         from tsnbench.errors import InputError
 
         for name, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
@@ -138,7 +147,7 @@ class Timing:
     def done(self, step: str) -> None:
         """A step has ended."""
         now = process_time()
-        tell(f"{step:<24}{now - self.before:8.3f} s")
+        print_message(f"{step:<24}{now - self.before:8.3f} s")
         self.before = now
 
 
@@ -167,7 +176,7 @@ def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> 
         print_table(bounds_table(found))
         if rows:
             print_table(worst_cases_table(rows, None if everything else MOST_ROWS))
-        say(worst_case_line(rows))
+        print_line(worst_case_line(rows))
     if as_json:
         print_json(documents[0] if len(documents) == 1 else documents)
     if broken:
@@ -183,7 +192,7 @@ def _report(plans: list[Plan], title: str, folder: Path) -> None:
         raise InputError(
             f"--report: expected one run, found {len(plans)}\n  hint: choose with --only, such as hops=3"
         )
-    say(str(write_plan(plans[0], folder, title)))
+    print_line(str(write_plan(plans[0], folder, title)))
 
 
 def _export(
@@ -225,6 +234,6 @@ def _export(
             if name.endswith("/yang.xml"):
                 check(content, yang)
     for path in write(done, folder):
-        say(str(path))
+        print_line(str(path))
     for note in done.notes:
-        tell(note.line(SHOWN))
+        print_message(note.line(SHOWN))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import print_json, print_table, tell, told
+from tsnbench.cli.console.output import print_json, print_message, print_table, user_errors
 from tsnbench.quantities import micros
 from tsnbench.sheet import plain_table
 
@@ -44,11 +44,11 @@ def receive(
         from tsnbench.cli.send import show_end_device
         from tsnbench.live.trdp import be, receiver
 
-        with told():
+        with user_errors():
             duration_ns = None if duration is None else read_duration("--for", duration)
             show_end_device(be(receiver(interface, trdp, duration_ns)), as_json)
         return
-    with told():
+    with user_errors():
         asked = Receiving(
             on=interface,
             duration_ns=None if duration is None else read_duration("--for", duration),
@@ -63,7 +63,7 @@ def receive(
         found = listen(asked)
     for one in found["interfaces"]:
         if one["dropped_by_listener"]:
-            tell(
+            print_message(
                 f"warning: {one['name']}: the listener itself lost {one['dropped_by_listener']} frames, "
                 "which had no room; lost frames below are not the network's alone"
             )
@@ -85,4 +85,4 @@ def _table(found: Received) -> None:
     print_table(table)
     for one in found["streams"]:
         if one.get("delay_missing"):
-            tell(f"stream {one['stream']}: no delay: {one['delay_missing']}")
+            print_message(f"stream {one['stream']}: no delay: {one['delay_missing']}")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import figure_kinds, print_json, say, tell, told
+from tsnbench.cli.console.output import figure_kinds, print_json, print_line, print_message, user_errors
 from tsnbench.cli.console.progress import busy
 
 
@@ -24,14 +24,14 @@ def report(
     from tsnbench.runs.sweep import earlier_among
 
     kinds = figure_kinds(figures, Path())
-    with told():
+    with user_errors():
         for folder in earlier_among(folders):
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
-            tell(said)
+            print_message(said)
         runs = [Run.open(folder) for folder in folders]
         with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):
             where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
     if as_json:
         print_json({"report": str(where)})
         return
-    say(str(where))
+    print_line(str(where))

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, print_json, say, told
+from tsnbench.cli.console.output import Exit, print_json, print_line, user_errors
 
 
 def restore(
@@ -24,26 +24,26 @@ def restore(
     if hosts is not None:
         _restore_hosts(hosts, as_json)
         return
-    with told():
+    with user_errors():
         done = state.restore()
     if as_json:
         print_json([asdict(one) for one in done])
         return
     for one in done:
-        say(str(one))
+        print_line(str(one))
     if not done:
-        say("nothing to undo")
+        print_line("nothing to undo")
 
 
 def _restore_hosts(file: Path, as_json: bool) -> None:
     from tsnbench.hosts import load_inventory
     from tsnbench.hosts.restore import restore_hosts
 
-    with told():
+    with user_errors():
         found = restore_hosts(load_inventory(file))
     if as_json:
         print_json([asdict(one) for one in found])
     else:
         for one in found:
-            say(str(one))
+            print_line(str(one))
     raise typer.Exit(Exit.MET if all(one.done for one in found) else Exit.BACKEND_FAILED)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, print_table, tell, told
-from tsnbench.cli.console.output import say as put
+from tsnbench.cli.console.output import Exit, data, fail, print_json, print_message, print_table, user_errors
+from tsnbench.cli.console.output import print_line as put
 from tsnbench.cli.console.progress import busy, progress
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 from tsnbench.quantities import some
@@ -55,7 +55,7 @@ def run(
         list[str] | None,
         typer.Option("--map", metavar="NODE=MACHINE", help="On hosts: which machine a node is."),
     ] = None,
-    say: Annotated[
+    print_line: Annotated[
         bool,
         typer.Option("--say", help="On hosts: print every command for every host, and do nothing."),
     ] = False,
@@ -108,7 +108,7 @@ def run(
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
     backend = _backend(on, dilate, hosts, place or [])
     options = Options(pcap=pcap, force=force, figures=kinds, report=report, replace=into is None)
-    with told(), ExitStack() as stack:
+    with user_errors(), ExitStack() as stack:
         every = load_variants(file)
         scenarios = selected(every, only or [])
         scenarios = [shortened(scenario, duration_ns("--duration", duration), seed) for scenario in scenarios]
@@ -122,7 +122,7 @@ def run(
             refuse_warnings(plans)
         into = into or Path("runs") / scenarios[0].name
         into = numbered(into) if keep_runs else into
-        if say:
+        if print_line:
             _say(backend, plans)
             raise typer.Exit(Exit.MET)
         folders = folders_of(every, scenarios, into)
@@ -134,7 +134,7 @@ def run(
         stack.callback(backend.close)
         for number, (scenario, plan, folder) in enumerate(zip(scenarios, plans, folders, strict=True), 1):
             for warning in plan.warnings:
-                tell(str(warning))
+                print_message(str(warning))
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
             with progress(f"{label} ({number}/{len(plans)})", plan.document["duration_ns"]) as shown:
                 about = about_run(scenario, file, duration, seed)
@@ -155,9 +155,9 @@ def run(
             where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:
-        tell(f"run folder: {into}")
+        print_message(f"run folder: {into}")
     if where is not None and not quiet:
-        tell(f"report: {where}")
+        print_message(f"report: {where}")
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
 
 
@@ -165,7 +165,7 @@ def _tell_earlier(into: Path, earlier: list[str]) -> None:
     """Lists runs with values that the sweep does not have any more."""
     names = some(earlier, 5)
     said = f"note: {into} also holds runs of an earlier sweep, which are not part of this report: {names}"
-    tell(f"{said}\nhint: --force removes them")
+    print_message(f"{said}\nhint: --force removes them")
 
 
 def _backend(on: str, dilate: int, hosts: Path | None, place: list[str]) -> Backend:
@@ -200,7 +200,7 @@ def _hosts(hosts: Path | None, place: list[str], dilate: int) -> Backend:
         fail(Exit.INPUT_WRONG, f"--on hosts: expected a lab, such as --hosts lab.yaml\n{hint}")
     if wrong := [one for one in place if "=" not in one]:
         fail(Exit.INPUT_WRONG, f"--map: expected NODE=MACHINE, found {wrong[0]}")
-    with told():
+    with user_errors():
         given = dict(one.split("=", 1) for one in place)
         return Hosts(load_inventory(hosts), given, campaign=True, dilate=dilate)
 
@@ -270,7 +270,7 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
     else:
         put(headline(outcomes[0].verdict))
         if outcomes[0].reused and not quiet:
-            tell("the run was there already and is used again; --force runs it anew")
+            print_message("the run was there already and is used again; --force runs it anew")
 
 
 def print_run(measures: Measures, verdict: Verdict, everything: bool) -> None:

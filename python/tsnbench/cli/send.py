@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail, print_json, print_table, told
+from tsnbench.cli.console.output import Exit, fail, print_json, print_table, user_errors
 from tsnbench.quantities import micros
 from tsnbench.sheet import plain_table
 
@@ -79,7 +79,7 @@ def send(
     if trdp:
         if file or stream or replay or period or payload or frame:
             _wrong("--trdp: telegrams are described by their own keys; leave out what describes frames")
-        with told():
+        with user_errors():
             _trdp(to, trdp, duration, as_json)
         return
     duration = duration or "10s"
@@ -96,7 +96,7 @@ def send(
         _wrong("--replay: sends a capture as it is; leave out what describes streams")
     if file and (words or stream):
         _wrong("a scenario says what its streams are; leave out what describes them")
-    with told():
+    with user_errors():
         if replay:
             found = sending.replay(replay, to, slower, cpu, priority)
         else:

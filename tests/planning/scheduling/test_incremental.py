@@ -1,4 +1,4 @@
-"""Plans beside an earlier one: what runs stays, who moves is told, and the proof holds."""
+"""Plans beside an earlier one: what runs stays, who moves is change_lines, and the proof holds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.planning.scheduling.incremental import Change, changes, read_earlier, told
+from tsnbench.planning.scheduling.incremental import Change, change_lines, changes, read_earlier
 from tsnbench.planning.scheduling.schedule import prove
 from tsnbench.scenario import read_scenario
 
@@ -120,7 +120,7 @@ def test_who_makes_room_is_told_and_nobody_else_moves() -> None:
     assert found["one"].why == "it made room for new"
     assert found["new"].now_ns == offset
     assert prove(after.document, after.to_json()) == []
-    first_line, *lines = told(list(found.values()))
+    first_line, *lines = change_lines(list(found.values()))
     assert first_line == "scheduled streams: 1 kept, 1 moved, 1 added, 0 removed"
     assert [line.split(":")[0] for line in lines] == ["one", "new"]
 

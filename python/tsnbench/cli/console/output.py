@@ -23,19 +23,19 @@ TAB = 8
 """Columns from one tab stop to the next."""
 
 
-def talk() -> Console:
+def progress_console() -> Console:
     """The console for progress bars."""
     from tsnbench.cli.console.terminal import Terminal
 
     return Terminal(stderr=True)
 
 
-def tell(line: str) -> None:
+def print_message(line: str) -> None:
     """Prints a note or an error on stderr, without wrapping."""
     _write(sys.stderr, line)
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Prints one line of results on stdout, without wrapping."""
     _write(sys.stdout, line)
 
@@ -96,7 +96,7 @@ class Exit(IntEnum):
 
 def fail(code: Exit, text: str) -> NoReturn:
     """Print the reason on stderr and end with ``code``."""
-    tell(text)
+    print_message(text)
     raise typer.Exit(code)
 
 
@@ -118,7 +118,7 @@ def print_csv(text: str) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def user_errors() -> Iterator[None]:
     """Converts the errors that a user can cause into messages and exit codes; ``net`` handles all others."""
     from tsnbench.errors import BackendError, InputError
 

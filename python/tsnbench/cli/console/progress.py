@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from tsnbench.cli.console.output import talk
+from tsnbench.cli.console.output import progress_console
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
         TextColumn("{task.fields[what]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=talk(), transient=True) as bar:
+    with Progress(*columns, console=progress_console(), transient=True) as bar:
         task = bar.add_task(label, total=total_ns, what="")
 
         def simulated(now_ns: int, frame_hops: int) -> None:
@@ -55,5 +55,5 @@ def busy(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    with talk().status(what):
+    with progress_console().status(what):
         yield

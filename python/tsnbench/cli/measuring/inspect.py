@@ -14,9 +14,9 @@ from tsnbench.cli.console.output import (
     figure_kinds,
     print_csv,
     print_json,
+    print_message,
     print_table,
-    tell,
-    told,
+    user_errors,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def inspect(
         fail(Exit.INPUT_WRONG, "--csv: expected no --json")
     drawn = figure_kinds(figures, report)
     page = None
-    with told(), TemporaryDirectory(prefix="tsnbench-inspect-") as scratch:
+    with user_errors(), TemporaryDirectory(prefix="tsnbench-inspect-") as scratch:
         kind = recognise(file)
         if kind is None or not kind.capture:
             fail(Exit.INPUT_WRONG, no_measure(str(file), kind, "a capture (pcap or pcapng)"))
@@ -98,9 +98,9 @@ def inspect(
 
             page = write_inspection(found, table, report, drawn)
     for warning in found["warnings"]:
-        tell(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     if page is not None:
-        tell(f"report: {page}")
+        print_message(f"report: {page}")
     if as_json:
         print_json(found)
     elif as_csv:

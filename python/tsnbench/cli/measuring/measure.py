@@ -14,10 +14,10 @@ from tsnbench.cli.console.output import (
     figure_kinds,
     print_csv,
     print_json,
+    print_line,
+    print_message,
     print_table,
-    say,
-    tell,
-    told,
+    user_errors,
 )
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def measure(
     if folder is not None and not folder.is_dir() and folder.exists() and not (tx or rx or stages):
         from tsnbench.foreign_files import recognise
 
-        with told():
+        with user_errors():
             found = recognise(folder)
             if found is None or not found.capture:
                 _foreign(folder, time_out, everything, as_json, as_csv)
@@ -121,7 +121,7 @@ def measure(
     most = None if everything else MOST_ROWS
     if (folder is None) == (not tx and not rx):
         fail(Exit.INPUT_WRONG, "expected a run folder, or captures with --tx and --rx")
-    with told():
+    with user_errors():
         if folder is not None:
             from tsnbench.campaign.campaign import judge_run
             from tsnbench.measure import headline, verdict_rows, verdict_table
@@ -148,7 +148,7 @@ def measure(
                     first = [(row["group"], row["listener"]) for row in verdict_rows(verdict)]
                     print_table(measures_table(measures, most=most, first=list(dict.fromkeys(first))))
                     print_table(verdict_table(verdict, most))
-                say(headline(verdict))
+                print_line(headline(verdict))
             raise typer.Exit(Exit.MET if verdict["met"] else Exit.REQUIREMENT_FAILED)
         if not tx or not rx:
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
@@ -158,11 +158,11 @@ def measure(
         else:
             measures, page = _reported(tx, rx, offset, frames, report, drawn)
     for warning in measures.get("source", {}).get("warnings", []):
-        tell(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     if measures["offset"]:
-        tell(measures["offset"]["text"])
+        print_message(measures["offset"]["text"])
     if page is not None:
-        tell(f"report: {page}")
+        print_message(f"report: {page}")
     if as_json:
         print_json(measures)
     elif as_csv:
@@ -224,11 +224,11 @@ def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: b
     from tsnbench.live.receiving import read_duration
     from tsnbench.measure import MOST_ROWS, measure_trdp, trdp_table
 
-    with told():
+    with user_errors():
         time_out_ns = None if time_out is None else read_duration("--time-out", time_out)
         found = measure_trdp(capture, time_out_ns)
     for warning in found["source"]["warnings"]:
-        tell(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     if as_json:
         print_json(found)
     else:
@@ -244,7 +244,7 @@ def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool, 
     if time_out is not None:
         fail(Exit.INPUT_WRONG, "--time-out: expected one capture with TRDP telegrams")
     for warning in found["warnings"]:
-        tell(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     if as_json:
         print_json(found)
     elif as_csv:
@@ -260,10 +260,10 @@ def _sync(file: Path, below: str | None, as_json: bool) -> None:
     from tsnbench.foreign_files.linuxptp import measure_sync, sync_tables
     from tsnbench.live.receiving import read_duration
 
-    with told():
+    with user_errors():
         found = measure_sync(file, None if below is None else read_duration("--below", below))
     for warning in found["warnings"]:
-        tell(f"warning: {warning}")
+        print_message(f"warning: {warning}")
     if as_json:
         print_json(found)
     else:
@@ -289,7 +289,7 @@ def _stages(folder: Path, as_json: bool) -> None:
     from tsnbench.measure.stages import by_stage, stages_table, wakeups_table
     from tsnbench.report.figures.stages import write
 
-    with told():
+    with user_errors():
         found = by_stage(folder)
         drawn = write(found, folder)
     if as_json:
@@ -299,4 +299,4 @@ def _stages(folder: Path, as_json: bool) -> None:
         print_table(stages_table(one))
         if one.wakeups:
             print_table(wakeups_table(one))
-    tell(f"box plot: {', '.join(map(str, drawn))}")
+    print_message(f"box plot: {', '.join(map(str, drawn))}")

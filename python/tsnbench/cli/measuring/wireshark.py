@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import say, told
+from tsnbench.cli.console.output import print_line, user_errors
 
 app = typer.Typer(
     help="A dissector of tsnbench's test payload and of TRDP.", no_args_is_help=True, rich_markup_mode=None
@@ -38,7 +38,7 @@ def install(
     """Install the dissector for Wireshark and tshark, and a profile with columns; print their paths."""
     from tsnbench.foreign_files.wireshark import install as write
 
-    with told():
+    with user_errors():
         names = []
         if plan is not None:
             from tsnbench.plan.document import Plan
@@ -46,4 +46,4 @@ def install(
             document = Plan.read(plan / "plan.json" if plan.is_dir() else plan).document
             names = [stream["name"] for stream in document["streams"]]
         for path in write(folder, names):
-            say(str(path))
+            print_line(str(path))

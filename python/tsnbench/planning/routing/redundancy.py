@@ -25,7 +25,7 @@ Links = Mapping[tuple[int, int], list[int]]
 _NO_PATH = "add links, or write path: [sw3, sw4]"
 
 
-def braid(draft: Draft, flow: Flow, links: Links) -> None:
+def route_redundantly(draft: Draft, flow: Flow, links: Links) -> None:
     """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several paths."""
     if flow.stream.frer:
         _copy(draft, flow, links, flow.stream.frer)

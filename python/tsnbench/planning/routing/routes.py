@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from tsnbench.planning.draft import Draft, Flow, Hop
-from tsnbench.planning.routing.redundancy import braid
+from tsnbench.planning.routing.redundancy import route_redundantly
 
 Links = dict[tuple[int, int], list[int]]
 """(node, next node) to the ports between them, in order."""
@@ -30,7 +30,7 @@ def route_flows(draft: Draft) -> None:
     trees: dict[int, Tree] = {}
     for flow in draft.flows:
         if flow.stream.frer or flow.stream.failover:
-            braid(draft, flow, links)
+            route_redundantly(draft, flow, links)
             continue
         chosen: Mapping[tuple[int, int], int] = {}
         if flow.stream.via is not None:
@@ -40,7 +40,7 @@ def route_flows(draft: Draft) -> None:
             tree, chosen = explicit
         else:
             if flow.talker not in trees:
-                trees[flow.talker] = shortest_ways(draft, neighbours, flow.talker)
+                trees[flow.talker] = shortest_paths(draft, neighbours, flow.talker)
             tree = trees[flow.talker]
             lost = [draft.nodes[node].name for node in flow.listeners if node not in tree]
             if lost:
@@ -55,7 +55,7 @@ def route_flows(draft: Draft) -> None:
         _grow(flow, tree, links, chosen)
 
 
-def shortest_ways(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
+def shortest_paths(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
     """The tree of shortest paths from ``talker`` to every reachable node."""
     before: dict[int, int] = {}
     waiting = [talker]

@@ -147,7 +147,7 @@ def changes(earlier: PlanDocument, now: PlanDocument) -> list[Change]:
     return found
 
 
-def told(found: Sequence[Change]) -> Iterator[str]:
+def change_lines(found: Sequence[Change]) -> Iterator[str]:
     """The changes in words: the number of each kind, then all flows that did not stay."""
     count = {what: sum(one.what == what for one in found) for what in ("kept", "moved", "added", "removed")}
     yield "scheduled streams: " + ", ".join(f"{number} {what}" for what, number in count.items())

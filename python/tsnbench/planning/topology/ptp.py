@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Port
-from tsnbench.planning.routing.routes import shortest_ways
+from tsnbench.planning.routing.routes import shortest_paths
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
 
@@ -91,7 +91,7 @@ def _slaves(draft: Draft, links: Sequence[Port], grandmaster: int) -> list[int]:
     for port in links:
         towards.setdefault((port.node, port.to), port.number)
         neighbours[port.node].add(port.to)
-    tree = shortest_ways(draft, [sorted(near) for near in neighbours], grandmaster)
+    tree = shortest_paths(draft, [sorted(near) for near in neighbours], grandmaster)
     # Parents come before children: the tree is in the order of the search.
     return [towards[node, parent] for node, parent in tree.items() if node != grandmaster]
 
