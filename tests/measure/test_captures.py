@@ -127,6 +127,23 @@ def test_swapped_captures_are_said_to_be(ends: tuple[Path, Path]) -> None:
     assert measure_captures(*ends)["source"]["warnings"] == []
 
 
+def test_streams_of_the_other_direction_are_named(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    """Captures of two ports hold the frames of both directions: those that come back have negative delays."""
+    there = [only(path, tmp_path / f"there-{n}.pcap", range(100)) for n, path in enumerate(ends)]
+    back = [only(path, tmp_path / f"back-{n}.pcap", range(100), 1) for n, path in enumerate(ends)]
+    both = [tmp_path / "both-0.pcap", tmp_path / "both-1.pcap"]
+    for into, first, second in zip(both, there, reversed(back), strict=True):
+        into.write_bytes(first.read_bytes() + second.read_bytes()[24:])
+    measures = measure_captures(*both)
+    (name,) = [path["stream"] for path in measures["paths"] if path["delay"]["median"] < 0]
+    (warning,) = measures["source"]["warnings"]
+    assert warning.startswith("delays of 1 of 2 streams are negative, down to -")
+    assert warning.endswith(
+        f" us: {name}; captures of a port have frames of both directions, and these went from the "
+        "receiver's capture to the sender's"
+    )
+
+
 def test_a_whole_second_offset_is_no_swap(ends: tuple[Path, Path], tmp_path: Path) -> None:
     behind = measure_captures(ends[0], shifted(ends[1], -37, tmp_path / "behind.pcap"))
     assert behind["offset"]["seconds"] == -37

@@ -14,13 +14,16 @@ from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import exact
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import Measures
+    from tsnbench.measure.types import Measures, PathReport
 
 AUTO = "auto"
 """Take off the whole-second offset that is found between the clocks."""
 
 SHARED_AT_LEAST = 20
 """Two captures hardly share a frame where less than one in so many sent frames is received."""
+
+NAMED = 3
+"""Streams that a warning names."""
 
 _SECONDS = re.compile(r"([+-]?\d{1,9})\s*s?")
 
@@ -77,21 +80,27 @@ def _doubts(measures: Measures) -> list[str]:
             f"the captures hardly share a frame: {paired} of {sent} sent frames were received, and {only} "
             "other frames: they may be of different paths or runs, and the losses no losses"
         )
-    negative = _negative(measures)
-    if negative is not None and measures["offset"] is None:
-        found.append(
-            f"delays are negative, down to {exact(negative)}: the captures are swapped, or the receiver's "
-            "clock is behind the sender's"
-        )
+    if measures["offset"] is None and (negative := _negative(measures)):
+        least = exact(min(path["delay"]["min"] for path in negative if path["delay"]))
+        if len(negative) == sum(path["delay"] is not None for path in measures["paths"]):
+            found.append(
+                f"delays are negative, down to {least}: the captures are swapped, or the receiver's "
+                "clock is behind the sender's"
+            )
+        else:
+            names = ", ".join(path["stream"] for path in negative[:NAMED])
+            more = f" and {len(negative) - NAMED} more" if len(negative) > NAMED else ""
+            found.append(
+                f"delays of {len(negative)} of {len(measures['paths'])} streams are negative, "
+                f"down to {least}: {names}{more}; captures of a port have frames of both "
+                "directions, and these went from the receiver's capture to the sender's"
+            )
     return found
 
 
-def _negative(measures: Measures) -> int | None:
-    """The least delay, where at least half of the frames of every path arrive before they are sent."""
-    delays = [path["delay"] for path in measures["paths"] if path["delay"] is not None]
-    if not delays or any(delay["median"] >= 0 for delay in delays):
-        return None
-    return min(delay["min"] for delay in delays)
+def _negative(measures: Measures) -> list[PathReport]:
+    """The paths of which at least half of the frames arrive before they are sent."""
+    return [path for path in measures["paths"] if path["delay"] is not None and path["delay"]["median"] < 0]
 
 
 def _seconds(offset: str | int | None) -> int | None:

@@ -69,7 +69,7 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
         environment()
         .get_template("captures.html")
         .render(
-            title=" and ".join(Path(one["path"]).name for one in source["files"][:2]),
+            title=" and ".join(_names([Path(one["path"]) for one in source["files"][:2]])),
             kind="tsnbench report of captures",
             outcome=formatting.outcome((), run.groups).replace("; none has a requirement", ""),
             facts=[
@@ -187,6 +187,13 @@ def _stream(one: InspectedStream, place: int) -> Measure:
         rates={},
         paths=(place,),
     )
+
+
+def _names(files: list[Path]) -> list[str]:
+    """What tells files apart: their names, or the folders before equal names, too."""
+    if len({one.name for one in files}) == len(files):
+        return [one.name for one in files]
+    return [str(Path(*one.parts[-2:])) for one in files]
 
 
 def _files(files: Sequence[SourceFile], payloads: Sequence[str]) -> list[tuple[str, str]]:
