@@ -92,6 +92,16 @@ def test_neighbours_without_a_bridge_between_have_no_other_path() -> None:
     assert paths(draft, 2, ends=("l", "t")) == []
 
 
+def test_a_loop_beside_the_only_path_is_no_other_path() -> None:
+    draft = network(["t-a", "a-l", "a-b", "b-c", "c-a"], ["a", "b", "c"])
+    assert paths(draft, 2) == []
+
+
+def test_there_may_be_no_path_at_all() -> None:
+    draft = network(["t-a", "a-l", "t-b", "b-l"], ["a", "b"])
+    assert paths(draft, 2, ("a -> l", "b -> l")) == []
+
+
 def test_end_stations_do_not_forward() -> None:
     draft = network(["t-a", "a-l", "t-e", "e-l", "t-b", "b-c", "c-l"], ["a", "b", "c"], ("t", "l", "e"))
     assert paths(draft, 3) == ["t a l", "t b c l"]

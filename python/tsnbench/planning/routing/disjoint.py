@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Set
+from math import inf
 
 from tsnbench.planning.draft import Draft, Port
 
@@ -31,7 +32,7 @@ def disjoint_paths(
     tail, last = _chain(draft, leaving, listener, talker)
     tail = [draft.ports[number].peer for number in reversed(tail)]
     avoided = set(avoid) - {*head, *tail}
-    if first == last or talker == last or listener == first:
+    if first in (last, listener):
         return []
     shared = {draft.ports[number].to for number in avoided} - {first, last}
     blocked = shared | {node for node in leaving if not draft.nodes[node].forwards} - {first, last}
@@ -88,7 +89,8 @@ def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list
     # A link is usable both ways or not at all, so each of its nodes is some port's own.
     for node in {port.node for port in usable}:
         if node in through and node not in (first, last):
-            arcs.setdefault((node, True), []).append(((node, False), 0, None))
+            # The port back to the node before is not used, so the way out has an arc.
+            arcs[node, True].append(((node, False), 0, None))
         else:
             arcs.setdefault((node, False), []).append(((node, True), 0, None))
     start: Vertex = (first, True)
@@ -98,7 +100,7 @@ def _shortest(usable: list[Port], used: Set[int], first: int, last: int) -> list
     while waiting:
         vertex = waiting.popleft()
         for to, price, number in arcs.get(vertex, ()):
-            if to != start and cost[vertex] + price < cost.get(to, 1 << 60):
+            if to != start and cost[vertex] + price < cost.get(to, inf):
                 cost[to] = cost[vertex] + price
                 came[to] = (vertex, number, price)
                 waiting.append(to)
