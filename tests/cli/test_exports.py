@@ -59,7 +59,7 @@ def test_choices_reach_the_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--to", "tv"], "--to: expected one of tc, ptp4l, yang, inet, tsnkit, csv, ansible, found tv"),
+        (["--to", "tv"], "--to: expected one of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, found tv"),
         (["--taprio", "fast"], "--taprio: expected one of software, txtime-assist, full, found fast"),
         (["--queues", "odd"], "--queues: expected one of reversed, renumbered, straight, found odd"),
         (["--interface", "eth0"], "--interface: expected a port and its interface"),
