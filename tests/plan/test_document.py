@@ -28,6 +28,21 @@ def test_another_seed_is_another_experiment() -> None:
     assert plan(line()).hash != plan(line(seed=2)).hash
 
 
+def test_a_document_that_holds_itself_is_refused() -> None:
+    made = plan(line())
+    made.document["self"] = made.document
+    with pytest.raises(ValueError, match="more than 128 levels are nested"):
+        made.to_json()
+    with pytest.raises(ValueError, match="more than 128 levels are nested"):
+        canonical(made.document)
+
+
+def test_keys_are_quoted_as_texts_are() -> None:
+    made = plan(line())
+    made.document['a "name"'] = 1
+    assert json.loads(made.to_json())['a "name"'] == 1
+
+
 def test_a_document_that_is_changed_is_another_experiment() -> None:
     """In a notebook one may change a value and run again: nothing of the Plan as it was comes back."""
     made = plan(line())

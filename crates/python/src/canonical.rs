@@ -1,9 +1,13 @@
 //! Python's values as JSON text, as Python's own `json.dumps` writes them without white space.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::fmt::Write;
+
+/// Levels of lists and dictionaries, as many as `serde_json` reads. Without a limit, a list that holds itself would
+/// overflow the stack.
+const DEEPEST: usize = 128;
 
 /// In which order the keys of a dictionary are written.
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -14,18 +18,24 @@ pub(crate) enum Keys {
     AsTheyAre,
 }
 
-/// Appends the JSON of a value. Raises TypeError for what JSON has no form for.
+/// Appends the JSON of a value. Raises TypeError for what JSON has no form for, and ValueError for what is nested too
+/// deeply.
 pub(crate) fn write(out: &mut String, value: &Bound<'_, PyAny>, keys: Keys) -> PyResult<()> {
+    below(out, value, keys, DEEPEST)
+}
+
+/// Appends the JSON of a value with at most `levels` of lists and dictionaries.
+fn below(out: &mut String, value: &Bound<'_, PyAny>, keys: Keys, levels: usize) -> PyResult<()> {
     if let Ok(text) = value.cast::<PyString>() {
         quote(out, text.to_str()?);
     } else if value.is_exact_instance_of::<PyInt>() {
         number(out, value)?;
     } else if let Ok(dict) = value.cast::<PyDict>() {
-        object(out, dict, keys)?;
+        object(out, dict, keys, inner(levels)?)?;
     } else if let Ok(list) = value.cast::<PyList>() {
-        array(out, list.iter(), keys)?;
+        array(out, list.iter(), keys, inner(levels)?)?;
     } else if let Ok(tuple) = value.cast::<PyTuple>() {
-        array(out, tuple.iter(), keys)?;
+        array(out, tuple.iter(), keys, inner(levels)?)?;
     } else if value.is_none() {
         out.push_str("null");
     } else if value.is_instance_of::<PyBool>() {
@@ -40,6 +50,13 @@ pub(crate) fn write(out: &mut String, value: &Bound<'_, PyAny>, keys: Keys) -> P
     Ok(())
 }
 
+/// The levels that are left within a list or a dictionary.
+fn inner(levels: usize) -> PyResult<usize> {
+    levels
+        .checked_sub(1)
+        .ok_or_else(|| PyValueError::new_err(format!("more than {DEEPEST} levels are nested")))
+}
+
 fn number(out: &mut String, value: &Bound<'_, PyAny>) -> PyResult<()> {
     match value.extract::<i64>() {
         Ok(small) => out.push_str(itoa::Buffer::new().format(small)),
@@ -48,19 +65,24 @@ fn number(out: &mut String, value: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(())
 }
 
-fn array<'py>(out: &mut String, values: impl Iterator<Item = Bound<'py, PyAny>>, keys: Keys) -> PyResult<()> {
+fn array<'py>(
+    out: &mut String,
+    values: impl Iterator<Item = Bound<'py, PyAny>>,
+    keys: Keys,
+    levels: usize,
+) -> PyResult<()> {
     out.push('[');
     for (place, value) in values.enumerate() {
         if place > 0 {
             out.push(',');
         }
-        write(out, &value, keys)?;
+        below(out, &value, keys, levels)?;
     }
     out.push(']');
     Ok(())
 }
 
-fn object(out: &mut String, dict: &Bound<'_, PyDict>, keys: Keys) -> PyResult<()> {
+fn object(out: &mut String, dict: &Bound<'_, PyDict>, keys: Keys, levels: usize) -> PyResult<()> {
     let mut entries = Vec::with_capacity(dict.len());
     for (key, value) in dict.iter() {
         entries.push((key.cast_into::<PyString>()?, value));
@@ -71,13 +93,18 @@ fn object(out: &mut String, dict: &Bound<'_, PyDict>, keys: Keys) -> PyResult<()
             texts.push((key.to_str()?, place));
         }
         texts.sort_unstable();
-        members(out, texts.iter().filter_map(|(key, place)| Some((*key, &entries.get(*place)?.1))), keys)
+        members(
+            out,
+            texts.iter().filter_map(|(key, place)| Some((*key, &entries.get(*place)?.1))),
+            keys,
+            levels,
+        )
     } else {
         let mut texts = Vec::with_capacity(entries.len());
         for (key, value) in &entries {
             texts.push((key.to_str()?, value));
         }
-        members(out, texts.into_iter(), keys)
+        members(out, texts.into_iter(), keys, levels)
     }
 }
 
@@ -85,6 +112,7 @@ fn members<'a, 'py: 'a>(
     out: &mut String,
     entries: impl Iterator<Item = (&'a str, &'a Bound<'py, PyAny>)>,
     keys: Keys,
+    levels: usize,
 ) -> PyResult<()> {
     out.push('{');
     for (place, (key, value)) in entries.enumerate() {
@@ -93,13 +121,14 @@ fn members<'a, 'py: 'a>(
         }
         quote(out, key);
         out.push(':');
-        write(out, value, keys)?;
+        below(out, value, keys, levels)?;
     }
     out.push('}');
     Ok(())
 }
 
-fn quote(out: &mut String, text: &str) {
+/// Appends a text with its quotation marks.
+pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
     let mut written = 0;
     for (place, octet) in text.bytes().enumerate() {

@@ -1,6 +1,6 @@
 //! Plans: their hash and their consistency.
 
-use crate::canonical::{Keys, write};
+use crate::canonical::{Keys, quote, write};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,15 +31,17 @@ fn plan_text(document: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
     Ok((joined(&members) + "\n", hash))
 }
 
-/// The object with these keys and texts of values. No key of a plan's document needs an escape.
+/// The object with these keys and texts of values.
 fn joined(members: &[(String, String)]) -> String {
     let octets: usize = members.iter().map(|(key, text)| key.len() + text.len() + 4).sum();
     let mut out = String::with_capacity(octets + 3);
     out.push('{');
     for (place, (key, text)) in members.iter().enumerate() {
-        out.push_str(if place > 0 { ",\"" } else { "\"" });
-        out.push_str(key);
-        out.push_str("\":");
+        if place > 0 {
+            out.push(',');
+        }
+        quote(&mut out, key);
+        out.push(':');
         out.push_str(text);
     }
     out.push('}');

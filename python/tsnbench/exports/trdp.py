@@ -21,11 +21,9 @@ MICROSECOND = 1_000
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
     """``trdp/<device>.xml`` of each node that sends or takes process data."""
-    telegrams = [
-        (number, stream)
-        for number, stream in enumerate(network.streams)
-        if _fits(stream, notes) and _says(stream, notes)
-    ]
+    telegrams = [(number, stream) for number, stream in enumerate(network.streams) if _fits(stream, notes)]
+    for _, stream in telegrams:
+        _note_losses(stream, notes)
     if not telegrams:
         notes.lost("all devices", "no stream is process data of version 1 with a period")
         return {}
@@ -45,7 +43,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
 
 
 def _fits(stream: Stream, notes: Notes) -> bool:
-    """Whether a stream is process data that such a file can say."""
+    """Whether a file can describe a stream; notes the reason if not."""
     trdp, pattern = stream.get("trdp"), stream["pattern"]
     if trdp is None:
         notes.lost("streams", "they carry no TRDP", stream["name"])
@@ -62,7 +60,7 @@ def _fits(stream: Stream, notes: Notes) -> bool:
     return False
 
 
-def _says(stream: Stream, notes: Notes) -> bool:
+def _note_losses(stream: Stream, notes: Notes) -> None:
     """Notes what the file leaves out of a stream's process data."""
     trdp = stream.get("trdp", {})
     for what, has in (
@@ -74,7 +72,6 @@ def _says(stream: Stream, notes: Notes) -> bool:
     ):
         if has:
             notes.lost(what, "a telegram has no such entry", stream["name"])
-    return True
 
 
 def _device(network: Network, node: int, telegrams: list[tuple[int, Stream]]) -> str:

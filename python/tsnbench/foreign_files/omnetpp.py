@@ -80,7 +80,7 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
             raise InputError(
                 f"{file}: line {place + 1}: expected a line of OMNeT++, found {line[:60]!r}"
             ) from None
-    streams = [_stream(module, found) for module in _modules(found)]
+    streams = _streams(found)
     if not streams:
         raise InputError(
             f"{file}: expected delays or counts of packets, found {found.others} other results\n"
@@ -175,34 +175,30 @@ def _application(module: str) -> str:
     return found[1] if found else inner
 
 
-def _modules(found: _Found) -> list[str]:
-    keys = [
-        *(one.module for one in found.vectors.values()),
-        *(module for module, _ in found.statistics),
-        *(module for module, counts in found.counts.items() if any(counts.values())),
-    ]
-    return list(dict.fromkeys(_application(module) for module in keys))
+def _streams(found: _Found) -> list[ForeignStream]:
+    """One stream per application that has vectors, statistics or counts; in this order."""
+    made: dict[str, ForeignStream] = {}
 
+    def of(module: str) -> ForeignStream:
+        own = _application(module)
+        name = found.names.get(own, own)
+        return made.setdefault(own, {"stream": name, "counts": {}, "figures": []})
 
-def _stream(module: str, found: _Found) -> ForeignStream:
-    counts: dict[str, int | None] = {}
-    for whole, own in found.counts.items():
-        # An application has modules within it that count the same packets: one of them is enough.
-        if _application(whole) == module:
-            counts |= {_called(name): value for name, value in own.items() if value}
-    figures: list[Figure] = []
     for vector in found.vectors.values():
-        if _application(vector.module) != module:
-            continue
+        figures = of(vector.module)["figures"]
         figures.append(figure(DELAYS[vector.statistic], vector.values, vector.missing))
         if vector.statistic == ARRIVALS:
             gaps = [after - before for before, after in pairwise(vector.times)]
             figures.append(figure("between arrivals", gaps))
-    there = {one["name"] for one in figures}
-    for (whole, statistic), fields in found.statistics.items():
-        if _application(whole) == module and DELAYS[statistic] not in there:
-            figures.append(_summary(DELAYS[statistic], fields))
-    return {"stream": found.names.get(module, module), "counts": counts, "figures": figures}
+    by_vectors = {own: {one["name"] for one in stream["figures"]} for own, stream in made.items()}
+    for (module, statistic), fields in found.statistics.items():
+        if DELAYS[statistic] not in by_vectors.get(_application(module), ()):
+            of(module)["figures"].append(_summary(DELAYS[statistic], fields))
+    for module, counts in found.counts.items():
+        if any(counts.values()):
+            # An application has modules within it that count the same packets: one of them is enough.
+            of(module)["counts"].update({_called(name): value for name, value in counts.items() if value})
+    return list(made.values())
 
 
 def _called(name: str) -> str:

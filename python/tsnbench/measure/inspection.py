@@ -105,8 +105,9 @@ def inspect_capture(
     names = [one["stream"] for one in measures["paths"]]
     held = None if against is None else conformance(path, table, names, against)
     warnings = [*source["warnings"], *(held["warnings"] if held else ())]
+    by_path = table.partition_by("path", as_dict=True)
     made = [
-        _stream(one, table.filter(table["path"] == place), window_ns)
+        _stream(one, by_path.get((place,), table.clear()), window_ns)
         for place, one in enumerate(measures["paths"])
     ]
     return {

@@ -18,6 +18,7 @@ from tsnbench.cli.console.output import (
     print_table,
     user_errors,
 )
+from tsnbench.cli.measuring.plan_file import read_plan
 
 if TYPE_CHECKING:
     from tsnbench.measure.conformance import Against
@@ -121,13 +122,12 @@ def _against(
     """The gates that the options name."""
     from tsnbench.live.receiving import read_duration
     from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against
-    from tsnbench.plan.document import Plan
 
     meant = next((one for one in STAMPS if one == stamp), None)
     if stamp is not None and meant is None:
         fail(Exit.INPUT_WRONG, f"--stamp: expected {', '.join(STAMPS)}, found {stamp}")
     return Against(
-        Plan.read(plan / "plan.json" if plan.is_dir() else plan),
+        read_plan(plan),
         port,
         meant,
         None if base_time is None else read_duration("--base-time", base_time),

@@ -9,6 +9,7 @@ import typer
 
 from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import print_line, user_errors
+from tsnbench.cli.measuring.plan_file import read_plan
 
 app = typer.Typer(
     help="A dissector of tsnbench's test payload and of TRDP.", no_args_is_help=True, rich_markup_mode=None
@@ -41,9 +42,6 @@ def install(
     with user_errors():
         names = []
         if plan is not None:
-            from tsnbench.plan.document import Plan
-
-            document = Plan.read(plan / "plan.json" if plan.is_dir() else plan).document
-            names = [stream["name"] for stream in document["streams"]]
+            names = [stream["name"] for stream in read_plan(plan).document["streams"]]
         for path in write(folder, names):
             print_line(str(path))

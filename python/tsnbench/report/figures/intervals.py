@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.distributions import delay_axis, plain
 from tsnbench.report.figures.style import COLOURS, DASHES, MARKERS, Drawing, Size, axis_of, key
+from tsnbench.report.figures.time import draw_envelope
 from tsnbench.report.formatting import count, micros, seconds_or_millis, shortened
 from tsnbench.report.parts.intervals import GapPanel, Moments
 
@@ -60,17 +61,7 @@ def gaps_over_time(panels: Sequence[GapPanel]) -> Drawing:
         for at, panel in zip(axes, panels, strict=True):
             handles = []
             for place, curve in enumerate(panel.curves):
-                line, colour = curve.over_time, COLOURS[place]
-                t = [value / scale for value in line.t]
-                if line.single:
-                    (handle,) = at.plot(
-                        t, line.mean, MARKERS[place], color=colour, markersize=2.2, markeredgewidth=0
-                    )
-                else:
-                    at.fill_between(t, line.low, line.high, color=colour, alpha=0.28, linewidth=0)
-                    at.plot(t, line.high, color=colour, linewidth=0.5)
-                    (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
-                handles.append(handle)
+                handles.append(draw_envelope(at, curve.over_time, place, scale))
             at.yaxis.set_major_formatter(plain)
             at.set_ylabel("interval (µs)")
             names = [shortened(curve.label) for curve in panel.curves]

@@ -14,7 +14,28 @@ from tsnbench.report.parts.bounds import in_words
 from tsnbench.report.parts.curves import Panel
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    from tsnbench.report.parts.curves import Envelope
+
+
+def draw_envelope(at: Axes, line: Envelope, place: int, scale: float) -> Line2D:
+    """Draws one stream over time in the style of its place: a band with the mean, or single points.
+
+    Returns:
+        What stands for the stream in the key.
+    """
+    colour = COLOURS[place]
+    t = [value / scale for value in line.t]
+    if line.single:
+        (handle,) = at.plot(t, line.mean, MARKERS[place], color=colour, markersize=2.2, markeredgewidth=0)
+    else:
+        at.fill_between(t, line.low, line.high, color=colour, alpha=0.28, linewidth=0)
+        at.plot(t, line.high, color=colour, linewidth=0.5)
+        (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
+    return handle
 
 
 def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -> Drawing:
@@ -32,17 +53,7 @@ def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -
                 line = curve.over_time
                 if line is None:
                     continue
-                colour = COLOURS[place]
-                t = [value / scale for value in line.t]
-                if line.single:
-                    (handle,) = at.plot(
-                        t, line.mean, MARKERS[place], color=colour, markersize=2.2, markeredgewidth=0
-                    )
-                else:
-                    at.fill_between(t, line.low, line.high, color=colour, alpha=0.28, linewidth=0)
-                    at.plot(t, line.high, color=colour, linewidth=0.5)
-                    (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
-                handles.append(handle)
+                handles.append(draw_envelope(at, line, place, scale))
                 labels.append(shortened(curve.measure.label) + in_words(curve.measure.bound))
             draw_bounds(at, panel, "y", max(c.box.high for c in panel.curves))
             at.yaxis.set_major_formatter(plain)
