@@ -63,6 +63,22 @@ def test_the_import_reads_what_the_export_wrote() -> None:
     assert told(third) == told(first)
 
 
+def test_a_subscriber_names_a_destination_only_of_a_group() -> None:
+    """Without an entry TRDP takes what is sent to the device's own address."""
+    (one,) = read_scenario(NETWORK + STREAMS, "train.yaml")
+    files = export(plan(one).document, ["trdp"]).files
+    sinks = {
+        name: [
+            sub.get("uri")
+            for one in ET.fromstring(files[f"trdp/{name}.xml"]).iter("telegram")
+            for sub in one
+            if one.get("type") == "sink" and sub.tag == "destination"
+        ]
+        for name in ("tcms", "door1")
+    }
+    assert sinks == {"tcms": [], "door1": ["239.1.1.2", "239.1.1.2"]}
+
+
 def test_a_file_is_a_device() -> None:
     (one,) = read_scenario(NETWORK + STREAMS, "train.yaml")
     root = ET.fromstring(export(plan(one).document, ["trdp"]).files["trdp/door1.xml"])

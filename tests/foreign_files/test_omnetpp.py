@@ -9,7 +9,7 @@ import pytest
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import measure_foreign
 
-# Written here after OMNeT++'s manual; the times of x are those of INET 4.5.4 for tests of the exporter.
+# Written here in OMNeT++'s text format; the times of x are those of INET 4.5.4 for tests of the exporter.
 VECTORS = r"""version 3
 run General-0-20261122-10:00:00-1
 attr configname General
@@ -76,6 +76,16 @@ def test_statistics_and_counts_of_a_scalar_file(tmp_path: Path) -> None:
     (delay,) = by_name["x"]["figures"]
     assert (delay["count"], delay["min"], delay["max"], delay["median"]) == (199, 17028, 17029, None)
     assert delay["mean"] == pytest.approx(17028.5)
+
+
+def test_a_statistic_of_a_vector_that_is_there_is_no_second_figure(tmp_path: Path) -> None:
+    found = measure_foreign(
+        written(VECTORS + SCALARS.partition("\n")[2].replace("run General-0\n", ""), tmp_path)
+    )
+    assert [one["name"] for one in found["streams"][0]["figures"]] == [
+        "delay since creation",
+        "between arrivals",
+    ]
 
 
 def test_without_display_names_the_module_is_the_name(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from support.networks import line, links, network, periodic, scenario
 from tsnbench.plan.delay import (
+    SmallestDelays,
     cut_octets,
     since_release,
     smallest_delay_ns,
@@ -89,6 +90,15 @@ def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole
 def test_without_taps_stamps_are_of_the_first_bit_out_and_the_last_bit_in() -> None:
     document = plan(line(2)).document
     assert smallest_delay_ps(document, document["streams"][0], 0, points={}) == 9_840_000 + 9_904_000
+
+
+@pytest.mark.parametrize("taps", [{}, {"rx_point": "start"}, {"tx_point": "end"}])
+def test_delays_of_many_streams_are_those_of_each(taps: dict) -> None:
+    document = plan(line(3, taps=model.Taps(**taps))).document
+    (stream,) = document["streams"][:1]
+    many = SmallestDelays(document)
+    for octets in (64, 1_230, 64):
+        assert many.ns(stream, 0, octets) == smallest_delay_ns(document, stream, 0, octets)
 
 
 MERGED = """\

@@ -71,6 +71,15 @@ def test_the_estimate_is_more_than_the_run_and_not_much_more(
     assert sum(octets for name, octets in size.items() if name not in known) < wanted.rest
 
 
+def test_a_link_carries_no_more_than_its_rate() -> None:
+    """Two talkers offer 198 Mbit/s to a link of 100: the frames behind it are those that fit."""
+    full = "\n".join(f"  {n}: {{from: {n}, to: c, frame: 1230 B, period: 101 us}}" for n in "ab")
+    part = "\n".join(f"  {n}: {{from: {n}, to: c, frame: 1230 B, period: 202 us}}" for n in "ab")
+    wanted, half = (room.need(_plan(text).document, "simulation", pcap=False) for text in (full, part))
+    # Both taps at the talkers have twice the frames, the ones at the bridge and at the listener the same.
+    assert wanted.observations < 2 * half.observations * 0.8
+
+
 def test_frames_are_counted_as_talkers_send_them(tmp_path: Path) -> None:
     for streams in (ONE_PERIOD, PERIODS, DRAWN, UNITS):
         plan = _plan(streams, "200 ms")

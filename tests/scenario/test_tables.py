@@ -102,6 +102,16 @@ def test_planning_names_the_row(tmp_path: Path) -> None:
     assert load(file).where("streams.s1") == f"{tmp_path / 's.csv'}:2:1"
 
 
+def test_rows_are_counted_in_lines_of_the_file(tmp_path: Path) -> None:
+    """A cell with quotation marks may have several lines."""
+    text = 'name,from,to,period,frame\ns1,a,"[b,\n\n c]",1 ms,100 B\n\ns2,a,b,1 ms,100 B\n'
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    file = tmp_path / "t.yaml"
+    file.write_text(f"{HEAD}streams: {{table: s.csv}}\n", encoding="utf-8")
+    assert load(file).where("streams.s1.period") == f"{tmp_path / 's.csv'}:2:4"
+    assert load(file).where("streams.s2.period") == f"{tmp_path / 's.csv'}:6:4"
+
+
 def test_a_table_has_as_few_values_as_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "s.csv").write_text(f"{COLUMNS}\n{ROWS * 3}", encoding="utf-8")
     (tmp_path / "t.yaml").write_text(f"{HEAD}streams: {{table: s.csv}}\n", encoding="utf-8")
