@@ -1,7 +1,7 @@
 """A campaign: every run of a scenario, each planned, simulated, measured, judged and reported.
 
-EnGINE calls the seven runs of one experiment over one to seven hops a campaign; here it is what one scenario
-file stands for, a single run included.
+EnGINE calls the seven runs of one experiment over one to seven hops a campaign. Here, a campaign is all runs
+of one scenario file, also if there is only one.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How a campaign is run; the defaults are those of ``tsnbench run``."""
+    """Options of a campaign; the defaults are those of ``tsnbench run``."""
 
     pcap: bool = False
     force: bool = False
     figures: tuple[str, ...] = ()
     report: bool = True
     replace: bool = False
-    """Another run of the same scenario goes: so it is in the default folder."""
+    """Whether another run of the same scenario is replaced, as in the default folder."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run of a campaign: where it is, whether it was there already, and what came out."""
+    """One run of a campaign: its folder, whether an earlier run was used again, and the results."""
 
     run: Run
     reused: bool
@@ -69,7 +69,9 @@ def _values(scenario: Scenario) -> tuple[tuple[str, str], ...]:
 
 
 def numbered(into: Path) -> Path:
-    """``into``, or with the first number from 2 on whose folder is not there or empty: no run is replaced."""
+    """``into``, or ``into`` with the first number from 2 on whose folder is missing or empty, so that no run
+    is replaced.
+    """
     number = 1
     while True:
         path = into if number == 1 else into.with_name(f"{into.name}-{number}")
@@ -81,7 +83,7 @@ def numbered(into: Path) -> Path:
 def begin_sweep(
     into: Path, folders: Sequence[Path], whole: bool, options: Options, name: str, file: Path
 ) -> list[str]:
-    """Notes in a sweep's folder which runs are made now; returns those that the sweep has no longer.
+    """Records in a sweep's folder the runs that are made now; returns runs that the sweep no longer contains.
 
     ``whole``: these are all runs of the sweep. Earlier runs stay unless ``options.force`` is on.
 
@@ -118,10 +120,10 @@ def begin_sweep(
 
 
 def _refuse_single(into: Path, own: sweep.Sweep, options: Options) -> None:
-    """Where a single run was, a sweep's runs come only if it is the same scenario's.
+    """Checks that a sweep replaces a single run only if that run is of the same scenario.
 
     Raises:
-        FolderError: it is not, and nobody forces it.
+        FolderError: the run is of another scenario, and ``options.force`` is off.
     """
     found = Run.open(into).manifest
     same = found.get("name") == own.name and _file(found) in ("", own.file)
@@ -140,7 +142,8 @@ def run_one(
 ) -> Outcome:
     """Run, measure and judge one Plan; a complete run of the same Plan is used again.
 
-    ``about`` goes into the manifest: :func:`about_run`. ``stage`` is called with what is done after the run:
+    ``about`` goes into the manifest: :func:`about_run`. ``stage`` is called with the name of each step after
+    the run:
     ``measuring``, ``worst case``, ``report``.
 
     Raises:
@@ -171,7 +174,7 @@ def _run_one(
         try:
             run = backend.execute(plan, into, pcap=options.pcap, progress=progress)
         finally:
-            # A run that was refused has left the one that was there as it was.
+            # A refused run has not changed the earlier run in the folder.
             if _begun(into) != before:
                 note(into, about)
     tell = stage or (lambda _: None)
@@ -187,7 +190,8 @@ def _run_one(
 
 
 def judge_run(run: Run, measures: Measures) -> Verdict:
-    """Judge a run by its measures and by the worst case of its Plan; both are then in its folder.
+    """Judges a run by its measures and by the worst case of its Plan; stores verdict and bounds in its
+    folder.
 
     Raises:
         InputError: the Plan contradicts itself.
@@ -200,7 +204,7 @@ def judge_run(run: Run, measures: Measures) -> Verdict:
 
 
 def about_run(scenario: Scenario, file: Path, duration: str | None = None, seed: int | None = None) -> Json:
-    """Title and source as the scenario says them, and the command that repeats this run alone."""
+    """The scenario's title and source, and the command that repeats this run alone."""
     command = ["tsnbench", "run", called(file)]
     for key, value in scenario.variant.items():
         command += ["--only", f"{key}={value}"]
@@ -211,7 +215,7 @@ def about_run(scenario: Scenario, file: Path, duration: str | None = None, seed:
 
 
 def called(file: Path) -> str:
-    """A file in a command; one elsewhere by its name: where it was is the machine's affair."""
+    """A file as a word of a command; a file outside of the working directory by its name alone."""
     try:
         return str(file.resolve().relative_to(Path.cwd()))
     except ValueError:
@@ -233,7 +237,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | None:
-    """The run that is already in ``into``, when it is complete, of this Plan, and has what is asked for."""
+    """The earlier run in ``into``, if it is complete, is of this Plan, and has the requested results."""
     if not (into / file_names.MANIFEST).exists():
         return None
     run = Run.open(into)

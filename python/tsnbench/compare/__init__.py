@@ -1,4 +1,4 @@
-"""The same streams in several runs: a simulation, kernels, captures, and the worst-case bound."""
+"""Comparison of equal streams in several runs: simulations, kernels, captures, and the worst-case bound."""
 
 from tsnbench.compare.comparison import Comparison, compare
 from tsnbench.compare.runs import Side, captured, opened

@@ -1,6 +1,6 @@
-"""Does a run agree with the first one, within what can be told apart?
+"""Agreement of a run with the first one, within tolerances.
 
-Every tolerance says where it comes from.
+Every tolerance has its reason.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATISTICS = ("min", "median", "p99")
 
 @dataclass(frozen=True)
 class Term:
-    """A part of a tolerance: how far the second may be below and above the first for this reason."""
+    """A part of a tolerance: how far the second value may be below and above the first one, and why."""
 
     below_ns: float
     above_ns: float
@@ -39,7 +39,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Agreement:
-    """One quantity of one stream, of a run (``second``) against another (``first``)."""
+    """One quantity of one stream in two runs, ``first`` and ``second``."""
 
     stream: str
     listener: str
@@ -53,22 +53,22 @@ class Agreement:
 
     @property
     def difference(self) -> float:
-        """Second less first."""
+        """The second value minus the first one."""
         return self.found_second - self.found_first
 
     @property
     def below(self) -> float:
-        """How far the second may be below the first."""
+        """How far the second value may be below the first one."""
         return sum(term.below_ns for term in self.terms)
 
     @property
     def above(self) -> float:
-        """How far it may be above."""
+        """How far the second value may be above the first one."""
         return sum(term.above_ns for term in self.terms)
 
     @property
     def agrees(self) -> bool:
-        """The difference is within the tolerance."""
+        """Whether the difference is within the tolerance."""
         return -self.below <= self.difference <= self.above
 
 
@@ -77,7 +77,9 @@ def agreements(
     intervals: Sequence[Mapping[tuple[str, str], Spread | None]],
     within_ns: float | None,
 ) -> Iterator[Agreement]:
-    """Every run after the first against it, stream by stream; ``within_ns`` stands for all reasons."""
+    """The quantities of every later run against the first one, stream by stream. ``within_ns``, if given, is
+    the tolerance of all delays.
+    """
     found = [_by_key(side) for side in sides]
     for second in range(1, len(sides)):
         for key, path in found[0].items():
@@ -114,7 +116,7 @@ def agreements(
 
 
 def _figure(path: PathReport | None, name: str) -> float | None:
-    """One figure of the delay."""
+    """One statistic of the delay."""
     delay = path["delay"] if path else None
     return None if delay is None else float(figures(delay)[name])
 
@@ -162,22 +164,22 @@ def _terms(
 
 
 def _clocks(pair: Sequence[Side], paths: Sequence[PathReport]) -> tuple[Term, ...]:
-    """What delays of hosts may be wrong by: their clocks are not those of the Plan, which both runs share."""
+    """The uncertainty of delays on hosts, whose clocks differ from those of the Plan."""
     own = [path.get("uncertainty") for side, path in zip(pair, paths, strict=True) if side.backend == "hosts"]
     unsure = float(sum(one["delay_ns"] for one in own if one))
     return (Term(unsure, unsure, "what the readings of the hosts' clocks leave open"),) if unsure else ()
 
 
 def granularity(side: Side) -> float:
-    """The coarsest clock that stamped its frames, in ns."""
+    """The coarsest resolution of the clocks that stamped the run's frames, in ns."""
     nodes = side.plan.get("clocks", {}).get("nodes", []) if side.plan else []
     return float(max([1, *(node["granularity_ns"] for node in nodes)]))
 
 
 def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[float | None]) -> float | None:
-    """How far runs of the same kind as either of the two are apart; None where too few of them were made.
+    """The greatest distance between repetitions of either run; None if there are too few repetitions.
 
-    A run that is judged is not its own yardstick, and a simulation is the same every time.
+    The judged run itself does not count as a repetition. Repetitions of a simulation are equal.
     """
     kinds = dict.fromkeys(sides[place].kind for place in pair if sides[place].is_kernel)
     judged = {pair[1]} if sides[pair[0]].kind == sides[pair[1]].kind else set()
@@ -194,7 +196,7 @@ def _repetition(sides: Sequence[Side], pair: tuple[int, int], each: Sequence[flo
 
 
 def _hops(pair: Sequence[Side], path: PathReport) -> int:
-    """Links on the way to the listener, the longest path where there are several."""
+    """Number of links on the path to the listener; of several paths, on the longest one."""
     for side in pair:
         if paths := _paths(side, path):
             return max(map(len, paths))
@@ -202,7 +204,7 @@ def _hops(pair: Sequence[Side], path: PathReport) -> int:
 
 
 def _processing(side: Side, path: PathReport) -> int:
-    """What a Plan says that the bridges on the way take, in ns."""
+    """The processing time of the bridges on the path according to the Plan, in ns."""
     plan = side.plan
     if plan is None:
         return 0
@@ -211,7 +213,7 @@ def _processing(side: Side, path: PathReport) -> int:
 
 
 def _paths(side: Side, path: PathReport) -> list[tuple[int, ...]]:
-    """The ports that a stream leaves by on its paths to the listener, the talker's first."""
+    """The egress ports on a stream's paths to the listener, the talker's port first."""
     plan = side.plan
     for stream in plan["streams"] if plan else ():
         if plan is not None and stream["name"] == path["stream"]:

@@ -1,4 +1,4 @@
-"""All that two or more runs have in common, and in what they differ."""
+"""The result of comparing two or more runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Comparison:
 
     sides: tuple[Side, ...]
     bounds: Mapping[tuple[str, str], tuple[int | None, str]]
-    """By stream and listener: the first Plan's bound in ns, or None and the reason."""
+    """The first Plan's bound in ns by stream and listener, or None and the reason."""
     within_ns: float | None = None
 
     @cached_property
@@ -117,7 +117,7 @@ class Comparison:
 
     @cached_property
     def reasons(self) -> list[str]:
-        """Why anything is tolerated, each reason once; tables call them by letters."""
+        """The reasons for tolerances, each once; tables refer to them by letters."""
         return list(dict.fromkeys(term.reason for one in self.agreements for term in one.terms))
 
     def letters(self, one: Agreement) -> str:
@@ -126,7 +126,7 @@ class Comparison:
 
     @cached_property
     def beyond(self) -> list[tuple[Row, int]]:
-        """Rows with a frame later than the worst-case bound, and by how many ns."""
+        """Rows with a frame later than the worst-case bound, and the excess in ns."""
         found = []
         for row in self.rows:
             upper = self.bounds.get((row.stream, row.listener), (None, ""))[0]
@@ -170,7 +170,7 @@ class Comparison:
 
 
 def letter(place: int) -> str:
-    """a, b, …; a name of its own however many there are."""
+    """The letter of a reason: a, b, …, z, z26, z27, …."""
     return chr(ord("a") + place) if place < 26 else f"z{place}"
 
 
@@ -179,10 +179,10 @@ def compare(sides: Sequence[Side], within_ns: float | None = None) -> Comparison
 
     Args:
         sides: runs, from :func:`~tsnbench.compare.opened` or :func:`~tsnbench.compare.captured`.
-        within_ns: one tolerance for all delays, in place of the tolerances with reasons.
+        within_ns: one tolerance for all delays, instead of the tolerances with reasons.
 
     Raises:
-        InputError: fewer than two, or no stream that the first shares with any other.
+        InputError: there are fewer than two runs, or the first run shares no stream with any other.
     """
     if len(sides) < 2:
         raise InputError(f"compare: expected at least two runs, found {len(sides)}")
@@ -204,7 +204,7 @@ def _few(names: set[str]) -> str:
 
 
 def _bounds(sides: Sequence[Side]) -> dict[tuple[str, str], tuple[int | None, str]]:
-    """The worst case from the first Plan that there is."""
+    """The worst case from the first run that has a Plan."""
     for side in sides:
         if side.plan is not None and side.folder is not None:
             flows = bounds_of_run(side.folder)["flows"]

@@ -38,19 +38,19 @@ class Joined:
     both: int
     """Frames that arrived in both runs."""
     only_first: tuple[int, tuple[int, ...]]
-    """How many arrived in the first alone, and the first numbers of them."""
+    """Number of frames that arrived in the first run alone, and the first of their sequence numbers."""
     only_second: tuple[int, tuple[int, ...]]
     lost_in_both: int
     other_size: int
     """Frames with the same number and another length: these are not the same frames, and are not joined."""
     delay: Spread | None
-    """Second less first."""
+    """The second value minus the first one, in ns."""
     departure: Spread | None
-    """How much later the second's frame left its talker's port."""
+    """How much later frames left the talker's port in the second run, in ns."""
 
 
 def joined(first: tuple[int, Side], second: tuple[int, Side]) -> list[Joined]:
-    """Every stream that both have, in the first's order."""
+    """Every stream that both runs contain, in the first run's order."""
     import polars as pl
 
     keys = ["stream", "listener"]
@@ -101,7 +101,7 @@ def _only(table: pl.DataFrame) -> tuple[int, tuple[int, ...]]:
 
 
 def spread(values: pl.Series) -> Spread | None:
-    """None without any value."""
+    """The order statistics of some values; None if there is no value."""
     if values.is_empty():
         return None
     ordered = values.sort()
@@ -111,7 +111,7 @@ def spread(values: pl.Series) -> Spread | None:
 
 
 def intervals(side: Side) -> Mapping[tuple[str, str], Spread | None]:
-    """By stream and listener: the times between arrivals, in order of the frames' numbers."""
+    """The times between arrivals by stream and listener, in order of the frames' sequence numbers."""
     import polars as pl
 
     found: dict[tuple[str, str], Spread | None] = {}

@@ -1,4 +1,4 @@
-"""Do frames keep to their gates? Departures against the Plan's gate control list.
+"""Departures of frames against the Plan's gate control list.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -26,24 +26,24 @@ ROUNDING_NS = 2
 
 @dataclass(frozen=True)
 class Conformance:
-    """One class of one gated port in one run, where the port has a tap."""
+    """The departures of one traffic class at one gated port with a tap, in one run."""
 
     side: int
     port: str
     traffic_class: int
     frames: int
     outside: int
-    """Of them those that began while their gate was closed, or were on the wire when it closed."""
+    """Frames that began while their gate was closed, or were on the wire when the gate closed."""
     early_ns: int
-    """How long before its gate opens the earliest frame began; 0 where none did."""
+    """Greatest time from a frame's begin to the later opening of its gate, in ns; 0 if no frame was early."""
     late_ns: int
-    """How long after its gate had closed the latest frame's last bit left; 0 where none did."""
+    """Greatest time from the closing of a gate to a later last bit, in ns; 0 if no frame was late."""
     opening_ns: int | None
-    """The least time from the gate's opening to a frame's first bit."""
+    """The least time from the gate's opening to a frame's first bit, in ns."""
 
 
 def conformance(number: int, side: Side) -> list[Conformance]:
-    """Every gated port with a tap where frames leave. Lists that change have no place here: none is given."""
+    """Every gated port with a tap for departures, except ports whose gate control list changes."""
     if side.plan is None or side.folder is None:
         return []
     return list(_ports(number, side, side.plan))
@@ -79,7 +79,7 @@ def _ports(number: int, side: Side, plan: PlanDocument) -> Iterator[Conformance]
 
 
 def _taps(plan: PlanDocument) -> dict[int, Tap]:
-    """By gated port, the tap where its frames leave, or else the one at the other end of its link."""
+    """The tap of each gated port where its frames leave, or else the tap at the other end of the link."""
     found: dict[int, Tap] = {}
     for stage in ("rx", "tx"):
         for tap in plan["taps"]:
@@ -119,7 +119,7 @@ def _class(
 
 
 def _distance(at: int, wire: int, spans: list[tuple[int, int]], cycle: int) -> tuple[int, int, int | None]:
-    """(ns before opening, ns after closing, ns since opening where it began in a window)."""
+    """(ns before opening, ns after closing, ns since opening if the frame began in a window)."""
     best: tuple[int, int, int | None] | None = None
     for opens, closes in spans:
         for start in (at, at + cycle, at - cycle):

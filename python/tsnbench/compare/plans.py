@@ -1,4 +1,4 @@
-"""What differs in two Plans, in words that name the place."""
+"""The differences of two Plans, in words that name the place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_DIFFERENCE = {"hash", "format", "bounds"}
 
 
 def differences(one: PlanDocument, other: PlanDocument) -> list[str]:
-    """One line per place where they differ, at most :data:`MOST` and one that counts the others."""
+    """One line per difference, at most :data:`MOST`, and a last line that counts the others."""
     found = list(dict.fromkeys(_differ("", one, other)))
     more = len(found) - MOST
     return found[:MOST] + ([f"and {more} more differences"] if more > 0 else [])
@@ -32,7 +32,7 @@ def _differ(where: str, one: Any, other: Any) -> Iterator[str]:
 
 
 def _lists(where: str, one: list[Any], other: list[Any]) -> Iterator[str]:
-    """Things with the same name are compared with each other, also at different places."""
+    """Objects with equal names are compared with each other, also if their places in a list differ."""
     if all(isinstance(part, Mapping) and "name" in part for part in [*one, *other]):
         here, there = ({part["name"]: part for part in parts} for parts in (one, other))
         for name in dict.fromkeys([*here, *there]):

@@ -1,4 +1,4 @@
-"""One run among those that are compared: what it was run on, and its frames under their streams' names."""
+"""One run of a comparison: its backend, and its frames with the names of their streams."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One run; without a folder and Plan it is known from captures alone."""
+    """One run of a comparison; without a folder and a Plan if it consists of captures."""
 
     label: str
     backend: str
@@ -32,7 +32,7 @@ class Side:
     """stream, listener, seq, t_tx_ns, t_rx_ns, delay_ns, octets: one row per sent frame and listener."""
     plan: PlanDocument | None = None
     plan_hash: str = ""
-    """Of the same Plan the same; empty without one."""
+    """The Plan's hash; empty without a Plan."""
     manifest: Json | None = None
     folder: Path | None = None
     table: Path | None = None
@@ -45,17 +45,17 @@ class Side:
 
     @property
     def dilate(self) -> int:
-        """How many times slower it ran; its figures are in the Plan's time."""
+        """The dilation of the run; its figures are in the Plan's time."""
         return int((self.manifest or {}).get("dilate", 1))
 
     @property
     def wire(self) -> str:
-        """What joined its ports, where it was a guest."""
+        """The device that joined the ports of a guest."""
         return str(((self.manifest or {}).get("guest") or {}).get("wire", ""))
 
     @property
     def kind(self) -> tuple[str, int, str]:
-        """Runs of one kind are repetitions of each other."""
+        """The kind of a run; runs of equal kind are repetitions of each other."""
         return self.backend, self.dilate, self.plan_hash
 
 
@@ -103,7 +103,7 @@ def captured(
 
     Raises:
         MeasureError: a file is no readable capture.
-        InputError: a stream that is renamed is not there.
+        InputError: a stream of ``names`` is not in the captures.
     """
     import polars as pl
 
@@ -127,7 +127,7 @@ def captured(
 
 
 def planned_names(plan: PlanDocument) -> dict[str, str]:
-    """What captures call a Plan's flows, and their names."""
+    """The names of a Plan's flows in captures, and their names in the Plan."""
     return {f"tsnbench/{number}": stream["name"] for number, stream in enumerate(plan["streams"])}
 
 
@@ -140,7 +140,7 @@ def _only_listeners(plan: PlanDocument) -> dict[str, str]:
 
 
 def told_apart(sides: Sequence[Side]) -> tuple[Side, ...]:
-    """Runs that would be called the same get what differs, or a number."""
+    """Distinct labels: runs with equal labels get the facts that differ, or a number."""
     variants = [side.plan.get("variant", {}) if side.plan else {} for side in sides]
     differ = [
         key
@@ -159,7 +159,7 @@ def told_apart(sides: Sequence[Side]) -> tuple[Side, ...]:
 
 
 def called(manifest: Json) -> str:
-    """What a run was run on, in few words."""
+    """The backend of a run, in few words."""
     backend = str(manifest.get("backend"))
     if backend == "simulation":
         return "simulator"
@@ -169,7 +169,7 @@ def called(manifest: Json) -> str:
 
 
 def _kernel(manifest: Json) -> str:
-    """The kernel that had the frames; of hosts that differ, all of theirs."""
+    """The kernel version of a run; if hosts differ, all of their versions."""
     hosts = ((manifest.get("host") or {}).get("hosts") or {}).values()
     if found := dict.fromkeys(str(one["kernel"]) for one in hosts if "kernel" in one):
         return " and ".join(found)
@@ -178,7 +178,7 @@ def _kernel(manifest: Json) -> str:
 
 
 def _named(frames: pl.DataFrame, measures: Measures) -> pl.DataFrame:
-    """With names instead of the numbers of paths."""
+    """The table of frames with names instead of the numbers of paths."""
     import polars as pl
 
     paths = measures["paths"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def side_table(found: Comparison) -> Table:
-    """Delay, interval and loss, run under run; times in us."""
+    """Delay, interval and loss with one row per run; times in us."""
     heads = ["sent", "lost", "min", "median", "p99", "max", "spread", "interval"]
     table = plain_table("delay and median interval, us", ["stream", "run"], heads)
     for key in found.streams:
@@ -42,7 +42,7 @@ def side_table(found: Comparison) -> Table:
 
 
 def gate_table(found: Comparison) -> Table:
-    """How departures keep to their gates."""
+    """Departures against gates, per port and class."""
     heads = ["frames", "not in a window", "early by", "late by", "after opening"]
     table = plain_table("gates, us", ["port", "class", "run"], heads)
     for one in sorted(found.gates, key=lambda one: (one.port, -one.traffic_class, one.side)):

@@ -1,4 +1,5 @@
-"""A Plan onto running devices by NETCONF: all of them or none, read back, and what was before kept.
+"""Configures running devices with a Plan by NETCONF: all devices or none. The result is read back, and the
+earlier configuration is recorded.
 
 RFC 6241 (NETCONF), RFC 6242 (over SSH), RFC 6243 (defaults).
 """

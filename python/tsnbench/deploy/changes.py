@@ -1,4 +1,4 @@
-"""What must change on a device so that it has what is meant, and what brings it back.
+"""The changes that give a device the requested configuration, and their reversal.
 
 RFC 6241, 7.2 (operations of `edit-config`).
 """
@@ -39,7 +39,7 @@ LIMITS = {"supported-list-max", "supported-cycle-max", "supported-interval-max"}
 
 @dataclass(frozen=True)
 class Change:
-    """One place of a device's configuration: what it has and what it shall have; None: nothing."""
+    """One place of a device's configuration with its present and its requested content; None: no content."""
 
     path: Path
     before: Node | None
@@ -59,7 +59,7 @@ class Change:
 
 
 def words(path: Path) -> str:
-    """A path as a person reads it."""
+    """The path in a short form for messages."""
     return "/".join(
         name + "".join(f"[{value}]" for _, value in keys) for _, name, keys in path if name != "config"
     )
@@ -67,23 +67,23 @@ def words(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Has:
-    """A device's configuration: as it tells it, and with the defaults it fills in."""
+    """A device's configuration, as reported and with the defaults that the device fills in."""
 
     told: Node
     full: Node
     explicit: bool = True
-    """Whether what it tells leaves defaults out."""
+    """Whether the reported configuration leaves defaults out."""
 
 
 def changes(meant: Node, has: Has) -> list[Change]:
-    """What must change; empty where a device has what is meant."""
+    """The necessary changes; none if the device has the requested configuration."""
     found: list[Change] = []
     _walk(meant, has.told, has.full, has.explicit, (), found)
     return found
 
 
 def same(path: Path, wanted: Node | None, has: Has) -> bool:
-    """Whether a device has this at a place."""
+    """Whether a device has this content at a place."""
     told, full = has.told.at(path), has.full.at(path)
     if wanted is None:
         return told is None or not _content(told)
@@ -91,7 +91,7 @@ def same(path: Path, wanted: Node | None, has: Has) -> bool:
 
 
 def edit(wanted: Iterable[Change], remove: str = "remove") -> str:
-    """The `config` of an `edit-config` that makes the changes."""
+    """The element `config` of an `edit-config` that makes the changes."""
     root = Node(xml.BASE, "config")
     operations: dict[int, str] = {}
     for change in wanted:
@@ -163,7 +163,7 @@ def _content(node: Node) -> bool:
 
 
 def _raised(meant: Node, has: Node | None) -> Node:
-    """With the device's own limits where they are large enough."""
+    """The requested configuration with the device's own limits, where these are large enough."""
     if has is None or meant.name != "gate-parameter-table":
         return meant
     own = copy.deepcopy(meant)

@@ -1,4 +1,4 @@
-"""From a Plan to devices that have it, and back."""
+"""Configures devices with a Plan, and restores their earlier configuration."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Target:
 
 @dataclass
 class Outcome:
-    """What was done, or what would be."""
+    """The result of a deployment, or of its rehearsal."""
 
     done: bool
     changes: dict[str, list[str]]
-    """In words, by node; empty where a device has already what is meant."""
+    """The changes in words, by node; empty for a device that has the requested configuration already."""
     left_out: dict[str, list[str]] = field(default_factory=dict)
-    """What the devices' modules cannot say, by node."""
+    """The parts of the Plan that the devices' modules cannot express, by node."""
     notes: list[str] = field(default_factory=list)
-    """What IEEE's modules cannot say."""
+    """The parts of the Plan that IEEE's modules cannot express."""
     warnings: list[str] = field(default_factory=list)
     record: Path | None = None
 
@@ -61,7 +61,7 @@ class Outcome:
 
 
 def address(text: str, option: str) -> tuple[str, int]:
-    """HOST, HOST:PORT, or [IPv6]:PORT.
+    """Parses HOST, HOST:PORT, or [IPv6]:PORT.
 
     Raises:
         InputError: it is none of these.
@@ -73,10 +73,11 @@ def address(text: str, option: str) -> tuple[str, int]:
 
 
 def targets(document: PlanDocument, default: str | None, nodes: Iterable[str]) -> list[Target]:
-    """Devices of nodes: `NAME=HOST[:PORT]`; `NAME` alone, or a Plan's only bridge, is at the default.
+    """The devices of nodes: `NAME=HOST[:PORT]`. `NAME` alone, or a Plan's only bridge, is at the default
+    address.
 
     Raises:
-        InputError: a node is not in the Plan, or it is not clear which is where.
+        InputError: a node is not in the Plan, or the address of a node is ambiguous.
     """
     names = [one["name"] for one in document["nodes"]]
     bridges = [one["name"] for one in document["nodes"] if one["kind"] == "bridge"]
@@ -119,11 +120,12 @@ def deploy(
     dry_run: bool = False,
     within_s: int = 120,
 ) -> Outcome:
-    """Gives every device its part of a Plan, reads back, and keeps what was before.
+    """Gives every device its part of a Plan, reads the result back, and records the earlier configuration.
 
     Raises:
-        InputError: a password, a key, or data that the modules in ``yang`` do not take.
-        BackendError: a device cannot be reached, lacks modules, or refuses; all have what they had.
+        InputError: a wrong password or key, or data that violate the modules in ``yang``.
+        BackendError: a device cannot be reached, lacks modules, or refuses. All devices then have their
+        earlier configuration.
     """
     notes = Notes("yang")
     texts = yang_files.instance_data(Network(document, interfaces), notes)
@@ -181,12 +183,12 @@ def deploy(
 def restore(
     path: Path, access: Access, *, nodes: Iterable[str] = (), dry_run: bool = False, within_s: int = 120
 ) -> Outcome:
-    """Gives every device of a record what it had before; what was changed elsewhere meanwhile stays.
+    """Restores the recorded configuration of every device. Later changes at other places stay.
 
-    ``nodes`` are some of them only, as NAME or, where a device has moved, NAME=HOST[:PORT].
+    ``nodes`` chooses some devices, as NAME or, for a device that has moved, NAME=HOST[:PORT].
 
     Raises:
-        InputError: the file is no record, or has not such a node.
+        InputError: the file is no record, or contains no such node.
         BackendError: a device cannot be reached or refuses.
     """
     kept = records.load(path)
@@ -227,7 +229,7 @@ def restore(
 
 
 def _connected(where: list[Target], access: Access) -> list[Device]:
-    """Sessions with all, or the reasons of all that have none."""
+    """Sessions with all devices; an error names every device without a session, and the reason."""
     devices: list[Device] = []
     wrong: list[BackendError | InputError] = []
     for one in where:

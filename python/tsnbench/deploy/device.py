@@ -1,4 +1,4 @@
-"""One device and its NETCONF session: what it can do, what it has, and its refusals in plain words.
+"""One device and its NETCONF session: capabilities, configuration, and its errors in plain words.
 
 RFC 6241, 8 (capabilities); RFC 6243 (defaults); RFC 8525 and RFC 7895 (modules).
 """
@@ -38,7 +38,7 @@ ROOTS = (
 
 @dataclass(frozen=True)
 class Access:
-    """How to get in, for all devices alike."""
+    """Credentials and time limits, equal for all devices."""
 
     user: str
     password: str | None = None
@@ -48,12 +48,12 @@ class Access:
 
 
 class DeviceError(BackendError):
-    """A device cannot be reached, cannot do it, or has refused."""
+    """A device cannot be reached, lacks a capability, or has refused a request."""
 
     def __init__(self, text: str, *, lost: bool = False) -> None:
         super().__init__(text)
         self.lost = lost
-        """The connection is gone, and with it what was not confirmed."""
+        """Whether the connection is lost, and with it every unconfirmed commit."""
 
 
 class Device:
@@ -84,7 +84,7 @@ class Device:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it brings itself back unless told to keep what it got."""
+        """Whether the device restores its configuration itself unless a commit is confirmed."""
         return self.candidate and self.can("confirmed-commit")
 
     @property
@@ -92,7 +92,7 @@ class Device:
         return "remove" if self.base_1_1 else "delete"
 
     def look(self) -> None:
-        """Asks for what the greeting does not say.
+        """Reads the modules that the greeting does not list.
 
         Raises:
             DeviceError: it cannot be configured by NETCONF.
@@ -106,7 +106,7 @@ class Device:
                 self._library()
 
     def _library(self) -> None:
-        """Modules of YANG 1.1 are not in the greeting, but in the library."""
+        """The modules, also those of YANG 1.1, which the greeting leaves out but the YANG library lists."""
         query = "".join(f'<{name} xmlns="{LIBRARY}"/>' for name in ("modules-state", "yang-library"))
         with told_by(self):
             reply = read(self._session.get(filter=_filter(query)).xml)
@@ -116,7 +116,7 @@ class Device:
                 self.modules.setdefault(leaf["namespace"], leaf.get("name", leaf["namespace"]))
 
     def has(self) -> Has:
-        """Its configuration in force, of the modules that are written."""
+        """The running configuration of the modules that tsnbench writes."""
         mode = re.search(r"basic-mode=([a-z-]+)", self._defaults)
         also = re.search(r"also-supported=([a-z,-]+)", self._defaults)
         modes = {*(also[1].split(",") if also else []), *([mode[1]] if mode else [])}
@@ -136,9 +136,10 @@ class Device:
         return Node(xml.BASE, "config", children=data.children)
 
     def lock(self) -> None:
-        """The candidate, or what is in force where there is none.
+        """Locks the candidate, or the running configuration of a device without a candidate.
 
-        Not both: some servers cannot take a confirmed commit back while what is in force is locked.
+        Both are never locked: some servers cannot revert a confirmed commit while the running configuration
+        is locked.
         """
         store = "candidate" if self.candidate else "running"
         with told_by(self):
@@ -152,9 +153,9 @@ class Device:
         self._locked = []
 
     def stage(self, config: str) -> None:
-        """Lets it look at a change; nothing is in force yet.
+        """Sends a change for inspection; the change is not in force yet.
 
-        `validate` is not asked for: some servers forget to commit what they have validated.
+        `validate` is not used: some servers do not commit a candidate after they have validated it.
         """
         with told_by(self):
             if self.candidate:
@@ -164,13 +165,13 @@ class Device:
                 self._session.edit_config(config, target="running", test_option="test-only")
 
     def discard(self) -> None:
-        """Forgets what was staged. A candidate that someone else has locked is not ours to forget."""
+        """Discards the staged change, except in a candidate that another session has locked."""
         if self.candidate and self._locked:
             with told_by(self):
                 self._session.discard_changes()
 
     def commit(self, config: str, within_s: int) -> None:
-        """Puts it into force; for a time, where the device can take it back by itself."""
+        """Puts the staged change into force; only for a time, if the device supports confirmed commits."""
         with told_by(self):
             if self.confirmed:
                 self._session.commit(confirmed=True, timeout=str(within_s))
@@ -181,13 +182,13 @@ class Device:
                 self._session.edit_config(config, target="running", **more)
 
     def keep(self) -> None:
-        """What was for a time is for good."""
+        """Confirms a commit, so that the change stays in force."""
         if self.confirmed:
             with told_by(self):
                 self._session.commit()
 
     def cancel(self, config: str) -> None:
-        """Takes back what is in force for a time (`config` does it by hand)."""
+        """Cancels an unconfirmed commit; on devices that cannot, `config` reverses the change."""
         if self.confirmed and "confirmed-commit:1.1" in self.capabilities:
             with told_by(self):
                 self._session.cancel_commit()
@@ -195,7 +196,7 @@ class Device:
         self.undo(config)
 
     def undo(self, config: str) -> None:
-        """Takes back what is in force for good."""
+        """Reverses a change that is confirmed."""
         with told_by(self):
             if self.candidate:
                 self._session.discard_changes()
@@ -205,7 +206,7 @@ class Device:
                 self._session.edit_config(config, target="running")
 
     def save(self) -> None:
-        """For the next start, where that is something else."""
+        """Saves the running configuration for the next start, if the device stores it separately."""
         if self.can("startup"):
             with told_by(self):
                 self._session.copy_config(source="running", target="startup")
@@ -216,7 +217,7 @@ class Device:
 
 
 def connect(node: str, host: str, port: int, access: Access) -> Device:
-    """A session.
+    """Opens a session.
 
     Raises:
         InputError: user, password or key are not accepted, or the host's key is not known.
@@ -263,7 +264,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
     except (errors.TransportError, OSError) as error:
         raise DeviceError(f"{where}: cannot be reached: {error}") from None
     except Exception as error:
-        # The library lets through whatever the SSH package raises.
+        # The NETCONF library does not convert exceptions of the SSH package.
         raise DeviceError(f"{where}: has no NETCONF: {error}") from None
     session.timeout = access.timeout_s
     session.raise_mode = RaiseMode.ERRORS
@@ -271,7 +272,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
 
 
 def _host_key(file: Path | None, host: str, port: int) -> str | None:
-    """The key of a host in a file of known ones; None where it is not asked for."""
+    """The key of a host in a file of known hosts; None if the key is not checked."""
     if file is None:
         return None
     import paramiko
@@ -307,7 +308,7 @@ def _every(node: Node, name: str) -> Iterator[Node]:
 
 @contextlib.contextmanager
 def told_by(device: Device) -> Iterator[None]:
-    """Turns what the library raises into the device's own words."""
+    """Converts exceptions of the NETCONF library into the device's own messages."""
     from ncclient import NCClientError
     from ncclient.operations import RPCError, TimeoutExpiredError
     from ncclient.transport.errors import TransportError
@@ -326,14 +327,14 @@ def told_by(device: Device) -> Iterator[None]:
     except NCClientError as error:
         raise DeviceError(f"it cannot do that: {error}") from None
     except Exception as error:
-        # The library lets through whatever its XML parser raises at a reply.
+        # The library does not convert exceptions of its XML parser at a reply.
         words = (str(error) or type(error).__name__).splitlines()[0]
         raise DeviceError(f"its messages cannot be read: {words}") from None
 
 
 def _refusal(error: Any) -> str:
-    """The server's messages, and where it says they are; each once."""
-    # Of several errors the library makes one, which has not the fields of one.
+    """The server's messages with the paths that they name; each message once."""
+    # The library joins several errors in one exception, which lacks the fields of a single error.
     every = list(dict.fromkeys(map(_words, getattr(error, "errors", None) or [error])))
     more = f" (and {len(every) - 3} more)" if len(every) > 3 else ""
     return f"it refuses: {'; '.join(every[:3])}{more}"

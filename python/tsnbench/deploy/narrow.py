@@ -1,4 +1,4 @@
-"""The part of a configuration that a device's modules can say."""
+"""The part of a configuration that a device's modules can express."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MODULES = {
 
 @dataclass
 class Missing:
-    """Modules that a device lacks, and what they would have said."""
+    """Modules that a device lacks, and the configuration that needs them."""
 
     modules: dict[str, list[str]] = field(default_factory=dict)
 
@@ -46,7 +46,7 @@ class Missing:
 
 
 def narrowed(meant: Node, has: set[str]) -> tuple[Node, Missing]:
-    """Without what belongs to modules that a device has not announced."""
+    """The configuration without the parts of modules that a device has not announced."""
     missing = Missing()
     kept = _kept(meant, has | {xml.BASE}, (), missing)
     return kept or Node(xml.BASE, "config"), missing

@@ -1,4 +1,4 @@
-"""What was on devices before, as a file: enough to bring them back later."""
+"""A file with the earlier configuration of devices, from which it can be restored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMAT = "tsnbench-deploy/1"
 
 @dataclass
 class Entry:
-    """One device: where it is, and each place that was changed."""
+    """One device: its address, and each place that was changed."""
 
     node: str
     host: str
@@ -68,7 +68,9 @@ class Record:
         }
 
     def create(self, path: Path) -> Path:
-        """Writes a new file, with another number where one is there: no record is ever lost."""
+        """Writes a new file; if the name exists, the new file has another number, so no record is
+        overwritten.
+        """
         number = 1
         while True:
             name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
@@ -84,7 +86,7 @@ class Record:
             return name
 
     def update(self, path: Path, state: str) -> None:
-        """Says how it ended. The old file is there until the new one is."""
+        """Notes how the deployment ended. The new file replaces the old one in one step."""
         self.state = state
         scratch = path.with_name(f".{path.name}.new")
         scratch.write_text(self._text(), encoding="utf-8")
@@ -95,10 +97,10 @@ class Record:
 
 
 def load(path: Path) -> Record:
-    """A record from its file.
+    """Reads a record from its file.
 
     Raises:
-        InputError: it is none.
+        InputError: the file is no record.
     """
     try:
         document = foreign.read_json(path)

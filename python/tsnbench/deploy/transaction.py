@@ -1,7 +1,7 @@
-"""Changes on several devices: all of them, or none.
+"""Changes on several devices: all or none.
 
-Nothing is in force before every device has looked at its change; nothing stays in force before
-every device has been read back.
+No change is put into force before every device has inspected its change. No change stays in force unless
+every device was read back.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from tsnbench.errors import BackendError
 
 @dataclass
 class Job:
-    """One device and what changes on it."""
+    """One device and its changes."""
 
     device: Device
     changes: list[Change]
     wrong: Callable[[Has], list[str]]
-    """What a device has otherwise than meant, in words."""
+    """The differences between a device's present and requested configuration, in words."""
 
     @property
     def edit(self) -> str:
@@ -38,9 +38,9 @@ class RefusedError(BackendError):
 
     errors: dict[str, str]
     left: dict[str, str] = field(default_factory=dict)
-    """Devices that could not be brought back, and why."""
+    """Devices whose earlier configuration could not be restored, and why."""
     touched: bool = True
-    """Whether anything had been in force."""
+    """Whether any change had been in force."""
 
     def __str__(self) -> str:
         lines = [f"{node}: {text}" for node, text in self.errors.items()]
@@ -54,14 +54,14 @@ class RefusedError(BackendError):
 
 
 def carry_out(jobs: list[Job], within_s: int = 120) -> list[str]:
-    """Stages, commits, reads back and confirms; warnings of what is done but not saved.
+    """Stages, commits, reads back and confirms; returns warnings about changes that are made but not saved.
 
     Raises:
-        RefusedError: some device could not, and the others have been brought back.
+        RefusedError: a device failed, and the others have their earlier configuration again.
     """
     try:
         _stage(jobs)
-        # Who can take it back by itself goes first, who cannot do even that by one commit last.
+        # Devices that can revert a commit by themselves go first; devices without a candidate go last.
         order = sorted(jobs, key=lambda job: (not job.device.confirmed, not job.device.candidate))
         _commit(order, within_s)
         _keep(order)
@@ -142,10 +142,10 @@ def _keep(order: list[Job]) -> None:
 
 
 def _take_back(job: Job, how: Callable[[], None]) -> None:
-    """Brings one back: in its own way, and if that has not helped, by hand."""
+    """Restores one device: by cancelling its commit, or, if that fails, by reversing the changes."""
     refusal: DeviceError | None = None
 
-    # A commit that was refused may have left its candidate behind, but nothing to take back.
+    # A refused commit may leave a staged candidate, but no change in force.
     def by_hand() -> None:
         job.device.undo(job.back)
 
@@ -162,7 +162,7 @@ def _take_back(job: Job, how: Callable[[], None]) -> None:
 
 
 def _still(job: Job) -> list[str]:
-    """Where a device has not what it had before."""
+    """Places where a device differs from its earlier configuration."""
     has = job.device.has()
     return [words(one.path) for one in job.changes if not same(one.path, one.before, has)]
 

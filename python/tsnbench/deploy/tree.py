@@ -1,4 +1,4 @@
-"""YANG data as a tree: read from XML, found by keys, written again with the prefixes that identities had.
+"""YANG data as a tree: read from XML, searched by keys, and written with the original prefixes of identities.
 
 RFC 7950, 7.8.5 (keys of lists), 9.10.3 (identities in XML).
 """
@@ -59,7 +59,7 @@ Path = tuple[Step, ...]
 
 
 class UnreadableXmlError(Exception):
-    """What a server has sent is no XML, or not this kind."""
+    """The text of a server is not XML, or not XML of the expected kind."""
 
 
 @dataclass
@@ -75,7 +75,7 @@ class Node:
 
     @property
     def value(self) -> str:
-        """The text so that two spellings of one value are equal."""
+        """The text in a canonical form, so that two spellings of one value are equal."""
         if self.identity is not None:
             return self.text.rpartition(":")[2]
         return self.text.upper().replace(":", "-") if _ADDRESS.fullmatch(self.text) else self.text
@@ -98,12 +98,12 @@ class Node:
         return here
 
     def namespaces(self) -> set[str]:
-        """Of this and everything below, identities included."""
+        """The namespaces of this element and all below it, including those of identities."""
         found = {self.namespace} | ({self.identity} if self.identity else set())
         return found.union(*(one.namespaces() for one in self.children))
 
     def same(self, other: Node) -> bool:
-        """Whether two leaves say the same; an identity without a prefix is its own module's."""
+        """Whether two leaves are equal; an identity without a prefix belongs to the leaf's module."""
         named = {self.identity, other.identity} - {None}
         return self.value == other.value and len(named) < 2
 
@@ -133,7 +133,7 @@ def read(text: str) -> Node:
     """The root of a document.
 
     Raises:
-        UnreadableXmlError: it is none, is too deep, or declares entities.
+        UnreadableXmlError: the text is no XML, is nested too deeply, or declares entities.
     """
     root = Node("", "")
     stack, scopes, declared = [root], [dict[str, str]()], dict[str, str]()

@@ -1,6 +1,6 @@
-"""Files of other tools: what a file is by its content, and the figures that it holds.
+"""Files of other tools: the format of a file, recognised by its content, and the figures in it.
 
-:data:`FORMATS` is the one table: a name, how the content is recognised, and the reader where there is one.
+:data:`FORMATS` is the only table of formats: name, rule of recognition, and reader if there is one.
 """
 
 from __future__ import annotations

@@ -29,14 +29,15 @@ def recognised(head: bytes) -> bool:
 
 
 def measure(file: str, content: bytes) -> ForeignMeasures:
-    """The wake-up latency of every thread: of the histogram where there is one, else the line of the thread.
+    """The wake-up latency of every thread, from the histogram if there is one, otherwise from the thread's
+    line.
 
     Raises:
         InputError: the file has neither, or its histogram misses samples.
     """
     text = content.decode("utf-8", errors="replace")
     first = _BIN.search(text)
-    # Where the program printed again and again, its last line of a thread counts.
+    # The program may print a thread's line repeatedly; the last one counts.
     threads = {int(found[1]): found for found in _THREAD.finditer(text)}
     streams: list[ForeignStream] = []
     warnings: list[str] = []

@@ -1,4 +1,4 @@
-"""What a file of another tool gives: counts, and figures of series of times; as JSON and as a table."""
+"""Figures of a file of another tool: counts, and statistics of series of times; as JSON and as a table."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COUNTS = {
 
 
 class Figure(TypedDict):
-    """Statistics of one series in ns; a figure that the file does not tell is null, never zero."""
+    """Statistics of one series in ns; a figure that the file does not contain is null, never zero."""
 
     name: str
     count: int | None
     missing: int
-    """Samples that the file should have, and for which a stamp is missing."""
+    """Samples of which a timestamp is missing."""
     min: int | None
     max: int | None
     mean: float | None
@@ -60,10 +60,8 @@ def figure(name: str, samples: Sequence[int], missing: int = 0, times: list[int]
     """The statistics of a series of times in ns, by the engine that measures captures.
 
     Args:
-        name: what was measured.
-        samples: in the order of the file.
-        missing: how many samples lack a stamp.
-        times: how often each sample was seen; once unless given.
+        name: the measured quantity. samples: in the order of the file. missing: number of samples without a
+        timestamp. times: how often each sample occurred; by default once.
     """
     stat = json.loads(_native.statistics(list(samples), times))
     if stat is None:
@@ -91,7 +89,7 @@ def known(
     samples: int | None = None,
     missing: int = 0,
 ) -> Figure:
-    """A figure of a tool that tells its extremes and its mean alone."""
+    """A figure of a tool that reports only extremes and mean."""
     return {
         "name": name,
         "count": samples,
@@ -112,7 +110,7 @@ def foreign_table(measures: ForeignMeasures, most: int | None = None) -> Sheet:
 
     Args:
         measures: ``tsnbench-foreign/1``.
-        most: how many rows are shown; all where it is None.
+        most: greatest number of rows; None: all rows.
     """
     columns = [
         Column("stream", name=True),

@@ -1,6 +1,6 @@
-"""The table of formats: what a file is by its first octets, what can be done with it, and its reader.
+"""The table of formats: recognition by a file's first octets, useful commands, and the reader.
 
-The order counts: the first format that recognises a file is the one. Formats that many tools write
+The order matters: the first format that recognises a file is used. Formats that many tools write
 (CSV, JSON, text) come last.
 """
 
@@ -44,9 +44,9 @@ class Format:
 
     name: str
     what: str
-    """What such a file is, as in "is a netlatency log"."""
+    """The kind of file in words, as in "is a netlatency log"."""
     hint: str
-    """What can be done with it; ``FILE`` stands for its path."""
+    """A useful command; ``FILE`` stands for the path."""
     recognised: Callable[[bytes], bool]
     measure: Callable[[str, bytes], ForeignMeasures] | None = None
     capture: bool = False
@@ -66,7 +66,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _is_csv(head: bytes) -> bool:
-    """Three lines, or all there are, with the same number of columns, two or more."""
+    """Whether the first three lines (or all, if fewer) have an equal number of columns, two or more."""
     if not _is_text(head):
         return False
     lines = [line for line in head.decode("utf-8", errors="replace").splitlines()[:4] if line.strip()][:3]
@@ -181,7 +181,7 @@ FORMATS: tuple[Format, ...] = (
 
 
 def recognise(path: str | os.PathLike[str]) -> Format | None:
-    """What a file is, by its content; None where it is empty or no format fits.
+    """The format of a file by its content; None if the file is empty or no format fits.
 
     Raises:
         UnusableFileError: it is no regular file.
@@ -196,7 +196,7 @@ def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
 
     Returns:
         A dictionary of the format ``tsnbench-foreign/1``: ``["streams"]`` has counts and figures in ns;
-        what the file does not tell is None.
+        figures that the file does not contain are None.
 
     Raises:
         InputError: the file is none of these, or damaged; the text names the file and what is wrong with it.
@@ -210,7 +210,7 @@ def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
 
 
 def no_measure(path: str, found: Format | None, expected: str = "a capture or a log") -> str:
-    """That a file is not what was expected, what it is instead, and what can be done with it."""
+    """An error message: the expected and the actual format of a file, and a useful command."""
     if found is None:
         return f"{path}: expected {expected}, found no format that tsnbench knows"
     return f"{path}: expected {expected}, found {found.what}\nhint: {found.hint.replace('FILE', path)}"

@@ -1,8 +1,9 @@
 """isochron's log (``isochron send --output-file``, ``isochron.dat``): all stamps of all frames, version 4.
 
-A header of 96 octets names where the sender's and the receiver's records are; all numbers are big-endian. The
-figures have the names of ``isochron report``. A stamp of 0 is missing, and so is a figure that needs it: the
-report of isochron leaves a frame without one of its stamps out of every figure.
+A header of 96 octets contains the places of the sender's and the receiver's records; all numbers are
+big-endian. The
+figures have the names of ``isochron report``. A timestamp of 0 is missing, and so are figures that need it.
+In contrast, the report of isochron leaves a frame with any missing timestamp out of every figure.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
     sent = _records(file, content, _SENT, sent_at, sent_size, "sender")
     if not 0 <= advance < _LATEST_NS:
         raise InputError(f"{file}: the header is damaged: no such advance time")
-    # Places of the receiver's log that no frame filled have the number 0.
+    # Unused places of the receiver's log have the number 0.
     arrived = [
         one for one in _records(file, content, _ARRIVED, arrived_at, arrived_size, "receiver") if one[0]
     ]

@@ -1,7 +1,8 @@
-"""Logs of ptp4l and phc2sys: offsets, servo and port states, path delays over time; whether the gate opens.
+"""Logs of ptp4l and phc2sys: offsets, servo and port states, path delays over time; and the state of the
+gate.
 
 Lines of ``-m`` (``ptp4l[17.024]: …``), of syslog and of the journal are read; other programs' lines are left
-out. The gate is the one that runs on real hosts wait for (:class:`tsnbench.hosts.clocks.sync.Gate`): it gets
+out. The gate is the one for which runs on real hosts wait (:class:`tsnbench.hosts.clocks.sync.Gate`): it gets
 a reading for every offset and every change of a port's state in the log.
 """
 
@@ -54,7 +55,7 @@ class State(TypedDict):
 
 
 class Sample(TypedDict):
-    """One line with an offset; ``summary``: the largest of several offsets, without a sign."""
+    """One line with an offset; ``summary``: it is the largest of several offsets, without a sign."""
 
     at_ns: int
     offset_ns: int
@@ -70,15 +71,15 @@ class GateReport(TypedDict):
     below_ns: int
     steady_ns: int
     open: bool
-    """At the end of the log."""
+    """Whether the gate is open at the end of the log."""
     first_open_ns: int | None
-    """Since the log's begin."""
+    """Time of the first opening since the log's begin."""
     open_ns: int
-    """For how long, altogether."""
+    """Total time during which the gate was open."""
     closed: int
-    """How often it closed again."""
+    """Number of times that the gate closed again."""
     why: str | None
-    """What keeps it closed at the end, or the last reason that it was."""
+    """The reason why the gate is closed at the end, or was closed the last time."""
 
 
 class ClockReport(TypedDict):
@@ -90,14 +91,14 @@ class ClockReport(TypedDict):
     offset: Figure
     path_delay: Figure
     frequency: Figure
-    """In ppb."""
+    """Frequency adjustments in ppb."""
     unlocked: int
     """Offsets while the servo was not locked (s0, s1)."""
     grandmasters: list[str]
     states: list[State]
     samples: list[Sample]
     gate: GateReport | None
-    """None where the log has no offsets: a grandmaster, or a log that is too short."""
+    """The gate; None if the log contains no offsets, because of a grandmaster or a short log."""
 
 
 class SyncMeasures(TypedDict):
@@ -111,7 +112,7 @@ class SyncMeasures(TypedDict):
 
 @dataclass
 class _Clock:
-    """What the log says of one clock, in its order."""
+    """The entries of the log about one clock, in the order of the log."""
 
     name: str
     samples: list[Sample] = field(default_factory=list)
@@ -123,7 +124,7 @@ class _Clock:
 
     @property
     def port_state(self) -> str | None:
-        """The state that counts: one port that follows is enough. None where the log begins later."""
+        """The decisive port state: one following port is enough. None if the log begins later."""
         states = [state for port, state in sorted(self.ports.items()) if port > 0]
         best = [state for state in states if state == FOLLOWS] or [
             state for state in states if state in LEADS
@@ -137,7 +138,7 @@ class _Clock:
 
 
 def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> SyncMeasures:
-    """What logs of ptp4l and phc2sys say of the clocks.
+    """The clocks in a log of ptp4l or phc2sys.
 
     Args:
         path: the log.
@@ -197,7 +198,7 @@ def _take(clocks: dict[str, _Clock], program: str, at_ns: int, said: str) -> Non
         one.states.append(
             {"at_ns": at_ns, "port": int(found[1]), "before": found[2], "after": found[3], "why": found[4]}
         )
-        # A clock that follows is judged by its next offset: another port's change does not close the gate.
+        # A following clock is judged by its next offset: a change of another port does not close the gate.
         if one.port_state not in (FOLLOWS, *LEADS):
             one.read(at_ns, {"error": f"its port is {found[3]}"})
     elif program == "ptp4l" and (found := _BEST.fullmatch(said) or _LOCAL.fullmatch(said)):
@@ -232,7 +233,7 @@ def _sample(
     if servo is not None and servo < _LOCKED:
         told["error"] = f"its servo is not locked (s{servo})"
     if program == "phc2sys" or one.port_state is None:
-        # A log that begins later, or that of phc2sys, says nothing of ports.
+        # A log that begins later, or a log of phc2sys, contains no port states.
         told["port_state"] = FOLLOWS
     one.read(at_ns, told)
 

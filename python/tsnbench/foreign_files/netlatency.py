@@ -1,6 +1,6 @@
-"""netlatency's receiver: one JSON object per line, with the stamps of a frame on its whole path.
+"""netlatency's receiver: one JSON object per line, with the timestamps of a frame on its whole path.
 
-A stamp of 1970 is one that no clock gave: it is missing.
+A timestamp of 1970 counts as missing, because no clock set it.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def recognised(head: bytes) -> bool:
 
 
 def measure(file: str, content: bytes) -> ForeignMeasures:
-    """The delays between all stages, the intervals of arrivals, and what the numbers of the frames tell.
+    """The delays between all stages, the intervals of arrivals, and losses by the frames' sequence numbers.
 
     Raises:
-        InputError: a line in the middle is damaged; which.
+        InputError: a line before the last one is damaged; the text names it.
     """
     streams: dict[int, _Stream] = {}
     warnings: list[str] = []
@@ -114,7 +114,7 @@ def _take(told: Json, streams: dict[int, _Stream]) -> None:
 
 
 def _ns(text: str) -> int | None:
-    """ns since 1970; None for 1970 itself, which is no stamp."""
+    """ns since 1970; None for 1970 itself, which means a missing timestamp."""
     found = _STAMP.fullmatch(text)
     if not found:
         raise ValueError(f"the stamp {text[:40]!r}")

@@ -44,7 +44,7 @@ class _Vector:
 
 @dataclass
 class _Found:
-    """What is read of a file, by module."""
+    """The contents of a file by module."""
 
     names: dict[str, str] = field(default_factory=dict)
     vectors: dict[str, _Vector] = field(default_factory=dict)
@@ -61,7 +61,7 @@ def recognised(head: bytes) -> bool:
 def measure(file: str, content: bytes) -> ForeignMeasures:
     """Delays and arrivals of vectors, extremes and means of statistics, counts of packets; by module.
 
-    A sink has the name of its stream where the file has the ``display-name`` of its application.
+    A sink has the name of its stream if the file contains the ``display-name`` of its application.
 
     Raises:
         InputError: a line is damaged, or the file has no delays and no counts of packets.
@@ -169,7 +169,7 @@ def _words(text: str) -> list[str]:
 
 
 def _application(module: str) -> str:
-    """``host.app[0]`` of ``Network.host.app[0].sink``: without the network, without what is inside."""
+    """``host.app[0]`` of ``Network.host.app[0].sink``: without the network and without inner modules."""
     inner = module.partition(".")[2] if "." in module else module
     found = re.match(r"(.*?\.app\[\d+\])(?:\.|$)", inner)
     return found[1] if found else inner

@@ -1,4 +1,4 @@
-"""RTC-Testbench's file log: once per interval a line with the statistics of every traffic class so far."""
+"""RTC-Testbench's file log: one line per interval, with the statistics of every traffic class so far."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _streams(file: str, line: str) -> list[ForeignStream]:
 
 
 def _counts(told: dict[str, float]) -> dict[str, int | None]:
-    """Sent, received, and every counter whose name has no quantity."""
+    """The counts: sent, received, and every counter whose name does not contain a quantity."""
     found: dict[str, int | None] = {"sent": None, "received": None}
     for key, value in told.items():
         if not key.endswith(("Min", "Max", "Avg")):
@@ -90,7 +90,7 @@ def _figures(told: dict[str, float]) -> list[Figure]:
     for key in (one.removesuffix("Min") for one in told if one.endswith("Min")):
         least, most, mean = (told.get(f"{key}{end}") for end in ("Min", "Max", "Avg"))
         name = _NAMES.get(key, key)
-        # Before the first sample, the least value is the largest that its type has.
+        # Before the first sample, the minimum is the largest value of its type.
         if least is None or most is None or mean is None or least > most:
             made.append(known(name, samples=0))
         else:

@@ -1,4 +1,4 @@
-"""What numbers of frames tell: frames that are missing between two that are there, repeated and late ones."""
+"""Counts from sequence numbers of frames: missing, repeated and late frames."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 
 def counts(numbers: Sequence[int]) -> dict[str, int | None]:
-    """Received frames by their numbers, in the order of their arrival.
+    """Counts of received frames by their numbers, in the order of arrival.
 
-    ``lost`` are the numbers that are missing between the smallest and the largest: frames before the first
-    and after the last leave no gap.
+    ``lost`` are the numbers that are missing between the smallest and the largest: a loss before the first or
+    after the last frame leaves no gap.
     """
     seen = set(numbers)
     highest: int | None = None

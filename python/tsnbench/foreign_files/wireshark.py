@@ -47,7 +47,7 @@ def dissector(names: Sequence[str] = ()) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A string of Lua: what is no letter or digit is a number of an octet."""
+    """A string of Lua in which every octet except letters and digits is an escape."""
     plain = "".join(
         chr(octet) if chr(octet).isascii() and chr(octet).isalnum() else f"\\{octet:03}"
         for octet in name.encode("utf-8")
@@ -62,17 +62,18 @@ def profile() -> str:
 
 
 def install(folder: Path | None = None, names: Sequence[str] = ()) -> list[Path]:
-    """Writes the dissector and the profile, over older ones of tsnbench where there are some.
+    """Writes the dissector and the profile; earlier files of tsnbench are replaced.
 
     Args:
-        folder: where the dissector goes, without the profile; the person's own folders unless given.
+        folder: the folder of the dissector, which is then written without the profile; by default the user's
+        own folders.
         names: the names of a Plan's streams.
 
     Returns:
-        The files.
+        The paths of the files.
 
     Raises:
-        InputError: a file of somebody else has the name of one of them.
+        InputError: a file with such a name exists that tsnbench has not written.
         OSError: a file cannot be written.
     """
     text = dissector(names)

@@ -1,4 +1,4 @@
-"""What ``ethtool`` has to set: number of queues, speed, coalescing, energy saving, frame pre-emption."""
+"""Commands of ``ethtool``: number of queues, speed, coalescing, energy saving, frame pre-emption."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MINIMUM_FRAGMENT = 60
 
 
 def commands(port: Port, device: str) -> list[tuple[str, str]]:
-    """Each command and its undo; an empty undo means: what was before is not known beforehand."""
+    """Each command and its undo; the undo is empty where the earlier value is not known."""
     classes = len(port["classes"])
     found = [
         (f"ethtool -L {device} combined {classes}", ""),
         (f"ethtool -s {device} speed {port['rate_bps'] // 1_000_000} duplex full autoneg on", ""),
-        # Sleeping lines wake up late, coalesced interrupts tell late, offloads make one frame of many.
+        # A sleeping link wakes up late, a coalesced interrupt reports late, an offload joins frames.
         (f"ethtool --set-eee {device} eee off", f"ethtool --set-eee {device} eee on"),
         (f"ethtool -C {device} rx-usecs 0 tx-usecs 0", ""),
         (f"ethtool -K {device} tso off gso off gro off", f"ethtool -K {device} tso on gso on gro on"),

@@ -1,7 +1,7 @@
 """Faults as commands with their times: links that go down, and netem where a cable ends.
 
-tc-netem(8). taprio and mqprio take the root of the sending end, so what a cable does is done where it ends,
-behind an intermediate device.
+tc-netem(8). taprio and mqprio occupy the root of the sending interface, so the faults of a cable are applied
+at its other end, behind an intermediate device.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """At an instant of the Plan, at a node: a command."""
+    """A command for a node at an instant of the Plan."""
 
     at_ns: int
     node: str
@@ -31,7 +31,7 @@ class Step:
 
 
 def steps(network: Network, profile: Profile, notes: Notes) -> list[Step]:
-    """In the order of time; at one instant in the order of the Plan."""
+    """The commands in order of time; commands of one instant in the order of the Plan."""
     found: list[Step] = []
     for fault in network.document.get("faults", []):
         found += _steps(network, fault, profile, notes)
@@ -39,7 +39,7 @@ def steps(network: Network, profile: Profile, notes: Notes) -> list[Step]:
 
 
 def receivers(network: Network) -> list[int]:
-    """Ports that need an intermediate device: netem works on what they receive."""
+    """Ports that need an intermediate device, because netem acts on the frames that they receive."""
     return sorted(
         {
             network.ports[one["port"]]["peer"]

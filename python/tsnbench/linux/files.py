@@ -1,4 +1,4 @@
-"""One folder per node: everything that a Linux host needs to be what the Plan says."""
+"""One folder per node with all files that configure a Linux host as the Plan requests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def _node(network: Network, node: int, profile: Profile, notes: Notes) -> dict[s
     names = [profile.interface(network, port) for port in network.ports_of(node)]
     words = [shlex.quote(name) for name in names]
     ifbs, redirects = faults.devices(network, node, profile)
-    # First what comes in: whatever is put on an interface resets its taprio, whose timer then stops.
+    # Ingress filters come first: any qdisc that is added to an interface resets its taprio, whose timer then
+    # stops.
     tc = ingress.batch(network, node, profile, notes)
     later: list[str] = []
     tools: list[tuple[str, str]] = []
@@ -106,7 +107,7 @@ def linuxptp(network: Network, profile: Profile, notes: Notes) -> dict[str, str]
 
 
 def _tell(network: Network, profile: Profile, notes: Notes) -> None:
-    """What Linux cannot be told."""
+    """The parts of the Plan that Linux cannot express."""
     notes.parts(network, "talkers and captures are programs, not configuration", "streams", "taps")
     if network.document.get("clocks"):
         notes.lost(

@@ -1,4 +1,4 @@
-"""What happens to frames as they come in: ``flower`` for priorities, filters, stream gates, meters.
+"""Treatment of arriving frames: ``flower`` for priorities, filters, stream gates, meters.
 
 A bridge of the kernel keeps a frame's tag, but does not read the priority in it: without these filters all
 forwarded frames are of priority 0.
@@ -42,13 +42,13 @@ class GateAction:
 
 @dataclass(frozen=True)
 class Filter:
-    """What happens to some of the frames that come in at an interface."""
+    """One filter of an interface: the frames that it matches, and the actions on them."""
 
     preference: int
     match: str
     actions: tuple[str | GateAction, ...]
     copies: int | None = None
-    """The priority that is taken from a tag as it is, where the filter does no more than that."""
+    """The priority that is copied unchanged from the tag; None if the filter has any other effect."""
 
     def line(self, device: str, moment: Moment = str) -> str:
         """Everything on one line, as a batch file needs it."""
@@ -79,7 +79,7 @@ def batch(network: Network, node: int, profile: Profile, notes: Notes) -> list[s
 
 
 def arrivals(network: Network, node: int, profile: Profile, notes: Notes) -> list[Arrivals]:
-    """What happens to arriving frames at all ports of a node."""
+    """The treatment of arriving frames at all ports of a node."""
     policing = network.policing(node)
     delayed = faults.receivers(network)
     found: list[Arrivals] = []
@@ -100,7 +100,7 @@ def _priority(pcp: int, priority: int, delayed: bool) -> Filter:
     """A tag's priority becomes the frame's."""
     action = f"action skbedit priority {priority}"
     if delayed:
-        # netem's redirection comes behind.
+        # netem's redirection follows this filter.
         action += " continue"
     if priority != pcp:
         action = f"action vlan modify priority {priority} pipe {action}"
@@ -119,7 +119,7 @@ def _filters(
     filters = []
     node = network.nodes[policing["node"]]["name"]
     preference = _FILTERS_FROM
-    # Where some bridge gives frames another priority, a stream may come with any.
+    # If any bridge changes the priority of frames, a stream may arrive with any priority.
     rewritten = any(entry.get("regeneration") for entry in network.document["policing"])
     for one in policing.get("filters", []):
         if one.get("ports") and port not in one["ports"]:
@@ -150,7 +150,7 @@ def _actions(
 ) -> list[str | GateAction]:
     words: list[str | GateAction] = []
     if "max_sdu_octets" in one:
-        # `mtu` of a policer is the longest frame that passes; the rate above it never runs out.
+        # `mtu` of a policer is the longest frame that passes; the rate is so high that it never limits.
         words.append(
             f"action police rate 100gbit burst 1g mtu {one['max_sdu_octets'] + 14} conform-exceed drop/pipe"
         )
@@ -164,7 +164,8 @@ def _actions(
             for entry in gate["entries"]
         )
         base = gate["base_time_ns"] + profile.epoch_ns
-        # act_gate's base time has no sign; whole cycles later the list is the same.
+        # act_gate's base time is unsigned; whole cycles may be added, because the list then has the same
+        # phase.
         base = base if base >= 0 else base % gate["cycle_ns"]
         words.append(GateAction(base, gate["cycle_ns"], entries))
         if any("ipv" in entry for entry in gate["entries"]):

@@ -1,4 +1,5 @@
-"""What a kernel will refuse, or take and not do, known before it is asked. Numbers are those of Linux 6.x.
+"""Settings that a kernel refuses, or accepts without effect, found before they are requested.
+Numbers are those of Linux 6.x.
 
 tc-mqprio(8), tc-taprio(8), tc-etf(8).
 """
@@ -25,12 +26,12 @@ UNKNOWN_SPEED_BPS = 10_000_000
 
 @dataclass(frozen=True)
 class Problem:
-    """What kind, where, what is there, what the kernel says to it, and what to do."""
+    """One finding: kind, place, setting, the kernel's reaction, and a remedy."""
 
     kind: str
     where: str
     found: str
-    """Of this port alone; empty where all ports of the kind are the same."""
+    """The facts of this port alone; empty if they are equal for all ports with such a finding."""
     text: str
     hint: str
 
@@ -45,7 +46,7 @@ def shortest_interval_ns(rate_bps: int) -> int:
 
 
 def problems(port: Port, profile: Profile, scheduled: bool = False) -> list[Problem]:
-    """Everything about one port, the refusals first; ``scheduled``: its gates are planned for streams."""
+    """All findings of one port, refusals first; ``scheduled``: its gates are planned for streams."""
     name = port["name"]
     classes = len(port["classes"])
     own = root(port, profile)

@@ -58,7 +58,7 @@ def interfaces(network: Network, node: int, profile: Profile) -> list[str]:
 
 
 def _end_station(network: Network, node: int, profile: Profile) -> list[str]:
-    """Addresses, VLAN devices, and whom to reach by which of them; on a host they sit on its bridge."""
+    """Addresses, VLAN devices and routes to listeners; a node that forwards has them on its bridge."""
     lines = []
     address = network.nodes[node]["ipv4"]
     bases = (
@@ -137,7 +137,7 @@ def address_table(network: Network, node: int, profile: Profile) -> list[str]:
         device = profile.interface(network, port)
         lines += [f"vlan add dev {device} vid {vid}" for vid in network.vids(port) if vid != 1]
         if 1 in network.vids(port):
-            # VLAN 1 is that of untagged frames, too; its frames must leave with their tag.
+            # VLAN 1 is also the VLAN of untagged frames; tagged frames of VLAN 1 must keep their tag.
             lines.append(f"vlan add dev {device} vid 1 pvid")
         lines.append(f"link set dev {device} learning off flood off mcast_flood off")
     if network.talks(node):
@@ -152,6 +152,6 @@ def address_table(network: Network, node: int, profile: Profile) -> list[str]:
                     f"mdb add dev {BRIDGE} port {device} grp {row.destination_ipv4} permanent vid {vid}"
                 )
             elif port == row.ports[0]:
-                # A bridge of the kernel has one port per address: copies take the first path alone.
+                # A bridge of the kernel has one port per address: member streams use the first path alone.
                 lines.append(f"fdb replace {row.destination_mac} dev {device} master static vlan {vid}")
     return lines

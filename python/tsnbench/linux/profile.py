@@ -1,4 +1,4 @@
-"""What a Plan leaves open about a Linux host: interfaces, how taprio works, which queue is served first."""
+"""Choices for Linux hosts that a Plan leaves open: interfaces, modes of taprio, order of queues."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Mode(StrEnum):
-    """How taprio opens gates (`flags`)."""
+    """The mode in which taprio opens gates (`flags`)."""
 
     SOFTWARE = "software"
     TXTIME_ASSIST = "txtime-assist"
@@ -23,19 +23,19 @@ class Mode(StrEnum):
 
 
 class Layout(StrEnum):
-    """Which transmission queue a traffic class gets, highest class first.
+    """The transmission queue of each traffic class, highest class first.
 
     The kernel's own order is by class number; some hardware (igb, igc), and taprio before Linux 6.4, serve
     queue 0 first.
-    ``REVERSED`` is right for both, but mappings that go down are refused before Linux 6.3.
+    ``REVERSED`` suits both, but Linux before 6.3 refuses descending mappings.
     """
 
     REVERSED = "reversed"
-    """The classes' numbers stay, the highest class has queue 0."""
+    """Class numbers stay unchanged; the highest class has queue 0."""
     RENUMBERED = "renumbered"
-    """Class 0 of the kernel is the highest and has queue 0, as EnGINE has it: Linux up to 6.2."""
+    """Class 0 of the kernel is the highest and has queue 0, as in EnGINE; for Linux up to 6.2."""
     STRAIGHT = "straight"
-    """Class n has queue n: hardware that serves the highest queue first (stmmac)."""
+    """Class n has queue n, for hardware that serves the highest queue first (stmmac)."""
 
 
 INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,14}")
@@ -50,22 +50,22 @@ class Profile:
     mode: Mode = Mode.SOFTWARE
     layout: Layout = Layout.REVERSED
     tx_queues: int | None = None
-    """What the interfaces have; None: as many as a port has classes."""
+    """Number of transmission queues of the interfaces; None: one for each class of the port."""
     epoch_ns: int = 0
-    """The instant of CLOCK_TAI that is 0 in the Plan. Cycles reach back: 0 does where phases matter."""
+    """The instant of CLOCK_TAI (ns) that is 0 in the Plan. With 0, cycles still have the Plan's phases."""
     txtime_delay_ns: int = 500_000
-    """How far ahead of now launch times are at the earliest under txtime-assist."""
+    """Least distance of launch times from the present, in ns, under txtime-assist."""
     interfaces: Mapping[str, str] = field(default_factory=dict)
-    """Port of the Plan (`bridge1 -> bridge2`) to interface; others are called eth1, eth2, … per node."""
+    """Interface of each port of the Plan (`bridge1 -> bridge2`); other ports are eth1, eth2, … per node."""
     software_stamps: bool = False
-    """ptp4l stamps in software: veth and interfaces without a clock."""
+    """ptp4l uses software timestamps, for veth and for interfaces without a clock."""
     one_clock: bool = False
-    """All ports of a node have the same clock, as those of one card."""
+    """All ports of a node share one clock, as the ports of one card do."""
     cpus: tuple[int, ...] = (2, 3)
-    """Isolated for talkers and interrupts."""
+    """Processor cores that are isolated for talkers and interrupts."""
 
     def __post_init__(self) -> None:
-        """Every name ends up in scripts that run as root.
+        """Checks names, because they are written into scripts that run as root.
 
         Raises:
             InputError: a name is none that an interface can have.
@@ -81,14 +81,14 @@ class Profile:
         return self.interfaces.get(network.ports[port]["name"], f"eth{network.place(port) + 1}")
 
     def traffic_class(self, number: int, classes: int) -> int:
-        """The kernel's number of a class of the Plan."""
+        """The kernel's number of a traffic class of the Plan."""
         return classes - 1 - number if self.layout is Layout.RENUMBERED else number
 
     def queue(self, number: int, classes: int) -> int:
-        """The transmission queue of a class of the Plan."""
+        """The transmission queue of a traffic class of the Plan."""
         return number if self.layout is Layout.STRAIGHT else classes - 1 - number
 
     def mask(self, open_classes: int, classes: int) -> int:
-        """Gates as taprio counts them: bit n is the kernel's class n."""
+        """A gate mask in taprio's numbering: bit n is the gate of the kernel's class n."""
         bits = (number for number in range(classes) if open_classes >> number & 1)
         return sum(1 << self.traffic_class(number, classes) for number in bits)

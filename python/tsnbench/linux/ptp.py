@@ -22,7 +22,7 @@ UTC_OFFSET = 37
 
 
 def ports(network: Network) -> dict[int, str]:
-    """Ports on which PTP runs, and their roles: `master`, `slave` or, where they are elected, `any`."""
+    """Ports on which PTP runs, and their roles: `master`, `slave`, or `any` if roles are elected."""
     gptp = network.document.get("clocks", {}).get("gptp")
     if not gptp:
         return {}
@@ -39,7 +39,7 @@ def ports(network: Network) -> dict[int, str]:
 
 
 def log_interval(nanoseconds: int, what: str, notes: Notes) -> int:
-    """The nearest power of two of a second, as PTP counts intervals."""
+    """The interval as a power of two in seconds (PTP's logarithmic intervals), rounded to the nearest."""
     exponent = round(math.log2(nanoseconds / 1_000_000_000))
     if nanoseconds * 2 ** max(0, -exponent) != 1_000_000_000 * 2 ** max(0, exponent):
         notes.lost(
@@ -52,7 +52,7 @@ def log_interval(nanoseconds: int, what: str, notes: Notes) -> int:
 def ptp4l(
     network: Network, node: int, profile: Profile, notes: Notes, first: Iterable[str] = ()
 ) -> str | None:
-    """The file for one node, with lines that come first in it; None where the node takes no part."""
+    """ptp4l's file for one node, beginning with the given lines; None if the node does not run PTP."""
     mine = {port: role for port, role in ports(network).items() if network.ports[port]["node"] == node}
     if not mine:
         return None
@@ -73,7 +73,7 @@ def ptp4l(
     else:
         lines += ["twoStepFlag 1", f"time_stamping {'software' if profile.software_stamps else 'hardware'}"]
     if len(mine) > 1 and not profile.one_clock:
-        # Several cards are several clocks; phc2sys keeps them together (EnGINE VI-A).
+        # Each card has a clock of its own; phc2sys synchronises them (EnGINE VI-A).
         lines.append("boundary_clock_jbod 1")
     lines += _servo(gptp.get("servo"))
     lines.append("tx_timestamp_timeout 50")
@@ -111,7 +111,7 @@ def _profile_lines(gptp: Gptp, node: int) -> list[str]:
 def _quality(gptp: Gptp, node: int, mine: dict[int, str], notes: Notes) -> list[str]:
     bmca = gptp.get("bmca")
     if bmca is None:
-        # Without an election a port that is not `masterOnly` needs this, on a boundary clock, too.
+        # Without an election every port that is not `masterOnly` needs this, also on a boundary clock.
         return [f"slaveOnly {int('slave' in mine.values())}", "gmCapable 1"]
     own = bmca["clocks"][node]
     announce = log_interval(bmca["announce_interval_ns"], "the Announce interval", notes)
@@ -153,7 +153,7 @@ def decimal(number: int, places: int) -> str:
 
 
 def phc2sys(network: Network, node: int) -> str | None:
-    """The file for one node: the same servo, the same domain."""
+    """phc2sys's file for one node, with ptp4l's servo and domain."""
     if not any(network.ports[port]["node"] == node for port in ports(network)):
         return None
     gptp = network.document["clocks"]["gptp"]
@@ -165,7 +165,9 @@ def phc2sys(network: Network, node: int) -> str | None:
 
 
 def script(network: Network, node: int, profile: Profile) -> str | None:
-    """Starts both; CLOCK_TAI follows the clocks of the cards, or they it on the grandmaster."""
+    """A script that starts ptp4l and phc2sys. CLOCK_TAI follows the clocks of the cards; on the grandmaster
+    the cards follow CLOCK_TAI.
+    """
     if phc2sys(network, node) is None:
         return None
     leads = network.document["clocks"]["gptp"]["grandmaster"] == node
@@ -180,7 +182,7 @@ def script(network: Network, node: int, profile: Profile) -> str | None:
 
 
 def _followers(network: Network, node: int, profile: Profile) -> list[str]:
-    """Cards past which PTP is wired, with gates or launch times: they follow one that has PTP.
+    """Cards with gates or launch times, but without a PTP port: they follow a card with PTP.
 
     Solutions I to III of the COTS lessons, Section III; `phc2sys -a` knows ptp4l's own ports only.
     """
@@ -188,7 +190,7 @@ def _followers(network: Network, node: int, profile: Profile) -> list[str]:
     others = [port for port in network.ports_of(node) if port not in roles and _timed(network.ports[port])]
     if not others or profile.software_stamps:
         return []
-    # The port that listens to the grandmaster, if it is known which.
+    # The port that receives the grandmaster's time, if it is known.
     first = min(roles, key=lambda port: (roles[port] != "slave", port))
     lines = ["# Both ends count TAI. Ports of one card have one clock: leave out lines of the same card.\n"]
     lines += [
@@ -200,7 +202,7 @@ def _followers(network: Network, node: int, profile: Profile) -> list[str]:
 
 
 def _timed(port: Port) -> bool:
-    """Whether a port goes by a clock: taprio, or etf."""
+    """Whether a port needs a clock, for taprio or etf."""
     qdisc = port.get("qdisc", {})
     return (
         "gates" in port or "taprio" in qdisc or any(one["kind"] == "etf" for one in qdisc.get("children", []))
@@ -208,7 +210,7 @@ def _timed(port: Port) -> bool:
 
 
 def beside_gates(network: Network, notes: Notes) -> None:
-    """PTP on gated ports: what to look at before use (COTS lessons, L1)."""
+    """Notes about PTP on ports with gates, to read before use (COTS lessons, L1)."""
     for port in sorted(ports(network)):
         if "gates" in network.ports[port]:
             pcp = network.document["clocks"]["gptp"]["pcp"]

@@ -29,14 +29,14 @@ Options = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Qdisc:
-    """A queueing discipline and its place."""
+    """A queueing discipline, its handle and its parent."""
 
     place: str
     """``root``, or ``parent 100:1``."""
     kind: str
     options: Options = ()
     handle: str = ""
-    """``101:``; empty: the kernel chooses one."""
+    """The handle, such as ``101:``; empty: the kernel chooses one."""
     overhead: int = 0
     """Octets of each frame that it counts besides those that it sees. tc-stab(8)."""
 
@@ -62,7 +62,7 @@ class Child:
     traffic_class: int
     """Of the Plan."""
     waiting: int | None = None
-    """The limit, in frames, of the queue in which a shaper lets frames wait; None: the kernel's."""
+    """Limit, in frames, of the queue behind a shaper; None: the kernel's default."""
     overhead: int = 0
     """Octets of each frame that it counts besides those that it sees."""
 
@@ -71,14 +71,14 @@ class Child:
         return f"{HANDLE}:{self.queue + 1:x}"
 
     def line(self, device: str) -> str:
-        """The discipline alone, without the queue behind it."""
+        """The line of the discipline alone, without the queue behind it."""
         return self.qdiscs()[0].line(device)
 
     def qdiscs(self) -> list[Qdisc]:
-        """The discipline and, behind a shaper with a limit, its queue."""
+        """The lines of the discipline and, for a shaper with a limit, of the queue behind it."""
         if self.waiting is None:
             return [Qdisc(f"parent {self.parent}", self.kind, self.options, overhead=self.overhead)]
-        # cbs waits in a pfifo of its own, whose limit is the device's txqueuelen unless it is replaced.
+        # Frames of cbs wait in a pfifo, whose limit is the device's txqueuelen unless the pfifo is replaced.
         handle = f"{HANDLE + self.queue + 1}:"
         return [
             Qdisc(f"parent {self.parent}", self.kind, self.options, handle, self.overhead),
@@ -93,9 +93,9 @@ class Root:
     kind: str
     num_tc: int
     map: tuple[int, ...]
-    """Priority of a socket buffer (0 to 15) to the kernel's traffic class."""
+    """The kernel's traffic class of each priority of a socket buffer (0 to 15)."""
     queues: tuple[tuple[int, int], ...]
-    """Count and offset per traffic class of the kernel."""
+    """Number of queues and first queue of each traffic class of the kernel."""
     base_time: int = 0
     cycle_time: int = 0
     cycle_time_extension: int = 0
@@ -107,7 +107,7 @@ class Root:
     preemptable: tuple[bool, ...] = ()
     """Per traffic class of the kernel."""
     hardware: bool = False
-    """Whether mqprio asks the driver for its mapping."""
+    """Whether the driver applies the mapping (mqprio's ``hw``)."""
     overhead: int = 0
     """Octets of each frame that it counts besides those that it sees."""
 
@@ -119,12 +119,12 @@ class Root:
         return whole.line(device, verb)
 
     def schedule_line(self, device: str, moment: Moment = str) -> str:
-        """The schedule of a taprio that is there already, once more."""
+        """The line that sends an existing taprio its schedule again."""
         return Qdisc("root", self.kind, tuple(self._schedule(moment)), f"{HANDLE}:").line(device, "change")
 
     @property
     def in_software(self) -> bool:
-        """Whether a timer of taprio opens the gates."""
+        """Whether a software timer of taprio opens the gates."""
         return self.kind == "taprio" and self.flags is FLAGS[Mode.SOFTWARE]
 
     def _mapping(self) -> list[tuple[str, str]]:
@@ -157,18 +157,18 @@ class Root:
 
 
 def root(port: Port, profile: Profile, schedule: GateChange | None = None) -> Root:
-    """The root of a port; ``schedule``: a gate control list in place of the port's first one."""
+    """The root of a port; ``schedule``: a gate control list that replaces the port's first one."""
     classes = len(port["classes"])
     numbers = [profile.traffic_class(own, classes) for own in port["pcp_to_class"]]
     by_class = sorted((profile.traffic_class(own, classes), own) for own in range(classes))
     common: dict[str, Any] = {
         "num_tc": classes,
-        # Priorities above 7 come from no VLAN tag; they go where untagged frames go.
+        # No VLAN tag contains a priority above 7; such frames use the class of untagged frames.
         "map": (*numbers, *[numbers[0]] * 8),
         "queues": tuple((1, profile.queue(own, classes)) for _, own in by_class),
     }
     if "preemption" in port and profile.mode is Mode.FULL:
-        # In software both refuse it.
+        # Software taprio and mqprio refuse this option.
         common["hardware"] = True
         common["preemptable"] = tuple(not port["preemption"]["express"] >> own & 1 for _, own in by_class)
     taprio = port.get("qdisc", {}).get("taprio")
@@ -196,7 +196,7 @@ def root(port: Port, profile: Profile, schedule: GateChange | None = None) -> Ro
 
 
 def children(port: Port, profile: Profile) -> list[Child]:
-    """What waits in each queue, by queue."""
+    """The queueing discipline of each queue, by queue number."""
     classes = len(port["classes"])
     own = port.get("qdisc", {}).get("children")
     found = []
@@ -255,16 +255,16 @@ def batch(port: Port, device: str, profile: Profile) -> list[str]:
 
 
 def lines(top: Root, queues: Iterable[Child], device: str, moment: Moment = str) -> list[str]:
-    """The root, then the children with the queues behind shapers; gates last."""
+    """The lines of the root, then of its children and the queues behind shapers; the schedule last."""
     found = [top.line(device, moment)]
     found += [qdisc.line(device) for child in queues for qdisc in child.qdiscs()]
     if top.in_software:
-        # A qdisc that is put below resets it, and its timer stops for ever (Linux 6.12): tell it again.
+        # Adding a child resets taprio, and its timer stops for ever (Linux 6.12): send the schedule again.
         found.append(top.schedule_line(device, moment))
     return found
 
 
 def changes(port: Port, profile: Profile) -> list[tuple[int, Root]]:
-    """Later gate control lists: when each is requested, in ns, and the root with it."""
+    """Later gate control lists: the time of each request in ns, and the root with the new list."""
     later = port.get("gates", {}).get("changes", [])
     return [(one["at_ns"], root(port, profile, one)) for one in later]

@@ -1,4 +1,4 @@
-"""What a host does beside what was meant: output of ``tc -j -s qdisc`` and ``ip -j -d link``."""
+"""Compares a host's state with the requested one: output of ``tc -j -s qdisc`` and ``ip -j -d link``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportedQdisc:
-    """One queueing discipline as the kernel shows it."""
+    """One queueing discipline as the kernel reports it."""
 
     device: str
     kind: str
@@ -28,18 +28,20 @@ class ReportedQdisc:
     counters: dict[str, int]
 
     def below(self, handle: int) -> str:
-        """The minor number of its parent, where that is a class of the handle's discipline; else empty."""
+        """The minor number of the parent class if that class belongs to the discipline ``handle``; else
+        empty.
+        """
         major, _, minor = (self.parent or "").partition(":")
         return minor if major in ("", str(handle)) else ""
 
     @property
     def running(self) -> Json:
-        """Of a taprio, the options of the list that is in force or, where there is none yet, to come."""
+        """For taprio, the options of the operational list, or of the pending list if none is in force yet."""
         return self.options if self.options.get("schedule") else (self.options.get("admin") or self.options)
 
     @property
     def schedule(self) -> list[tuple[str | None, int, int]]:
-        """Of a taprio, command, gate mask and ns of each entry of :attr:`running`."""
+        """For taprio, command, gate mask and duration (ns) of each entry of :attr:`running`."""
         return [
             (entry.get("cmd"), _number(entry.get("gatemask", 0)), _number(entry.get("interval", 0)))
             for entry in self.running.get("schedule") or []
@@ -48,21 +50,21 @@ class ReportedQdisc:
 
 @dataclass(frozen=True)
 class Link:
-    """One interface as the kernel shows it."""
+    """One interface as the kernel reports it."""
 
     name: str
     kind: str
     up: bool
     vid: int | None
     egress: dict[int, int]
-    """Priority to priority code point; only a VLAN device has it."""
+    """Priority code point of each priority; empty unless it is a VLAN device."""
     ingress: dict[int, int]
     tx_queues: int | None
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Something that is not as it was meant."""
+    """A difference between the requested and the reported state."""
 
     where: str
     what: str
@@ -77,7 +79,8 @@ _COUNTERS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "
 
 
 def read_json(text: str) -> Any:
-    """What ``tc -j`` or ``ip -j`` printed; iproute2 6.1 gives a taprio list that is to come no key.
+    """Parses output of ``tc -j`` or ``ip -j``; repairs iproute2 6.1's JSON, in which a pending taprio list
+    has no key.
 
     Raises:
         ValueError: it is no JSON.
@@ -92,7 +95,7 @@ def _documents(text: str, tool: str) -> list[Json]:
         raise InputError(f"{tool}: expected JSON, found {text[:40]!r}: {error}") from error
     if not isinstance(found, list):
         raise InputError(f"{tool}: expected a list, found {type(found).__name__}")
-    # An object without content is what ip prints for what it was not asked for.
+    # ip prints an empty object for interfaces that were not requested.
     return [one for one in found if isinstance(one, dict) and one]
 
 
@@ -144,14 +147,14 @@ def _qos(rows: Any) -> dict[int, int]:
 
 
 def _number(value: Any) -> int:
-    """A number that some versions print as one, others as a hexadecimal string."""
+    """A number that some versions print as a decimal number and others as a hexadecimal string."""
     return int(value, 0) if isinstance(value, str) else int(value)
 
 
 def compare(
     device: str, root: Root, children: Iterable[Child], found: Iterable[ReportedQdisc]
 ) -> list[Difference]:
-    """What an interface does otherwise than meant."""
+    """The differences between an interface's reported and requested state."""
     mine = [one for one in found if one.device == device]
     top = next((one for one in mine if one.parent is None and one.kind == root.kind), None)
     if top is None:
@@ -159,7 +162,7 @@ def compare(
         return [Difference(device, "the root", root.kind, kinds)]
     differences = list(_root(device, root, top))
     for child in children:
-        # tc leaves the root's part of a parent out where it can.
+        # tc omits the root's number from a parent where it can.
         own = next((one for one in mine if one.below(HANDLE) == f"{child.queue + 1:x}"), None)
         where = f"{device} {child.parent}"
         if own is None or own.kind != child.kind:
@@ -192,7 +195,7 @@ def _root(where: str, root: Root, top: ReportedQdisc) -> Iterable[Difference]:
 
 
 def _queues(rows: Any) -> list[list[int]] | None:
-    """Counts and offsets; mqprio prints first and last queue, taprio offset and count."""
+    """Count and offset of each class; mqprio prints the first and last queue, taprio offset and count."""
     if rows is None:
         return None
     found = []
@@ -206,7 +209,7 @@ def _queues(rows: Any) -> list[list[int]] | None:
 
 
 def compare_options(where: str, options: Options, own: ReportedQdisc) -> Iterable[Difference]:
-    """What one discipline does otherwise than requested."""
+    """The differences between one discipline's reported and requested options."""
     for name, meant in options:
         found = own.options.get(name)
         if name == "clockid":

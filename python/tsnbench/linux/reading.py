@@ -11,12 +11,12 @@ class Stamping:
     """``ethtool -T``: where an interface stamps frames."""
 
     hardware: bool
-    """In both directions."""
+    """Hardware timestamps in both directions."""
     software: bool
     clock: int | None
     """Number of its PTP hardware clock."""
     filters: tuple[str, ...]
-    """Which frames hardware stamps on their way in."""
+    """Names of the receive filters: the arriving frames that hardware can timestamp."""
 
 
 def stamping(text: str) -> Stamping:
@@ -34,7 +34,7 @@ def stamping(text: str) -> Stamping:
 
 
 def features(text: str) -> dict[str, bool]:
-    """Output of ``ethtool -k``: what is on."""
+    """Output of ``ethtool -k``: the features that are on."""
     return {name: state == "on" for name, state in re.findall(r"^\s*([\w-]+): (on|off)", text, re.MULTILINE)}
 
 
@@ -57,7 +57,7 @@ def ports(text: str) -> list[str]:
 
 
 def offset_ns(text: str) -> float | None:
-    """Output of ``pmc 'GET CURRENT_DATA_SET'``: from its master."""
+    """Output of ``pmc 'GET CURRENT_DATA_SET'``: ptp4l's offset from its master."""
     found = re.search(r"offsetFromMaster\s+(-?[\d.]+)", text)
     return float(found[1]) if found else None
 
@@ -76,11 +76,11 @@ def eee(text: str) -> bool | None:
 
 
 def coalescing(text: str) -> dict[str, int]:
-    """Output of ``ethtool -c``: how long interrupts wait, in us, as far as the driver says."""
+    """Output of ``ethtool -c``: interrupt coalescing times in us, as far as the driver reports them."""
     found = re.findall(r"^(rx-usecs|tx-usecs):\s+(\d+)\s*$", text, re.MULTILINE)
     return {name: int(value) for name, value in found}
 
 
 def changeable(text: str) -> set[str]:
-    """Output of ``ethtool -k``: what is on and not fixed."""
+    """Output of ``ethtool -k``: the features that are on and can be switched off."""
     return set(re.findall(r"^\s*([\w-]+): on\s*$", text, re.MULTILINE))

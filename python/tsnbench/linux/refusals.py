@@ -1,4 +1,4 @@
-"""The kernel's own words when it refuses a queueing discipline, and what they mean for a person."""
+"""Messages of the kernel when it refuses a queueing discipline, with their meaning and a remedy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Refusal:
-    """A text of the kernel or of tc: what it means, and what to do."""
+    """A message of the kernel or of tc, its meaning, and a remedy."""
 
     text: str
-    """Part of what is printed, without regard to case."""
+    """A part of the printed message; case does not matter."""
     reason: str
     remedy: str
 
@@ -205,6 +205,6 @@ REFUSALS = (
 
 
 def explain(printed: str) -> Refusal | None:
-    """What the kernel's or tc's words mean; None where they are not known here."""
+    """The known message that a text of the kernel or of tc contains; None if there is none."""
     found = printed.casefold()
     return next((one for one in REFUSALS if one.text.casefold() in found), None)

@@ -1,8 +1,9 @@
-"""Settings of a host's processors and interrupts, each with its undo, and each to be chosen.
+"""Settings of a host's processors and interrupts, each with its undo; a user chooses among them.
 
 EnGINE V-C2: interrupts and programs on isolated cores keep periodic delay spikes away. EnGINE V-C3 (table 6)
-compares frequencies beyond nominal (turbo), multithreading (SMT) and the governor: both on with the governor
-`performance` (EX_SO4) performs best, and is what all its later experiments use. Without both (EX_SO2) there
+compares frequencies beyond nominal (turbo), multithreading (SMT) and the governor. Turbo and SMT with the
+governor `performance` (EX_SO4) perform best; all later experiments of EnGINE use them.
+Without both (EX_SO2) there
 are outliers up to 0.7 ms; without multithreading alone (EX_SO3) jitter is smaller and delays are longer.
 """
 
@@ -17,31 +18,31 @@ _RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its name, why, how, and back.
+    """One setting: its name, its reason, its commands and its undo.
 
-    ``read`` prints what was; ``do`` sets ``$value``. In the undo ``{saved}`` is what was, ``{file}`` where it
-    is kept.
+    ``read`` prints the earlier value; ``do`` sets ``$value``. In the undo, ``{saved}`` is the earlier value
+    and ``{file}`` the file that contains it.
     """
 
     name: str
     why: str
     value: str
-    """Unless another one is given."""
+    """The default value."""
     values: str
-    """What can be given, as a pattern of the shell's."""
+    """The permitted values, as a pattern of the shell."""
     read: str
     do: str
     undo: str
 
 
 def boot_parameters(cpus: Sequence[int]) -> str:
-    """What only a boot can change: cores that the scheduler, timer ticks and RCU leave alone."""
+    """Kernel parameters that need a boot: cores that the scheduler, timer ticks and RCU do not use."""
     cores = ",".join(map(str, cpus))
     return f"isolcpus={cores} nohz_full={cores} rcu_nocbs={cores}"
 
 
 def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
-    """In the order in which they are made; undone in the reverse order."""
+    """The settings in the order in which they are made; the undo takes the reverse order."""
     governor = f"{_CPU}/cpu*/cpufreq/scaling_governor"
     turbo = f"{_CPU}/intel_pstate/no_turbo"
     smt = f"{_CPU}/smt/control"
@@ -100,7 +101,9 @@ def settings(interfaces: Sequence[str], cpus: Sequence[int]) -> list[Setting]:
 
 
 def scripts(interfaces: Sequence[str], cpus: Sequence[int]) -> tuple[str, str]:
-    """Two shell scripts: the first one does, and keeps what was before in a folder; the second one undoes."""
+    """Two shell scripts: the first one makes the settings and saves the earlier values in a folder; the
+    second one restores them.
+    """
     made = settings(interfaces, cpus)
     first = {one.name: one for one in reversed(made)}
     named = [first[name] for name in dict.fromkeys(one.name for one in made)]
@@ -126,7 +129,8 @@ def scripts(interfaces: Sequence[str], cpus: Sequence[int]) -> tuple[str, str]:
             f"# {one.why}",
             'value=; for one in "$@"; do case "$one" in '
             f"{one.name}) value={one.value} ;; {one.name}=*) value=${{one#*=}} ;; esac; done",
-            # What was before the first time stays; a second run does not keep what the first one made.
+            # The values from before the first run are kept; a second run does not save the first one's
+            # settings.
             f'if [ -z "$value" ]; then :; elif [ -s "$saved/{number}" ] || {one.read} > "$saved/{number}" '
             f'2> /dev/null; then {one.do}; else rm -f "$saved/{number}"; echo "not set: {one.name}" >&2; fi',
         ]

@@ -1,4 +1,4 @@
-"""Live traffic outside of runs: send on an interface, receive on one, see when frames passed which stage."""
+"""Live traffic outside of runs: a talker and a listener on interfaces, with the times of a frame's stages."""
 
 from tsnbench.live.receiving import Receiving, receive
 from tsnbench.live.sending import Sending, replay, send

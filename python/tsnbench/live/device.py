@@ -1,4 +1,4 @@
-"""What must be known of an interface before something is sent on it."""
+"""Facts about an interface that sending needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FASTEST_BPS = 10_000_000_000
 
 
 def mac(interface: str) -> str:
-    """Its address.
+    """The MAC address of an interface.
 
     Raises:
         InputError: there is no such interface here.
@@ -32,7 +32,7 @@ def mac(interface: str) -> str:
 
 
 def rate_bps(interface: str) -> int:
-    """How fast it is."""
+    """The rate of an interface in bit/s."""
     try:
         mbit = int((_folder(interface) / "speed").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -41,11 +41,10 @@ def rate_bps(interface: str) -> int:
 
 
 def heeds_launch_times(interface: str, deadline: bool) -> None:
-    """Whether a queueing discipline of the interface would take launch times as they are meant. etf(8).
+    """Checks that a queueing discipline of the interface supports launch times. tc-etf(8).
 
     Raises:
-        InputError: none would.
-        BackendError: nobody here can say.
+        InputError: none supports them. BackendError: the disciplines cannot be read on this machine.
     """
     if shutil.which("tc", path="/usr/sbin:/sbin:/usr/bin:/bin") is None:
         raise BackendError(
@@ -63,7 +62,7 @@ def etf(listed: list[Json], interface: str, deadline: bool) -> None:
     """Checks for a queueing discipline with launch times in the output of ``tc -j qdisc show``.
 
     Raises:
-        InputError: none would.
+        InputError: there is none.
     """
     found = [one.get("options", {}) for one in listed if one.get("kind") == "etf"]
     if not found:

@@ -1,4 +1,4 @@
-"""A folder of live traffic: what each side noted, and all of it as observations."""
+"""A folder of live traffic: the log of each side, and all logs together as observations."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ OBSERVATIONS = "observations.parquet"
 
 
 def make(folder: Path) -> None:
-    """Makes the folder where it is not there; both sides may use one.
+    """Makes the folder if it is missing; talker and listener may share one folder.
 
     Raises:
         FolderError: it is a file, or the folder of a run, whose observations would be lost.
-        BackendError: the disk is full, or does not let us.
+        BackendError: the disk is full, or cannot be written.
     """
     clearing.refuse_file(folder)
     if clearing.ours(folder):
@@ -29,17 +29,18 @@ def make(folder: Path) -> None:
 
 
 def log_of(folder: Path, side: str) -> Path:
-    """Where a side (``send``, ``receive``) notes when frames passed its stages."""
+    """The path of the log in which a side (``send``, ``receive``) notes when frames passed its stages."""
     return folder / f"{side}.sights"
 
 
 def merge(folder: Path) -> Path:
-    """Puts what all sides noted into one file: both may use one folder, or have their logs copied into it.
+    """Joins the logs of all sides in one file. Both sides may use one folder, or users copy their logs into
+    it.
 
     Raises:
         BackendError: a log cannot be read.
     """
-    # The sender's first: it knows what the streams are called.
+    # The sender's log comes first, because it contains the streams' names.
     logs = sorted(folder.glob("*.sights"), key=lambda path: (path.name != "send.sights", path.name))
     into = folder / OBSERVATIONS
     try:

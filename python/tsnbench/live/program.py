@@ -1,4 +1,4 @@
-"""Runs the live program of the package, and has it end when the person asks for the end."""
+"""Runs the live program of the package, and lets it end regularly at Ctrl-C."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _PATIENCE_S = 5
 
 
 def run(words: Sequence[str]) -> None:
-    """One task, to its end.
+    """Runs one task to its end.
 
     Raises:
-        BackendError: it could not.
+        BackendError: the task failed.
     """
     with subprocess.Popen(
         [str(traffic.program()), *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
@@ -23,7 +23,7 @@ def run(words: Sequence[str]) -> None:
         try:
             _, said = process.communicate()
         except KeyboardInterrupt:
-            # The terminal has told it, too; it writes down what there is.
+            # The terminal has sent the signal to the live program, too, which then writes its results.
             process.terminate()
             try:
                 _, said = process.communicate(timeout=_PATIENCE_S)

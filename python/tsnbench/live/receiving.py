@@ -1,4 +1,4 @@
-"""``tsnbench receive``: what arrives at an interface of talkers' frames, and what does not."""
+"""``tsnbench receive``: counts the frames of talkers that arrive at an interface, and those that are lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OTHER_ZERO = "the frames say no time of sending, or one of another clock"
 
 @dataclass(frozen=True)
 class Receiving:
-    """Where to listen, and how long."""
+    """The options of a listener."""
 
     on: str
     """The interface."""
@@ -27,7 +27,7 @@ class Receiving:
     frames: int | None = None
     ring_octets: int = 1 << 26
     wake: bool = False
-    """Be woken for each frame, as an ordinary program, and use no ring."""
+    """Wake up for each frame, as an ordinary program does, without a packet ring."""
     hardware: bool = False
     cpu: int | None = None
     priority: int | None = None
@@ -43,7 +43,7 @@ class Delay(TypedDict):
 
 
 class ReceivedStream(TypedDict):
-    """What came of one stream; ``delay_missing``: why there is no delay."""
+    """The counts of one stream; ``delay_missing``: why there is no delay."""
 
     stream: int | str
     frames: int
@@ -55,14 +55,16 @@ class ReceivedStream(TypedDict):
 
 
 class ListenedInterface(TypedDict):
-    """An interface; ``dropped_by_listener``: frames that arrived and found no room in the program."""
+    """The counts of an interface; ``dropped_by_listener``: frames that arrived while the program's buffer was
+    full.
+    """
 
     name: str
     dropped_by_listener: int
 
 
 class Received(TypedDict):
-    """What the live program heard; ``foreign``: frames of others."""
+    """The results of the live program; ``foreign``: frames that are not of tsnbench's talkers."""
 
     interfaces: list[ListenedInterface]
     streams: list[ReceivedStream]
@@ -70,11 +72,12 @@ class Received(TypedDict):
 
 
 def receive(asked: Receiving) -> Received:
-    """Listens, and says what came: per stream frames, lost, duplicates, reordered, delay; and its own loss.
+    """Listens, and returns frames, loss, duplicates, reordering and delay per stream, and the listener's own
+    loss.
 
     Raises:
         InputError: there is no such interface.
-        BackendError: nobody may listen there.
+        BackendError: the rights to listen are missing.
     """
     device.mac(asked.on)
     with tempfile.TemporaryDirectory(prefix="tsnbench-receive-") as place:
@@ -102,7 +105,7 @@ def receive(asked: Receiving) -> Received:
 
 
 def read_duration(option: str, text: str) -> int:
-    """ns of an option.
+    """A duration of an option, in ns.
 
     Raises:
         InputError: it is no duration.
@@ -111,7 +114,7 @@ def read_duration(option: str, text: str) -> int:
 
 
 def read_size(option: str, text: str) -> int:
-    """Octets of an option.
+    """A size of an option, in octets.
 
     Raises:
         InputError: it is no size.

@@ -1,7 +1,7 @@
 """``tsnbench send``: streams on an interface, from options or from a scenario.
 
-Options become a scenario of two stations, so that they mean, and are checked as, what they are in
-scenarios; the Plan that follows is what the live program obeys.
+Options become a scenario with two stations, so that they are checked as scenarios are and have the same
+meaning. The live program executes the Plan of this scenario.
 """
 
 from __future__ import annotations
@@ -29,35 +29,35 @@ BROADCAST = "ff:ff:ff:ff:ff:ff"
 
 @dataclass(frozen=True)
 class Sending:
-    """What to send, where, and how."""
+    """The options of a talker."""
 
     to: str
     """The interface."""
     streams: dict[str, str]
-    """Name and keys, as they stand under ``streams`` in a scenario, without ``from`` and ``to``:
+    """Name and keys of each stream, as under ``streams`` in a scenario, without ``from`` and ``to``:
     ``period: 1 ms, payload: 100 B``."""
     duration: str = "10 s"
     mac: str = BROADCAST
-    """Destination address."""
+    """Destination MAC address."""
     udp: str | None = None
-    """Send UDP to this IPv4 address, in place of whole frames."""
+    """Send UDP datagrams to this IPv4 address instead of Ethernet frames."""
     by_device: bool = False
     """The interface puts the VLAN tag on."""
     txtime: str | None = None
     """``strict`` or ``deadline``: frames carry launch times."""
     advance: str | None = None
-    """How long before the instant for which a frame is meant it is made."""
+    """The time between making a frame and its intended transmission."""
     hardware: bool = False
-    """Ask the hardware for stamps."""
+    """Request hardware timestamps."""
     cpu: int | None = None
     priority: int | None = None
     into: Path | None = None
-    """Where to note when frames passed which stage."""
+    """Folder for the times at which frames passed each stage."""
     extra: tuple[str, ...] = field(default=(), repr=False)
 
 
 def scenario(asked: Sending) -> str:
-    """As a scenario's text."""
+    """The options as the text of a scenario."""
     software = asked.into is not None or asked.txtime is not None or asked.advance is not None
     own = f", send: {{advance: {asked.advance or '0 us'}{_launch(asked.txtime)}}}" if software else ""
     lines = [
@@ -100,7 +100,7 @@ def plan_of(asked: Sending) -> Plan:
 
 
 def planned(path: Path, node: str, to: str) -> tuple[Plan, int, list[tuple[int, str]]]:
-    """What a node of a scenario sends; the Plan, the node, and its ports with their interfaces.
+    """The Plan of a scenario, a node whose streams are sent, and the node's ports with their interfaces.
 
     Raises:
         InputError: there is no such node, or it sends nothing, or by several ports on one interface.
@@ -122,7 +122,7 @@ def planned(path: Path, node: str, to: str) -> tuple[Plan, int, list[tuple[int, 
 
 
 class SentStream(TypedDict):
-    """What became of one stream's frames."""
+    """The counts of one stream's frames."""
 
     stream: str
     frames: int
@@ -134,13 +134,13 @@ class SentStream(TypedDict):
 
 
 class Sent(TypedDict):
-    """What was sent."""
+    """The results of sending."""
 
     streams: list[SentStream]
 
 
 def send(asked: Sending) -> Sent:
-    """Sends, and says what became of it: streams with frames, those refused or late.
+    """Sends, and returns for each stream the frames that were sent, refused and late.
 
     Raises:
         InputError: the options make no sense.
@@ -151,7 +151,7 @@ def send(asked: Sending) -> Sent:
 
 
 def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending) -> Sent:
-    """A Plan's node, live.
+    """Sends the streams of one node of a Plan.
 
     Raises:
         BackendError: it cannot be sent.
@@ -190,7 +190,7 @@ def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending
 def replay(
     capture: Path, to: str, slower: int = 1, cpu: int | None = None, priority: int | None = None
 ) -> Sent:
-    """A capture's frames as they are, at their own pace, or so many times slower.
+    """Replays a capture's frames unchanged, at the recorded pace or slower by a factor.
 
     Raises:
         InputError: there is no such interface.
@@ -208,7 +208,7 @@ def replay(
 
 
 def said(log: str, names: Sequence[str]) -> Sent:
-    """What the live program's log says of each stream."""
+    """The counts of each stream, from the live program's log."""
     streams: list[SentStream] = []
     for line in log.splitlines():
         number, frames, refused, most, mean, missed, invalid = map(int, line.split())

@@ -1,6 +1,7 @@
-"""TRDP end devices: publish, request and subscribe process data, call and answer with message data.
+"""TRDP end devices: they publish, request and subscribe to process data, and call and answer with message
+data.
 
-They use this host's own UDP and TCP, so that any end device of another make can be at the other end.
+The end devices use this host's own UDP and TCP, so that the peer can be any other implementation.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class EndDevice:
-    """What an end device does. ``crates/traffic/src/trdp/device.rs`` names the keys of the entries."""
+    """The work of an end device. ``crates/traffic/src/trdp/device.rs`` names the keys of the entries."""
 
     interface: str
     publish: Sequence[Entry] = ()
@@ -38,17 +39,17 @@ class EndDevice:
     request: Sequence[Entry] = ()
     """Process data that is requested: ``com_id``, ``to``, ``period_ns``, ``reply_com_id``, …"""
     subscribe: Sequence[Entry] = ()
-    """Process data that is taken: ``com_id``, ``from``, ``group``, ``time_out_ns``, ``count``, …"""
+    """Process data that is subscribed: ``com_id``, ``from``, ``group``, ``time_out_ns``, ``count``, …"""
     call: Sequence[Entry] = ()
     """Message data that is sent: ``com_id``, ``to``, ``notify``, ``transport``, ``time_out_ns``, …"""
     answer: Sequence[Entry] = ()
     """Message data that is answered: ``com_id``, ``octets``, ``confirm``, ``count``, …"""
     duration_ns: int | None = None
-    """Until everything with a count is done unless given, or until Ctrl-C."""
+    """The end device's duration; by default it ends when all entries with a count are done, or at Ctrl-C."""
     address: str | None = None
-    """The interface's first IPv4 address unless given."""
+    """The own IPv4 address; by default the interface's first one."""
     short_headers: bool = False
-    """Takes telegrams of version 2 with a header of 16 octets, too."""
+    """Accepts telegrams of version 2 with a header of 16 octets, too."""
 
 
 class Spread(TypedDict):
@@ -60,7 +61,7 @@ class Spread(TypedDict):
 
 
 class Published(TypedDict):
-    """What became of a publication or of requests."""
+    """The counts of a publication or of requests."""
 
     com_id: int
     to: str
@@ -72,7 +73,7 @@ class Published(TypedDict):
 
 
 class Subscribed(TypedDict):
-    """What a subscription counted."""
+    """The counts of a subscription."""
 
     com_id: int
     taken: int
@@ -90,7 +91,7 @@ class Subscribed(TypedDict):
 
 
 class Called(TypedDict):
-    """What became of calls with message data."""
+    """The counts of calls with message data."""
 
     com_id: int
     to: str
@@ -105,7 +106,7 @@ class Called(TypedDict):
 
 
 class Answered(TypedDict):
-    """What came of message data."""
+    """The counts of answered message data."""
 
     requests: int
     notifications: int
@@ -118,7 +119,7 @@ class Answered(TypedDict):
 
 
 class Result(TypedDict):
-    """What an end device did and heard."""
+    """The results of an end device."""
 
     publish: list[Published]
     request: list[Published]
@@ -131,7 +132,7 @@ class Result(TypedDict):
 
 
 def be(asked: EndDevice) -> Result:
-    """Is an end device until its work is done.
+    """Runs an end device until its work is done.
 
     Raises:
         InputError: there is no such interface, or the interface has no IPv4 address.
@@ -155,7 +156,7 @@ def be(asked: EndDevice) -> Result:
 
 
 def _address(interface: str) -> str:
-    """Its first IPv4 address. netdevice(7)."""
+    """The first IPv4 address of an interface. netdevice(7)."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
             said = fcntl.ioctl(asking, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
@@ -280,7 +281,7 @@ def _answer(keys: _Keys) -> Entry:
 
 @dataclass
 class _Keys:
-    """``com-id: 1000, period: 100 ms``: keys and their values, each read once."""
+    """Keys and values such as ``com-id: 1000, period: 100 ms``; each key is read once."""
 
     words: str
     known: dict[str, str] = field(init=False)
@@ -352,7 +353,7 @@ class _Keys:
         return said
 
     def finish(self) -> None:
-        """Refuses what nobody read."""
+        """Refuses keys that were not read."""
         left = sorted(set(self.known) - self.read)
         if left:
             self.wrong(f"unknown here: {', '.join(left)}")

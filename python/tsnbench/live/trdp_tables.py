@@ -1,4 +1,4 @@
-"""What a TRDP end device did and heard, as tables."""
+"""The results of a TRDP end device as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tables(found: Result) -> Iterator[Sheet]:
-    """One table for each kind of work that was done; all times in us."""
+    """One table for each kind of work of the end device; all times in us."""
     published = [
         *(("publish", one) for one in found["publish"]),
         *(("request", one) for one in found["request"]),

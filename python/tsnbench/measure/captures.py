@@ -1,4 +1,4 @@
-"""Captures that anybody made, at both ends of a path, to measures."""
+"""Measures of captures from any source, made at both ends of a path."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def measure_captures(
     Args:
         tx: pcap or pcapng file at the sender, or several of one side.
         rx: the same at the receiver.
-        offset: the receiver's clock minus the sender's, taken off every delay: whole seconds (``37``,
-            ``"37 s"``), ``"auto"`` for the one that is found, or nothing.
+        offset: the receiver's clock minus the sender's, subtracted from every delay: whole seconds (``37``,
+        ``"37 s"``), ``"auto"`` for the offset that is found, or None.
         frames: where to write one row per frame (Parquet).
 
     Returns:
         A dictionary of the format ``tsnbench-measures/1``. ``["paths"]`` has one entry per stream, with
         counts and with statistics of delay and jitter in ns. ``["offset"]`` has an offset in whole seconds
-        that was found and not taken off.
+        that was found and not subtracted.
 
     Raises:
         MeasureError: a file is no readable capture, no frame was sent, or the captures share no frame.
@@ -61,10 +61,10 @@ def measure_captures(
 
 
 def _doubts(measures: Measures) -> list[str]:
-    """That the captures are no two ends of one path, in words: they share few frames, or are swapped.
+    """A warning that captures are not both ends of one path: they share few frames, or are swapped.
 
     Raises:
-        MeasureError: the receiver's capture has frames enough, and none of them was sent.
+        MeasureError: the receiver's capture has enough frames, and none of them was sent.
     """
     counts = [path["count"] for path in measures["paths"]]
     sent, paired = (sum(one[name] for one in counts) for name in ("sent", "received"))

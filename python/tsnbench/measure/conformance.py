@@ -1,4 +1,4 @@
-"""Whether the frames of one capture kept to a port's gate control list.
+"""Conformance of the frames of one capture to a port's gate control list.
 
 IEEE 802.1Q-2022, 8.6.8.4: a frame begins while the gate of its class is open, and ends before it closes.
 """
@@ -48,12 +48,12 @@ class Outside(TypedDict):
 
     stream: str | None
     sequence: int | None
-    """None where the capture has another frame with the same stamp."""
+    """The frame's sequence number; it and the stream are None if two frames share this timestamp."""
     t_ns: int
     in_cycle_ns: int
-    """When the frame began, from the begin of the cycle."""
+    """Begin of the frame, counted from the begin of the cycle."""
     over_ns: int | None
-    """How long its end was behind the end of its window; None where it began outside of all windows."""
+    """Time from the end of the window to the frame's end; None if the frame began outside of all windows."""
 
 
 class ClassConformance(TypedDict):
@@ -80,28 +80,28 @@ class Conformance(TypedDict):
 
 @dataclass(frozen=True)
 class Against:
-    """Which gates a capture is held against, and what its stamps mean."""
+    """The gates that a capture is compared with, and the reference point of its timestamps."""
 
     plan: Plan
     port: str | None = None
-    """The port where the frames leave; needed where several have gates."""
+    """The port where the frames leave; required if several ports have gates."""
     stamp: Stamp | None = None
-    """What a stamp means; as at the Plan's tap of this port unless given, ``start`` where it has none."""
+    """The reference point of timestamps; by default that of the Plan's tap at this port, or ``start``."""
     base_time_ns: int | None = None
-    """The begin of a cycle on the capture's clock; the Plan's own unless given."""
+    """The begin of a cycle on the capture's clock; by default the Plan's base time."""
     tolerance_ns: int = TOLERANCE_NS
 
 
 def conformance(
     path: str | os.PathLike[str], frames: pl.DataFrame, names: Sequence[str], to: Against
 ) -> Conformance:
-    """Holds every frame of a capture against the gates of a port.
+    """Compares every frame of a capture with the gates of a port.
 
     Args:
         path: pcap or pcapng file.
         frames: its table of frames (``path``, ``seq``, ``t_tx_ns``).
         names: the streams, by the number in the column ``path``.
-        to: the gates, and what the stamps mean.
+        to: the gates, and the reference point of the timestamps.
 
     Raises:
         MeasureError: the Plan has no such port or gates, or several lists; the capture is damaged.
@@ -150,7 +150,7 @@ def _port(plan: Plan, name: str | None) -> Port:
 
 
 def _tapped(plan: Plan, port: Port) -> Stamp:
-    """What stamps mean at the Plan's tap of a port, or at the other end of its link."""
+    """The reference point of timestamps at the Plan's tap of a port, or at the other end of its link."""
     number = plan.document["ports"].index(port)
     for tap in plan.document["taps"]:
         if tap["stage"] == "tx" and tap["port"] == number:
@@ -162,7 +162,7 @@ def _tapped(plan: Plan, port: Port) -> Stamp:
 
 
 def _stamped(path: str, port: Port) -> pl.DataFrame:
-    """Stamp, octets from destination address to FCS, and traffic class of every frame."""
+    """Timestamp, octets from destination address to FCS, and traffic class of every frame."""
     import polars as pl
 
     parts = []
@@ -183,7 +183,7 @@ def _stamped(path: str, port: Port) -> pl.DataFrame:
 
 
 def _timed(table: pl.DataFrame, rate_bps: int, stamp: Stamp, after_ps: int) -> pl.DataFrame:
-    """When every frame began, from its preamble, and how long it was on the wire."""
+    """Begin of the preamble, and time on the wire, of every frame."""
     import polars as pl
 
     octet_ns = 8e9 / rate_bps
@@ -204,11 +204,11 @@ def _class(
     import polars as pl
 
     cycle = gates["cycle_ns"]
-    # The spans begin at multiples of the cycle time; the base time is in them.
+    # The spans begin at multiples of the cycle time and include the base time.
     spans = clock_spans({"base_time_ns": base, "cycle_ns": cycle, "entries": gates["entries"]}, own)
     began, over = _spans_of(timed, spans, cycle, to.tolerance_ns)
     if "initial" in gates:
-        # Before the base time the gates stand still.
+        # Before the base time no gate changes.
         still = timed["begin"] < base
         is_open = bool(gates["initial"] >> own & 1)
         began = pl.select(pl.when(still).then(is_open).otherwise(began)).to_series()
@@ -230,7 +230,7 @@ def _class(
 def _spans_of(
     timed: pl.DataFrame, spans: Sequence[tuple[int, int]], cycle: int, tolerance: int
 ) -> tuple[pl.Series, pl.Series]:
-    """Per frame: whether it began in a window, and by how much it ended behind that window."""
+    """For each frame: whether it began in a window, and by how much its end exceeded that window."""
     import polars as pl
 
     if spans == [(0, cycle)]:
@@ -239,7 +239,8 @@ def _spans_of(
     if not spans:
         nothing = pl.Series([0]).new_from_index(0, len(timed))
         return nothing != 0, nothing
-    # Windows of three cycles, those across the end of a cycle whole: the middle one holds the frame's begin.
+    # Windows of three cycles, so that windows across a cycle's end are whole; the frame begins in the middle
+    # one.
     unrolled: list[tuple[int, int]] = []
     for turn in (-1, 0, 1):
         for begin, end in spans:

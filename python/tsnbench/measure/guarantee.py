@@ -1,7 +1,7 @@
-"""What the worst case of a Plan guarantees of a requirement: its bound, if it has one of this kind.
+"""The guarantee of a Plan's worst case for a requirement: a bound, if there is one of this kind.
 
-``docs/concepts/bounds.md`` says what is bounded; ``docs/concepts/measures.md`` what is judged by it. Bounds
-hold between the same stamps as measured delays do.
+``docs/concepts/bounds.md`` defines the bounds, ``docs/concepts/measures.md`` the judgement. Bounds refer to
+the same timestamps as measured delays do.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """The worst case of one quantity, in its requirement's unit; without one, the reason."""
+    """The worst case of one quantity in its requirement's unit, or the reason why there is none."""
 
     worst_case: float | None
     reason: str = ""
@@ -35,14 +35,14 @@ BY_THE_PLAN = "the kernel does as the Plan says"
 def guarantee(
     requirement: str, bounds: FlowBounds | None, drain_ns: int, backend: str = "simulation"
 ) -> Guarantee:
-    """What is guaranteed of one flow.
+    """The guarantee for one requirement of one flow.
 
     Args:
         requirement: as in the verdict: ``delay``, ``delay p99.9``, ``delay from release``, ``jitter spread``,
             ``loss``, ``rate``.
-        bounds: the flow's entry in what :func:`tsnbench.plan.bounds.bounds` gives; None without one.
+        bounds: the flow's entry in the result of :func:`tsnbench.plan.bounds.bounds`, or None.
         drain_ns: how long after the last release frames may still arrive.
-        backend: where it ran; a kernel may do otherwise than the Plan says.
+        backend: the backend of the run; a kernel may differ from the Plan.
     """
     if bounds is None:
         return Guarantee(None, "no bounds were computed")
@@ -70,8 +70,8 @@ def guarantee(
 
 
 def _released(bounds: FlowBounds) -> int | None:
-    """The delay from the release as timestamps show it: each is the tick before, so less than one tick
-    more."""
+    """The delay from the release as timestamps show it: each timestamp is rounded down to a tick, which adds
+    less than one tick."""
     upper = bounds.get("release_upper_ps")
     tick = bounds.get("release_tick_ns", 1)
     return None if upper is None else (upper + tick * 1_000 - 1) // 1_000
@@ -82,7 +82,7 @@ def _of(value: float | None, reason: str | None, common: Mapping[str, str]) -> G
 
 
 def _loss(bounds: FlowBounds, drain_ns: int, common: Mapping[str, str]) -> Guarantee:
-    """None is lost where every queue has room for all, and the last one still arrives in time."""
+    """No frame is lost if every queue has space for all frames, and the last frame arrives before the end."""
     if why := bounds.get("loss_reason", NOT_BOUNDED):
         return Guarantee(None, f"frames may be lost: {why}")
     latest = bounds.get("release_upper_ps")

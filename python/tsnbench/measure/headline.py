@@ -1,4 +1,4 @@
-"""One run, or a sweep, in one line: was everything met, how sure is that, and what is closest to failing."""
+"""One run, or a sweep, in one line: the verdict, its certainty, and the requirement closest to its limit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 
 
 def overall(verdict: Verdict) -> Outcome | None:
-    """The worst of all requirements; None where nothing is required."""
+    """The worst outcome of all requirements; None if there are no requirements."""
     return worst(outcome(row) for row in verdict["rows"])
 
 
@@ -45,7 +45,7 @@ def _counted(found: Outcome | None, rows: Sequence[VerdictRow]) -> str:
 
 
 def closest(row: VerdictRow) -> str:
-    """The requirement that is broken most, or has the least left."""
+    """The requirement that exceeds its limit most, or has the smallest margin."""
     found = outcome(row)
     own = quantity(row["limit"], row["limit_unit"])
     met = found in (Outcome.IN_RUN, Outcome.PROVED)
@@ -59,7 +59,7 @@ def closest(row: VerdictRow) -> str:
 
 
 def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
-    """Of a Plan before anything has run: ``WORST CASE BEYOND A LIMIT: 2 of 19 requirements, worst …``."""
+    """The headline of a Plan before a run: ``WORST CASE BEYOND A LIMIT: 2 of 19 requirements, worst …``."""
     found = worst_of_flows(rows)
     if not found:
         return f"{badge(None)}: {NO_REQUIREMENT}"
@@ -78,7 +78,7 @@ def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
 
 
 def lost(verdict: Verdict) -> str:
-    """Lost frames, also without a requirement; empty if no frame is known to be lost."""
+    """The lost frames in words, also without a requirement; empty if no frame is known to be lost."""
     found = verdict.get("lost") or ()
     if not found:
         return ""

@@ -1,6 +1,7 @@
-"""What one capture alone can give: its streams, their rates, intervals and bursts, and missing numbers.
+"""The figures of one capture alone: its streams, their rates, intervals and bursts, and missing numbers.
 
-The engine pairs the capture with itself: every frame is found with its stamp and its number. Every delay is
+The engine pairs the capture with itself, which finds every frame with its timestamp and number.
+Every delay is
 0 and is left out.
 """
 
@@ -32,7 +33,7 @@ MOST_GAPS = 100
 
 
 class Gap(TypedDict):
-    """Numbers that are missing behind a number that is there."""
+    """Sequence numbers that are missing after an existing one."""
 
     after: int
     missing: int
@@ -44,15 +45,15 @@ class InspectedStream(TypedDict):
     stream: str
     frames: int
     octets: tuple[int, int] | None
-    """Least and most, destination address to FCS."""
+    """Smallest and largest frame in octets, from destination address to FCS."""
     rate_bps: float | None
     span_ns: int | None
     interval: Stat | None
-    """Between frames that follow each other in number."""
+    """Intervals between frames with consecutive sequence numbers."""
     burst_frames: int | None
-    """The most frames within the window."""
+    """The greatest number of frames within the window."""
     missing: int | None
-    """Numbers that are missing; None where frames have no numbers of a payload."""
+    """Missing sequence numbers; None if payloads contain no numbers."""
     gaps: list[Gap]
     duplicate: int
     reordered: int
@@ -71,7 +72,7 @@ class Inspection(TypedDict):
     window_ns: int
     streams: list[InspectedStream]
     gates: Conformance | None
-    """The frames against a Plan's gates, where a Plan was given."""
+    """The conformance of frames to a Plan's gates, if a Plan was given."""
     warnings: list[str]
 
 
@@ -81,13 +82,13 @@ def inspect_capture(
     frames: str | os.PathLike[str] | None = None,
     against: Against | None = None,
 ) -> Inspection:
-    """Looks into one capture.
+    """Computes the figures of one capture.
 
     Args:
         path: pcap or pcapng file.
         window_ns: bursts are counted in every window of this length.
         frames: where to write one row per frame (Parquet).
-        against: a Plan's gates that the frames are held against.
+        against: a Plan's gates that the frames are compared with.
 
     Returns:
         A dictionary of the format ``tsnbench-inspection/1``; ``["streams"]`` has one entry per stream.
@@ -124,7 +125,7 @@ def inspect_capture(
 
 
 def _rename(paths: list[PathReport], plan: Plan) -> None:
-    """Streams of tsnbench's payload have the number of a stream of the Plan."""
+    """Names of streams: tsnbench's payload contains the number of the stream in the Plan."""
     streams = plan.document["streams"]
     for one in paths:
         tool, _, number = one["stream"].partition("/")
@@ -136,7 +137,8 @@ def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> Inspected
     counted = path["count"]
     times = frames["t_tx_ns"].drop_nulls().sort()
     octets = frames["octets"].drop_nulls()
-    # A number of a header, as IPv4's identification, proves no loss: a host leaves some of them out.
+    # Numbers of a header, such as IPv4's identification, do not prove a loss, because hosts skip some of
+    # them.
     numbered = counted["never_sent"] is not None
     burst = None
     if len(times):
@@ -169,7 +171,7 @@ def _gaps(numbers: list[int]) -> list[Gap]:
 
 
 def inspection_table(found: Inspection, most: int | None = None) -> Sheet:
-    """One row per stream, times in us; gaps of the numbers below.
+    """One row per stream, times in us; below, a table of gaps in the numbers.
 
     Args:
         found: ``tsnbench-inspection/1``.

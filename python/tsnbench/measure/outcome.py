@@ -1,8 +1,8 @@
-"""What came of a requirement, and of a whole run: the one place that orders outcomes and names them.
+"""Outcomes of a requirement and of a whole run: the only place that orders and names them.
 
-A requirement is *met (proved)* where the worst case keeps its limit, *met in this run* where only the frames
-that were seen did, *failed* where they did not, *uncertain* where the margin is smaller than what the
-measurement itself may be wrong by. Only what is surely met counts as met.
+A requirement is *met (proved)* if the worst case keeps its limit. It is *met in this run* if only the
+measured frames keep it, and *failed* if they do not. It is *uncertain* if the margin is smaller than the
+uncertainty of the measurement. Only requirements that are certainly met count as met.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class Outcome(StrEnum):
-    """The outcome of one requirement, or the worst of several; worst first."""
+    """The outcome of one requirement, or the worst of several; members are ordered from worst to best."""
 
     FAILED = "no"
     NO_DATA = "no-data"
     MEAN_AND_MEDIAN = "mean-and-median"
     UNCERTAIN = "uncertain"
-    """The margin, of either sign, is smaller than what the measurement may be wrong by."""
+    """The margin, of either sign, is smaller than the uncertainty of the measurement."""
     NOT_PROVED = "not-proved"
     """Met in this run; the worst case is required to keep the limit, and does not, or is not known."""
     BEYOND = "beyond"
@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 
     @property
     def met(self) -> bool:
-        """Whether it counts as met."""
+        """Whether the requirement counts as met."""
         return self in (Outcome.BEYOND, Outcome.IN_RUN, Outcome.PROVED)
 
 
@@ -78,7 +78,7 @@ def badge(found: Outcome | None) -> str:
 
 
 def outcome(row: VerdictRow) -> Outcome:
-    """Of one row of a verdict; those of earlier versions say nothing of a worst case."""
+    """The outcome of one row of a verdict; rows of earlier versions contain no worst case."""
     if row["met"] != "yes":
         return Outcome(row["met"])
     proof = row.get("proof")
@@ -88,20 +88,20 @@ def outcome(row: VerdictRow) -> Outcome:
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
-    """The worst of several; None of none."""
+    """The worst of several outcomes; None if there are none."""
     there = set(outcomes)
     return next((one for one in WORST_FIRST if one in there), None)
 
 
 def urgency(row: VerdictRow) -> tuple[int, float]:
-    """Rows are sorted by this: failed ones first, then by how much is left of the limit."""
+    """The sort key of rows: failed ones first, then by margin relative to the limit."""
     own = outcome(row)
     margins = (row.get("margin"), row.get("worst_case_margin"))
     return WORST_FIRST.index(own), min(_share(row["limit"], margin) for margin in margins)
 
 
 def _share(limit: float, margin: float | None) -> float:
-    """How much of a limit is left."""
+    """The margin relative to the limit."""
     if margin is None:
         return 1.0
     if not limit:

@@ -1,4 +1,4 @@
-"""A run folder to measures."""
+"""Measures of a run folder."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def measure_run(folder: str | os.PathLike[str], start: str | None = None, end: str | None = None) -> Measures:
     """Measures a run; writes ``measures.json`` and ``frames.parquet`` into its folder.
 
-    ``start`` and ``end`` are the stages between which is measured: from where frames leave the talker
-    (``tx``) to where they arrive at the listener's port (``rx``) unless given. Between others the files
-    carry their names: ``measures-driver-rx.json``.
+    Delays are measured between the stages ``start`` and ``end``: by default from the departure at the talker
+    (``tx``) to the arrival at the listener's port (``rx``). For other stages, file names contain them:
+    ``measures-driver-rx.json``.
 
     Returns:
         ``tsnbench-measures/1``.

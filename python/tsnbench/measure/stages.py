@@ -32,7 +32,7 @@ MOST_BINS = 400
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of one stream: latencies in ns, in order of the frames; or why there are none."""
+    """One stage of one stream: latencies in ns in order of the frames, or the reason why there are none."""
 
     name: str
     tap: str
@@ -70,7 +70,7 @@ class StreamStages:
 
     @property
     def wakeups(self) -> dict[int, int]:
-        """How late threads woke: us, and how often; as ``cyclictest -h`` counts."""
+        """Histogram of wake-up latencies as in ``cyclictest -h``: us, and number of wake-ups."""
         for stage in self.stages:
             if stage.name == "wakeup" and self.reference == "interval-start":
                 found: dict[int, int] = {}
@@ -92,7 +92,8 @@ class StreamStages:
 
 
 def by_stage(folder: str | Path) -> list[StreamStages]:
-    """Of every stream that was sighted, from a folder's observations: of a run, or of live traffic.
+    """The stages of every observed stream, from the observations of a run folder or of a folder of live
+    traffic.
 
     Raises:
         InputError: there are no observations, or no stage of a host among them.
@@ -109,7 +110,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
             "hint: a run folder, or one of tsnbench send --into"
         )
     legend, seen = documents.legend(path, LEGEND_KEY), foreign.read_parquet(path)
-    # Of several copies, only the first one counts.
+    # Of several sightings of one frame, only the first one counts.
     seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
     seen = seen.unique(["tap", "stream", "seq"], keep="first", maintain_order=True)
     taps = legend["taps"]
@@ -175,7 +176,7 @@ def stages_table(one: StreamStages) -> Table:
 
 
 def wakeups_table(one: StreamStages) -> Table:
-    """The histogram of wakeups; bins without any are left out."""
+    """The histogram of wake-ups; empty bins are left out."""
     table = plain_table(one.stream, (), ("woken late by, us", "wakeups"))
     for us, count in list(one.wakeups.items())[:MOST_BINS]:
         table.add_row(str(us), str(count))

@@ -1,8 +1,8 @@
-"""What a run knows of the clocks that stamped its frames: without it, no delay gets an uncertainty.
+"""The known errors of the clocks that stamped a run's frames; without them, delays have no uncertainty.
 
 Two sources: ``stamps.json`` of a run on hosts, and the errors of a Plan's clocks, which the simulator and the
-guest's network device know exactly at moments that the Plan names. ``crates/measure/src/stamps.rs`` makes a
-bound for every frame of it; decision 0027.
+guest's network device report exactly at moments that the Plan names. ``crates/measure/src/stamps.rs`` derives
+a bound for every frame; decision 0027.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ PPT_IN_PPB = 1_000
 
 
 def stamps(folder: Path) -> Mapping[str, NodeStamps] | None:
-    """By node, what the native engine takes; None where one perfect clock stamped, or nobody read the clocks.
+    """The native engine's input by node; None if one perfect clock stamped all frames, or no clock was read.
 
     Raises:
-        OSError: a file is none of a run.
+        OSError: a file cannot be read.
         ValueError: likewise.
     """
     if (told := own.read(folder)) is not None:
@@ -44,24 +44,24 @@ def stamps(folder: Path) -> Mapping[str, NodeStamps] | None:
 
 
 def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeStamps]:
-    """The clocks of a Plan: their errors are known exactly, and their oscillators' drift is the Plan's."""
+    """The clocks of a Plan, with exact errors and with the drift of their oscillators in the Plan."""
     import polars as pl
 
     gptp = clocks.get("gptp")
     table, noted = foreign.read_parquet(errors), foreign.parquet_note(errors, NODES_KEY)
     with foreign.table_errors(errors):
-        # Timestamps at a moment are on the clock as it is at that moment.
+        # A timestamp shows the clock at that moment.
         shown = (pl.col("t_true_ns") + pl.col("error_ps").floordiv(1_000)).alias("shown_ns")
-        # Clocks that follow one grandmaster are held against it: they share its drift.
+        # Clocks that follow one grandmaster are compared with it, because they share its drift.
         followed = gptp is not None and "bmca" not in gptp and not table["offset_ps"].has_nulls()
         against = "offset_ps" if followed else "error_ps"
         table = table.select("node", shown, against, pl.lit(0).alias("unsure_ps")).sort("shown_ns")
         split = table.partition_by("node", as_dict=True)
         rows = {noted[int(key[0])]: part.drop("node").rows() for key, part in split.items()}
-    # At the Plan's zero every clock shows its offset.
+    # At time 0 of the Plan every clock shows its offset.
     zero = clocks["nodes"][gptp["grandmaster"]]["offset_ns"] if gptp and followed else 0
     first = [(own["offset_ns"], (own["offset_ns"] - zero) * 1_000, 0) for own in clocks["nodes"]]
-    # A steered clock runs as its leader does.
+    # A steered clock has the rate of its leader.
     leader = max(_drift_ppb(clocks, node) for node in range(len(names))) if gptp else 0
     return {
         name: {
@@ -75,7 +75,7 @@ def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeSt
 
 
 def _drift_ppb(clocks: Clocks, node: int) -> int:
-    """How far an oscillator is from its nominal frequency at most."""
+    """Greatest deviation of an oscillator from its nominal frequency."""
     clock = clocks["nodes"][node]
     most = abs(clock["deviation_ppt"])
     most = max([most, *(abs(one["deviation_ppt"]) for one in clock.get("changes", ()))])
@@ -84,11 +84,11 @@ def _drift_ppb(clocks: Clocks, node: int) -> int:
     if wander := clock.get("wander"):
         most += wander["most_ppt"]
     ppb = -(-most // PPT_IN_PPB)
-    # On the clock itself, whose time has been rounded, a slow clock loses a little more.
+    # Counted in the clock's own rounded time, a slow clock loses a little more.
     return ppb + ppb * ppb // 10**9 + 2
 
 
 def option(folder: Path) -> dict[str, object]:
-    """The option of the native engine; empty where there is nothing to tell."""
+    """The option of the native engine; empty if no clock is known."""
     found = stamps(folder)
     return {} if found is None else {"stamps": {"nodes": found}}

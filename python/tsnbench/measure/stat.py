@@ -1,4 +1,4 @@
-"""The figures of a statistic by their names."""
+"""The names of the figures of a statistic."""
 
 from __future__ import annotations
 

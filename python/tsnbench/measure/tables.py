@@ -69,14 +69,14 @@ def measures_table(
     most: int | None = None,
     first: Sequence[tuple[str, str]] = (),
 ) -> Group:
-    """What became of the frames, their delays and their jitters; all times in us.
+    """Tables of the frames' fates, delays and jitters; all times in us.
 
     Args:
         measures: ``tsnbench-measures/1``.
-        flows: one row per flow in place of one per stream.
-        most: how many rows each table shows; all where it is None.
-        first: (stream, listener) of those that come first; the others follow by the frames they lost and by
-            their greatest delay.
+        flows: one row per flow instead of one per stream.
+        most: greatest number of rows of each table; None: all rows.
+        first: (stream, listener) of the rows that come first; the others follow, ordered by lost frames and
+        by greatest delay.
     """
     from rich.console import Group
 
@@ -86,7 +86,7 @@ def measures_table(
 
 
 def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[str, str]]) -> Sheet:
-    """What became of each stream in one row: frames, those lost, and the delay; times in us."""
+    """One row per stream: frames, lost frames, and the delay; times in us."""
     rows = measures_rows(measures)
     _sort(rows, most, first)
     counts = ("sent", "lost", *(name for name in ("late", "duplicate", "reordered", "missing_timestamp")
@@ -114,7 +114,7 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
 
 
 def _sort(rows: list[MeasureRow], most: int | None, first: Sequence[tuple[str, str]]) -> None:
-    """Where not all rows are shown: those of ``first``, then by lost frames and by the greatest delay."""
+    """The order of rows if not all are shown: ``first``, then by lost frames and by greatest delay."""
     if most is None or len(rows) <= most:
         return
     order = {key: place for place, key in enumerate(first)}
@@ -171,12 +171,12 @@ def _jitters(rows: Sequence[MeasureRow], most: int | None) -> Sheet:
 
 
 def _unsure(rows: Sequence[MeasureRow]) -> list[Column]:
-    """The column of uncertainties, where the clocks of any row were read."""
+    """The column of uncertainties, if the clocks of any row were read."""
     return [Column("\u00b1")] if any("delay uncertainty" in row for row in rows) else []
 
 
 def plus_minus(row: VerdictRow) -> str:
-    """`` ± 1.2 us``; empty where the run's clocks were not read."""
+    """The uncertainty, such as `` ± 1.2 us``; empty if the run's clocks were not read."""
     unsure = row.get("uncertainty")
     return "" if unsure is None else f" \u00b1 {quantity(unsure, row['limit_unit'])}"
 
@@ -187,9 +187,9 @@ def _sheet(title: str, columns: Sequence[Column], most: int | None) -> Sheet:
 
 
 def verdict_rows(verdict: Verdict) -> list[GroupedRow]:
-    """One row per stream, listener and requirement: that of the flow which fails most or is next to fail.
+    """One row per stream, listener and requirement, for the flow with the smallest margin.
 
-    Failed ones come first, then those with the least left of their limit.
+    Failed rows come first, then rows in order of their margin.
     """
     worst: dict[tuple[str, str, str, float], GroupedRow] = {}
     for row in verdict["rows"]:
@@ -203,7 +203,7 @@ def verdict_rows(verdict: Verdict) -> list[GroupedRow]:
 
 
 def verdict_table(verdict: Verdict, most: int | None = None) -> Sheet:
-    """Requirement by requirement, failed ones and those with the least left first."""
+    """A table of requirements; failed ones come first, then those with the smallest margin."""
     rows = verdict_rows(verdict)
     sheet = Sheet(
         "verdict",
@@ -241,7 +241,7 @@ def verdict_table(verdict: Verdict, most: int | None = None) -> Sheet:
 
 
 def said(row: VerdictRow) -> str:
-    """The verdict on one requirement in words, as short as a column needs them."""
+    """The verdict on one requirement in words that fit a column."""
     found = outcome(row)
     if row.get("proof") == "exceeded" and found.met:
         return f"{WORDS[found]}, beyond worst case"
@@ -251,11 +251,11 @@ def said(row: VerdictRow) -> str:
 
 
 def worst_cases_table(rows: Sequence[WorstCaseRow], most: int | None = None) -> Sheet:
-    """What the worst case says of every requirement, those that it breaks first.
+    """The worst case against every requirement; broken ones come first.
 
     Args:
-        rows: what :func:`tsnbench.measure.verdict.worst_cases` gave.
-        most: how many rows are shown; all where it is None.
+        rows: the result of :func:`tsnbench.measure.verdict.worst_cases`. most: greatest number of rows; None:
+        all rows.
     """
     sheet = Sheet(
         "requirements against the worst case",
@@ -282,7 +282,7 @@ def worst_cases_table(rows: Sequence[WorstCaseRow], most: int | None = None) -> 
 
 
 def worst_of_flows(rows: Sequence[WorstCaseRow]) -> list[WorstCaseRow]:
-    """Of flows of one stream the one with the least left in the worst case; broken limits first."""
+    """The flow of each stream with the smallest margin in the worst case; broken limits first."""
 
     def urgent(row: WorstCaseRow) -> tuple[int, float]:
         margin = row["worst_case_margin"]
@@ -298,11 +298,10 @@ def worst_of_flows(rows: Sequence[WorstCaseRow]) -> list[WorstCaseRow]:
 
 
 def runs_table(labels: Sequence[str], runs: Sequence[tuple[Verdict, bool]]) -> Sheet:
-    """One row per run of a sweep: how many requirements were met, and which one is closest, or broken most.
+    """One row per run of a sweep: the number of met requirements, and the one with the smallest margin.
 
     Args:
-        labels: what the runs are called.
-        runs: each one's verdict, and whether it was there already.
+        labels: the names of the runs. runs: the verdict of each, and whether an earlier run was used again.
     """
     reused = any(again for _, again in runs)
     sheet = Sheet(
@@ -340,6 +339,6 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Verdict, bool]]) -> S
 
 
 def _conditions(rows: Sequence[VerdictRow]) -> list[str]:
-    """Under which conditions a worst case holds, where that is no proof."""
+    """The conditions under which a worst case holds, if it is not a proof."""
     held = [row["proof_condition"] for row in rows if row.get("proof_condition") and row["met"] == "yes"]
     return [f"† if {condition}" for condition in dict.fromkeys(held)]

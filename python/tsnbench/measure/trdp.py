@@ -1,4 +1,4 @@
-"""TRDP telegrams in captures: what a subscriber there would have counted, intervals, spreading over time."""
+"""TRDP telegrams in captures: the counters of a subscriber at that place, intervals, spreading over time."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TrdpMeasures(TypedDict):
 def measure_trdp(
     files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], time_out_ns: int | None = None
 ) -> TrdpMeasures:
-    """Measures the TRDP telegrams in captures of one place.
+    """Measures the TRDP telegrams in captures that were made at one place.
 
     Args:
         files: pcap or pcapng file, or several that follow each other.

@@ -1,7 +1,7 @@
-"""What a Plan requires against what was measured, requirement by requirement.
+"""The verdict of a run: the requirements of a Plan against the measures, one by one.
 
-EnGINE Table 14 (YES, YES* where only mean and median keep the limit, NO), and whether the worst case of the
-Plan keeps the limit: what one run kept is no proof.
+EnGINE Table 14 has YES, YES* (only mean and median keep the limit) and NO. A verdict also contains whether
+the worst case of the Plan keeps the limit, because one run is no proof.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FORMAT = "tsnbench-verdict/1"
 YES, MEAN_AND_MEDIAN, NO, NO_DATA = "yes", "mean-and-median", "no", "no-data"
 UNCERTAIN = "uncertain"
-"""The margin is smaller than what the measurement may be wrong by."""
+"""The margin is smaller than the uncertainty of the measurement."""
 NOT_PROVED = "not-proved"
 """Met in this run, where the worst case has to keep the limit and does not."""
 
@@ -44,22 +44,22 @@ def judge(
 ) -> Verdict:
     """The verdict on every requirement of every flow at every listener.
 
-    Only "yes" counts as met: what was not measured, holds only in mean and median, or is not proved where the
-    worst case is required, is not met.
+    Only "yes" counts as met. A requirement is not met if it was not measured, holds only in mean and median,
+    or is not proved although the worst case is required.
 
     Args:
         plan_document: the Plan's document.
         measures: ``tsnbench-measures/1`` of a run of that Plan; None before any.
         bounds: the worst case of that Plan, as :func:`tsnbench.plan.bounds.bounds` gives it.
-        backend: where it ran (``simulation``, ``vm``, ``netns``).
+        backend: the backend of the run (``simulation``, ``vm``, ``netns``).
 
     Returns:
-        ``tsnbench-verdict/1``. Limits and findings of delay and jitter are in ns; a margin is what is left
-        before the limit breaks, and negative where it is broken; one that is smaller than the measurement's
-        ``uncertainty`` makes a row ``uncertain``, whatever its sign. ``proof`` is ``proved`` where the
-        worst case keeps the limit, ``beyond`` where it does not, ``exceeded`` where something worse than the
-        worst case was measured, ``none`` where there is none. ``lost``: streams with lost frames, whatever is
-        required.
+        ``tsnbench-verdict/1``. Limits and findings of delay and jitter are in ns. A margin is the distance to
+        the limit, and negative if the limit is exceeded. A margin of either sign that is smaller than the
+        measurement's ``uncertainty`` makes a row ``uncertain``. ``proof`` is ``proved`` if the worst case
+        keeps the limit, ``beyond`` if it does not, ``exceeded`` if a measured value is worse than the worst
+        case, and ``none`` without a worst case. ``lost`` lists streams with lost frames, also those without
+        requirements.
     """
     paths = measures["paths"] if measures else []
     measured = {(path["stream"], path["listener"]): path for path in paths}
@@ -106,8 +106,8 @@ def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRo
 def counting(
     plan_document: PlanDocument, rows: Sequence[WorstCaseRow], every: bool = False
 ) -> list[WorstCaseRow]:
-    """Of :func:`worst_cases`, rows that bounds judge, of streams that require the worst case to keep limits;
-    of ``every`` stream where that is asked for."""
+    """The rows of :func:`worst_cases` that have a bound, for streams whose worst case must keep the limits,
+    or for ``every`` stream."""
     required = {
         stream["name"]
         for stream in plan_document["streams"]
@@ -117,7 +117,7 @@ def counting(
 
 
 def required_of(plan_document: PlanDocument) -> bool:
-    """Whether any stream requires anything."""
+    """Whether any stream has a requirement."""
     return any(stream.get("requirements") for stream in plan_document["streams"])
 
 
@@ -144,7 +144,7 @@ def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
 
 
 def _lost(measures: Measures) -> list[LostFrames]:
-    """Streams of which frames were lost on the way, most first."""
+    """Streams with frames that were lost in the network, the greatest losses first."""
     found: list[LostFrames] = [
         {
             "stream": path["stream"],
@@ -215,7 +215,9 @@ def _row(
 
 
 def _worst(requirement: str, limit: int, stat: Stat | None, uncertainty: float | None = None) -> Found:
-    """The largest sample against the limit. If every sample is wrong by so much at most, the largest is."""
+    """Compares the largest sample with the limit. The uncertainty of the largest sample is at most that of
+    all samples.
+    """
     if stat is None:
         return _row(requirement, limit, "ns", None, None)
     kept = bool(stat["mean"] <= limit and stat["median"] <= limit)
@@ -262,7 +264,7 @@ def _jitter(kind: str, limit: int, path: PathReport | None) -> Found:
 
 
 def _loss(limit: int, count: Count | None) -> Found:
-    """Frames lost on the way against a share of those sent."""
+    """Compares the frames lost in the network with a share of the sent frames."""
     if not count or not count["sent"]:
         return _row("loss", limit, "ppm", None, None)
     # Whole frames are compared, so that a limit is neither missed nor met by rounding.
