@@ -6,45 +6,32 @@
 //!
 //! References between parts are indices into the Plan's own lists; [`Plan::read`] checks them.
 
-mod bridging;
 mod check;
 mod clocks;
 mod fault;
-mod forwarding;
-mod gates;
-mod host;
-mod learning;
+mod node;
+mod omitted;
 mod plan;
-mod policing;
-mod port;
-mod priorities;
-mod ptp;
 mod read;
-mod redundancy;
-mod rewriting;
 mod stream;
 mod tap;
 mod time;
 
-pub use bridging::{Buffer, Further};
-pub use clocks::{Change, Clocks, Gptp, NodeClock, Wander};
+pub use clocks::{
+    Bmca, Change, ClockFault, ClockQuality, Clocks, Delay, Gptp, Ieee1588, NodeClock, Servo, Wander,
+};
 pub use fault::{Fault, LossModel};
-pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
-pub use host::{ChildQdisc, Distribution, Host, Qdisc, Socket, Taprio, TaprioMode};
-pub use learning::Learning;
+pub use node::{
+    AtsGroup, AtsScheduler, Buffer, Cbs, CbsLinux, ChildQdisc, Class, Distribution, FlowMeter, Further,
+    GateChange, GateEntry, GateList, Gates, Host, IdleSlope, Learning, MacOperation, Node, NodeKind,
+    Policing, Port, Preemption, Qdisc, Regeneration, Socket, StreamFilter, StreamGate, StreamGateEntry,
+    Taprio, TaprioMode,
+};
 pub use plan::{FORMAT, Plan};
-pub use policing::{
-    AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
-};
-pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
-pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 pub use read::{PlanError, content_hash, digest};
-pub use redundancy::{
-    Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Rewritten,
-    Span,
-};
 pub use stream::{
-    Destination, Jitter, Pattern, Percentile, Requirements, Route, Scheduled, Size, Stream, Trdp,
+    Active, Algorithm, Destination, Identification, Jitter, LatentErrors, Merge, Pattern, Percentile,
+    R_TAG_OCTETS, Recovery, Redundancy, Requirements, Rewritten, Route, Scheduled, Size, Span, Stream, Trdp,
 };
 pub use tap::{Point, Stage, Tap};
 pub use time::duration;

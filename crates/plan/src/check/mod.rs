@@ -1,22 +1,11 @@
 //! Checks between the parts of a Plan, so that no backend has to repeat them.
 
-mod bridging;
 #[cfg(test)]
 mod broken;
 mod clocks;
-mod combinations;
 mod fault;
-mod gates;
-mod host;
-mod learning;
-mod policing;
-mod port;
-mod ptp;
-mod redundancy;
-mod rewriting;
-mod scheduled;
+mod node;
 mod stream;
-mod trace;
 
 use crate::{Plan, PlanError};
 
@@ -94,7 +83,7 @@ impl Plan {
         ensure(self.taps.len() < 1 << 16, || "taps".into(), || "more than 65535".into())?;
         self.check_bridging()?;
         self.check_learning()?;
-        self.check_combinations()
+        self.check_identification()
     }
 }
 

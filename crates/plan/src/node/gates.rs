@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4, 8.6.9 and 12.29.
 
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// The gates of one port.
@@ -19,10 +20,10 @@ pub struct Gates {
     pub initial: Option<u8>,
     /// Greatest extension of the last cycle, instead of a cycle that a change would cut, in ns
     /// (`AdminCycleTimeExtension`).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cycle_extension_ns: u64,
     /// A frame may start whenever its gate is open, and still be on the wire when the gate closes.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unguarded: bool,
     /// Lists that replace this one, in the order of their requests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -42,7 +43,7 @@ pub struct GateChange {
     /// As in [`Gates`].
     pub entries: Vec<GateEntry>,
     /// As in [`Gates`].
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub cycle_extension_ns: u64,
     /// Idle slopes while the list is in force, if they differ from the class's own (`operIdleSlope`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -114,14 +115,4 @@ pub struct GateList<'a> {
     pub cycle_ns: u64,
     pub cycle_extension_ns: u64,
     pub entries: &'a [GateEntry],
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-pub(crate) fn is_zero(value: &u64) -> bool {
-    *value == 0
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-pub(crate) fn is_false(value: &bool) -> bool {
-    !value
 }

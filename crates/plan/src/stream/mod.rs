@@ -1,6 +1,15 @@
 //! Streams: talker, listeners, pattern, sizes, path and requirements.
 
-use crate::gates::is_false;
+mod priorities;
+mod redundancy;
+mod rewriting;
+
+pub use redundancy::{
+    Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Rewritten,
+    Span,
+};
+
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// One stream: a talker's sequence of frames to one or more listeners.
@@ -25,7 +34,7 @@ pub struct Stream {
     /// UDP source and destination port.
     pub udp_port: u16,
     /// Type of service of the IPv4 header.
-    #[serde(default, skip_serializing_if = "is_none_of_service")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub type_of_service: u8,
     /// The TRDP telegram that each frame carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -60,11 +69,6 @@ pub struct Stream {
     pub scheduled: Option<Box<Scheduled>>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-const fn is_none_of_service(type_of_service: &u8) -> bool {
-    *type_of_service == 0
-}
-
 /// TRDP process data. IEC 61375-2-3, Annex A.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,19 +82,14 @@ pub struct Trdp {
     /// Time-out of the subscribers, ns.
     pub time_out_ns: u64,
     /// Topography counter of the Ethernet train backbone; 0 within a consist.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub etb_topo_count: u32,
     /// Topography counter of the operational train.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub op_trn_topo_count: u32,
     /// Service identifier.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub service_id: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 impl Trdp {
@@ -115,7 +114,7 @@ pub struct Scheduled {
     /// one after a merge point, as a frame may come by any of the paths.
     pub starts_ps: Vec<Vec<u64>>,
     /// Greatest deviation of a frame's time, earlier or later, by the difference between clocks; ps.
-    #[serde(default, skip_serializing_if = "crate::gates::is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub margin_ps: u64,
     /// Entries of the route at which its frames wait, with an open gate, for earlier frames in the queue. If such an
     /// earlier frame is missing, its frames are earlier by its time.
@@ -230,7 +229,7 @@ pub struct Requirements {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_out_ns: Option<u64>,
     /// Whether the worst case must also keep these limits: one run is not enough.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub worst_case: bool,
 }
 

@@ -1,5 +1,10 @@
 //! Checks of streams: patterns, sizes, routes, listeners.
 
+mod redundancy;
+mod rewriting;
+mod scheduled;
+mod trace;
+
 use crate::check::{Check, LARGEST_FRAME, ensure, index, time};
 use crate::{Pattern, Plan, Size, Stream};
 

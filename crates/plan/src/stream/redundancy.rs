@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1CB-2017, 6 and 7.
 
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// Octets that a redundancy tag adds to a frame. IEEE 802.1CB-2017, 7.8.
@@ -66,7 +67,7 @@ pub struct Recovery {
     /// Time without an accepted frame after which any sequence number is accepted (`frerSeqRcvyResetMSec`), ns.
     pub reset_ns: u64,
     /// Whether each member stream has a recovery function of its own before they meet.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub individual: bool,
     /// Latent error detection, if it is enabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,7 @@
 //! Nodes, ports, and the shaping of a port's traffic.
 
-use crate::gates::{Gates, is_false, is_zero};
+use super::gates::Gates;
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// A node of the network.
@@ -83,10 +84,10 @@ pub struct Preemption {
     /// Bit n set: traffic class n is express; the others are preemptable.
     pub express: u8,
     /// How long before a gate entry that holds preemptable frames the hold is requested, in ns (`holdAdvance`).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub hold_advance_ns: u64,
     /// How long before a gate entry that releases them the release is requested, in ns (`releaseAdvance`).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub release_advance_ns: u64,
 }
 
@@ -136,7 +137,7 @@ pub struct Cbs {
     /// The parameters of the shaper as `tc` takes them.
     pub linux: CbsLinux,
     /// Whether credit keeps changing while the class's gate is closed, instead of being frozen.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub runs_while_closed: bool,
 }
 

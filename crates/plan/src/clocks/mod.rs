@@ -1,6 +1,10 @@
 //! The nodes' clocks, and gPTP, which synchronises them.
 
-use crate::{Bmca, ClockFault, Ieee1588, Servo};
+mod ptp;
+
+pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
+
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// Every node's clock; a Plan without this has one perfect time for all.
@@ -79,10 +83,10 @@ pub struct Gptp {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ieee_1588: Option<Ieee1588>,
     /// Sync messages contain their own origin timestamp, and there is no Follow_Up.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub one_step: bool,
     /// Whether taps observe the messages.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub visible: bool,
     /// The servos' options; linuxptp's defaults without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,7 @@
 //! Checks of clocks and of gPTP's tree.
 
+mod ptp;
+
 use crate::check::{Check, ensure, index, time};
 use crate::{Clocks, Gptp, Plan};
 

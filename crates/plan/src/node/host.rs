@@ -3,6 +3,7 @@
 //! OCORA Fig. 9; tc-mqprio(8), tc-taprio(8), tc-etf(8), tc-cbs(8).
 
 use crate::GateEntry;
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// The latencies of one node's software. Each is named after the stage at its end; an absent one is zero.
@@ -58,17 +59,9 @@ pub enum Distribution {
         /// Number of values in each bin.
         counts: Vec<u64>,
         /// Width of each bin, ns; 0: the bins are single values.
-        #[serde(default, skip_serializing_if = "is_zero")]
+        #[serde(default, skip_serializing_if = "is_default")]
         width_ns: u64,
     },
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-fn is_false(flag: &bool) -> bool {
-    !*flag
 }
 
 /// A talker's thread and socket on a host.
@@ -80,13 +73,13 @@ pub struct Socket {
     /// Time from the timer to the intended sending time, ns (Farzaneh's Delta).
     pub advance_ns: u64,
     /// `SO_TXTIME`: each frame carries its intended sending time.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub txtime: bool,
     /// `SOF_TXTIME_DEADLINE_MODE`: the sending time is a deadline.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub deadline: bool,
     /// The socket's clock is not `CLOCK_TAI`.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub other_clock: bool,
 }
 
@@ -108,7 +101,7 @@ pub struct Taprio {
     /// `flags 0x0` or `0x1`.
     pub mode: TaprioMode,
     /// Least delay from now to a frame's launch time, ns (`txtime-delay`).
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub txtime_delay_ns: u64,
     /// The begin of a cycle, ns; before it, all gates are open.
     pub base_time_ns: i64,
@@ -142,13 +135,13 @@ pub enum ChildQdisc {
         /// How long before its transmission time a frame is handed on, ns.
         delta_ns: u64,
         /// Frames are sent as soon as possible; the transmission time is a deadline.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         deadline: bool,
         /// The hardware holds each frame until its transmission time.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         offload: bool,
         /// Frames of sockets without `SO_TXTIME` are accepted, too.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "is_default")]
         skip_sock_check: bool,
     },
     /// The credit-based shaper of the kernel.

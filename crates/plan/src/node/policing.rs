@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 6.9.4, 8.6.5 and 8.6.10 to 8.6.11.
 
+use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// One node's tables.
@@ -49,7 +50,7 @@ pub struct StreamFilter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_sdu_octets: Option<u32>,
     /// Whether no frame passes any more after a longer one (`StreamBlockedDueToOversizeFrame`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub block_oversize: bool,
     /// Index into [`Policing::gates`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,10 +74,10 @@ pub struct StreamGate {
     /// The list.
     pub entries: Vec<StreamGateEntry>,
     /// Whether a frame that finds the gate closed closes it for ever (`GateClosedDueToInvalidRx`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub close_on_invalid_rx: bool,
     /// Whether a frame that exceeds an interval's octets closes the gate for ever (`GateClosedDueToOctetsExceeded`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub close_on_octets_exceeded: bool,
 }
 
@@ -109,16 +110,16 @@ pub struct FlowMeter {
     /// Excess burst size, octets.
     pub ebs_octets: u64,
     /// Coupling flag: committed tokens without room go to the excess bucket.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub coupling: bool,
     /// Colour mode: frames that an earlier meter has marked yellow use no committed tokens.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub color_aware: bool,
     /// `DropOnYellow`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub drop_on_yellow: bool,
     /// Whether all frames after a red one are red (`MarkAllFramesRedEnable`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub mark_all_frames_red: bool,
 }
 

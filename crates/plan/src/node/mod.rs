@@ -1,0 +1,18 @@
+//! Nodes and their ports: forwarding, gates and shapers, policing of received frames, and the software of hosts.
+
+mod bridging;
+mod forwarding;
+mod gates;
+mod host;
+mod learning;
+mod policing;
+mod port;
+
+pub use bridging::{Buffer, Further};
+pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
+pub use host::{ChildQdisc, Distribution, Host, Qdisc, Socket, Taprio, TaprioMode};
+pub use learning::Learning;
+pub use policing::{
+    AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
+};
+pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
