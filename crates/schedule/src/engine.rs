@@ -1,10 +1,10 @@
 //! The schedule under construction: places streams in it and removes them, one at a time.
 
 use crate::line::Line;
+use crate::paths::{Routes, WHOLE};
 use crate::periods::Periods;
 use crate::placement::{Placed, Refusal};
 use crate::problem::{Problem, ProblemError, Stream, Tree};
-use crate::routes::{Routes, WHOLE};
 use crate::shape::Shape;
 
 /// Whether frames of a stream may wait at bridges.

@@ -139,7 +139,7 @@ impl Family {
     }
 
     fn streams(&self, problem: &mut Problem, stations: &[u32], draws: &mut ChaCha8Rng) {
-        let mut routes = crate::routes::Routes::new(problem);
+        let mut routes = crate::paths::Routes::new(problem);
         let mut refused = 0;
         while problem.streams.len() < self.streams as usize && refused < 20 * self.streams {
             let mut below = |most: usize| draws.next_u64() as usize % most.max(1);
@@ -165,7 +165,7 @@ impl Family {
             };
             let Some(tree) = routes.tree(problem, &stream, 0) else { continue };
             let shape = crate::shape::Shape::new(problem, &stream, &tree, &[], &[]);
-            let share = |len: i64| len * crate::routes::WHOLE / (period_ns * 1_000);
+            let share = |len: i64| len * crate::paths::WHOLE / (period_ns * 1_000);
             let full = |part: &crate::shape::Use| {
                 routes.load[part.link as usize] + share(part.len) > self.busiest_ppm
             };

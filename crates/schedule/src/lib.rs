@@ -16,10 +16,7 @@
 //! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
 //! Where that leaves no place and [`Effort::share`] says so, it waits behind other frames in one queue.
 
-mod alternatives;
 mod buffering;
-mod common_times;
-mod disjoint;
 mod engine;
 mod explain;
 mod follow;
@@ -27,19 +24,18 @@ mod gates;
 #[cfg(feature = "generators")]
 pub mod generators;
 mod line;
-mod messages;
 mod occupancy;
+mod paths;
 mod periods;
 mod placement;
 mod problem;
-mod routes;
 mod shape;
 mod solve;
 
-pub use alternatives::{CandidatePath, PathHop, candidate_paths};
 pub use engine::Engine;
 pub use explain::{Depth, Hop, Reason, Share, explain};
 pub use gates::{GateEntry, GateList, GateRefusal, gate_lists};
+pub use paths::{CandidatePath, PathHop, candidate_paths};
 pub use placement::{Placed, Refusal};
 pub use problem::{Limits, Link, Node, Problem, ProblemError, Stream, Tree, TreeEntry};
 pub use solve::{Effort, Outcome, solve, solve_keeping};

@@ -1,7 +1,7 @@
 //! Reasons as sentences: what is wrong, in numbers, and the least change that is needed. Whether that change suffices
 //! only a new plan can show.
 
-use crate::explain::Reason;
+use super::Reason;
 use crate::gates::GateRefusal;
 use std::fmt;
 
@@ -71,7 +71,7 @@ impl fmt::Display for Reason {
                 Time(period_ns * 1_000)
             ),
             Self::Deadline { stream, deadline_ns, smallest_ps, margin_ps, hops, rate_bps } => {
-                let sum = |of: fn(&crate::explain::Hop) -> i64| Time(hops.iter().map(of).sum());
+                let sum = |of: fn(&super::Hop) -> i64| Time(hops.iter().map(of).sum());
                 write!(
                     f,
                     "stream {stream} needs at least {} over {} links ({} on wires, {} of propagation, {} in nodes, {} for clock errors), and its deadline is {}; without other streams it meets a deadline of {}",

@@ -1,7 +1,7 @@
 //! Candidate paths of a stream with the times of every hop, for other scheduling engines.
 
+use super::routes::{Routes, WHOLE};
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
-use crate::routes::{Routes, WHOLE};
 use serde::{Deserialize, Serialize};
 use tsn_units::{Octets, PREAMBLE, START_FRAME_DELIMITER, wire_time};
 

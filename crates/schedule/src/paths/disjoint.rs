@@ -2,8 +2,8 @@
 //!
 //! IEEE 802.1CB-2017, 6. The paths come from maximum flow with augmenting paths (Edmonds and Karp 1972).
 
+use super::routes::Routes;
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
-use crate::routes::Routes;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 impl Routes {

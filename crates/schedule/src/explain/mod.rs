@@ -3,15 +3,18 @@
 //! Where no reason is certain, the explanation is a set of streams that did not fit together. QuickXplain (Junker
 //! 2004) finds the set with first fit as its test: the set is small, but not proved to be the smallest.
 
-use crate::common_times::{Need, too_much};
+mod common_times;
+mod messages;
+
 use crate::engine::Engine;
 use crate::gates::GateRefusal;
+use crate::paths::Routes;
 use crate::periods::gcd;
 use crate::placement::Refusal;
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
-use crate::routes::Routes;
 use crate::shape::Shape;
 use crate::solve::{Effort, place_all};
+use common_times::{Need, too_much};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use tsn_units::{INTER_FRAME_GAP, Octets, wire_time};
