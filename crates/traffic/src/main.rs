@@ -5,16 +5,11 @@
 
 mod agent;
 mod arguments;
-mod arrivals;
 mod capture;
 mod epoch;
-mod frames;
 mod listen;
-mod log;
 mod output;
 mod probe;
-mod replay;
-mod saturate;
 mod sequence;
 mod sync;
 mod system;
@@ -74,7 +69,7 @@ fn run(arguments: &Arguments) -> Result<(), Error> {
     match arguments.task {
         Task::Talk => talk::talk(arguments),
         Task::Listen => listen::listen(arguments),
-        Task::Replay => replay::replay(arguments),
+        Task::Replay => talk::replay::replay(arguments),
     }
 }
 

@@ -33,14 +33,14 @@ pub struct Frame {
 
 /// Sightings at a set of taps.
 #[derive(Debug)]
-pub struct Sights {
+pub struct Sightings {
     legend: Legend,
     taps: BTreeMap<(u32, Stage), u16>,
     pieces: Vec<Vec<Sighting>>,
     ready: Vec<Vec<Sighting>>,
 }
 
-impl Sights {
+impl Sightings {
     /// Sightings at all taps of a Plan.
     pub fn new(plan: &Plan) -> Self {
         let taps = plan.taps.iter().zip(0..).map(|(tap, number)| ((tap.port, tap.stage), number));
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn memory_is_there_before_the_first_frame() {
         let plan = Plan::read(include_str!("../../sim/tests/plans/one-hop.json")).unwrap();
-        let mut sights = Sights::new(&plan);
+        let mut sights = Sightings::new(&plan);
         sights.make_ready(PIECE + 1);
         let (ready, room) = (sights.ready.len(), sights.pieces.capacity());
         assert!(ready >= 2 && room >= ready, "{ready} {room}");

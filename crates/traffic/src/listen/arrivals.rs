@@ -4,7 +4,7 @@ use crate::Error;
 use crate::arguments::Arguments;
 use crate::sequence::Sequence;
 use crate::system::receive::{Arrival, Statistics};
-use crate::timestamps::{Frame, Sights};
+use crate::timestamps::{Frame, Sightings};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tsn_plan::{Plan, Stage};
@@ -25,7 +25,7 @@ pub struct Arrivals {
     streams: BTreeMap<(u32, u32), Stream>,
     /// Streams that have a listener at a port, if there is a Plan.
     heard: Option<Vec<(u32, u32)>>,
-    sights: Option<Sights>,
+    sights: Option<Sightings>,
     ahead_ns: i64,
     epoch_ns: Option<i64>,
     dilate: i64,
@@ -89,7 +89,7 @@ impl Arrivals {
     /// No frame received yet.
     pub fn new(
         plan: Option<&Plan>,
-        sights: Option<Sights>,
+        sights: Option<Sightings>,
         ahead_ns: i64,
         epoch_ns: Option<i64>,
         dilate: i64,

@@ -1,9 +1,9 @@
 //! Sends a capture's frames as they are, at the pace at which they were captured.
 
+use super::log::Log;
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::epoch;
-use crate::log::Log;
 use crate::system::socket::Socket;
 use crate::system::{clock, process};
 use tsn_capture::Reader;

@@ -1,15 +1,17 @@
 //! Receives frames, and reports those that arrived, those that are missing, and those that the program was too slow
 //! for.
 
+mod arrivals;
+
 use crate::Error;
 use crate::arguments::Arguments;
-use crate::arrivals::Arrivals;
 use crate::epoch;
 use crate::system::receive::Statistics;
 use crate::system::ring::Ring;
 use crate::system::socket::Socket;
 use crate::system::{clock, process};
-use crate::timestamps::Sights;
+use crate::timestamps::Sightings;
+use arrivals::Arrivals;
 use tsn_observation::{Legend, TapLegend};
 use tsn_plan::Stage;
 
@@ -56,7 +58,7 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     }
     let mut sights = match (&arguments.sights, &plan) {
         (None, _) => None,
-        (Some(_), Some(plan)) => Some(Sights::new(plan)),
+        (Some(_), Some(plan)) => Some(Sightings::new(plan)),
         (Some(_), None) => Some(alone(&arguments.ports)),
     };
     for (port, interface, source, _) in &sources {
@@ -142,7 +144,7 @@ fn hardware(socket: &Socket, interface: &str, arguments: &Arguments) -> Option<S
 }
 
 /// Three taps for each interface, if there is no Plan.
-fn alone(ports: &[(u32, String)]) -> Sights {
+fn alone(ports: &[(u32, String)]) -> Sightings {
     let stages = [Stage::Rx, Stage::KernelRx, Stage::AppRx];
     let taps = ports.iter().flat_map(|(port, interface)| stages.map(|stage| (*port, interface, stage)));
     let legend = taps.clone().map(|(_, interface, stage)| TapLegend {
@@ -154,5 +156,5 @@ fn alone(ports: &[(u32, String)]) -> Sights {
         missing: None,
     });
     let legend = Legend { plan: None, taps: legend.collect(), streams: Vec::new() };
-    Sights::at(legend, taps.map(|(port, _, stage)| (port, stage)))
+    Sightings::at(legend, taps.map(|(port, _, stage)| (port, stage)))
 }

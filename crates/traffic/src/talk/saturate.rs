@@ -5,10 +5,11 @@
 //! when `backlog - 1` are left. So the queue contains about as many frames as the Plan requires, never runs empty,
 //! and drops none.
 
+use super::frames;
+use crate::Error;
 use crate::arguments::Arguments;
 use crate::system::socket::Socket;
 use crate::system::{clock, process};
-use crate::{Error, frames};
 use std::io;
 use std::thread::JoinHandle;
 use tsn_sim::live::Saturating;

@@ -1,16 +1,20 @@
 //! Sends the frames of a Plan's node.
 
+mod frames;
+mod log;
+pub mod replay;
+mod saturate;
+
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::epoch;
-use crate::frames::{build, open};
-use crate::log::Log;
-use crate::saturate;
 use crate::sequence::Sequence;
 use crate::system::error_queue::SendReport;
 use crate::system::socket::{Socket, TxTime};
 use crate::system::{clock, process};
-use crate::timestamps::{Frame, Sights};
+use crate::timestamps::{Frame, Sightings};
+use frames::{build, open};
+use log::Log;
 use std::collections::BTreeMap;
 use tsn_plan::{Plan, Stage};
 use tsn_sim::live::{Release, Releases, Saturating};
@@ -73,7 +77,7 @@ struct Talking<'a> {
     epoch_ns: i64,
     clock: clock::Clock,
     log: Log,
-    sights: Option<Sights>,
+    sights: Option<Sightings>,
     /// The timestamps received so far: between namespaces a frame passes more queueing disciplines and drivers, whose
     /// timestamps come back, too. Those of the frame's own port are the first.
     stamped: BTreeMap<(u32, Stage), Sequence>,
@@ -84,7 +88,7 @@ struct Talking<'a> {
 
 impl<'a> Talking<'a> {
     fn new(plan: &'a Plan, arguments: &'a Arguments) -> Result<Self, Error> {
-        let mut sights = arguments.sights.as_ref().map(|_| Sights::new(plan));
+        let mut sights = arguments.sights.as_ref().map(|_| Sightings::new(plan));
         let mut sockets = BTreeMap::new();
         for (port, interface) in &arguments.ports {
             let on_interface = |error| Error::Interface(interface.clone(), error);
@@ -230,7 +234,7 @@ fn stamps(
     port: u32,
     interface: &str,
     arguments: &Arguments,
-    sights: &mut Sights,
+    sights: &mut Sightings,
 ) -> std::io::Result<()> {
     let known = socket.stamps_of(interface).ok();
     if known.is_some_and(|stamps| !stamps.driver) {
