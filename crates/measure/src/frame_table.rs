@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::frame::{Frame, FrameFlags};
 use crate::pair::FrameSink;
-use crate::path_statistics::PathOptions;
+use crate::statistics::path_statistics::PathOptions;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;

@@ -3,8 +3,8 @@
 //! One engine for run folders ([`run`]) and for captures from any source ([`captures`]):
 //!
 //! * [`pair`]: one path, from a talker's tap to a listener's; sightings in, whole frames out, in order of their numbers;
-//! * [`path_statistics`]: counters and distributions over all frames;
-//! * [`distribution`]: extremes, mean, deviation and quantiles of one quantity.
+//! * [`statistics::path_statistics`]: counters and distributions over all frames;
+//! * [`statistics::distribution`]: extremes, mean, deviation and quantiles of one quantity.
 //!
 //! # Definitions
 //!
@@ -18,21 +18,18 @@
 //! * A frame is given up as lost once a frame 4096 numbers later has arrived, or one 2^18 numbers later was sent.
 
 pub mod captures;
-pub mod distribution;
 mod error;
 mod flow;
 pub mod frame;
 mod frame_table;
-mod histogram;
 pub mod observe;
 pub mod offset;
 pub mod pair;
-pub mod path_statistics;
 pub mod report;
 pub mod run;
 pub mod stamps;
+pub mod statistics;
 mod summarise;
-pub mod throughput;
 pub mod trdp;
 
 pub use error::Error;

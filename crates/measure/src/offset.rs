@@ -1,6 +1,6 @@
 //! A constant whole-second offset between two clocks: it is reported, and subtracted only on request.
 
-use crate::distribution::Distribution;
+use crate::statistics::distribution::Distribution;
 use serde::Serialize;
 
 const SECOND: i64 = 1_000_000_000;

@@ -5,7 +5,7 @@
 //! window is full.
 
 use crate::frame::{Frame, FrameFlags};
-use crate::path_statistics::{PathOptions, PathStatistics};
+use crate::statistics::path_statistics::{PathOptions, PathStatistics};
 use std::collections::VecDeque;
 
 /// Number of later numbers that a complete frame waits for, so that its duplicates are recognised.

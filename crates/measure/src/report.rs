@@ -1,7 +1,7 @@
 //! The measures in their file format, `tsnbench-measures/1`.
 
-use crate::distribution::Stat;
 use crate::offset::Offset;
+use crate::statistics::distribution::Stat;
 use serde::Serialize;
 
 /// The name of the format.

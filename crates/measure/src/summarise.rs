@@ -1,10 +1,10 @@
 //! The statistics of paths to reports, one by one and pooled by group and listener.
 
-use crate::distribution::{Distribution, Extreme, Stat};
 use crate::frame_table::PathName;
 use crate::pair::Path;
-use crate::path_statistics::PathStatistics;
 use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate, Uncertainty};
+use crate::statistics::distribution::{Distribution, Extreme, Stat};
+use crate::statistics::path_statistics::PathStatistics;
 
 /// The part of a report about a path that does not depend on its frames.
 #[derive(Clone, Debug, Default)]
@@ -184,7 +184,7 @@ fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::path_statistics::PathOptions;
+    use crate::statistics::path_statistics::PathOptions;
 
     /// A path of flow `place` of group "g" from its own tap "t0", "t1" to tap "r". Frames leave 1,000 ns apart and
     /// arrive after these delays, or never.

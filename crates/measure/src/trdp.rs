@@ -5,8 +5,8 @@
 //! [`tsn_trdp::Subscription`], so that the counts are those of a receiver.
 
 use crate::Error;
-use crate::distribution::{Distribution, Stat};
 use crate::report::{Source, SourceFile};
+use crate::statistics::distribution::{Distribution, Stat};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;

@@ -4,8 +4,8 @@ use crate::disk::os_error;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use tsn_measure::distribution::Distribution;
 use tsn_measure::observe::{self, logs};
+use tsn_measure::statistics::distribution::Distribution;
 use tsn_measure::{Error, captures, report::Measures, run, trdp};
 use tsn_plan::Plan;
 

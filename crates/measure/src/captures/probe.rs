@@ -6,7 +6,7 @@ use super::streams::{Numbering, Streams};
 use super::{End, side::Side};
 use crate::Error;
 use crate::flow::{FlowKey, VisibleFields};
-use crate::path_statistics::PathOptions;
+use crate::statistics::path_statistics::PathOptions;
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use tsn_capture::Reader;

@@ -3,9 +3,9 @@
 use crate::frame::Frame;
 use crate::frame_table::FrameTable;
 use crate::pair::FrameSink;
-use crate::path_statistics::PathOptions;
 use crate::report::Uncertainty;
 use crate::stamps::{Ends, NodeStamps, Range, Stamps};
+use crate::statistics::path_statistics::PathOptions;
 use crate::summarise::PathInfo;
 use tsn_plan::Plan;
 

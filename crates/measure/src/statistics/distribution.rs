@@ -1,6 +1,6 @@
 //! The statistics of many integers: extremes, exact mean and deviation, nearest-rank quantiles.
 
-use crate::histogram::Histogram;
+use super::histogram::Histogram;
 use serde::Serialize;
 
 /// One extreme sample: its value, the frame's number, and the frame's path.

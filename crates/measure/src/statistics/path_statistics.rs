@@ -1,8 +1,8 @@
 //! Counters and distributions of the frames of one path.
 
-use crate::distribution::Distribution;
+use super::distribution::Distribution;
+use super::throughput::Throughput;
 use crate::frame::{Frame, FrameFlags};
-use crate::throughput::Throughput;
 
 /// Counts and distributions of one path, or of several paths together.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,6 @@
+//! Exact statistics: extremes, mean, deviation and quantiles of one quantity, and counters of one path.
+
+pub mod distribution;
+mod histogram;
+pub mod path_statistics;
+pub mod throughput;
