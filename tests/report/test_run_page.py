@@ -76,7 +76,7 @@ def test_counts_and_losses_are_told(page: Path, in_vehicle: Path) -> None:
     missing = read(page).table("Frames that are missing")
     reasons = {row[0]: row[2] for row in missing[1:]}
     assert set(reasons) == {"f2-be", "f5-be"}
-    assert reasons["f2-be"] == "of the lost: last sighted at zgw1 -> zgw6 tx"
+    assert reasons["f2-be"] == "of the lost: last observed at zgw1 -> zgw6 tx"
     drops = read(page).table("Classes that had to drop")
     assert {row[0] for row in drops[1:]} == {"zgw4 -> vcc1", "zgw3 -> vcc1"}
 

@@ -1,4 +1,4 @@
-"""The pages of captures: what two of them measure together, and what one of them shows alone."""
+"""The pages of captures: measures of captures of both ends, and figures of one capture alone."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _stream(one: InspectedStream, place: int) -> Measure:
 
 
 def _names(files: list[Path]) -> list[str]:
-    """What tells files apart: their names, or the folders before equal names, too."""
+    """The labels of files: their names, with the folder if names are equal."""
     if len({one.name for one in files}) == len(files):
         return [one.name for one in files]
     return [str(Path(*one.parts[-2:])) for one in files]

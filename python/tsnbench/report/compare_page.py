@@ -1,4 +1,4 @@
-"""The page of ``tsnbench compare``: that of several runs, and whether they agree, frame by frame."""
+"""The page of ``tsnbench compare``: the page of several runs, and their agreement frame by frame."""
 
 from __future__ import annotations
 

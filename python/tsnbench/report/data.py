@@ -108,7 +108,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
 NO_NETWORK = Network(
     name="captures", variant={}, seed=0, duration_ns=0, hash="", nodes=(), ports=(), flows=(), taps=()
 )
-"""What is known of the network that captures are from, where no Plan tells."""
+"""The network of captures without a Plan: it is unknown."""
 
 
 def gather_captured(measures: Measures, frames: Path, like: RunFacts | None = None) -> RunFacts:
@@ -306,7 +306,7 @@ def _warnings(source: foreign.Json) -> tuple[str, ...]:
         found.append(f"{frames} frames were unreadable and are in no table.")
     if frames := ignored.get("rx_only_frames"):
         streams = ignored.get("rx_only_streams")
-        found.append(f"{frames} frames of {streams} streams were sighted at the receiving side only.")
+        found.append(f"{frames} frames of {streams} streams were observed at the receiving side only.")
     return tuple(found)
 
 

@@ -28,11 +28,11 @@ LOSS = (
         "a sequence number that is missing already at the first tap. None where frames carry no sequence "
         "number of their talker, as with IPv4 identification.",
     ),
-    ("sent", "frames sighted at the talker's tap."),
-    ("received", "frames sighted at the listener's tap, each counted once."),
+    ("sent", "frames observed at the talker's tap."),
+    ("received", "frames observed at the listener's tap, each counted once."),
     (
         "lost",
-        "sent, but never sighted at the listener; “last sighted at” says behind which tap, where one tells.",
+        "sent, but never observed at the listener; “last observed at” names its last tap.",
     ),
     ("late", "received, but with a delay above the stream's requirement; counts as received."),
     ("duplicate", "further sightings of a frame that the listener had already."),
@@ -40,9 +40,9 @@ LOSS = (
 )
 
 UNCERTAINTY = (
-    "how much a time may be wrong. It comes from the readings of the clocks at both ends around each frame, "
-    "the ticks of the stamps, and what is stated of what the stamps do not see; it is the greatest of all "
-    f"frames. No delay is corrected by it. {WORDS[Outcome.UNCERTAIN]}: {LEGEND[Outcome.UNCERTAIN]}"
+    "the uncertainty of a time: the greatest of all frames. It follows from the readings of the clocks at "
+    "both ends around each frame, from the ticks of the stamps, and from the stated errors that the readings "
+    f"do not show. No delay is corrected by it. {WORDS[Outcome.UNCERTAIN]}: {LEGEND[Outcome.UNCERTAIN]}"
 )
 
 GENERAL = (
@@ -68,11 +68,11 @@ GENERAL = (
     ),
     (
         "rate on a link",
-        "frames with everything they cost on the wire: preamble, start delimiter and inter-frame gap (20 "
+        "frames with their overhead on the wire: preamble, start delimiter and inter-frame gap (20 "
         "octets more "
         "than from destination address to FCS). 100 % is the link's rate.",
     ),
-    ("hop", "one link on the way from talker to listener."),
+    ("hop", "one link of the path from talker to listener."),
 )
 
 
@@ -104,7 +104,7 @@ def _points(run: RunFacts) -> str:
         for side in ("tx", "rx")
     }
     if not points["tx"] or not points["rx"]:
-        return "Which point of the frame a stamp means depends on what captured it."
+        return "The point of the frame that a stamp refers to depends on the capturing device."
     tx, rx = (" or ".join(words.get(point, point) for point in points[side]) for side in ("tx", "rx"))
     text = f"t_tx is taken at {tx} where it leaves the talker, t_rx at {rx} where it reaches the listener"
     if points == {"tx": ["start"], "rx": ["end"]}:

@@ -32,7 +32,7 @@ from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis, SweepError
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
 _PASSES_AFTER_A_MISTAKE = 32
-"""How many combinations are still read for further mistakes once one has been found."""
+"""The number of combinations that are read for further mistakes after the first one."""
 
 
 def load(path: str | os.PathLike[str]) -> model.Scenario:

@@ -19,7 +19,7 @@ _MISSING: Any = object()
 
 @dataclass(frozen=True)
 class Key:
-    """How a value of a part is written in a scenario file; see :func:`key`."""
+    """The spelling of a value of a part in a scenario file; see :func:`key`."""
 
     kind: Kind
     doc: str
@@ -62,11 +62,11 @@ class Part:
     _required: ClassVar[tuple[str, ...]] = ()
     """The names of values without a default."""
     _keys: ClassVar[dict[str, Key]] = {}
-    """How values are written, by the value's name, where one key says one value."""
+    """The spelling of values by their names, for values that have a key of their own."""
     _written: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """The same values' names, each with its key."""
+    """The names of these values, each with its key."""
     model_fields_set: frozenset[str]
-    """The names that were given when the part was made, in place of their defaults."""
+    """The names of values that were given when the part was made."""
 
     def __init_subclass__(cls, hyphens: bool = True, **more: Any) -> None:
         """``hyphens``: whether keys have hyphens where names of values have underscores."""
@@ -94,7 +94,7 @@ class Part:
         own = self.__dict__
         own.update(values)
         for name in self._empty:
-            # Each part has dictionaries of its own, so that none fills that of another.
+            # Each part has its own dictionaries, so that no part changes the dictionary of another one.
             if name not in given:
                 own[name] = {}
         for name in self._required:
@@ -147,9 +147,8 @@ class Part:
         """The values by name, those of parts within included; ready for JSON where they are.
 
         Args:
-            exclude_unset: without what was not given.
-            exclude_none: without what is None.
-            exclude_defaults: without what is as it would be without being given.
+            exclude_unset: without values that were not given. exclude_none: without values that are None.
+            exclude_defaults: without values that equal their defaults.
         """
         how = {
             "exclude_unset": exclude_unset,
@@ -167,7 +166,7 @@ class Part:
 
 
 def _plain(value: Any, how: dict[str, bool]) -> Any:
-    """A value with dictionaries in place of parts."""
+    """A value with its parts as dictionaries."""
     if isinstance(value, Part):
         return value.model_dump(**how)
     if isinstance(value, tuple | list):

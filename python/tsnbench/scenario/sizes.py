@@ -46,7 +46,7 @@ def frame_from_phy(phy: int) -> int:
 
 @cache
 def lognormal_sizes(mean: Fraction, deviation: Fraction, count: int = 1000) -> tuple[int, ...]:
-    """``count`` equally likely sizes whose own mean and standard deviation are the given ones, none below 1.
+    """``count`` equally likely sizes, none below 1, whose mean and standard deviation are the given ones.
 
     The quantiles (n + 1/2)/count of a lognormal distribution. Lognormal, because compressed video and audio
     frames are positive and skewed to the right, and because the standard library has its quantiles. They cut

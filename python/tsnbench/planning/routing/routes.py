@@ -148,7 +148,7 @@ def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int],
 
 
 def _grow_path(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int], int]) -> None:
-    """The same for the only listener of a flow, as most have: the path to it."""
+    """The route of a flow with a single listener: the path to it."""
     node = flow.listeners[0]
     ports: list[int] = []
     while node != flow.talker:

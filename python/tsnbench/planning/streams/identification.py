@@ -1,4 +1,4 @@
-"""How bridges know a stream whose copies they make or eliminate: by what no other frame there has.
+"""Stream identification in bridges that split a stream or merge its member streams.
 
 IEEE 802.1CB-2017, 6.4 to 6.7.
 """
@@ -17,8 +17,8 @@ FUNCTIONS: tuple[Literal["null", "source-mac", "ip"], ...] = ("null", "source-ma
 
 
 def identify(draft: Draft) -> None:
-    """Fills ``identification`` where the scenario does not say it: the first function that tells the stream
-    apart from every other one at the nodes where it acts."""
+    """Fills ``identification`` if the scenario does not: the first function that distinguishes the stream
+    from every other one at the nodes where it acts."""
     for number, flow in enumerate(draft.flows):
         _rewrite(draft, number, flow)
     if not any("recovery" in flow.redundancy for flow in draft.flows):
@@ -43,7 +43,7 @@ def identify(draft: Draft) -> None:
 
 
 def _rewrite(draft: Draft, number: int, flow: Flow) -> None:
-    """What copies of a stream with active identification show. IEEE 802.1CB-2017, 6.6."""
+    """The address, VLAN and priority of member streams with active identification. IEEE 802.1CB-2017, 6.6."""
     active = flow.stream.frer.identification if flow.stream.frer else None
     if not isinstance(active, model.ActiveIdentification) or "recovery" not in flow.redundancy:
         return
@@ -64,7 +64,7 @@ def _rewrite(draft: Draft, number: int, flow: Flow) -> None:
 
 
 def _seen(function: str, flow: Flow) -> Set[tuple[Hashable, ...]]:
-    """What a function looks at, in the frames of a flow anywhere."""
+    """The fields that an identification function reads, as they are in the frames of a flow."""
     pairs = [(flow.destination_mac, flow.stream.vid)]
     if flow.rewritten:
         pairs.append((flow.rewritten["destination_mac"], flow.rewritten["vid"]))
@@ -80,7 +80,7 @@ def _passed(draft: Draft, flow: Flow) -> set[int]:
 
 
 def _acting(draft: Draft, flow: Flow) -> set[int]:
-    """The nodes where copies are made or meet."""
+    """The nodes where a stream splits or member streams merge."""
     copies = flow.redundancy.get("copies", ())
     made = {
         draft.ports[hop.port].node

@@ -1,7 +1,7 @@
 """Reads recordings: captures and tables of times and sizes, exactly.
 
-Times are in ns after the recording's beginning, which in a capture is its first frame, of whatever flow: so
-flows of one capture that are replayed as several streams keep their distances. A table counts from 0.
+Times are in ns after the begin of the recording. A capture begins with its first frame of any flow, so flows
+of one capture that are replayed as several streams keep their distances. A table counts from 0.
 """
 
 from __future__ import annotations
@@ -30,19 +30,21 @@ _SIZES = ("frame", "phy", "payload")
 
 
 class RecordingError(ValueError):
-    """The file cannot be replayed; the text says why, for a sentence that begins with its name."""
+    """The file cannot be replayed. The text is the reason; messages put the file's name before it."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """``octets``: frames from destination address to FCS, as the stream sends them; None: no sizes in it."""
+    """``octets``: sizes of the frames as the stream sends them, from destination address to FCS; None: the
+    recording contains no sizes.
+    """
 
     times_ns: Sequence[int]
     octets: Sequence[int] | None
 
 
 def read(replay: model.Replay, tagged: bool) -> Recording:
-    """The part that is asked for, at the recorded speed; times count from ``begin``.
+    """The requested part of a recording, at the recorded speed; times count from ``begin``.
 
     Raises:
         RecordingError: the file is missing, broken, empty, too long, or has frames that cannot be sent.
@@ -79,7 +81,7 @@ def _capture(path: Path, only: model.CaptureFilter, tagged: bool) -> Recording:
 
 
 def read_times(path: Path) -> list[tuple[int, int]]:
-    """(ns, how often) of a table of times; each row counts once where it has no column ``count``.
+    """(ns, number of occurrences) from a table of times; without a column ``count`` each row counts once.
 
     Raises:
         RecordingError: the file is missing, broken, too long, or has no times.
@@ -112,7 +114,7 @@ def _open(path: Path) -> pl.DataFrame:
         if path.suffix.lower() == ".csv":
             foreign.regular(path, LARGEST_TABLE)
             with foreign.table_errors(path, "a CSV file"):
-                # As texts: decimal fractions stay exact.
+                # Columns are read as texts, so that decimal fractions stay exact.
                 table = pl.read_csv(path, infer_schema=False, glob=False)
         else:
             table = foreign.read_parquet(path)
@@ -128,7 +130,7 @@ def _open(path: Path) -> pl.DataFrame:
 
 
 def _times(table: pl.DataFrame) -> list[int]:
-    """In ns."""
+    """The times of a column in ns."""
     times = [name for name in table.columns if name in _TIMES]
     if len(times) != 1:
         found = ", ".join(table.columns[:8])
@@ -137,11 +139,12 @@ def _times(table: pl.DataFrame) -> list[int]:
 
 
 def _numbers(values: list[Any], column: str, worth: int) -> list[int]:
-    """Every value times ``worth``, which must be whole."""
+    """Every value multiplied by ``worth``; each product must be a whole number."""
     found = []
     for row, value in enumerate(values, 1):
         try:
-            # A float is a binary fraction: what was meant cannot be told from it. An empty cell is None.
+            # A float is a binary fraction, from which the intended decimal fraction is unknown. An empty cell
+            # is None.
             if isinstance(value, bool) or not isinstance(value, int | str):
                 raise ValueError
             number = value * worth if isinstance(value, int) else _exact(value) * worth

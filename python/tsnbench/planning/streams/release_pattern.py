@@ -1,7 +1,7 @@
-"""When talkers begin and how they go on: patterns and offsets as written.
+"""Release patterns of talkers: patterns, begins and ends as written.
 
 All flows of one stream share its offset: they are released together, one behind the other in the talker's
-queue. That is the worst phase among them, and nothing that the scenario does not say.
+queue. This is the worst phase among them, and the planner invents no other one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def set_phases(draft: Draft) -> None:
             }
             wanting = "period" if pattern.period < 1 else ""
         elif isinstance(pattern, model.Poisson):
-            # Finer than ns, so that the rate is met.
+            # The interval is finer than 1 ns, so that the rate is exact.
             gap_ps = (pattern.mean_interval or 0) * 1_000
             if pattern.rate:
                 gap_ps = round(sizes(flow.size).frame_bits * 10**12 / pattern.rate)

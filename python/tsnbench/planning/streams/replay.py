@@ -1,4 +1,4 @@
-"""Talkers that replay a recording: its times and sizes become lists in the Plan."""
+"""Talkers that replay a recording: the times and sizes of the recording become lists in the Plan."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_IN_ALL = 1 << 22
 
 
 def replay_flows(draft: Draft) -> None:
-    """Fills ``pattern`` of every flow that replays, and ``size`` where the recording gives it."""
+    """Fills ``pattern`` of every flow with a recording, and ``size`` if the recording contains sizes."""
     listed = 0
     known: dict[str, tuple[TracePattern, Size | None]] = {}
     for flow in draft.flows:
@@ -94,7 +94,7 @@ def _pattern(replay: model.Replay, times: list[int], flow: Flow, draft: Draft) -
     if replay.until is not None:
         cycle = max(scaled(replay.until - replay.begin), at[-1])
     elif len(at) > 1:
-        # As if one more frame came, after the mean gap, and were the first of the next pass.
+        # The first frame of the next pass follows the last frame after the mean gap.
         cycle = at[-1] + (at[-1] - at[0]) // (len(at) - 1)
     else:
         cycle = at[0] if replay.passes != 1 else max(at[0], lasts)

@@ -1,4 +1,4 @@
-"""What is required of every flow, as the Plan spells it: one limit, one number."""
+"""The requirements of every flow in the Plan's form: each limit is one number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def requirements_document(requires: model.Requirements) -> Requirements:
-    """Only what is required; shares in parts per million, ascending."""
+    """The requirements that are given; shares in parts per million, ascending."""
     document: Requirements = {}
     if requires.delay is not None:
         document["delay_ns"] = requires.delay

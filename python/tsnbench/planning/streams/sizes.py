@@ -1,4 +1,4 @@
-"""How many octets frames have, on the wire and in between.
+"""Sizes of frames in octets, with and without the overhead on the wire.
 
 IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
 """
@@ -11,11 +11,11 @@ from tsnbench.scenario import model
 from tsnbench.scenario.sizes import SMALLEST_FRAME, header
 
 LARGEST_FRAME = 65_535
-"""What a Plan can name; scenario files are stricter."""
+"""The limits of a Plan; scenario files are stricter."""
 
 
 def size_flows(draft: Draft) -> None:
-    """Fills ``size`` of every flow, as the Plan spells it."""
+    """Fills ``size`` of every flow in the Plan's form."""
     for flow in draft.flows:
         size = flow.stream.size
         if isinstance(size, model.RecordedSizes):

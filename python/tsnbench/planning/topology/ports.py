@@ -16,7 +16,7 @@ from tsnbench.scenario.part import Part
 from tsnbench.scenario.units import propagation_ps
 
 RATES = (10**6, 10**12)
-"""What a Plan can name, bit/s."""
+"""The highest rate of a Plan, bit/s."""
 
 
 def name_ports(draft: Draft) -> None:

@@ -1,4 +1,4 @@
-"""Figures of captures: gaps between frames, rates over time, and when frames were lost."""
+"""Figures of captures: gaps between frames, rates over time, and the times of losses."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ _LONG = re.compile(r"-?\d+\.\d{3,}")
 
 
 def _cut(number: re.Match[str]) -> str:
-    """A coordinate needs no third digit; what stands between tags is words (a kernel's version) and stays."""
+    """Coordinates are cut to two digits; text between tags (such as a kernel's version) is unchanged."""
     return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 

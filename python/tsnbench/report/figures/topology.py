@@ -167,7 +167,7 @@ def _routes(network: Network) -> dict[tuple[int, ...], str]:
 
 
 def _inches(at: Sequence[Point], size: Size, key: float) -> tuple[list[Point], float, float]:
-    """Coordinates in inches, and the figure that holds them over a key of height ``key``."""
+    """Coordinates in inches, and the figure that contains them above a key of height ``key``."""
     margin_x, margin_y = 0.55, 0.32
     xs, ys = [x for x, _ in at], [y for _, y in at]
     wide, tall = max(xs) - min(xs) or 1.0, max(ys) - min(ys)

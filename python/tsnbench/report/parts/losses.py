@@ -10,22 +10,22 @@ from tsnbench.report.formatting import count
 
 REASONS = {
     "never_sent": "never sent: a gap in the talker's sequence numbers already at the first tap",
-    "lost": "lost: sent, but never sighted at the listener",
-    "in_network_at_end": "still under way when the run ended",
-    "duplicate": "sighted more than once at the listener; only the first counts",
-    "duplicate_tx": "sighted more than once at the talker; only the first counts",
+    "lost": "lost: sent, but never observed at the listener",
+    "in_network_at_end": "still in the network when the run ended",
+    "duplicate": "observed more than once at the listener; only the first counts",
+    "duplicate_tx": "observed more than once at the talker; only the first counts",
     "reordered": "arrived after a frame with a higher sequence number",
-    "unmatched_rx": "sighted at the listener but never at the talker, so without a delay",
+    "unmatched_rx": "observed at the listener but never at the talker, so without a delay",
     "missing_timestamp": "received, but without a timestamp at one end, so without a delay",
-    "before_first": "numbered below the first frame sighted; nothing says that they were meant to be sent",
+    "before_first": "numbered below the first observed frame; it is unknown whether they were to be sent",
     "restarts": "jumps in the numbers that mean a new beginning, not lost frames",
 }
 """Counters of the measures that are subtracted from the sent frames, with their meanings."""
 
 
 _ON_THE_WAY = (
-    "dropped by a full queue on the way",
-    "dropped on the way, by a full queue, a filter or a scheduler",
+    "dropped by a full queue on the path",
+    "dropped on the path, by a full queue, a filter or a scheduler",
 )
 
 
@@ -51,7 +51,7 @@ def gaps(run: RunFacts) -> list[Gap]:
             flow for flow in run.flows if flow.group == group.group and flow.listener == group.listener
         ]
         found += [
-            Gap(group.label, frames, f"of the lost: last sighted at {tap}")
+            Gap(group.label, frames, f"of the lost: last observed at {tap}")
             for tap, frames in _where(members, group)
         ]
         if group.delay is None:
@@ -73,7 +73,7 @@ def gaps(run: RunFacts) -> list[Gap]:
                 found.append(Gap(port.port, own.late, what))
     told = any(group.counts.get("in_network_at_end") for group in run.groups)
     if run.counters.under_way and not told:
-        found.append(Gap("all streams", run.counters.under_way, "still under way when the simulation ended"))
+        found.append(Gap("all streams", run.counters.under_way, "still in the network when the run ended"))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Processing times of nodes, and what bridges learn, as written -> the model's."""
+"""Processing times of nodes, and address learning of bridges, from the file to the model."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ AGEING = 300 * 10**9
 
 
 def learning(reading: Reading, kind: str, node: Fields) -> int | None:
-    """How long a node remembers a learned address; None if it does not learn."""
+    """The ageing time of learned addresses; None if the node does not learn."""
     forwarding = node.get("forwarding")
     if not isinstance(forwarding, Fields) or not forwarding.get("learning"):
         return None

@@ -1,5 +1,5 @@
-"""Faults of clocks as written -> the model's. They are listed among all other faults, and belong to the
-clocks."""
+"""Faults of clocks, from the file to the model. A file lists them among all other faults; in the model they
+belong to the clocks."""
 
 from __future__ import annotations
 

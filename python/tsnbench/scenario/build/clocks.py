@@ -1,4 +1,4 @@
-"""Clocks as written -> clocks of the model."""
+"""Clocks, from the file to the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RESERVED = ("default", "gptp", "ptp", "record")
 
 
 def build(reading: Reading, net: Net, written: Fields) -> model.Clocks:
-    """The default, each node's own clock over it, and gPTP."""
+    """The default clock, the nodes' own clocks, which override it, and gPTP."""
     own: dict[str, model.Clock] = {}
     default = _settings(net, written["default"]) if "default" in written else {}
     for key, fields in written.items():

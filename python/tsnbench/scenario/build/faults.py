@@ -1,4 +1,4 @@
-"""Faults as written -> the model's."""
+"""Faults, from the file to the model."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ MOST_NODES = 20_000
 
 @dataclass
 class Shape:
-    """What a generator makes: (name, kind) of every node and the pairs that are linked."""
+    """The result of a generator: (name, kind) of every node, and the pairs that are linked."""
 
     nodes: list[tuple[str, str]] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)

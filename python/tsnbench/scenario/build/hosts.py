@@ -1,4 +1,4 @@
-"""Hosts as written, with their profiles -> hosts of the model."""
+"""Hosts with their profiles, from the file to the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tsnbench.scenario.text.source import Place
 
 
 def build(reading: Reading, net: Net, written: Fields) -> dict[str, model.Host]:
-    """By node: the default of every station and host, or the node's own entry."""
+    """The hosts by node: the default of every station and host, or the node's own entry."""
     default = _host(reading, written["default"], written, "default") if "default" in written else None
     found: dict[str, model.Host] = {}
     if default is not None:

@@ -1,4 +1,4 @@
-"""The network as written -> nodes and links, and the paths between them."""
+"""The network from the file to the model: nodes and links, and whether paths exist."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Net:
         return selectors.selector(self, text)
 
     def parallel(self, a: str, b: str) -> int:
-        """How many links there are between two nodes."""
+        """The number of links between two nodes."""
         return len(self.between.get((a, b), ()))
 
     def add_node(
@@ -131,7 +131,7 @@ class Net:
 
     @cached_property
     def _near(self) -> dict[str, set[str]]:
-        """What :meth:`_islands` found: asked for each stream, while a network has few nodes."""
+        """The stored result of :meth:`_islands`, which every stream needs."""
         return {}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Filters, stream gates, meters, ATS and CQF as written -> those of the model."""
+"""Filters, stream gates, meters, ATS and CQF, from the file to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gPTP and PTP as written -> the model's."""
+"""gPTP and PTP, from the file to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams with more than one path, as written -> the model's."""
+"""Streams with more than one path, from the file to the model."""
 
 from __future__ import annotations
 

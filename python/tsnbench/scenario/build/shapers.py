@@ -1,4 +1,4 @@
-"""Shapers as written -> shapers of the model."""
+"""Shapers, from the file to the model."""
 
 from __future__ import annotations
 

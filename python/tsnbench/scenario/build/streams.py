@@ -1,4 +1,4 @@
-"""Streams as written, with their catalogue patterns -> streams of the model."""
+"""Streams with their catalogue patterns, from the file to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles of hosts: how long software takes at each stage, with and without load."""
+"""Profiles of hosts: latencies of software at each stage, with and without load."""
 
 from __future__ import annotations
 

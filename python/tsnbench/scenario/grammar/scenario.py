@@ -39,6 +39,6 @@ SCENARIO = Record(
         "windows": Field(WINDOWS, "how windows are planned where gates are to plan: {cycle: 1 ms}"),
         "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
         "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
-        "taps": Field(TAPS, "where frames are sighted, beyond the ends: [node1 -> dut]"),
+        "taps": Field(TAPS, "where frames are observed, in addition to the ends: [node1 -> dut]"),
     },
 )

@@ -1,1 +1,1 @@
-"""What a value in a scenario file can be: a quantity, a count, a word; a list or a mapping of them."""
+"""Kinds of values in a scenario file: quantities, counts, words, and lists and mappings of them."""

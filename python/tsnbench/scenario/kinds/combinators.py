@@ -68,7 +68,7 @@ class _Once(list[Any]):
 
 
 class Names(Protocol):
-    """What names in a scenario are resolved against; a mistake is noted where there is no such name."""
+    """The known names of a scenario; an unknown name is reported as a mistake."""
 
     @property
     def reading(self) -> Reading: ...
@@ -96,11 +96,11 @@ class Fields(dict[str, Any]):
         return f"{self.path}.{key}" if self.path else key
 
     def given(self, names: Names, part: type[Part]) -> dict[str, Any]:
-        """The values of a part that are written, by their names there; :data:`BAD` for a wrong one."""
+        """The written values of a part by their names in the part; :data:`BAD` for a wrong value."""
         return {name: made(names, self[key]) for name, key in part._written if key in self}
 
     def part(self, names: Names, **more: Any) -> Any:
-        """The record's part, with more values than are written; :data:`BAD` where a mistake was noted."""
+        """The record's part, with additional values; :data:`BAD` after a mistake."""
         assert self.record is not None
         assert self.record.makes is not None
         given = self.given(names, self.record.makes) | more
@@ -110,7 +110,7 @@ class Fields(dict[str, Any]):
 
 
 def made(names: Names, value: Any) -> Any:
-    """A value as a part holds it: names resolved, lists as tuples, mappings as parts."""
+    """A value in the form of a part: names resolved, lists as tuples, mappings as parts."""
     if isinstance(value, Named):
         if value.of == "node":
             return names.node(value) or BAD
@@ -184,7 +184,7 @@ class Record:
             name: str = key.text
             spec = self.fields.get(name)
             if spec is not None and name not in fields.places:
-                # As almost all keys of large files are: what `key_of` would make of it is there already.
+                # Almost all keys of large files are of this kind; the result of `key_of` is known for them.
                 reading.resolve(key, path)
                 own = f"{path}.{name}" if path else name
             else:
@@ -281,7 +281,7 @@ class MapOf:
 
 
 def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Named, Value]]:
-    """Keys with parameters replaced, and their values; two that become the same are a mistake."""
+    """Keys with parameters replaced, and their values; two keys that become equal are a mistake."""
     seen: set[str] = set()
     for key, value in mapping.entries:
         named = key_of(reading, key, path, seen)
@@ -291,14 +291,14 @@ def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Nam
 
 
 def key_of(reading: Reading, key: Scalar, path: str, seen: Set[str]) -> Named | None:
-    """A key with its parameters replaced; None where a mistake was noted, such as one that was ``seen``."""
+    """A key with its parameters replaced; None after a mistake, such as a key that was ``seen`` before."""
     name = reading.resolve(key, path)
     if isinstance(name, Bad):
         return None
     if not isinstance(name, Scalar):
         reading.problem(key.place, path, "a plain parameter in a key", shown(key.text))
         return None
-    # Hundreds of thousands of keys are words already.
+    # Most keys are plain words; large files have hundreds of thousands of them.
     text = name.text if name.text.isidentifier() else " ".join(name.text.split())
     own = f"{path}.{shown(text)}" if path else shown(text)
     if text in seen:
@@ -309,7 +309,7 @@ def key_of(reading: Reading, key: Scalar, path: str, seen: Set[str]) -> Named | 
 
 @dataclass(frozen=True)
 class Either:
-    """A value with several shapes, told apart by whether it is a text, a list or a mapping."""
+    """A value with several shapes, distinguished by its form: text, list or mapping."""
 
     what: str
     text: Kind | None = None

@@ -135,7 +135,7 @@ class Signed(Average):
 
 @dataclass(frozen=True)
 class OrPlan(OneText):
-    """The quantity, or ``planned`` where ``plan`` is written in its place."""
+    """The quantity, or ``planned`` if the text is ``plan``."""
 
     quantity: Quantity
     planned: int | None = None
@@ -200,7 +200,7 @@ class Choice(OneText):
     words: Map[str, Any]
     what: str
     common_mistakes: Map[str, str] = field(default_factory=dict)
-    """What people write by mistake -> what they mean."""
+    """Words that people write by mistake, with the intended words."""
 
     @property
     def expected(self) -> str:
@@ -286,7 +286,7 @@ class Parsed(Text):
 
 @dataclass(frozen=True)
 class FileBeside(Text):
-    """A file with one of these endings: where it is, as a path that is right wherever the program runs."""
+    """A file with one of these endings, as a path that is valid in any working directory."""
 
     endings: tuple[str, ...] = ()
 

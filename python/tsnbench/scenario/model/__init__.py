@@ -1,4 +1,4 @@
-"""What people write, as types: every quantity is an integer in the unit its name says.
+"""The parts of a scenario as types: every quantity is an integer in the unit that its name contains.
 
 The YAML spelling (units, sweeps, patterns by name) is read by :mod:`tsnbench.scenario.loader`; by the time a
 :class:`Scenario` exists every catalogue name is resolved and every sweep is expanded.

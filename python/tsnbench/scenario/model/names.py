@@ -1,4 +1,4 @@
-"""What names in a scenario are."""
+"""Names in a scenario."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Node(Part):
     """The processing time beyond ``processing``, if it differs from frame to frame."""
     buffer: Buffer | None = None
     learning: Duration | None = None
-    """How long a learning bridge remembers an address; None: it knows every address from the begin."""
+    """The ageing time of addresses in a learning bridge; None: it knows every address from the begin."""
 
 
 class Link(Part):
@@ -74,7 +74,7 @@ class Link(Part):
 
 
 class Queues(Part):
-    """How a port's traffic classes queue: ``classes`` maps PCP to class; limits are per class."""
+    """The queues of a port's traffic classes: ``classes`` maps PCP to class; limits are per class."""
 
     classes: dict[int, int] | None = key(
         CLASSES, "PCP to traffic class, higher classes first: {6: 3, 5: 2, 0: 0} or 802.1Q/4", default=None

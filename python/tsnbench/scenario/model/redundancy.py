@@ -77,7 +77,9 @@ class Frer(Part):
         "where copies meet: sw4, or [sw3, sw4]; the first node from which all paths are the same",
         default=(),
     )
-    """Where member streams merge; none: at the first node from which all paths to a listener are equal."""
+    """The nodes where member streams merge; none: the first node from which all paths to a listener are
+    equal.
+    """
     recovery: Literal["vector", "match"] = key(
         Choice({"vector": "vector", "match": "match"}, "a recovery"), "vector or match", default="vector"
     )

@@ -51,9 +51,9 @@ class Scenario(Part):
     hosts: dict[Name, Host] = {}
     """Nodes whose software takes time."""
     variant: dict[str, str] = {}
-    """Which run of a sweep this is: parameter to value as written; empty without a sweep."""
+    """The values of a sweep's parameters in this run, as written; empty without a sweep."""
     _origin: ClassVar[Origin | None] = None
-    """Where in which file; a scenario that was read has its own."""
+    """The places of the scenario's parts in its file."""
     _cautions: ClassVar[tuple[Caution, ...]] = ()
     """Warnings from reading the file, to check before the results are trusted."""
 

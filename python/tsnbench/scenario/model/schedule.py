@@ -1,4 +1,4 @@
-"""How scheduled streams and windows are planned."""
+"""Options of the planning of scheduled streams and of windows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ENTRIES = Count(2, 65_536, "a number of entries")
 
 
 class Schedule(Part):
-    """How scheduled streams are planned."""
+    """Options of the planning of scheduled streams."""
 
     margin: Duration = key(
         TIME, "kept free before and behind every frame, for clock errors; 0 unless given", default=0
@@ -41,9 +41,9 @@ class Schedule(Part):
         default=(),
     )
     keep_ppm: int | None = None
-    """Of every link with planned gates, for all others together."""
+    """The bandwidth that every link with planned gates reserves for all other streams together."""
     keep_rates: dict[int, BitRate] = {}
-    """By PCP, on links that its streams take."""
+    """The reserved bandwidth by PCP, on links that streams with this PCP use."""
     engine: Literal["heuristic", "exact", "both"] = key(
         Choice({"heuristic": "heuristic", "exact": "exact", "both": "both"}, "an engine"),
         "heuristic, exact (needs ortools), or both (default): exact where the heuristic is stuck",
@@ -106,7 +106,7 @@ SCHEDULE = record_of(
 
 
 class Windows(Part):
-    """How windows are planned."""
+    """Options of the planning of windows."""
 
     cycle: Duration | None = key(SPAN, "of all lists; chosen from the periods unless given", default=None)
     margin: Duration = key(TIME, "by how much nodes' clocks may differ; 0 unless given", default=0)

@@ -56,7 +56,7 @@ class Ats(Part):
     rate: BitRate | None = key(
         LINK_RATE, "committed information rate of each stream; from its pattern unless given", default=None
     )
-    """On the wire."""
+    """The rate, counted on the wire."""
     burst: Size | None = key(
         BURST, "committed burst size of each stream; from its pattern unless given", default=None
     )
@@ -71,7 +71,7 @@ class Cqf(Part):
     """Streams of these PCPs are queued in ``classes`` by turns. IEEE 802.1Q-2022, annex T."""
 
     cycle: Duration = key(OrPlan(SPAN, 0), "how long each queue sends, or plan", "125 us")
-    """0: to plan."""
+    """The cycle; 0: the planner chooses it."""
     pcps: tuple[Pcp, ...] = key(_PCPS, "the PCPs whose streams are queued cyclically", "[6]", written="pcp")
     classes: tuple[Pcp, ...] = key(
         ListOf(Count(0, 7, "a traffic class"), "two to eight traffic classes: [7, 6]", least=2, most=8),

@@ -1,4 +1,4 @@
-"""Where frames are observed."""
+"""The taps of a scenario, where frames are observed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Taps(Part):
 
     ends: bool = key(YES_NO, "tap every talker's and every listener's port; true unless given", default=True)
     ports: tuple[PortSelector, ...] = key(_PORTS, "further ports: [node1 -> dut, dut -> node0]", default=())
-    """Both directions of each: tx at the port, rx at its peer."""
+    """Links with taps in both directions: tx at the port, rx at its peer."""
     send: bool = key(YES_NO, "also sight when a talker hands a frame to its queue", default=False)
     stages: tuple[str, ...] = key(
         _STAGES, "also stages of hosts' software: [wakeup, driver, app-rx]", default=()

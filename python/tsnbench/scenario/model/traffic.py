@@ -56,7 +56,7 @@ POISSON = Either(
 
 
 class Saturating(Part):
-    """As fast as the port takes frames."""
+    """A talker that always has frames to send: the port's rate limits it."""
 
     kind: Literal["saturating"] = "saturating"
     backlog: int = key(

@@ -29,7 +29,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.+-]{0,63}")
 
 
 class Bad:
-    """Stands for an unreadable value, whose mistake is already reported."""
+    """The substitute for an unreadable value, whose mistake is already reported."""
 
     def __repr__(self) -> str:
         return "BAD"

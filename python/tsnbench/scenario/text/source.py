@@ -207,14 +207,14 @@ def _native_tree(text: str, file: str) -> Builder | None:
     events = array("I", octets)
     numbers = iter(events)
     opened = builder.open
-    # What the classes themselves call, without the function in between.
+    # The constructor that the classes use, without the function in between.
     new = tuple.__new__
     # Five numbers of one iterator: the fields of each event.
     for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
         if kind <= _QUOTED:
             scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == _PLAIN))
             if opened and not anchor:
-                # As `add` does, for nine of ten events.
+                # The same steps as in `add`, inlined for nine of ten events.
                 opened[-1][3].append(scalar)
             else:
                 builder.add(scalar, anchor)

@@ -33,7 +33,7 @@ class SweepError(ValueError):
 
 @dataclass(frozen=True)
 class Axis:
-    """One thing that a sweep varies: its path, its values as written, and where the list stands."""
+    """One axis of a sweep: its path, its values as written, and the place of the list."""
 
     path: str
     place: Place
