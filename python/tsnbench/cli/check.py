@@ -84,7 +84,7 @@ def schema(
 
 
 def catalogue(
-    prefix: Annotated[str, argument("PREFIX", "Only names that start so: engine/, flextest/gcl.")] = "",
+    prefix: Annotated[str, argument("PREFIX", "Only names with this prefix: engine/, flextest/gcl.")] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Names and their meaning as JSON on stdout.")
     ] = False,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def compare(
     folders: Annotated[
-        list[Path], argument("FOLDER", "Run folders; the first is what others are held against.")
+        list[Path], argument("FOLDER", "Run folders; all others are compared with the first one.")
     ],
     to: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
     figures: Annotated[

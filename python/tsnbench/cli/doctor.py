@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def doctor(
     scenario: Annotated[
         Path | None,
-        option("FILE", "Tell whether this scenario can run here, on --hosts, or what --on lacks.", "--for"),
+        option("FILE", "Scenario: whether it can run here or on --hosts, and what --on lacks.", "--for"),
     ] = None,
     on: Annotated[str | None, option("HOST", "Examine another host, over ssh.")] = None,
     hosts: Annotated[
@@ -28,9 +28,7 @@ def doctor(
     ] = None,
     place: Annotated[
         list[str] | None,
-        typer.Option(
-            "--map", metavar="NODE=MACHINE", help="With --hosts and --for: which machine a node is."
-        ),
+        typer.Option("--map", metavar="NODE=MACHINE", help="With --hosts and --for: the machine of a node."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:

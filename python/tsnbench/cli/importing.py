@@ -12,13 +12,13 @@ from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import Exit, fail, user_errors
 
 app = typer.Typer(
-    help="Other tools' files as a scenario, on stdout.", no_args_is_help=True, rich_markup_mode=None
+    help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
 )
 
 
 @app.callback()
 def root() -> None:
-    """Other tools' files as a scenario, on stdout."""
+    """Print a scenario from files of other tools."""
 
 
 @app.command("tsnkit")

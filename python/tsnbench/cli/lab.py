@@ -28,7 +28,7 @@ def up(
     file: Annotated[Path, argument("FILE", "Scenario file: a host for each node, a wire for each link.")],
     folder: Annotated[Path, argument("DIR", "Folder of the lab's keys and its lab.yaml; it is made.")],
     sshd: Annotated[
-        Path | None, option("FILE", "The ssh server, where openssh-server is only unpacked.")
+        Path | None, option("FILE", "The ssh server's program, if openssh-server is not installed.")
     ] = None,
     only: Annotated[
         list[str] | None, option("PARAMETER=VALUE", "Of a sweep, the network of this run: hops=3.")

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 def receive(
     interface: Annotated[str, argument("INTERFACE", "The interface.")],
-    duration: Annotated[
-        str | None, option("TIME", "How long: 10s. Until Ctrl-C unless given.", "--for")
-    ] = None,
+    duration: Annotated[str | None, option("TIME", "Duration: 10s; default: until Ctrl-C.", "--for")] = None,
     frames: Annotated[int | None, option("NUMBER", "End after this number of frames.")] = None,
     ring: Annotated[str, typer.Option(metavar="SIZE", help="Memory for frames not yet read: 8MB.")] = "64MB",
     wake: Annotated[

@@ -36,8 +36,8 @@ def run(
         Path | None,
         option(
             "FILE",
-            "Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) where it can "
-            "be, and say what moved.",
+            "Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) as far as "
+            "possible, and report what moved.",
         ),
     ] = None,
     on: Annotated[
@@ -53,11 +53,11 @@ def run(
     ] = None,
     place: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="NODE=MACHINE", help="On hosts: which machine a node is."),
+        typer.Option("--map", metavar="NODE=MACHINE", help="With --on hosts: the machine of a node."),
     ] = None,
     print_line: Annotated[
         bool,
-        typer.Option("--say", help="On hosts: print every command for every host, and do nothing."),
+        typer.Option("--say", help="With --on hosts: print every command for every host; change nothing."),
     ] = False,
     dilate: Annotated[
         int,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def send(
-    file: Annotated[Path | None, argument("SCENARIO", "Scenario file, of which --node sends.")] = None,
+    file: Annotated[Path | None, argument("SCENARIO", "Scenario file with the node of --node.")] = None,
     to: Annotated[str, option("INTERFACE", "The interface; required.")] = "",
     node: Annotated[
         str | None, option("NODE", "Send the streams of this node of the scenario.", "--node")
@@ -28,7 +28,7 @@ def send(
     offset: Annotated[
         str | None, option("TIME", "Offset in the period: 200us.", "--shift", "--offset")
     ] = None,
-    jitter: Annotated[str | None, option("TIME", "Each frame is late by up to: 50us.")] = None,
+    jitter: Annotated[str | None, option("TIME", "Greatest random delay of each frame: 50us.")] = None,
     poisson: Annotated[str | None, option("RATE", "Random gaps at a mean rate: 10Mbit/s.")] = None,
     saturating: Annotated[
         bool, typer.Option("--saturating", help="Send as fast as the interface accepts.")
@@ -55,7 +55,7 @@ def send(
         int, typer.Option(metavar="TIMES", help="With --replay: slower than captured by this factor.")
     ] = 1,
     duration: Annotated[
-        str | None, option("TIME", "How long: 10s unless given, or the telegrams' count.", "--for")
+        str | None, option("TIME", "Duration; default 10s, or as long as telegrams have a count.", "--for")
     ] = None,
     mac: Annotated[str, typer.Option(metavar="ADDRESS", help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
     udp: Annotated[

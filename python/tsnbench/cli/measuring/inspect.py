@@ -31,27 +31,27 @@ def inspect(
     ] = None,
     plan: Annotated[
         Path | None,
-        option("FILE", "Plan whose gates the frames are held against: plan.json, or a run folder."),
+        option("FILE", "Plan whose gates the frames are compared with: plan.json, or a run folder."),
     ] = None,
     port: Annotated[
-        str | None, option("NAME", "Of --plan: the port that the frames leave; needed if several have gates.")
+        str | None, option("NAME", "With --plan: the port that frames leave; needed if several have gates.")
     ] = None,
     stamp: Annotated[
         str | None,
         option(
             "POINT",
-            "Of --plan: what stamps mean: start or end (of the frame where it leaves), or received (end, at "
-            "the other end of the link); as at the Plan's tap unless given.",
+            "With --plan: the point that stamps refer to: start or end (of the frame where it leaves), "
+            "or received (end, at the other end of the link); default: as at the Plan's tap.",
         ),
     ] = None,
     base_time: Annotated[
         str | None,
         option(
-            "TIME", "Of --plan: begin of a cycle on the capture's clock; the Plan's base time unless given."
+            "TIME", "With --plan: begin of a cycle on the capture's clock; default: the Plan's base time."
         ),
     ] = None,
     tolerance: Annotated[
-        str | None, option("TIME", "Of --plan: how far from its window a frame may be; 2ns unless given.")
+        str | None, option("TIME", "With --plan: permitted distance of a frame from its window; default 2ns.")
     ] = None,
     report: Annotated[
         Path | None, option("PATH", "Also write a report: an HTML file, or a folder for report.html.")
@@ -63,9 +63,9 @@ def inspect(
     as_csv: Annotated[
         bool, typer.Option("--csv", help="The figures as tidy CSV on stdout: one row per figure.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The figures as JSON on stdout.")] = False,
 ) -> None:
-    """Look into one capture: its streams, rates, intervals, bursts, and numbers that are missing.
+    """Report the figures of one capture: streams, rates, intervals, bursts, missing numbers.
 
     With --plan also the frames outside the windows of their gates; exit code 1 if there are any.
     """

@@ -50,10 +50,10 @@ def measure(
     ] = None,
     below: Annotated[
         str | None,
-        option("TIME", "Of --sync: the largest offset for the gate; 100ns (phc2sys: 1us) unless given."),
+        option("TIME", "With --sync: the largest offset for the gate; default 100ns (phc2sys: 1us)."),
     ] = None,
     time_out: Annotated[
-        str | None, option("TIME", "Of a capture with TRDP: the subscriptions' time-out; 100ms unless given.")
+        str | None, option("TIME", "For a capture with TRDP: time-out of the subscriptions; default 100ms.")
     ] = None,
     stages: Annotated[
         bool,

@@ -12,7 +12,9 @@ from tsnbench.cli.console.output import print_line, user_errors
 from tsnbench.cli.measuring.plan_file import read_plan
 
 app = typer.Typer(
-    help="A dissector of tsnbench's test payload and of TRDP.", no_args_is_help=True, rich_markup_mode=None
+    help="Install a dissector of tsnbench's test payload and of TRDP.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 
 
