@@ -39,7 +39,7 @@ def receive(
     from tsnbench.live.receiving import receive as listen
 
     if trdp:
-        from tsnbench.cli.send import show_end_device
+        from tsnbench.cli.live.send import show_end_device
         from tsnbench.live.trdp import be, receiver
 
         with user_errors():
