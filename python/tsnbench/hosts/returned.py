@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel.device import Ports, Queue, interface, space
-from tsnbench.backends.kernel.returned import Returned
+from tsnbench.backends.kernel.results.returned import Returned
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth.device import differences
 from tsnbench.errors import BackendError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def merge(attempt: Attempt, jobs: Mapping[str, HostJob], tai_minus_utc_s: int) -> dict[str, bytes]:
-    """Files with the names that :mod:`tsnbench.backends.kernel.returned` expects.
+    """Files with the names that :mod:`tsnbench.backends.kernel.results.returned` expects.
 
     Raises:
         InputError: the output of a host's tc or ip is no JSON.

@@ -13,7 +13,7 @@ from support.star import GATES, STAR
 from tsnbench import load
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.job import files
-from tsnbench.backends.kernel.returned import Returned
+from tsnbench.backends.kernel.results.returned import Returned
 from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.tsnport import TSNPORT, config
 from tsnbench.backends.kernel.unsupported import unsupported

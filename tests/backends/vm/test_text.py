@@ -14,7 +14,7 @@ from tsnbench import load
 from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.port_traffic import port_traffic
-from tsnbench.backends.kernel.returned import Returned
+from tsnbench.backends.kernel.results.returned import Returned
 from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities, Environment
-    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.backends.kernel.results.returned import Returned
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tsnbench.errors import BackendError
 
 if TYPE_CHECKING:
-    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.backends.kernel.results.returned import Returned
     from tsnbench.plan.types import PlanDocument
 
 TALKERS = {"interval-start", "wakeup", "send", "qdisc", "driver"}

@@ -21,7 +21,7 @@ from tsnbench.runs.clearing import claim
 from tsnbench.runs.file_names import CLOCK_ERROR
 
 if TYPE_CHECKING:
-    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.backends.kernel.results.returned import Returned
     from tsnbench.linux.profile import Profile
     from tsnbench.plan.types import Clocks, FrequencyJumpClockFault, Gptp, NodeClock, PlanDocument
 

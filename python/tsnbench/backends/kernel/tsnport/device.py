@@ -18,7 +18,7 @@ from tsnbench.linux import compare, qdiscs
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities, Environment
-    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.backends.kernel.results.returned import Returned
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument
 

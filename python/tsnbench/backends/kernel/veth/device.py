@@ -16,7 +16,7 @@ from tsnbench.errors import BackendError
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities, Environment
-    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.backends.kernel.results.returned import Returned
     from tsnbench.linux.readback import Difference, ReportedQdisc
     from tsnbench.plan.types import PlanDocument
 

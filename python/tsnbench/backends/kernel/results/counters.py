@@ -9,7 +9,7 @@ from tsnbench.backends.kernel.device import Queue, space
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.device import Ports
-    from tsnbench.backends.kernel.returned import Returned
+    from tsnbench.backends.kernel.results.returned import Returned
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument, Stream
 

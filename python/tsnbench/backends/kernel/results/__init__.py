@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench import quantities
-from tsnbench.backends.kernel import counters, stages
+from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.environment import GUEST as GUEST_CAN
 from tsnbench.backends.kernel.environment import Capabilities
-from tsnbench.backends.kernel.returned import Capture, Returned
+from tsnbench.backends.kernel.results import counters
+from tsnbench.backends.kernel.results.returned import Capture, Returned
 from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.errors import BackendError
 from tsnbench.linux import explain
