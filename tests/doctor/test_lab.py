@@ -10,9 +10,9 @@ from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.doctor.lab import LabReport, judge
 from tsnbench.hosts import map_plan
 from tsnbench.hosts.doctor import Card, Examined, processors, read
-from tsnbench.hosts.facts import Facts, Interface
 from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.remote.answers import Ready
+from tsnbench.hosts.state.facts import Facts, Interface
 from tsnbench.linux.reading import Stamping
 from tsnbench.scenario import read_scenario
 

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from tsnbench.backends.kernel.environment import Capabilities
-from tsnbench.hosts import job, map_plan, tuning
-from tsnbench.hosts.facts import Facts, Interface
+from tsnbench.hosts import job, map_plan
 from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.inventory.types import Host
 from tsnbench.hosts.remote.answers import Ready, Step
-from tsnbench.hosts.tuning import Before, Card
+from tsnbench.hosts.state import tuning
+from tsnbench.hosts.state.facts import Facts, Interface
+from tsnbench.hosts.state.tuning import Before, Card
 from tsnbench.linux import tuning as settings
 from tsnbench.scenario import read_scenario
 

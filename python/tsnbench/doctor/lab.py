@@ -26,8 +26,8 @@ from tsnbench.plan.load import flow_rate
 if TYPE_CHECKING:
     from tsnbench.hosts import Inventory, Mapped
     from tsnbench.hosts.doctor import Card, Examined
-    from tsnbench.hosts.facts import Facts, Interface
     from tsnbench.hosts.inventory.types import Host
+    from tsnbench.hosts.state.facts import Facts, Interface
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import PlanDocument
 

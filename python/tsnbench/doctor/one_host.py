@@ -13,7 +13,7 @@ from tsnbench.hosts.inventory.types import Clock, Host, Inventory
 
 if TYPE_CHECKING:
     from tsnbench.hosts.doctor import Examined
-    from tsnbench.hosts.facts import Facts
+    from tsnbench.hosts.state.facts import Facts
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import PlanDocument
 

@@ -17,7 +17,7 @@ from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.netns.capabilities import missing
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts import attempt, devices, facts, job, records, tuning, wiring
+from tsnbench.hosts import attempt, devices, job, records, wiring
 from tsnbench.hosts.attempt import Rejected
 from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
 from tsnbench.hosts.mapping import Mapped, map_plan
@@ -25,6 +25,7 @@ from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, late_at, merge
+from tsnbench.hosts.state import facts, tuning
 from tsnbench.quantities import some
 from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
@@ -32,9 +33,9 @@ from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.job import HostJob
+    from tsnbench.hosts.state.facts import Facts
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import PlanDocument
 

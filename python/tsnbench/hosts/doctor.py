@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError
-from tsnbench.hosts import facts
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
+from tsnbench.hosts.state import facts
 from tsnbench.linux import reading
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
+    from tsnbench.hosts.state.facts import Facts
 
 PROGRAMS = ("ptp4l", "phc2sys", "ethtool")
 """Additional programs that a run may start."""
@@ -47,7 +47,7 @@ done
 
 @dataclass(frozen=True)
 class Card:
-    """Properties of an interface in addition to :class:`tsnbench.hosts.facts.Interface`."""
+    """Properties of an interface in addition to :class:`tsnbench.hosts.state.facts.Interface`."""
 
     queues: int
     """Number of transmission queues at present."""

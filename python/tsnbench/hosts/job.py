@@ -15,9 +15,9 @@ from tsnbench.backends.kernel.port_traffic import octets_count, port_traffic
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.device import priorities, tag_filters
 from tsnbench.errors import InputError
-from tsnbench.hosts import tuning
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.remote.answers import Step
+from tsnbench.hosts.state import tuning
 from tsnbench.linux import ingress, qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.plan.frames import CAPTURED_OCTETS
@@ -25,10 +25,10 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.facts import Facts, Interface
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import Host
     from tsnbench.hosts.mapping import Mapped
+    from tsnbench.hosts.state.facts import Facts, Interface
     from tsnbench.plan.types import PlanDocument, Port
 
 BRIDGE = "tsnbench0"

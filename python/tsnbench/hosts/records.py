@@ -7,19 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.hosts import devices, tuning
+from tsnbench.hosts import devices
 from tsnbench.hosts.clocks import stamps
 from tsnbench.hosts.clocks.stamps import Stamping
+from tsnbench.hosts.state import tuning
 from tsnbench.runs import stamps as runs_stamps
 from tsnbench.runs.clearing import claim
 
 if TYPE_CHECKING:
     from tsnbench.hosts.attempt import Attempt
     from tsnbench.hosts.clocks.synchronisation import Synchronisation
-    from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.job import HostJob
     from tsnbench.hosts.remote.agent import Agent
+    from tsnbench.hosts.state.facts import Facts
     from tsnbench.plan.types import PlanDocument
 
 HOSTS = "hosts"

@@ -13,9 +13,9 @@ from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.inventory.types import End, Wire
+    from tsnbench.hosts.state.facts import Facts
     from tsnbench.plan.types import PlanDocument
 
 CARRIER_S = 5.0

@@ -37,7 +37,7 @@ def restore(
 
 def _restore_hosts(file: Path, as_json: bool) -> None:
     from tsnbench.hosts import load_inventory
-    from tsnbench.hosts.restore import restore_hosts
+    from tsnbench.hosts.state.restore import restore_hosts
 
     with user_errors():
         found = restore_hosts(load_inventory(file))

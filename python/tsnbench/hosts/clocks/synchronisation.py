@@ -26,9 +26,9 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.hosts.facts import Facts
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.mapping import Mapped
+    from tsnbench.hosts.state.facts import Facts
     from tsnbench.plan.types import PlanDocument, Stream
 
 SOCKET = "/var/run/ptp4l"

@@ -13,7 +13,7 @@ from tsnbench.errors import BackendError
 from tsnbench.foreign import Json
 from tsnbench.hosts.remote.agent import Agent
 from tsnbench.hosts.remote.answers import Done, Ready, Step
-from tsnbench.hosts.tuning import Before
+from tsnbench.hosts.state.tuning import Before
 
 _OWN = """\
 for one in "$@"; do
