@@ -143,6 +143,15 @@ def test_no_file_needs_one_that_needs_it(root: Path) -> None:
     assert circle(crate(root).needs()) == ""
 
 
+FOLDERS = sorted({file.parent for file in CRATES.glob("*/src/**/*.rs")})
+MOST_ENTRIES = 16
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.relative_to(CRATES).as_posix())
+def test_a_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
+    assert len(list(folder.iterdir())) <= MOST_ENTRIES
+
+
 def test_every_file_is_read() -> None:
     files = {file for root in ROOTS for file in root.parent.rglob("*.rs")}
     assert sum(len(crate(root).sources) for root in ROOTS) >= len(files)

@@ -26,7 +26,7 @@ WORK = TREE / "target" / "mutants"
 SURVIVORS = Path(__file__).parent / "survivors.txt"
 
 # The modules that mutmut changes: those of the planner, and modules of the Plan with closed forms.
-PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py", "plan/paths.py"]
+PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py", "plan/streams/paths.py"]
 
 # Tests with values worked out by hand. Those that simulate, or draw many networks, take too long.
 PLANNING_TESTS = [

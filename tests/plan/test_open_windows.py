@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tsnbench.plan.gates import clock_spans, open_ns, open_spans, open_windows, spans_of_list
-from tsnbench.plan.paths import entries_to
+from tsnbench.plan.streams.paths import entries_to
 from tsnbench.plan.types import Gates
 
 LIST = [(0b01, 10), (0b10, 30), (0b01, 10)]

@@ -19,7 +19,7 @@ from tsnbench.plan.frames import data_units
 from tsnbench.plan.gates import clock_spans, joined
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
-from tsnbench.plan.paths import entries_to, parents_of
+from tsnbench.plan.streams.paths import entries_to, parents_of
 from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import sizes
-from tsnbench.plan.paths import path_to, paths_to
-from tsnbench.plan.regeneration import priorities_of
+from tsnbench.plan.streams.paths import path_to, paths_to
+from tsnbench.plan.streams.regeneration import priorities_of
 from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import R_TAG, sizes, tag_octets
-from tsnbench.plan.regeneration import priorities_of
+from tsnbench.plan.streams.regeneration import priorities_of
 from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tsnbench.plan.delay import smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_ns, requested_ns
 from tsnbench.plan.load import class_loads
-from tsnbench.plan.paths import paths_to
+from tsnbench.plan.streams.paths import paths_to
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Fault, GateList, Gates, Pattern, PlanDocument, Port, Stream

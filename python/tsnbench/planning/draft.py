@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from tsnbench.plan.regeneration import priorities_along, rewriting
+from tsnbench.plan.streams.regeneration import priorities_along, rewriting
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.selectors import as_written
 from tsnbench.planning.shaping.cbs import CreditBasedShaper

@@ -13,7 +13,7 @@ from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
 from tsnbench.plan.gates import gate_lists
-from tsnbench.plan.paths import path_to
+from tsnbench.plan.streams.paths import path_to
 from tsnbench.report.facts import (
     ClassCount,
     Counted,

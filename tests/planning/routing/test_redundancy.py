@@ -14,7 +14,7 @@ from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.plan.load import class_loads
-from tsnbench.plan.paths import paths_to as all_paths
+from tsnbench.plan.streams.paths import paths_to as all_paths
 from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.errors import ScenarioErrors

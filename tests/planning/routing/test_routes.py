@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from support.networks import connected, line, links, network, periodic, scenario
-from tsnbench.plan.paths import path_to
+from tsnbench.plan.streams.paths import path_to
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import model
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
-from tsnbench.plan.paths import entries_to, parents_of
+from tsnbench.plan.streams.paths import entries_to, parents_of
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Destination, Stream

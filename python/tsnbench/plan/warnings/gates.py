@@ -15,8 +15,8 @@ from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes, tag_octets
 from tsnbench.plan.gates import gate_lists, open_ns, open_windows
 from tsnbench.plan.load import ClassLoad, class_loads
-from tsnbench.plan.policing import chosen_by_gates
-from tsnbench.plan.regeneration import priorities_of
+from tsnbench.plan.streams.policing import chosen_by_gates
+from tsnbench.plan.streams.regeneration import priorities_of
 from tsnbench.plan.warnings.doubt import Doubt
 from tsnbench.scenario.sizes import INTER_FRAME_GAP
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import Span, folded, open_spans
-from tsnbench.plan.paths import paths_to_entry
+from tsnbench.plan.streams.paths import paths_to_entry
 from tsnbench.planning.draft import Draft, Flow, Gates, Node, Port, plan_hop
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model

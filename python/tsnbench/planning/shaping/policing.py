@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from tsnbench.plan.policing import matching
+from tsnbench.plan.streams.policing import matching
 from tsnbench.planning.draft import Draft, Flow, Policing
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsnbench.plan.paths import entries_to, parents_of, path_to, paths_to, paths_to_entry, ports_to
+from tsnbench.plan.streams.paths import entries_to, parents_of, path_to, paths_to, paths_to_entry, ports_to
 
 
 def route(*parents: int | None) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.plan.regeneration import priorities_of
+from tsnbench.plan.streams.regeneration import priorities_of
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, StreamFilter
