@@ -30,25 +30,41 @@ PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py", "plan/streams/paths.py"
 
 # Tests with values worked out by hand. Those that simulate, or draw many networks, take too long.
 PLANNING_TESTS = [
-    "tests/planning/topology/test_bridging.py",
-    "tests/planning/shaping/test_cbs.py",
-    "tests/planning/test_left_to_plan.py",
     "tests/plan/test_delay.py",
     "tests/plan/test_document.py",
     "tests/plan/test_paths.py",
-    "tests/planning/topology/test_faults.py",
+    "tests/plan/test_warnings.py",
+    "tests/planning/routing/test_disjoint.py",
+    "tests/planning/routing/test_member_streams.py",
+    "tests/planning/routing/test_redundancy.py",
+    "tests/planning/routing/test_routes.py",
+    "tests/planning/scheduling/test_exact.py",
+    "tests/planning/scheduling/test_hints.py",
+    "tests/planning/scheduling/test_incremental.py",
+    "tests/planning/scheduling/test_shared_queues.py",
+    "tests/planning/shaping/test_cbs.py",
+    "tests/planning/shaping/test_cbs_of_engine.py",
+    "tests/planning/shaping/test_derived_gates.py",
     "tests/planning/shaping/test_gate_changes.py",
     "tests/planning/shaping/test_gated_reservations.py",
     "tests/planning/shaping/test_reservations.py",
+    "tests/planning/streams/test_replay.py",
     "tests/planning/test_golden.py",
-    "tests/planning/routing/test_disjoint.py",
-    "tests/planning/routing/test_redundancy.py",
-    "tests/planning/routing/test_routes.py",
-    "tests/plan/test_warnings.py",
-    "tests/planning/windows/test_planned_windows.py",
-    "tests/quantities/test_quantities.py",
+    "tests/planning/test_left_to_plan.py",
+    "tests/planning/test_passes.py",
+    "tests/planning/test_places.py",
+    "tests/planning/test_release_delay.py",
+    "tests/planning/topology/test_bridging.py",
+    "tests/planning/topology/test_faults.py",
+    "tests/planning/topology/test_hosts.py",
+    "tests/planning/topology/test_learning.py",
     "tests/planning/windows/test_by_hand.py",
     "tests/planning/windows/test_gate_list.py",
+    "tests/planning/windows/test_planned_windows.py",
+    "tests/quantities/test_quantities.py",
+    "tests/scenario/test_errors.py",
+    "tests/scenario/test_mistakes.py",
+    "tests/scenario/test_tables.py",
 ]
 
 
@@ -107,7 +123,7 @@ def planning_modules(names: list[str]) -> list[Path]:
     return [path for path in every if not names or path.stem in names]
 
 
-def python(modules: list[Path], tests: list[str]) -> tuple[list[Survivor], str]:
+def python(modules: list[Path], tests: list[str], children: int) -> tuple[list[Survivor], str]:
     """The survivors of these modules, and a line about the run."""
     stage = WORK / "python"
     copy_of_tree(WORK / "tree")
@@ -115,12 +131,13 @@ def python(modules: list[Path], tests: list[str]) -> tuple[list[Survivor], str]:
         shutil.rmtree(stage / target, ignore_errors=True)
         shutil.copytree(WORK / "tree" / name, stage / target)
     shutil.copytree(WORK / "tree" / "docs", stage / "docs", dirs_exist_ok=True)
+    shutil.copy(WORK / "tree" / "README.md", stage / "README.md")
     for native in (TREE / "python" / "tsnbench").glob("_native*.so"):
         shutil.copy(native, stage / "src" / "tsnbench")
     settings = {
         "source_paths": ["src/tsnbench"],
         "only_mutate": [f"src/{path.relative_to(TREE / 'python')}" for path in modules],
-        "also_copy": ["scenarios", "docs"],
+        "also_copy": ["scenarios", "docs", "README.md"],
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": tests,
         "use_git_change_detection": False,
@@ -132,7 +149,7 @@ def python(modules: list[Path], tests: list[str]) -> tuple[list[Survivor], str]:
     shutil.rmtree(stage / "mutants", ignore_errors=True)
     mutmut = [sys.executable, "-m", "mutmut"]
     environment = {**os.environ, "PYTHONPATH": f"{WORK / 'python-tools'}:{stage / 'tests'}"}
-    subprocess.run([*mutmut, "run", "--max-children", "1"], cwd=stage, env=environment, check=True)
+    subprocess.run([*mutmut, "run", "--max-children", str(children)], cwd=stage, env=environment, check=True)
     results = subprocess.run(
         [*mutmut, "results", "--all", "true"],
         cwd=stage,
@@ -172,13 +189,15 @@ def main() -> int:
     arguments.add_argument(
         "--file", action="append", default=[], help="only this file of a crate, or module of planning"
     )
+    arguments.add_argument("--children", type=int, default=1, help="mutants of planning at the same time")
     arguments.add_argument("--test", action="append", default=[], help="only this test file, for planning")
     given = arguments.parse_args()
     found: list[Survivor] = []
     said = []
     for what in given.what:
         if what == "planning":
-            survivors, line = python(planning_modules(given.file), given.test or PLANNING_TESTS)
+            tests = given.test or PLANNING_TESTS
+            survivors, line = python(planning_modules(given.file), tests, given.children)
         else:
             survivors, line = rust(what, given.which, given.shard, given.file)
         found += survivors
