@@ -13,9 +13,9 @@ import pytest
 
 from tsnbench.deploy.changes import Change, Has, changes, edit, same
 from tsnbench.deploy.deploy import address, targets
-from tsnbench.deploy.narrow import MODULES as NAMES
-from tsnbench.deploy.narrow import narrowed
 from tsnbench.deploy.record import Entry, Record, load
+from tsnbench.deploy.supported_modules import MODULES as NAMES
+from tsnbench.deploy.supported_modules import restricted_to
 from tsnbench.deploy.tree import KEYS, Node, UnreadableXmlError, read
 from tsnbench.errors import InputError
 from tsnbench.exports import export
@@ -199,7 +199,7 @@ def test_modules_are_called_as_they_are() -> None:
 
 def test_narrowing_names_modules_and_places() -> None:
     left = next(text for text in texts(RICH) if "<gate-states-value>8" in text)
-    kept, missing = narrowed(read(left), read(left).namespaces() - {xml.SCHED_BRIDGE})
+    kept, missing = restricted_to(read(left), read(left).namespaces() - {xml.SCHED_BRIDGE})
     assert "gate" not in kept.text_of()
     (line,) = missing.words()
     assert line == (

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tsnbench.scenario import Scenario
 
 
-def kept(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan, list[dict[str, str | int]]]:
+def plan_incrementally(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan, list[dict[str, str | int]]]:
     """The Plan beside an earlier one, and the changes of its schedule, which are also printed on stderr.
 
     Raises:

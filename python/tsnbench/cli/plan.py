@@ -104,9 +104,9 @@ def plan(
         scenarios = selected(load_variants(file), only or [])
         done("read")
         if keep is not None:
-            from tsnbench.cli.incremental import kept
+            from tsnbench.cli.incremental import plan_incrementally
 
-            made, changes = kept(scenarios, keep)
+            made, changes = plan_incrementally(scenarios, keep)
             plans = [made]
             if as_json and not bounds and export is None and report is None:
                 print_json({"plan": json.loads(made.to_json()), "changes": changes})

@@ -115,9 +115,9 @@ def run(
         if keep is None:
             plans = [make_plan(scenario) for scenario in scenarios]
         else:
-            from tsnbench.cli.incremental import kept
+            from tsnbench.cli.incremental import plan_incrementally
 
-            plans = [kept(scenarios, keep)[0]]
+            plans = [plan_incrementally(scenarios, keep)[0]]
         if strict:
             refuse_warnings(plans)
         into = into or Path("runs") / scenarios[0].name

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.deploy import record as records
 from tsnbench.deploy.changes import Change, Has, changes, same, words
 from tsnbench.deploy.device import PORT, Access, Device, DeviceError, connect
-from tsnbench.deploy.narrow import Missing, narrowed
+from tsnbench.deploy.supported_modules import Missing, restricted_to
 from tsnbench.deploy.transaction import Job, RefusedError, carry_out
 from tsnbench.deploy.tree import Node, read
 from tsnbench.errors import BackendError, InputError
@@ -140,7 +140,7 @@ def deploy(
         missing: dict[str, Missing] = {}
         wanted: dict[str, Node] = {}
         for device in devices:
-            wanted[device.node], missing[device.node] = narrowed(
+            wanted[device.node], missing[device.node] = restricted_to(
                 read(meant[device.node]), set(device.modules)
             )
         outcome.left_out = {node: one.words() for node, one in missing.items() if one.modules}

@@ -10,7 +10,7 @@ from tsnbench.errors import InputError
 from tsnbench.exports.inet import bridges, broken_links, losses, meters, ned, ports, stations
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.exports.inet.paths import Paths
-from tsnbench.exports.inet.words import identifier, quoted
+from tsnbench.exports.inet.syntax import identifier, quoted
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.exports.inet.paths import Paths
-from tsnbench.exports.inet.words import filtered, mapping, quoted
+from tsnbench.exports.inet.syntax import filtered, mapping, quoted
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 

@@ -7,7 +7,7 @@ joined by a link that takes no time.
 
 from __future__ import annotations
 
-from tsnbench.exports.inet.words import identifier
+from tsnbench.exports.inet.syntax import identifier
 from tsnbench.plan.network import Network
 
 INNER_BPS = 1_000_000_000_000_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.exports.inet.layout import Layout
 from tsnbench.exports.inet.paths import Path, Paths
-from tsnbench.exports.inet.words import filtered, mapping, quoted
+from tsnbench.exports.inet.syntax import filtered, mapping, quoted
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 

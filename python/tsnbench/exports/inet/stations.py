@@ -6,7 +6,7 @@ from tsnbench.exports.inet.layout import INNER_BPS, Layout
 from tsnbench.exports.inet.paths import Path, Paths
 from tsnbench.exports.inet.ports import classes
 from tsnbench.exports.inet.sources import sources
-from tsnbench.exports.inet.words import filtered, mapping, quoted
+from tsnbench.exports.inet.syntax import filtered, mapping, quoted
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tsnbench.hosts.by_hand.checklist import Checklist
-from tsnbench.hosts.by_hand.words import classes_of, gates, listed, numbers, quantity, spelt
+from tsnbench.hosts.by_hand.descriptions import classes_of, gates, listed, numbers, quantity, spelt
 from tsnbench.plan.network import Network
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench import _native
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import Outcome, solve
-from tsnbench.planning.scheduling.exact.words import impossible, unknown
+from tsnbench.planning.scheduling.exact.explanations import impossible, unknown
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:

@@ -45,10 +45,10 @@ class Missing:
         return "\n".join(lines)
 
 
-def narrowed(meant: Node, has: set[str]) -> tuple[Node, Missing]:
+def restricted_to(intended: Node, has: set[str]) -> tuple[Node, Missing]:
     """The configuration without the parts of modules that a device has not announced."""
     missing = Missing()
-    kept = _kept(meant, has | {xml.BASE}, (), missing)
+    kept = _kept(intended, has | {xml.BASE}, (), missing)
     return kept or Node(xml.BASE, "config"), missing
 
 
