@@ -17,7 +17,7 @@ const STEPS: u32 = 400;
 
 /// The use that one stream makes of a link, with the stream's release (ps).
 #[derive(Copy, Clone)]
-struct Part<'a> {
+struct PlacedUse<'a> {
     part: &'a Use,
     begun: i64,
     period: i64,
@@ -37,7 +37,7 @@ enum Stand {
     Later(i64),
 }
 
-impl Part<'_> {
+impl PlacedUse<'_> {
     /// The earliest arrival of the first frame; the link is kept free from then on.
     fn comes(&self) -> i64 {
         self.begun + self.part.begins()
@@ -49,7 +49,7 @@ impl Part<'_> {
 }
 
 /// The effect of the placed stream `other` on `own` on one link.
-fn stand(own: Part<'_>, other: Part<'_>, queues: u8, margin: i64, root: bool) -> Stand {
+fn stand(own: PlacedUse<'_>, other: PlacedUse<'_>, queues: u8, margin: i64, root: bool) -> Stand {
     let common = gcd(own.period, other.period);
     let same_queue = own.queue.min(queues - 1) == other.queue.min(queues - 1);
     // Streams of different queues share only the wire.
@@ -183,17 +183,17 @@ impl Engine {
         begun: i64,
         queue: u8,
         other: u32,
-        mut each: impl FnMut(Part<'_>, Part<'_>),
+        mut each: impl FnMut(PlacedUse<'_>, PlacedUse<'_>),
     ) {
         let Some((placed, theirs)) = self.shape_of(other) else { return };
         let stream = |number: u32| &self.problem().streams[number as usize];
         let of = |number: u32| (stream(number).period_ns * 1_000, stream(number).copies > 1);
         let ((period, copies), (their_period, their_copies)) = (of(number), of(other));
-        let own = Part { part, begun, period, queue, copies };
+        let own = PlacedUse { part, begun, period, queue, copies };
         for use_there in theirs.uses.iter().filter(|there| there.link == part.link) {
             let begun = placed.offset_ns * 1_000;
             let (period, queue, copies) = (their_period, placed.queue, their_copies);
-            each(own, Part { part: use_there, begun, period, queue, copies });
+            each(own, PlacedUse { part: use_there, begun, period, queue, copies });
         }
     }
 

@@ -85,7 +85,7 @@ struct Window {
 }
 
 /// The use that a stream makes of a link: when its gate must be open, and when closed while it waits. All ps.
-struct Part {
+struct QueueUse {
     stream: u32,
     period: i64,
     closed: i64,
@@ -99,7 +99,7 @@ struct Part {
 /// The list of every link that scheduled frames take, or why there is none.
 #[must_use]
 pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<GateList, GateRefusal>> {
-    let mut parts: Vec<Vec<Part>> = problem.links.iter().map(|_| Vec::new()).collect();
+    let mut parts: Vec<Vec<QueueUse>> = problem.links.iter().map(|_| Vec::new()).collect();
     for ((number, stream), placed) in problem.streams.iter().enumerate().zip(placed) {
         let Some(placed) = placed else { continue };
         let shape = Shape::new(problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
@@ -111,7 +111,7 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
             let open = if part.held > 0 { at + link.margin_ps } else { at - silence };
             let shortest = shortest(&link.limits);
             let closed = if part.held > 0 { open - silence.max(shortest * 1_000) } else { open };
-            parts[part.link as usize].push(Part {
+            parts[part.link as usize].push(QueueUse {
                 stream: number as u32,
                 period: stream.period_ns,
                 closed,
@@ -127,7 +127,7 @@ pub fn gate_lists(problem: &Problem, placed: &[Option<Placed>]) -> Vec<Result<Ga
     used.map(|(link, parts)| list(link as u32, &problem.links[link].limits, parts)).collect()
 }
 
-fn list(link: u32, limits: &Limits, parts: &[Part]) -> Result<GateList, GateRefusal> {
+fn list(link: u32, limits: &Limits, parts: &[QueueUse]) -> Result<GateList, GateRefusal> {
     let tick = limits.granularity_ns;
     let cycle = parts.iter().try_fold(1, |all, part| lcm(all, part.period));
     let too_long = |cycle_ns| GateRefusal::Cycle {
@@ -182,7 +182,7 @@ fn all(windows: &[Window]) -> u8 {
 }
 
 /// Every window of a cycle, rounded outward to ticks. Starts lie within the cycle; ends may lie beyond it.
-fn unroll(parts: &[Part], cycle: i64, tick: i64) -> Vec<(Window, Kind)> {
+fn unroll(parts: &[QueueUse], cycle: i64, tick: i64) -> Vec<(Window, Kind)> {
     let step = tick * 1_000;
     let mut windows = Vec::new();
     for part in parts {
@@ -362,7 +362,7 @@ fn join_nearest(windows: &mut Vec<Window>, cycle: i64, most: usize) {
 }
 
 /// A stream whose frame would wait while its queue is open, and so leave early; none if there is none.
-fn leaves_early(parts: &[Part], windows: &[Window], cycle: i64) -> Option<u32> {
+fn leaves_early(parts: &[QueueUse], windows: &[Window], cycle: i64) -> Option<u32> {
     let (begin, span) = (windows[0].start * 1_000, cycle * 1_000);
     let open_within = |queue: u8, from: i64, until: i64| {
         let first = begin + (from - begin).rem_euclid(span);

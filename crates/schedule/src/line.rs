@@ -1,6 +1,6 @@
 //! One link: when its wire is taken, and when its queues are.
 
-use crate::occupancy::Busy;
+use crate::occupancy::Occupancy;
 use crate::periods::gcd;
 use crate::shape::Use;
 
@@ -9,15 +9,15 @@ use crate::shape::Use;
 pub(crate) struct Line {
     queues: u8,
     /// The wire: by period.
-    wire: Vec<Busy>,
+    wire: Vec<Occupancy>,
     /// From a first frame's arrival to the end of its interval: by queue, then period. Empty where there is one
     /// queue, whose frames then take the wire while they wait. Only who waits behind others in a queue meets them.
-    queued: Vec<Busy>,
+    queued: Vec<Occupancy>,
 }
 
 impl Line {
     pub fn new(periods: &[i64], queues: u8) -> Self {
-        let empty: Vec<Busy> = periods.iter().map(|period| Busy::new(*period)).collect();
+        let empty: Vec<Occupancy> = periods.iter().map(|period| Occupancy::new(*period)).collect();
         let times = if queues > 1 { usize::from(queues) } else { 0 };
         let queued = empty.iter().cloned().cycle().take(times * empty.len()).collect();
         Self { queues, wire: empty, queued }
@@ -36,7 +36,7 @@ impl Line {
         Some(list.free_from(at, len)? - at)
     }
 
-    fn list(&self, class: usize, queue: u8) -> &Busy {
+    fn list(&self, class: usize, queue: u8) -> &Occupancy {
         let place = usize::from(queue.min(self.queues - 1)) * self.wire.len() + class;
         self.queued.get(place).unwrap_or(&self.wire[class])
     }
@@ -46,7 +46,7 @@ impl Line {
         let (at, len) = (begun + part.begins(), part.whole());
         let (early, whole) = (at - part.held, len + part.held);
         let periods = self.wire.len();
-        let change = |list: &mut Busy, at, len| {
+        let change = |list: &mut Occupancy, at, len| {
             let common = gcd(own, list.period());
             if enter { list.insert(at, len, common, stream) } else { list.remove(at, len, common, stream) }
         };

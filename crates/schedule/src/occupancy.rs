@@ -3,7 +3,7 @@
 /// The intervals of a link that frames with one period must avoid: each stream's intervals modulo the greatest common
 /// divisor of both periods, repeated over the period. Intervals may overlap.
 #[derive(Clone, Debug)]
-pub(crate) struct Busy {
+pub(crate) struct Occupancy {
     period: i64,
     /// Starts of the intervals, ascending, in `[0, period)`; a list of their own, because the search reads only them.
     starts: Vec<i64>,
@@ -22,7 +22,7 @@ struct Interval {
 /// A longer interval is entered in parts, so that lengths fit into 32 bits.
 const LONGEST: i64 = 1 << 31;
 
-impl Busy {
+impl Occupancy {
     pub fn new(period: i64) -> Self {
         Self { period, starts: Vec::new(), intervals: Vec::new(), longest: 0 }
     }
@@ -165,7 +165,7 @@ mod tests {
             len in 1_i64..4,
         ) {
             let at = at % period;
-            let mut busy = Busy::new(period);
+            let mut busy = Occupancy::new(period);
             for (number, (start, own, q)) in streams.iter().enumerate() {
                 busy.insert(*start, *own, crate::periods::gcd(period, *q), number as u32);
             }

@@ -1,4 +1,4 @@
-//! How long schedules take, with their gate lists and their proof, over families of problems: a line of JSON for each.
+//! How long schedules take, with their gate lists and their proof, over problem_families of problems: a line of JSON for each.
 //!
 //! `schedules` alone measures what has a target, `schedules all` every family. One core; times are of processor and wall
 //! alike where nothing else runs.
@@ -15,7 +15,7 @@ const SHAPES: [Shape; 5] = [Shape::Line, Shape::Ring, Shape::Tree, Shape::Mesh, 
 
 fn main() {
     let all = std::env::args().nth(1).is_some_and(|word| word == "all");
-    for family in if all { families() } else { targets() } {
+    for family in if all { problem_families() } else { targets() } {
         println!("{}", measured(&family));
     }
 }
@@ -31,7 +31,7 @@ fn targets() -> Vec<Family> {
 }
 
 /// Networks x periods x sizes x deadlines x loads; of the last as many streams as links of 90 % can carry, 10,000 at most.
-fn families() -> Vec<Family> {
+fn problem_families() -> Vec<Family> {
     let mut all = Vec::new();
     for shape in SHAPES {
         for periods in

@@ -224,7 +224,7 @@ impl<'a> Walk<'a> {
         {
             return;
         }
-        let higher = self.higher(port, number, class);
+        let higher = self.higher_priority_units(port, number, class);
         let Some(out) = leaves(&own, &higher, &service, gap(port.rate_bps), self.hyper) else { return };
         let mut out = out.into_iter();
         for flow in numbers {
@@ -236,7 +236,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What goes before a class at a port without gates.
-    fn higher(&self, port: &Port, number: u32, class: u8) -> Vec<Unit> {
+    fn higher_priority_units(&self, port: &Port, number: u32, class: u8) -> Vec<Unit> {
         let flows = (class + 1..8).filter_map(|class| self.queues.get(&(number, class))).flatten();
         let units = flows.flat_map(|flow| &self.flows[*flow].units);
         units.map(|unit| unit.at(port.rate_bps)).collect()

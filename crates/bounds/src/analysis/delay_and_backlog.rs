@@ -6,7 +6,7 @@ use crate::reason::Reason;
 use crate::service::Service;
 
 /// Arrivals, and all lower bounds on their service.
-pub(crate) struct Facing<'a> {
+pub(crate) struct DelayAndBacklog<'a> {
     arrivals: &'a Curve,
     rate: Rate,
     services: Vec<Vec<Moment<'a>>>,
@@ -22,7 +22,7 @@ struct Moment<'a> {
     steady: bool,
 }
 
-impl<'a> Facing<'a> {
+impl<'a> DelayAndBacklog<'a> {
     /// `rate`: the long-run rate of `arrivals`; `longest`: the time of the class's longest frame on the link.
     pub fn new(arrivals: &'a Curve, rate: Rate, services: &'a [Service], longest: Ps) -> Self {
         let moment = |service: &'a Curve| Moment {
@@ -44,7 +44,7 @@ impl<'a> Facing<'a> {
     }
 
     /// The longest wait of a frame of this size, from its arrival until it starts.
-    pub fn wait(&self, frame: Data) -> Result<Ps, Reason> {
+    pub fn max_wait(&self, frame: Data) -> Result<Ps, Reason> {
         self.best(|at| longest_wait(self.arrivals, &at.rises, frame, at.until, at.steady))
     }
 

@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.
 
 use crate::analysis::aggregate::{Upstream, frames, incoming};
-use crate::analysis::delay_and_backlog::Facing;
+use crate::analysis::delay_and_backlog::DelayAndBacklog;
 use crate::analysis::scheduled_arrivals;
 use crate::curve::LONGEST;
 use crate::curve::arrival::{self as arrivals, Stair};
@@ -107,18 +107,19 @@ fn analyse_class(
     let unshaped_above = || unshaped_arrivals(class, hops, upstream);
     let (services, gathered) = crate::service::services(class, credit.as_ref(), &unshaped_above);
     let most_credit = credit.map(|c| gathered.unwrap_or(c.highest).min(c.highest));
-    let facing = match (&coming, &services) {
+    let analysis = match (&coming, &services) {
         (Err(stream), _) => Err(Reason::UnboundedArrivals { stream: upstream.stream_name(*stream) }),
         (_, Err(reason)) => Err(reason.clone()),
         (Ok((arrivals, rate)), Ok(services)) => {
-            Ok(Facing::new(arrivals, *rate, services, model.occupied(class.largest)))
+            Ok(DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest)))
         }
     };
-    let wait = |data: Data| facing.as_ref().map_err(Clone::clone).and_then(|facing| facing.wait(data));
+    let wait =
+        |data: Data| analysis.as_ref().map_err(Clone::clone).and_then(|analysis| analysis.max_wait(data));
     let passing = Passing::of(class);
     let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
     let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
-    let mut scheduled = facing
+    let mut scheduled = analysis
         .as_ref()
         .ok()
         .and_then(|f| scheduled_arrivals::waits(class, f))
@@ -136,7 +137,7 @@ fn analyse_class(
             result.passing.push((*hop, passing_time(class, express, largest)));
         }
     }
-    let backlog = facing.as_ref().map_err(Clone::clone).and_then(Facing::backlog);
+    let backlog = analysis.as_ref().map_err(Clone::clone).and_then(DelayAndBacklog::backlog);
     let until_free = match &passing {
         Passing::Whole => {
             wait(wire(class.smallest)).ok().map(|w| w.saturating_add(model.occupied(class.largest)))
@@ -145,7 +146,7 @@ fn analyse_class(
             delay(class.smallest, class.largest).ok().map(|delay| delay.saturating_add(model.gap()))
         }
     };
-    drop(facing);
+    drop(analysis);
     let shape = credit.zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
         credit.arriving(rate, most, wire(class.largest), model.rounded())

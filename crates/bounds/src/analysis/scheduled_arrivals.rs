@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4. The derivation is in `docs/concepts/bounds.md`.
 
-use crate::analysis::delay_and_backlog::Facing;
+use crate::analysis::delay_and_backlog::DelayAndBacklog;
 use crate::curve::arrival::Stair;
 use crate::curve::{Data, Ps};
 use crate::model::flow_hop::FlowHop;
@@ -173,13 +173,13 @@ impl Timetable {
 }
 
 /// The waits of a gated class without interference from above, by flow with frames.
-pub(crate) fn waits(class: &Class<'_>, facing: &Facing<'_>) -> Option<Vec<Ps>> {
+pub(crate) fn waits(class: &Class<'_>, analysis: &DelayAndBacklog<'_>) -> Option<Vec<Ps>> {
     let cycle = match class.openings().ok()? {
         Openings::Always => return None,
         Openings::Windows { cycle, .. } => *cycle,
     };
     let slots = crate::service::slots(class)?;
-    let busy = facing.longest_busy()?;
+    let busy = analysis.longest_busy()?;
     Timetable::of(&class.hops, cycle)?.waits(&class.hops, &slots, class.model.rate, class.grain, busy)
 }
 

@@ -23,7 +23,7 @@ struct Moment {
 
 impl Moment {
     /// The moment, within the period before this one, at which `starts` was this much.
-    fn back(self, starts: Ps) -> Self {
+    fn rewound_to(self, starts: Ps) -> Self {
         let span = (self.starts - starts).max(0);
         Self { at: self.at - span, open: self.open - span, ..self }
     }
@@ -186,7 +186,7 @@ impl Credit {
         for (number, end) in moments.iter().enumerate() {
             let before_that = (end.starts - blocked).max(0);
             let first = moments.partition_point(|moment| moment.starts < before_that);
-            most = most.max(gained(moments[first].back(before_that), *end));
+            most = most.max(gained(moments[first].rewound_to(before_that), *end));
             while before < number && end.starts - moments[before].starts >= blocked {
                 lowest = lowest.min(moments[before].level);
                 before += 1;

@@ -54,7 +54,7 @@ impl Search {
     }
 
     /// A cheaper path to a node; false where one as cheap is known.
-    fn reach(&mut self, node: u32, cost: i64, by: u32) -> bool {
+    fn relax(&mut self, node: u32, cost: i64, by: u32) -> bool {
         let at = node as usize;
         if self.rounds[at] == self.round && self.cost[at] <= cost {
             return false;
@@ -124,7 +124,7 @@ impl Routes {
             if tree.is_empty() && attempt == 0 {
                 self.walk(problem, stream.talker, *listener, &mut tree)?;
             } else {
-                self.reach(problem, stream.talker, *listener, attempt, &mut tree)?;
+                self.extend_to(problem, stream.talker, *listener, attempt, &mut tree)?;
             }
         }
         Some(tree)
@@ -227,7 +227,7 @@ impl Routes {
     }
 
     /// Grows a tree to one more listener by the cheapest path: a hop costs one, and more where links carry much.
-    fn reach(
+    fn extend_to(
         &mut self,
         problem: &Problem,
         talker: u32,
@@ -237,11 +237,11 @@ impl Routes {
     ) -> Option<()> {
         let mut search = std::mem::take(&mut self.search);
         search.begin(problem.nodes.len());
-        search.reach(talker, 0, NONE);
+        search.relax(talker, 0, NONE);
         for entry in tree.iter() {
             let node = problem.links[entry.link as usize].to;
             if problem.nodes[node as usize].forwards {
-                search.reach(node, 0, NONE);
+                search.relax(node, 0, NONE);
             }
         }
         while let Some((Reverse(so_far), node)) = search.next.pop() {
@@ -257,7 +257,7 @@ impl Routes {
                     continue;
                 }
                 let load = self.load[*link as usize].min(WHOLE) * i64::from(attempt);
-                search.reach(to, so_far + WHOLE + load, *link);
+                search.relax(to, so_far + WHOLE + load, *link);
             }
         }
         let mut path = Vec::new();

@@ -12,7 +12,13 @@ impl Simulation<'_> {
     /// that is stored whole and takes the least processing time.
     #[cold]
     #[inline(never)]
-    pub(crate) fn reach(&mut self, port: PortId, frame: Frame, next: HopId, stored: Instant) -> Instant {
+    pub(crate) fn queue_arrival(
+        &mut self,
+        port: PortId,
+        frame: Frame,
+        next: HopId,
+        stored: Instant,
+    ) -> Instant {
         let earliest = stored - self.cut_short(port, frame, next);
         self.spread(port, next, earliest)
     }

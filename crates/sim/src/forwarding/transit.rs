@@ -139,7 +139,7 @@ impl Simulation<'_> {
         let hop = self.network.hops[frame.hop];
         let merge_point = self.hop_extras.merge_point(frame.hop);
         let number = (frame.seq & 0xffff) as u16;
-        let policed = self.police(frame);
+        let policed = self.apply_filters(frame);
         // The timers of a recovery function run on its node's clock.
         let now = self.clock_of(self.network.links[hop.port].peer, self.now);
         let recovery = merge_point.and_then(|meeting| Some((meeting.recovery?, meeting.path)));
@@ -205,7 +205,7 @@ impl Simulation<'_> {
             } else if self.hop_extras.is_active(next, queued) {
                 copies += 1;
                 let octets = self.hop_extras.octets(frame.octets, Some(frame.hop), next);
-                let next = self.police.as_ref().map_or(next, |police| police.next(next, &passed));
+                let next = self.policing.as_ref().map_or(next, |policing| policing.next(next, &passed));
                 let frame = Frame { hop: next, octets, ..frame };
                 if passed.ipv.is_some() {
                     self.enter_cyclic_queue(frame, queued);

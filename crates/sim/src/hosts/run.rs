@@ -37,7 +37,7 @@ impl Simulation<'_> {
     /// The timer of a talker's thread expires now.
     #[cold]
     #[inline(never)]
-    pub(crate) fn talk<S: Sink>(
+    pub(crate) fn expire_thread_timer<S: Sink>(
         &mut self,
         stream: StreamId,
         seq: u64,

@@ -14,7 +14,7 @@ use crate::network::hop_extras::HopExtras;
 use crate::network::tables::{Hop, IndexRange, Network};
 use crate::output::counters::RunCounters;
 use crate::output::stream_totals::StreamTotals;
-use crate::policing::state::Police;
+use crate::policing::state::PolicingState;
 use crate::talkers::saturating::Sources;
 use crate::talkers::talker::Talker;
 use std::io;
@@ -66,7 +66,7 @@ pub struct Simulation<'a> {
     pub(crate) late: u64,
     pub(crate) hop_extras: HopExtras,
     /// Policing: the filters, gates and meters of nodes, if the Plan has any.
-    pub(crate) police: Option<Box<Police>>,
+    pub(crate) policing: Option<Box<PolicingState>>,
     /// Impairments by port; empty if the Plan has no faults.
     pub(crate) impairments: Vec<Option<Box<Impairment>>>,
     /// Additional processing times by ingress port; empty if all nodes have constant times.
@@ -99,7 +99,7 @@ impl<'a> Simulation<'a> {
         let mut network = Network::new(plan)?;
         let impairments = impairments(plan);
         let impaired: Vec<bool> = impairments.iter().map(Option::is_some).collect();
-        let (hop_extras, police) = HopExtras::new(plan, &mut network, &impaired);
+        let (hop_extras, policing) = HopExtras::new(plan, &mut network, &impaired);
         let learning = Learning::new(plan, &mut network);
         let hosts = Hosts::new(plan, &mut network);
         let talkers: Vec<Talker> = plan.streams.iter().map(|stream| Talker::new(plan, stream)).collect();
@@ -123,7 +123,7 @@ impl<'a> Simulation<'a> {
             spreads: spreads(plan),
             learning,
             buffers: Vec::new(),
-            police,
+            policing,
             faulted: vec![0; plan.ports.len()],
             affected: vec![0; plan.faults.len()],
             outages: Outages::new(plan),
@@ -187,12 +187,12 @@ impl<'a> Simulation<'a> {
                 let more = self.calendar.has_same_turn_next(&event);
                 self.arrive(frame, more, sink)
             }
-            EventKind::Wake { port } => self.tell(port, bridge::Event::Wake, sink),
+            EventKind::Wake { port } => self.handle_port_event(port, bridge::Event::Wake, sink),
             EventKind::Release { stream } => self.release(stream, &event, sink),
             EventKind::Ingress(frame) => self.ingress(frame, sink),
             EventKind::Babble { fault } => self.babble(fault, &event, sink),
             EventKind::Fault { fault, begins } => self.turn(fault, begins, sink),
-            EventKind::Hold { number } => self.hold(number, &event, sink),
+            EventKind::Hold { number } => self.queue_held(number, &event, sink),
             EventKind::Eligible { number } => self.become_eligible(number, &event, sink),
             EventKind::Host { number } => self.tell_host(number, sink),
             EventKind::Timing { number } => self.tell_timing(number, sink),
@@ -252,7 +252,7 @@ impl<'a> Simulation<'a> {
         sink: &mut S,
     ) -> io::Result<()> {
         if self.hosts.as_ref().is_some_and(|hosts| hosts.talks(stream)) {
-            return self.talk(stream, seq, octets, sink);
+            return self.expire_thread_timer(stream, seq, octets, sink);
         }
         let roots = self.network.roots[stream].indices();
         if let Some(first) = self.network.branches.get(roots.start as usize)
@@ -277,12 +277,12 @@ impl<'a> Simulation<'a> {
     #[inline]
     pub(crate) fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
         let Hop { port, class, .. } = self.network.hops[frame.hop];
-        self.tell(port, bridge::Event::Arrive { class, frame, more }, sink)
+        self.handle_port_event(port, bridge::Event::Arrive { class, frame, more }, sink)
     }
 
     /// Passes an event to a port's machine, and executes its actions.
     #[inline]
-    pub(crate) fn tell<S: Sink>(
+    pub(crate) fn handle_port_event<S: Sink>(
         &mut self,
         port: PortId,
         event: bridge::Event<Frame>,
@@ -344,7 +344,7 @@ impl<'a> Simulation<'a> {
             let hop = self.network.branches[branch as usize];
             let mut queued = arrival + link.processing;
             if frame.octets > link.cut_through {
-                queued = self.reach(port, frame, hop, queued);
+                queued = self.queue_arrival(port, frame, hop, queued);
             }
             self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop, ..frame }));
         }

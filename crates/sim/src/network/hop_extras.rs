@@ -6,7 +6,7 @@ use crate::faults::impairment::instant;
 use crate::ids::{HopId, NodeId, StreamId};
 use crate::kernel::event::Frame;
 use crate::network::tables::Network;
-use crate::policing::state::{Filtered, Police, Variant};
+use crate::policing::state::{Filtered, PolicingState, Variant};
 use std::collections::HashMap;
 use tsn_bridge::frer::BaseRecovery;
 use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
@@ -66,7 +66,7 @@ impl HopExtra {
 
 impl HopExtras {
     /// Reads the extras of a Plan and marks them in the network's table.
-    pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> (Self, Option<Box<Police>>) {
+    pub fn new(plan: &Plan, network: &mut Network, impaired: &[bool]) -> (Self, Option<Box<PolicingState>>) {
         let mut found = Self::default();
         let mut first = 0;
         for (number, stream) in plan.streams.iter().enumerate() {
@@ -93,7 +93,7 @@ impl HopExtras {
             }
         }
         let before = network.hops.len();
-        let Some((police, policed)) = Police::new(plan, network) else { return (found, None) };
+        let Some((policing, policed)) = PolicingState::new(plan, network) else { return (found, None) };
         found.hops.resize(before, HopExtra::default());
         for (hop, filter) in policed.filtered {
             found.hops[hop].filtered = Some(filter);
@@ -101,7 +101,7 @@ impl HopExtras {
         for Variant { of, yellow } in policed.variants {
             found.hops.push(HopExtra { yellow, ..found.hops[of].clone() });
         }
-        (found, Some(police))
+        (found, Some(policing))
     }
 
     /// Remembers when the first bit of a copy arrives at its merge point.

@@ -68,17 +68,17 @@ impl Simulation<'_> {
                     GateCounters::new(gates, self.clock_of(NodeId(port.node), self.now).ticked_ns(1));
             }
         }
-        if let Some(police) = &self.police {
+        if let Some(policing) = &self.policing {
             for (counters, port) in ports.iter_mut().zip(0..) {
                 for own in &mut counters.classes {
-                    own.late_frames = police.turns.late(PortId(port), own.class);
+                    own.late_frames = policing.cyclic_queues.late(PortId(port), own.class);
                 }
             }
         }
         let (now, timing) = (self.now, &self.timing);
-        let held = self.police.as_ref().map_or(0, |police| police.held.len() as u64);
-        let policing = self.police.as_ref().map_or_else(Vec::new, |police| {
-            let tables = self.plan.policing.iter().zip(&police.tables);
+        let held = self.policing.as_ref().map_or(0, |policing| policing.held.len() as u64);
+        let policing = self.policing.as_ref().map_or_else(Vec::new, |policing| {
+            let tables = self.plan.policing.iter().zip(&policing.tables);
             tables.map(|(policing, table)| PolicingCounters::new(self.plan, policing, table)).collect()
         });
         let recoveries = self.hop_extras.recoveries.iter_mut().map(|recovery| {

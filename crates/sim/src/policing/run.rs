@@ -18,9 +18,10 @@ const TAG: u32 = 4;
 
 impl Simulation<'_> {
     /// Applies the filters at the end of a frame's hop; none if the frame is dropped, which is then counted.
-    pub(crate) fn police(&mut self, frame: Frame) -> Option<PolicingResult> {
+    pub(crate) fn apply_filters(&mut self, frame: Frame) -> Option<PolicingResult> {
         let yellow = self.hop_extras.yellow(frame.hop);
-        let (Some(filtered), Some(police)) = (self.hop_extras.filtered(frame.hop), &mut self.police) else {
+        let (Some(filtered), Some(policing)) = (self.hop_extras.filtered(frame.hop), &mut self.policing)
+        else {
             return Some(PolicingResult { yellow, ..PolicingResult::default() });
         };
         let hop = self.network.hops[frame.hop];
@@ -42,7 +43,7 @@ impl Simulation<'_> {
         let header = HEADER + if hop.vid == 0 { 0 } else { TAG };
         let received =
             Received { octets: frame.octets, sdu_octets: frame.octets.saturating_sub(header), yellow };
-        let table = police.tables.get_mut(filtered.table as usize)?;
+        let table = policing.tables.get_mut(filtered.table as usize)?;
         match table.receive(counted, local, filtered.filter as usize, received) {
             Verdict::Pass { ipv, yellow, eligible } => {
                 Some(PolicingResult { ipv, yellow, eligible: eligible.map(at) })
@@ -58,19 +59,19 @@ impl Simulation<'_> {
     pub(crate) fn enter_cyclic_queue(&mut self, frame: Frame, queued: Instant) {
         let hop = self.network.hops[frame.hop];
         let at = self.clock_of(self.network.links[hop.port].node, queued);
-        if let Some(police) = &mut self.police {
-            police.turns.queue(frame.hop, frame.seq, at);
+        if let Some(policing) = &mut self.policing {
+            policing.cyclic_queues.queue(frame.hop, frame.seq, at);
         }
     }
 
     /// Counts a frame that leaves by a port, from a cyclic queue or another one.
     pub(crate) fn leave_cyclic_queue(&mut self, port: PortId, class: u8, frame: Frame, first_bit: Instant) {
-        if self.police.is_none() {
+        if self.policing.is_none() {
             return;
         }
         let at = self.clock_of(self.network.links[port].node, first_bit);
-        if let Some(police) = &mut self.police {
-            police.turns.leave(self.plan, (frame.hop, frame.seq), (port, class), at);
+        if let Some(policing) = &mut self.policing {
+            policing.cyclic_queues.leave(self.plan, (frame.hop, frame.seq), (port, class), at);
         }
     }
 
@@ -82,9 +83,9 @@ impl Simulation<'_> {
         frame: Frame,
         eligible: Option<Instant>,
     ) {
-        match (eligible, &mut self.police) {
-            (Some(eligible), Some(police)) => {
-                let number = police.held.put(Held { frame, eligible, queued: false });
+        match (eligible, &mut self.policing) {
+            (Some(eligible), Some(policing)) => {
+                let number = policing.held.put(Held { frame, eligible, queued: false });
                 self.schedule(queued, node, EventKind::Hold { number });
             }
             _ => self.schedule(queued, node, EventKind::Arrive(frame)),
@@ -94,15 +95,16 @@ impl Simulation<'_> {
     /// Puts a frame into its queue before it is eligible: it takes room from now on.
     #[cold]
     #[inline(never)]
-    pub(crate) fn hold<S: Sink>(&mut self, number: u32, event: &Event, sink: &mut S) -> io::Result<()> {
-        let Some(Held { frame, eligible, .. }) = self.police.as_mut().and_then(|police| police.reach(number))
+    pub(crate) fn queue_held<S: Sink>(&mut self, number: u32, event: &Event, sink: &mut S) -> io::Result<()> {
+        let Some(Held { frame, eligible, .. }) =
+            self.policing.as_mut().and_then(|policing| policing.mark_queued(number))
         else {
             return Ok(());
         };
         let hop = self.network.hops[frame.hop];
         if !self.ports[hop.port].reserve(hop.class, Octets(frame.octets)) {
-            if let Some(police) = &mut self.police {
-                police.held.take(number);
+            if let Some(policing) = &mut self.policing {
+                policing.held.take(number);
             }
             self.count_drop(frame);
             return Ok(());
@@ -120,7 +122,7 @@ impl Simulation<'_> {
         let (network, links) = (&self.network.hops, &self.network.links);
         let port_of = |frame: &Frame| network[frame.hop].port;
         let here = |frame: &Frame| links[port_of(frame)].node == node;
-        let Some(lost) = self.police.as_mut().map(|police| police.flush(here)) else { return };
+        let Some(lost) = self.policing.as_mut().map(|policing| policing.flush(here)) else { return };
         self.affected[fault] += lost.len() as u64;
         for frame in lost {
             let Hop { stream, port, .. } = self.network.hops[frame.hop];
@@ -139,7 +141,7 @@ impl Simulation<'_> {
         event: &Event,
         sink: &mut S,
     ) -> io::Result<()> {
-        let Some(Held { frame, .. }) = self.police.as_mut().and_then(|police| police.held.take(number))
+        let Some(Held { frame, .. }) = self.policing.as_mut().and_then(|policing| policing.held.take(number))
         else {
             return Ok(());
         };

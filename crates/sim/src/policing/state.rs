@@ -16,7 +16,7 @@ use tsn_units::Instant;
 /// The filter at the end of a hop.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Filtered {
-    /// Index into the lists of nodes' tables of the Plan and of [`Police`].
+    /// Index into the lists of nodes' tables of the Plan and of [`PolicingState`].
     pub table: u32,
     /// Index into that table's filters.
     pub filter: u32,
@@ -58,9 +58,9 @@ pub(crate) struct Held {
 
 /// The policing of a Plan in a run.
 #[derive(Debug, Default)]
-pub(crate) struct Police {
+pub(crate) struct PolicingState {
     pub tables: Vec<Psfp>,
-    pub turns: CyclicQueues,
+    pub cyclic_queues: CyclicQueues,
     /// The variant of a hop, by hop and the key of the difference.
     variants: HashMap<(HopId, u8), HopId>,
     /// Frames that are not eligible yet, on their way to a queue or in it.
@@ -79,14 +79,14 @@ fn ipvs(policing: &Policing, filter: usize) -> BTreeSet<Option<u8>> {
     entries.map(|entry| entry.ipv).chain([None]).collect()
 }
 
-impl Police {
+impl PolicingState {
     /// The tables of a checked Plan; marks hops that end at a filter, and adds variants of hops.
     pub fn new(plan: &Plan, network: &mut Network) -> Option<(Box<Self>, PolicedHops)> {
         if plan.policing.iter().all(|policing| policing.filters.is_empty()) {
             return None;
         }
         let mut hops = PolicedHops { filtered: Vec::new(), variants: Vec::new() };
-        let mut police = Self { tables: plan.policing.iter().map(Psfp::new).collect(), ..Self::default() };
+        let mut policing = Self { tables: plan.policing.iter().map(Psfp::new).collect(), ..Self::default() };
         let colors =
             plan.policing.iter().flat_map(|policing| &policing.meters).any(|meter| meter.color_aware);
         let mut wanted: BTreeSet<(HopId, Option<u8>, bool)> = BTreeSet::new();
@@ -131,13 +131,13 @@ impl Police {
             flooded += stream.flood.len();
         }
         for (hop, ipv, yellow) in wanted {
-            hops.variants.extend(police.vary(plan, network, (hop, ipv, yellow)));
+            hops.variants.extend(policing.vary(plan, network, (hop, ipv, yellow)));
             if ipv.is_some() {
-                let chosen = police.next(hop, &PolicingResult { ipv, yellow, eligible: None });
+                let chosen = policing.next(hop, &PolicingResult { ipv, yellow, eligible: None });
                 network.hops[chosen].special = true;
             }
         }
-        Some((Box::new(police), hops))
+        Some((Box::new(policing), hops))
     }
 
     /// Adds the variant of `hop` that a frame takes, if it differs.
@@ -166,7 +166,7 @@ impl Police {
     }
 
     /// A frame reaches its queue; returns it.
-    pub fn reach(&mut self, number: u32) -> Option<Held> {
+    pub fn mark_queued(&mut self, number: u32) -> Option<Held> {
         let held = self.held.get_mut(number)?;
         held.queued = true;
         Some(*held)

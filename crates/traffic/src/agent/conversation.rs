@@ -2,7 +2,7 @@
 
 use super::Arguments;
 use super::journal::{Journal, WORK};
-use super::message::{self, Message, now_ns, say};
+use super::message::{self, Message, now_ns, print_line};
 use super::order::{self, Order, Step};
 use super::programs::Programs;
 use super::steps::{self, Undone};
@@ -78,7 +78,7 @@ impl Conversation {
             "left": left,
             "not_undone": undone.failed,
         });
-        say(ready, &[]);
+        print_line(ready, &[]);
         Ok(Self {
             state: arguments.state.clone(),
             patience: arguments.patience,
@@ -122,7 +122,7 @@ impl Conversation {
         if let Some(id) = self.restore_order {
             answer["id"] = id.into();
         }
-        say(answer, &[]);
+        print_line(answer, &[]);
     }
 
     /// Ends all programs and undoes all steps; afterwards the journal contains only the removal of this program's
@@ -141,7 +141,7 @@ impl Conversation {
     fn handle(&mut self, message: Message) {
         let (id, order) = match order::read(message.header) {
             Ok(found) => found,
-            Err((id, error)) => return say(json!({"id": id, "error": error}), &[]),
+            Err((id, error)) => return print_line(json!({"id": id, "error": error}), &[]),
         };
         let answer = match order {
             Order::Beat => Ok(json!({"now_ns": now_ns()})),
@@ -160,13 +160,13 @@ impl Conversation {
             Order::Put { path, program } => self.put(&path, &message.body, program).map(|()| json!({})),
             Order::List => self.list(),
             Order::Get { path, offset, most } => match self.get(&path, offset, most) {
-                Ok((octets, size)) => return say(json!({"id": id, "size": size}), &octets),
+                Ok((octets, size)) => return print_line(json!({"id": id, "size": size}), &octets),
                 Err(error) => Err(error),
             },
         };
         let mut answer = answer.unwrap_or_else(|error| json!({"error": error.to_string()}));
         answer["id"] = id.into();
-        say(answer, &[]);
+        print_line(answer, &[]);
     }
 
     /// Begins steps in a thread of their own; beats are answered meanwhile.
@@ -197,7 +197,7 @@ impl Conversation {
                     break;
                 }
             }
-            say(json!({"id": id, "done": done}), &body);
+            print_line(json!({"id": id, "done": done}), &body);
         }));
     }
 

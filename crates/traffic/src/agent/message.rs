@@ -49,7 +49,7 @@ pub fn read(input: &mut impl BufRead) -> io::Result<Option<Message>> {
 }
 
 /// Sends a message; if nobody reads it, it is lost.
-pub fn say(mut header: Value, body: &[u8]) {
+pub fn print_line(mut header: Value, body: &[u8]) {
     if !body.is_empty() {
         header["body"] = body.len().into();
     }
@@ -65,7 +65,7 @@ pub fn now_ns() -> i64 {
 
 /// Reports that another controller holds the host.
 pub fn held(holder: &Holder) {
-    say(
+    print_line(
         json!({"event": "held", "owner": holder.owner, "since_ns": holder.since_ns, "now_ns": now_ns()}),
         &[],
     );

@@ -1,7 +1,7 @@
 //! Programs that run beside the conversation: talkers, captures, ptp4l. Each line that a program writes is passed on.
 
 use super::journal::{WORK, Words};
-use super::message::{now_ns, say};
+use super::message::{now_ns, print_line};
 use crate::system::process;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ impl Programs {
             let name = name.to_owned();
             std::thread::spawn(move || {
                 for line in BufReader::new(out).lines().map_while(Result::ok) {
-                    say(json!({"event": "said", "name": name, "line": line, "at_ns": now_ns()}), &[]);
+                    print_line(json!({"event": "said", "name": name, "line": line, "at_ns": now_ns()}), &[]);
                 }
             })
         });
@@ -114,7 +114,10 @@ impl Programs {
             let errors = self.errors(&name).and_then(std::fs::read).unwrap_or_default();
             let last =
                 String::from_utf8_lossy(&errors[errors.len().saturating_sub(LAST_WORDS)..]).into_owned();
-            say(json!({"event": "ended", "name": name, "code": code, "err": last, "at_ns": now_ns()}), &[]);
+            print_line(
+                json!({"event": "ended", "name": name, "code": code, "err": last, "at_ns": now_ns()}),
+                &[],
+            );
         }
     }
 

@@ -8,7 +8,7 @@ mod file;
 mod frame;
 
 use crate::Error;
-use crate::output::say;
+use crate::output::print_line;
 use crate::system::filter::Direction;
 use crate::system::ring::Ring;
 use crate::system::socket::index;
@@ -54,7 +54,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let mut recording =
         Recording::create(&arguments.file, &arguments.interface, &clock, snap, stamps == Stamps::Hardware)
             .map_err(on_disk)?;
-    say("capturing")?;
+    print_line("capturing")?;
     let mut gone = None;
     while !over(&arguments)? {
         if ring.read(|octets, arrival| recording.take(octets, arrival)) {
@@ -76,7 +76,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let (frames, missing_stamps) = (recording.frames(), recording.missing_stamps());
     recording.finish().map_err(on_disk)?;
     let report = Report { frames, dropped, missing_stamps, stamps };
-    say(&serde_json::to_string(&report).map_err(|error| Error::System("stdout", error.into()))?)?;
+    print_line(&serde_json::to_string(&report).map_err(|error| Error::System("stdout", error.into()))?)?;
     gone.map_or(Ok(()), |trouble| Err(on_interface(trouble)))
 }
 

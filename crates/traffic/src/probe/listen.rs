@@ -2,7 +2,7 @@
 
 use super::frame::{ETHERTYPE, Id, parse};
 use crate::Error;
-use crate::output::say;
+use crate::output::print_line;
 use crate::system::socket::{Socket, index};
 use crate::system::{clock, process};
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
         sockets.push((interface, Socket::hearing(interface, ETHERTYPE).map_err(on_interface)?));
     }
     let now = || clock::now_ns().map_err(|error| Error::System("CLOCK_TAI", error));
-    say("listening")?;
+    print_line("listening")?;
     let until = now()?.saturating_add(for_ns);
     let mut heard: BTreeSet<(&String, Id)> = BTreeSet::new();
     let mut octets = [0; HEAD];
@@ -36,7 +36,7 @@ pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
                     Ok(Some(arrival)) => {
                         let found = octets.get(..arrival.length).and_then(parse);
                         if let Some(id) = found.filter(|id| !heard.contains(&(*interface, id.clone()))) {
-                            say(&format!("{interface} {}", id.text()))?;
+                            print_line(&format!("{interface} {}", id.text()))?;
                             heard.insert((interface, id));
                         }
                     }

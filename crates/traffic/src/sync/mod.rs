@@ -14,7 +14,7 @@ mod reading;
 mod samples;
 
 use crate::Error;
-use crate::output::say;
+use crate::output::print_line;
 use crate::system::{clock, process};
 use arguments::Arguments;
 use client::Client;
@@ -31,7 +31,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
     let mut taken = 0;
     while !process::end_requested() && arguments.count.is_none_or(|count| taken < count) {
         let reading = Reading::take(&mut client, &arguments.phcs).map_err(on_clock)?;
-        say(&serde_json::to_string(&reading).map_err(|error| Error::System("stdout", error.into()))?)?;
+        print_line(&serde_json::to_string(&reading).map_err(|error| Error::System("stdout", error.into()))?)?;
         taken += 1;
         if arguments.count == Some(taken) {
             break;

@@ -17,12 +17,12 @@ const LOOK_NS: i64 = 20_000_000;
 const LINGER_NS: i64 = 300_000_000;
 
 /// A publication and when its next telegram is due.
-struct Due {
+struct PendingPublication {
     publisher: Publisher,
     next_ns: i64,
 }
 
-impl Due {
+impl PendingPublication {
     /// When the program has to wake for this publication.
     fn wake_ns(&self) -> i64 {
         self.next_ns.saturating_sub(self.publisher.what().launch_ahead_ns.unwrap_or(0))
@@ -53,7 +53,10 @@ pub fn run(
         let ahead = begin.saturating_add(what.launch_ahead_ns.unwrap_or(0));
         let first = ahead.div_euclid(what.period_ns).saturating_add(1).saturating_mul(what.period_ns);
         let next_ns = first.saturating_add(what.offset_ns);
-        due.push((kind, Due { publisher: Publisher::open(device, what, kind, stream)?, next_ns }));
+        due.push((
+            kind,
+            PendingPublication { publisher: Publisher::open(device, what, kind, stream)?, next_ns },
+        ));
     }
     let failed = |error| Error::System("CLOCK_TAI", error);
     let mut done_at = None;
