@@ -1,10 +1,10 @@
-//! Whether margins cover how far clocks differ.
+//! Checks that the margins of scheduled streams cover the differences between clocks.
 
 use crate::{Known, Report, Violation};
 use tsn_plan::Plan;
 
-/// Clocks that run free differ by what they began with, and by what they gain until the end; with a servo only
-/// who knows it can say.
+/// The largest difference between the clocks of two nodes. Free-running clocks differ by their initial offsets and by
+/// their drift until the end; with a servo, only the caller can know the difference.
 pub(crate) fn covered(plan: &Plan, known: &Known, report: &mut Report) {
     let Some(clocks) = &plan.clocks else { return };
     let servo = clocks.gptp.is_some() || clocks.nodes.iter().any(|clock| clock.wander.is_some());
@@ -27,7 +27,7 @@ pub(crate) fn covered(plan: &Plan, known: &Known, report: &mut Report) {
     }
 }
 
-/// The most (or least) that a clock is ahead by, ps: parts of 10^12 are ps in a second.
+/// The largest (or smallest) lead of a clock, ps: the deviation in parts of 10^12 is a deviation in ps per second.
 fn shown(clock: &tsn_plan::NodeClock, seconds: u64, most: bool) -> i128 {
     let offset = i128::from(clock.offset_ns) * 1_000;
     let deviations = clock.changes.iter().map(|change| change.deviation_ppt).chain([clock.deviation_ppt, 0]);

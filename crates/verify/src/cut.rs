@@ -5,7 +5,7 @@ use tsn_plan::Size;
 /// Smallest frame; shorter ones are padded. IEEE 802.3-2022, 4.2.3.3.
 const SMALLEST_FRAME: u32 = 64;
 
-/// Octets from destination address to FCS, frame by frame; none where they differ from period to period.
+/// Octets of each frame, from destination address to FCS; `None` if they differ from period to period.
 pub(crate) fn frames(size: &Size) -> Option<Vec<u32>> {
     let same =
         |octets: &[u32]| octets.first().copied().filter(|first| octets.iter().all(|other| other == first));

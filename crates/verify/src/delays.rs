@@ -1,13 +1,13 @@
-//! What no frame of a scheduled stream exceeds, where the schedule holds: its planned delay, and the margin. Earlier it
-//! may also be because frames that it waits behind are missing.
+//! Guaranteed delays of scheduled streams: the planned delay, plus the margin. A frame may arrive earlier because
+//! frames ahead of it in a queue are missing.
 //!
-//! Nothing is analysed here: every frame was followed along its way, and whatever else is sent cannot touch it.
+//! Nothing is analysed here: the proof has followed every frame along its path, and no other traffic can delay it.
 
 use serde::{Deserialize, Serialize};
 use tsn_plan::{Destination, Plan, Point, Stage, Stream};
 use tsn_units::{BitRate, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
-/// The delays of one stream to one listener.
+/// The smallest and the largest delay of one stream to one listener.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proven {
@@ -15,31 +15,31 @@ pub struct Proven {
     pub stream: u32,
     /// The listener's node.
     pub node: u32,
-    /// Between the stamps of the Plan's taps, as these show it, ns.
+    /// Largest delay between the timestamps of the Plan's taps, ns. Timestamps are rounded as the taps round them.
     pub upper_ns: i64,
-    /// The same, at least.
+    /// Smallest delay between the timestamps of the Plan's taps, ns.
     pub lower_ns: i64,
-    /// Between the same points of the frame, ps.
+    /// Largest delay between the timestamp points of the frame, without rounding, ps.
     pub upper_ps: i64,
-    /// The same, at least.
+    /// Smallest delay between the timestamp points of the frame, without rounding, ps.
     pub lower_ps: i64,
-    /// From the release to the last bit in, ps.
+    /// Largest delay from the release to the last bit in, ps.
     pub release_upper_ps: i64,
-    /// The same, at least.
+    /// Smallest delay from the release to the last bit in, ps.
     pub release_lower_ps: i64,
 }
 
-/// When the frames of one release are where, ps.
+/// The times of the frames of one release, ps.
 pub(crate) struct Times<'a> {
-    /// All of them.
+    /// The release, which is common to all frames.
     pub release: i64,
     /// First and last bits out at each of the talker's ports, frame by frame.
     pub roots: &'a [&'a [(i64, i64)]],
-    /// Last bits in at the listener, frame by frame, and by how much earlier they may be; for each way.
+    /// For each path: last bits in at the listener, frame by frame, and how much earlier they may be.
     pub paths: &'a [(&'a [i64], i64)],
 }
 
-/// None where no path leads to the listener.
+/// The delays to one listener; `None` if no path leads to the listener.
 pub(crate) fn proven(
     plan: &Plan,
     number: u32,
@@ -60,7 +60,7 @@ pub(crate) fn proven(
     let (rx_point, rx_tick) = tap(peer, Stage::Rx, Point::End);
     let before = Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0);
     let until_point = |port: u32| BitRate(plan.ports[port as usize].rate_bps).time(before).ps();
-    // The stamps of a talker's several ports are all its own: delays count from the release then.
+    // The talker's ports have timestamps of their own, so the delay is counted from the release.
     let root = match times.roots {
         [root] => Some(*root),
         _ => None,
@@ -101,14 +101,15 @@ pub(crate) fn proven(
     found.lower_ps = (found.lower_ps - margin).max(0);
     found.release_upper_ps += margin;
     found.release_lower_ps = (found.release_lower_ps - margin).max(0);
-    // A stamp is the tick before.
+    // A timestamp shows the last tick before the instant.
     let shown = |ps: i64| ps.div_euclid(1_000);
     found.upper_ns = shown(found.upper_ps + tx_tick * 1_000 - 1);
     found.lower_ns = (shown(found.lower_ps - rx_tick * 1_000) + 1).max(0);
     any.then_some(found)
 }
 
-/// On the last link, from the timestamp point to the last bit of a frame that takes `taken` ps on the first, ps.
+/// Time on the last link from the timestamp point to the last bit, ps; the frame occupies the first link for `taken`
+/// ps.
 fn behind_point(plan: &Plan, first: u32, last: u32, taken: i64) -> i64 {
     let rate = |port: u32| i128::from(plan.ports[port as usize].rate_bps);
     let before = Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0);

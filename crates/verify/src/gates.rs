@@ -1,4 +1,5 @@
-//! Gates: open for who is planned, closed for who is to wait, and closed for everybody else.
+//! Checks of gates: open while a planned frame passes, closed while a planned frame waits, and closed for all other
+//! traffic.
 
 use crate::passage::{Passage, priority};
 use crate::{Report, Unfit, Violation};
@@ -6,14 +7,14 @@ use std::collections::HashMap;
 use tsn_plan::{Gates, Plan, Port, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP};
 
-/// More looks at one port than this are not taken.
+/// Limit of checks at one port; beyond it the port is not verified.
 const MOST_LOOKS: i64 = 1 << 24;
 
-/// A list of gates as begins of intervals in a cycle, ps.
+/// A gate control list as the starts of its intervals within a cycle, ps.
 pub(crate) struct Table {
     base: i64,
     cycle: i64,
-    /// When an entry begins, and what is open from there on.
+    /// The start of each entry, and the gates that are open from then on.
     entries: Vec<(i64, u8)>,
 }
 
@@ -30,7 +31,7 @@ impl Table {
         Self { base: gates.base_time_ns.saturating_mul(1_000), cycle, entries }
     }
 
-    /// Whether a class's gate is closed in `[from, until)`, and so many times later as `period` and the cycle need to
+    /// Whether a class's gate is closed in `[from, until)`, and in every repetition by `period` until period and cycle
     /// repeat together.
     pub(crate) fn holds(&self, class: u8, period: i64, from: i64, until: i64) -> bool {
         let together = self.cycle / greatest_common_divisor(self.cycle, period);
@@ -45,7 +46,7 @@ impl Table {
     fn first(&self, classes: u8, open: bool, from: i64, until: i64) -> Option<i64> {
         let within = (from - self.base).rem_euclid(self.cycle);
         let mut place = self.entries.partition_point(|entry| entry.0 <= within) - 1;
-        // From the beginning of the cycle that `from` lies in.
+        // The search begins with the cycle that contains `from`.
         let mut turn = from - within;
         loop {
             let (begin, gates) = self.entries[place];
@@ -66,13 +67,13 @@ impl Table {
     }
 }
 
-/// What shares a port with scheduled frames.
+/// The traffic that shares a port with scheduled frames.
 #[derive(Default)]
 struct Others {
-    /// Classes of scheduled frames, and of all else.
+    /// Classes of scheduled frames, and classes of all other traffic.
     scheduled: u8,
     foreign: u8,
-    /// A stream that is not scheduled, by class.
+    /// By class: a stream that is not scheduled.
     streams: HashMap<u8, u32>,
 }
 
@@ -91,7 +92,7 @@ pub(crate) fn open(plan: &Plan, tables: &[Option<Table>], passages: &[Passage], 
     }
 }
 
-/// What is wrong with a port, whoever passes it.
+/// Violations of a port that do not depend on the passage.
 fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut Report) {
     let unfit = |reason| Violation::UnfitPort { port: number, reason };
     if let Some(gates) = &port.gates {
@@ -111,7 +112,7 @@ fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut 
     }
 }
 
-/// Every release of a passage, until gates and releases repeat together.
+/// Checks every release of a passage, until gates and releases repeat together.
 fn look(
     port: &Port,
     table: Option<&Table>,
@@ -123,7 +124,7 @@ fn look(
     let foreign = own.foreign & !own.scheduled;
     let silence = BitRate(port.rate_bps).time(INTER_FRAME_GAP).ps();
     let Some(table) = table else {
-        // Everybody may go at any time.
+        // Without gates, frames of every class may be sent at any time.
         if foreign != 0 {
             let class = foreign.trailing_zeros() as u8;
             let at_ps = passage.starts() - passage.margin - silence;
@@ -140,7 +141,7 @@ fn look(
     for release in 0..together {
         let moved = release * passage.period;
         for (start, end) in &passage.frames {
-            // Those that wait for their gate go when it opens, one behind the other.
+            // Frames that wait for their gate are sent when it opens, one after the other.
             let most = if passage.held { start - passage.starts() } else { passage.margin };
             let early = passage.margin.min(most) + passage.early;
             let (from, until) = (start - early + moved, end + passage.margin + moved);
@@ -158,7 +159,7 @@ fn look(
     }
 }
 
-/// Who else sends where, by port: streams that are not scheduled, and gPTP, which goes everywhere.
+/// By port: traffic that is not scheduled, i.e. other streams, and gPTP, which every port sends.
 fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
     let mut all: Vec<Others> = plan.ports.iter().map(|_| Others::default()).collect();
     for passage in passages {

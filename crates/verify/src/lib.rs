@@ -1,20 +1,22 @@
-//! Proof of a schedule: follows every scheduled frame of a Plan, and says what would go wrong.
+//! Proof of a schedule: follows every scheduled frame of a Plan, and reports every violation.
 //!
-//! IEEE 802.1Q-2022, 8.6.8.4. Shares nothing with what makes schedules: [`verify`] reads the Plan alone, unrolls every
-//! link's frames over the least common multiple of their periods, and looks at each.
+//! IEEE 802.1Q-2022, 8.6.8.4. The proof shares no code with the planner: [`verify`] reads the Plan alone, unrolls the
+//! frames of every link over the least common multiple of their periods, and checks each frame.
 //!
-//! What is proved, for every stream with planned times ([`tsn_plan::Scheduled`]), with every frame up to its margin
-//! early or late:
+//! The proof covers every stream with planned times ([`tsn_plan::Scheduled`]). Every frame may be early or late by up
+//! to its margin. For all of these frames:
 //!
-//! - frames go on when they have come, and not earlier than planned; the gate is open while they pass;
-//! - no two of them are on a link at once, and none waits for its gate in a queue that another one passes;
-//! - who waits at an open gate is behind others, of which it is certain that they come first and are gone in time, also
-//!   where some are missing;
-//! - nobody else can be on the wire when one is to start;
+//! - a node sends a frame only after the frame has arrived, and not before its planned time; the gate is open
+//!   meanwhile;
+//! - no two frames are on a link at once, and no frame that waits for its gate shares its queue with a frame that
+//!   passes;
+//! - a frame that waits at an open gate has frames ahead of it in its queue that certainly arrive earlier and leave in
+//!   time, even if some of them are missing;
+//! - no other traffic can be on the wire at the planned start of a frame;
 //! - deadlines and limits of jitter are met.
 //!
-//! [`windows()`] does the same for classes that have windows to themselves: by when each frame has passed which, whoever
-//! came first.
+//! [`windows()`] does this for classes that have windows of their own: it computes by when each frame has passed each
+//! window, in whatever order frames arrive.
 
 mod clocks;
 mod cut;
@@ -35,27 +37,28 @@ pub use windows::{Open, Passing, Windows, windows};
 use serde::{Deserialize, Serialize};
 use tsn_plan::Plan;
 
-/// What is known beyond the Plan.
+/// Knowledge about a network that its Plan does not contain.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Known {
-    /// The most that two nodes' clocks differ by, where the Plan alone does not say (a servo keeps them together); ps.
+    /// The largest difference between the clocks of two nodes, ps, if the Plan alone does not determine it (a servo
+    /// does).
     pub clock_error_ps: Option<u64>,
 }
 
-/// What came of it.
+/// The result of the proof.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// What would go wrong; nothing, if the schedule holds.
+    /// The violations; empty if the schedule holds.
     pub violations: Vec<Violation>,
-    /// Scheduled streams.
+    /// Number of scheduled streams.
     pub streams: u64,
-    /// Frames on links that were followed.
+    /// Number of frames on links that were followed.
     pub frames: u64,
-    /// Clocks differ, by how much is not known: it is taken for granted that no margin is exceeded.
+    /// Clocks differ by an unknown amount: the proof assumes that no margin is exceeded.
     pub margins_assumed: bool,
-    /// What no frame's delay exceeds, by stream and listener; nothing, unless the schedule holds.
+    /// The guaranteed delays by stream and listener; empty unless the schedule holds.
     pub delays: Vec<Proven>,
 }
 
@@ -68,7 +71,7 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
     clocks::covered(plan, known, &mut report);
     link::apart(plan, &passages, &mut report);
     gates::open(plan, &tables, &passages, &mut report);
-    // Faults that hold frames back, or ports that obey a wrong schedule, are no part of the proof.
+    // Faults that delay frames, and ports that use a wrong schedule, are outside the proof.
     if !report.violations.is_empty() || !plan.faults.iter().all(tsn_plan::Fault::only_takes) {
         report.delays.clear();
     }

@@ -1,28 +1,31 @@
-//! No two frames on a link at once, and nobody in a queue beside one that waits, but who is certainly ahead of it.
+//! Checks that no two frames are on a link at once, and that a waiting frame shares its queue only with frames that
+//! are certainly ahead of it.
 
 use crate::passage::Passage;
 use crate::{Report, Unfit, Violation};
 use tsn_plan::Plan;
 
-/// More frames of one link than this are not followed.
+/// Limit of frames on one link; beyond it the link is not verified.
 const MOST_FRAMES: i64 = 1 << 24;
 
-/// One frame's (or burst's) time, early and late by its margin.
+/// The time span of one frame (or burst), extended by its margin on both sides.
 struct Span<'a> {
     from: i64,
     until: i64,
     stream: u32,
-    /// Which release: the copies of one release are eliminated but for one.
+    /// Number of the release: of the member streams' frames of one release, all but one are eliminated.
     release: i64,
     passage: &'a Passage,
-    /// So much later than the passage itself.
+    /// How much later the span is than the passage, ps.
     moved: i64,
 }
 
-/// Whether one span's frames are certainly in the queue before another's, and gone when these are planned to start.
+/// Whether the frames of one span are certainly in the queue before those of another span, and have left when the
+/// latter are planned to start.
 ///
-/// IEEE 802.1Q-2022, 8.6.6. Whoever is second finds an open gate, and the wire taken until those ahead are gone; where
-/// these are missing it goes earlier, which its own time on the wire allows for.
+/// IEEE 802.1Q-2022, 8.6.6. The second span's frames find the gate open, and the wire occupied until the first span's
+/// frames have left. If those are missing, the second frames leave earlier, which their own time on the wire allows
+/// for.
 fn ahead(first: &Span<'_>, second: &Span<'_>) -> bool {
     let (a, b) = (first.passage, second.passage);
     let comes = second.moved + b.comes - b.comes_early - b.margin;
@@ -70,7 +73,7 @@ pub(crate) fn apart(plan: &Plan, passages: &[Passage], report: &mut Report) {
         });
         for passage in passages.iter().filter(|passage| passage.follows()) {
             let kept = |other: &&&Passage| {
-                // In each of its periods, and gone at the very point at which it is planned to start.
+                // The other stream is there in each of the passage's periods, and leaves exactly at the planned start.
                 let always = passage.period % other.period == 0;
                 let moved = passage.starts() - other.ends;
                 let (first, second) = (span(other, moved, 0), span(passage, 0, 0));
@@ -90,7 +93,7 @@ fn span(passage: &Passage, moved: i64, release: i64) -> Span<'_> {
     Span { from, until, stream: passage.stream, release, passage, moved }
 }
 
-/// Every span of a cycle, by its beginning; those that reach around its end come twice.
+/// Every span of a cycle, sorted by start; spans that reach beyond the cycle's end appear twice.
 fn unroll<'a>(passages: &[&'a Passage], cycle: i64, times: impl Fn(&Passage) -> (i64, i64)) -> Vec<Span<'a>> {
     let mut spans = Vec::new();
     for passage in passages {
@@ -115,7 +118,7 @@ fn unroll<'a>(passages: &[&'a Passage], cycle: i64, times: impl Fn(&Passage) -> 
     spans
 }
 
-/// Every pair that shares a time, the copies of one frame apart.
+/// Every pair of spans that overlap, apart from frames of one release of one stream.
 fn meetings<'a>(spans: &[Span<'a>], mut found: impl FnMut(&Span<'a>, &Span<'a>)) {
     let mut open: Vec<&Span<'a>> = Vec::new();
     for span in spans {

@@ -2,7 +2,7 @@
 
 use tsn_plan::{Identification, Stream};
 
-/// A stream's frames at one egress port, by one of the paths that they may come by. Times of the first period, ps.
+/// The frames of a stream at one egress port, for one of the possible paths. Times of the first period, ps.
 #[derive(Clone, Debug)]
 pub(crate) struct Passage {
     pub stream: u32,
@@ -10,20 +10,20 @@ pub(crate) struct Passage {
     pub class: u8,
     pub period: i64,
     pub margin: i64,
-    /// When the first frame is in the queue, and the last one.
+    /// Arrival of the first frame in the queue, and of the last one.
     pub comes: i64,
     pub complete: i64,
-    /// So much earlier than planned it may come, because frames that it waited behind were missing.
+    /// How much earlier than planned the first frame may arrive, because frames that it waited behind were missing.
     pub comes_early: i64,
-    /// So much earlier than planned its first frame may start.
+    /// How much earlier than planned the first frame may start.
     pub early: i64,
-    /// It waits for its gate, which is closed from when it comes.
+    /// The frames wait for their gate, which is closed when they arrive.
     pub held: bool,
-    /// A copy of it may be eliminated on the way.
+    /// The frames belong to member streams, so that some may be eliminated on the path.
     pub copies: bool,
     /// First bits out and last bits out, frame by frame.
     pub frames: Vec<(i64, i64)>,
-    /// When the next frame of anybody can start.
+    /// Earliest start of any next frame.
     pub ends: i64,
 }
 
@@ -36,13 +36,14 @@ impl Passage {
         self.starts() > self.comes
     }
 
-    /// It waits at an open gate: for those ahead of it in the queue.
+    /// The frames wait at an open gate, behind others in the queue.
     pub fn follows(&self) -> bool {
         self.waits() && !self.held
     }
 }
 
-/// What a frame shows at an entry: copies may have a priority of their own. IEEE 802.1CB-2017, 6.6.
+/// The priority of a frame at an entry of its route: member streams may have priorities of their own. IEEE
+/// 802.1CB-2017, 6.6.
 pub(crate) fn priority(stream: &Stream, entry: usize) -> u8 {
     let Some(own) = stream.redundancy.as_deref() else { return stream.pcp };
     let copy = own.copies.get(entry).is_some_and(|copy| *copy > 0);

@@ -1,16 +1,18 @@
-//! One queue whose gate is open for it alone, or whose port has no gates: until when each frame has left for sure.
+//! The time by which each frame has certainly left a queue that has its windows for itself, or whose port has no
+//! gates.
 //!
-//! First in, first out; IEEE 802.1Q-2022, 8.6.8.1 and 8.6.8.4. A frame has in front of it who may have come before it
-//! and may not have left yet. Let `s` be when the port last was without them: all that is sent from then on came from
-//! then on, so it has left by `s` and the time that these take, whatever `s` was and in whatever order they came.
+//! First in, first out; IEEE 802.1Q-2022, 8.6.8.1 and 8.6.8.4. A frame waits for the frames that may have arrived
+//! before it and may not have left yet. Let `s` be the last instant at which the port had none of these frames. Every
+//! frame that is sent after `s` arrived after `s`, so the frame has left by `s` plus the time that these frames take
+//! on the wire. This holds for every `s` and every order of arrival.
 
 use crate::unit::{MOST_UNITS, Unit};
 
-/// When a class may send.
+/// The times at which a class may send.
 pub(crate) enum Service {
-    /// In these spans of a cycle, alone, ps; `gap` is what the frame before may leave behind.
+    /// Alone, in these spans of a cycle, ps; `gap` is the time that the preceding frame may still occupy.
     Windows { base: i64, cycle: i64, spans: Vec<(i64, i64)> },
-    /// At any time, behind one frame of a lower class, ps, and all that comes for higher ones.
+    /// At any time, after one frame of a lower class (ps) and all frames of higher classes.
     Always { lower: i64 },
 }
 
@@ -20,13 +22,14 @@ struct Turn {
     first: i64,
     last: i64,
     turn: (i64, usize),
-    /// Last bit out, once known.
+    /// Last bit out, if known.
     out: i64,
 }
 
-/// By frame the instant at which its last bit has left, at the latest; none where that cannot be said.
+/// For each frame the latest instant at which its last bit has left; `None` if there is no such bound.
 ///
-/// `higher`: frames of higher classes, at ports without gates. `hyper`: after which all comes again.
+/// `higher`: frames of higher classes, at ports without gates. `hyper`: the hyperperiod, after which all arrivals
+/// repeat.
 pub(crate) fn leaves(
     own: &[Unit],
     higher: &[Unit],
@@ -43,7 +46,7 @@ pub(crate) fn leaves(
     }
 }
 
-/// Rounds that are looked at: the last two must say the same, and then all later ones do.
+/// Number of rounds: if the last two have the same result, all later rounds have it as well.
 const ROUNDS: i64 = 5;
 
 fn windowed(
@@ -60,7 +63,7 @@ fn windowed(
     let mut turns: Vec<Turn> = Vec::new();
     for round in 0..=ROUNDS + 1 {
         for (number, unit) in own.iter().enumerate() {
-            // All begin in the same hyperperiod, so that what is near in time is near in rounds.
+            // All frames begin in one hyperperiod, so that frames that are close in time are close in rounds.
             let turn = round - unit.first.div_euclid(hyper);
             let (first, last) = (unit.first + turn * hyper, unit.last + turn * hyper);
             turns.push(Turn { unit: number, first, last, turn: (turn, unit.turn), out: i64::MAX });
@@ -101,14 +104,14 @@ fn windowed(
     found.into_iter().map(|[before, last]| (before == last).then_some(last)).collect()
 }
 
-/// The window that is open at an instant, or the next one.
+/// The window that is open at an instant, or the next window.
 fn window(base: i64, cycle: i64, spans: &[(i64, i64)], at: i64) -> Option<(i64, i64)> {
     let turn = (at - base).div_euclid(cycle) * cycle + base;
     let around = [turn - cycle, turn, turn + cycle].into_iter();
     around.flat_map(|turn| spans.iter().map(move |(from, to)| (turn + from, turn + to))).find(|w| w.1 > at)
 }
 
-/// The last bit out of a frame through one window, if that is sure.
+/// The last bit out of a frame that passes one window, if the window certainly has room for it.
 fn through(
     own: &[Unit],
     turns: &[Turn],
@@ -119,7 +122,7 @@ fn through(
     hyper: i64,
 ) -> Option<i64> {
     let me = &turns[number];
-    // Who may be in front: (when it comes at the latest, time on the wire).
+    // Frames that may be ahead: (latest arrival, time on the wire).
     let mut front: Vec<(i64, i64)> = vec![(me.last, own[me.unit].bits)];
     let mut meet = |other: &Turn| {
         let same = own[other.unit].stream == own[me.unit].stream;
@@ -135,7 +138,7 @@ fn through(
     let (mut most, mut work) = (i64::MIN, 0);
     for (comes, wire) in front {
         work += wire;
-        // The gap of who had the port before may reach into the window.
+        // The inter-frame gap of the class that had the port before may reach into the window.
         most = most.max(comes.max(open + gap) + work);
     }
     (most <= close).then_some(most)
@@ -150,14 +153,14 @@ fn always(own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Option<Vec<i
     own.iter().map(|me| alone(me, own, higher, lower, hyper)).collect()
 }
 
-/// The last bit out of a frame that strict priority lets out.
+/// The last bit out of a frame under strict priority.
 fn alone(me: &Unit, own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Option<i64> {
     let mut starts = me.last + lower;
     loop {
         let mut front: Vec<(i64, i64)> = vec![(me.last, me.bits)];
         for (others, above) in [(own, false), (higher, true)] {
             for other in others {
-                // Everyone who comes until then: of the same class in front of it, of higher ones until it starts.
+                // Frames of the same class count until this frame arrives, frames of higher classes until it starts.
                 let until = if above { starts } else { me.last };
                 let latest = (until - other.first).div_euclid(hyper);
                 for turn in latest - 6..=latest {
@@ -173,8 +176,8 @@ fn alone(me: &Unit, own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Op
         let (mut most, mut work) = (i64::MIN, lower);
         for (comes, wire) in front {
             work += wire;
-            // Beyond one hyperperiod back more time passes than frames take. The frame itself cannot be in
-            // front of when the port was without it.
+            // More than one hyperperiod earlier, more time has passed than the frames take. The frame itself is not
+            // among the frames that arrived before `s`.
             if comes >= me.last - hyper {
                 most = most.max(comes.min(me.last) + work);
             }
@@ -190,7 +193,7 @@ fn alone(me: &Unit, own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Op
     }
 }
 
-/// The first instant from `at` on at which a frame may start that takes `bits`; `at` where none ever can.
+/// The earliest start from `at` on of a frame that takes `bits`; `at` if no window is long enough.
 pub(crate) fn opens(base: i64, cycle: i64, spans: &[(i64, i64)], at: i64, bits: i64) -> i64 {
     let turn = (at - base).div_euclid(cycle) * cycle + base;
     let around = [turn - cycle, turn, turn + cycle, turn + 2 * cycle].into_iter();

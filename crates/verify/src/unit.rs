@@ -1,32 +1,33 @@
-//! What comes to a queue in every hyperperiod, and when it may: frames of periodic streams, each with its interval.
+//! The frames that arrive at a queue in every hyperperiod, and the interval of each arrival: frames of periodic
+//! streams.
 
 use crate::link::least_common_multiple;
 use tsn_plan::{Further, Node, Pattern, Plan, Size, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
-/// More frames of one hyperperiod in one queue than these are not looked at.
+/// Limit of frames of one hyperperiod in one queue; beyond it the queue is not verified.
 pub(crate) const MOST_UNITS: usize = 2_000;
 
 /// Smallest frame; shorter ones are padded. IEEE 802.3-2022, 4.2.3.3.
 const SMALLEST_FRAME: u32 = 64;
 
-/// One frame at one queue; it comes again in every hyperperiod. Times in ps.
+/// One frame at one queue, repeated in every hyperperiod. Times in ps.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Unit {
     pub stream: u32,
-    /// Its place among its stream's frames of a hyperperiod: these keep their order.
+    /// Its place among its stream's frames of a hyperperiod; a stream's frames keep their order.
     pub turn: usize,
-    /// It is in the queue not before, and not after.
+    /// Earliest and latest arrival in the queue.
     pub first: i64,
     pub last: i64,
-    /// From its first bit on the wire to its last one.
+    /// Time on the wire from the first bit to the last bit.
     pub bits: i64,
-    /// The same, and the gap behind it.
+    /// Time on the wire including the inter-frame gap.
     pub wire: i64,
     pub octets: u32,
-    /// Octets of the shortest frame that may come in its place.
+    /// Octets of the shortest frame of the stream.
     pub least: u32,
-    /// Which frame of its data unit it is.
+    /// The frame's number within its data unit.
     pub part: usize,
 }
 
@@ -53,18 +54,18 @@ pub(crate) fn shortest(size: &Size) -> u32 {
     }
 }
 
-/// From a frame's first bit to its last one, ps.
+/// Time on the wire from a frame's first bit to its last bit, ps.
 pub(crate) fn on_wire(octets: u32, rate_bps: u64) -> i64 {
     BitRate(rate_bps).time(Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0 + octets)).ps()
 }
 
-/// What follows a frame, ps.
+/// Time of the inter-frame gap, ps.
 pub(crate) fn gap(rate_bps: u64) -> i64 {
     BitRate(rate_bps).time(INTER_FRAME_GAP).ps()
 }
 
 impl Unit {
-    /// The same at a port.
+    /// The frame at a port with another rate.
     pub(crate) fn at(self, rate_bps: u64) -> Self {
         let wire = on_wire(self.octets + INTER_FRAME_GAP.0, rate_bps);
         Self { bits: on_wire(self.octets, rate_bps), wire, ..self }
@@ -75,7 +76,7 @@ pub(crate) fn ps(ns: u64) -> Option<i64> {
     Some(duration(ns).ps()).filter(|ps| *ps < i64::MAX / 64)
 }
 
-/// Least and most that a node takes from the last bit in to the queue, ps.
+/// Smallest and largest processing time of a node, from the last bit in to the queue, ps.
 pub(crate) fn processing(node: &Node) -> Option<(i64, i64)> {
     let least = ps(node.processing_ns)?;
     let further = match &node.further {
@@ -86,7 +87,7 @@ pub(crate) fn processing(node: &Node) -> Option<(i64, i64)> {
     Some((least, least + further))
 }
 
-/// The least common multiple of all that repeats: periods and gate cycles, ps.
+/// The hyperperiod: the least common multiple of all periods and gate cycles, ps.
 pub(crate) fn hyperperiod(plan: &Plan) -> Option<i64> {
     let periods = plan.streams.iter().filter_map(|stream| match stream.pattern {
         Pattern::Periodic { period_ns, .. } => Some(period_ns),

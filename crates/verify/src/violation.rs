@@ -1,60 +1,60 @@
-//! What would go wrong, as data; a sentence is made of it.
+//! Violations as data; their display is a sentence.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// One thing that would go wrong. Streams and ports by their place in the Plan; times in ps.
+/// One violation of the schedule. Streams and ports are indices into the Plan; times are in ps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[allow(missing_docs)]
 pub enum Violation {
-    /// It cannot be said when its frames are where.
+    /// The times of the stream's frames cannot be determined.
     Unfit { stream: u32, reason: Unfit },
-    /// A port does what is not followed.
+    /// The port has a mechanism that the proof does not follow.
     UnfitPort { port: u32, reason: Unfit },
-    /// Planned to go before it has come.
+    /// A frame is planned to leave before it has arrived.
     TooEarly { stream: u32, port: u32, planned_ps: u64, comes_ps: u64 },
-    /// Two frames on a link at once.
+    /// Two frames are on a link at once.
     Meet { port: u32, streams: [u32; 2], at_ps: i64, overlap_ps: i64 },
-    /// A frame waits in a queue that another one passes.
+    /// A frame waits in a queue through which another frame passes.
     SharedQueue { port: u32, class: u8, streams: [u32; 2], at_ps: i64 },
-    /// Its gate is closed while it is to pass.
+    /// A frame's gate is closed while the frame is to pass.
     Closed { stream: u32, port: u32, class: u8, at_ps: i64 },
-    /// Its gate is open while it is to wait.
+    /// A frame's gate is open while the frame is to wait.
     GoesEarly { stream: u32, port: u32, class: u8, at_ps: i64 },
-    /// Another class may be on the wire when it is to start.
+    /// A frame of another class may be on the wire at the planned start.
     OthersOpen { stream: u32, port: u32, class: u8, at_ps: i64 },
-    /// A class of scheduled frames has others, too.
+    /// A class of scheduled frames also carries other streams.
     SharedClass { port: u32, class: u8, scheduled: u32, other: u32 },
-    /// Dropped: more octets than its class takes.
+    /// A frame is dropped because it is longer than its class allows.
     TooLarge { stream: u32, port: u32, octets: u32, most: u32 },
-    /// Later than it may be.
+    /// The delay exceeds the deadline.
     Deadline { stream: u32, node: u32, delay_ps: u64, limit_ps: u64 },
-    /// More jitter than it may have.
+    /// The jitter exceeds its limit.
     Jitter { stream: u32, node: u32, jitter_ps: u64, limit_ps: u64 },
     /// Clocks differ by more than the margin.
     Margin { stream: u32, margin_ps: u64, error_ps: u64 },
 }
 
-/// Why nothing can be said.
+/// The reason why a stream or port cannot be verified.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unfit {
-    /// Releases are not periodic, or jitter.
+    /// Releases are not periodic, or they have jitter.
     Releases,
-    /// Frames are not of the same sizes every period.
+    /// The sizes of frames differ from period to period.
     Sizes,
-    /// Not as many planned times as ways to come by.
+    /// The number of planned times differs from the number of possible paths.
     Times,
-    /// A node on the way forwards before a frame is in, or takes a time that is drawn.
+    /// A node on the path uses cut-through, or its processing time is random.
     Forwarding,
-    /// A node on the way polices frames, or is a host whose software takes time.
+    /// A node on the path polices frames, or is a host whose software takes time.
     Software,
-    /// Its gates change, begin late or do not guard.
+    /// The gates change, begin late, or have no guard band.
     Gates,
-    /// A shaper holds a scheduled class back.
+    /// A shaper delays a scheduled class.
     Shaper,
-    /// More frames would have to be followed than is sensible.
+    /// The number of frames exceeds the limit of the proof.
     Cycle,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Unfit {
     }
 }
 
-/// Picoseconds as people read them.
+/// Picoseconds in words, with a unit that fits.
 struct Time(i64);
 
 impl fmt::Display for Time {

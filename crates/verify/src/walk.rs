@@ -7,12 +7,12 @@ use crate::{Report, Unfit, Violation};
 use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
-/// The frames of one release behind an entry, by one of the paths that lead there.
+/// The frames of one release after an entry of the route, for one of the paths that lead to it.
 #[derive(Clone)]
 struct Come {
     /// Last bits in, frame by frame.
     bits: Vec<i64>,
-    /// So much earlier it may be.
+    /// How much earlier the frames may be, ps.
     early: i64,
 }
 
@@ -50,7 +50,7 @@ fn walk(
     let sizes = frames(&stream.size).ok_or(Unfit::Sizes)?;
     let release = ps(stream.start_ns) + ps(offset_ns);
     let redundancy = stream.redundancy.as_deref();
-    // What comes behind every entry, for each way that leads there.
+    // By entry: the frames after it, for each path that leads to it.
     let mut behind: Vec<Vec<Come>> = vec![Vec::new(); stream.route.len()];
     let first = all.len();
     for entry in in_order(stream)? {
@@ -155,8 +155,8 @@ fn walk(
     Ok(())
 }
 
-/// Entries in an order in which nobody comes before whom it follows: an entry that meets another may stand behind what
-/// follows both.
+/// The entries of a route, ordered so that every entry follows the entries that it receives frames from. An entry at
+/// which paths merge follows all of them.
 fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
     let mut order = Vec::with_capacity(stream.route.len());
     let mut done = vec![false; stream.route.len()];
@@ -176,19 +176,19 @@ fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
     Ok(order)
 }
 
-/// The entries by which frames come that go on behind an entry: itself, or all that meet there.
+/// The entries whose frames continue after an entry: the entry itself, or all entries that merge there.
 fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
     let merges = stream.redundancy.iter().flat_map(|own| own.merges.iter());
     let mut meets = merges.filter(|merge| merge.from.first() == Some(&parent));
     meets.next().map_or_else(|| vec![parent], |merge| merge.from.clone())
 }
 
-/// What comes by each way that leads to the end of an entry, or to all that meet there.
+/// The frames of every path to the end of an entry, or to all entries that merge there.
 fn ways_to<'a>(stream: &Stream, end: u32, behind: &'a [Vec<Come>]) -> impl Iterator<Item = &'a Come> {
     sources(stream, end).into_iter().flat_map(|from| behind[from as usize].iter())
 }
 
-/// Whether it is at a port of the talker.
+/// Whether the passage is at a port of the talker.
 fn own_port(plan: &Plan, stream: &Stream, passage: &Passage) -> bool {
     plan.ports[passage.port as usize].node == stream.talker
 }

@@ -1,7 +1,7 @@
 //! Proof of windows per class: follows every frame of a periodic stream through the windows of its class.
 //!
-//! IEEE 802.1Q-2022, 8.6.8.4. Shares nothing with what plans windows: hop by hop it says when a frame may come and
-//! until when it has left, whatever phases, jitter and processing times the Plan allows.
+//! IEEE 802.1Q-2022, 8.6.8.4. The proof shares no code with the planner of windows. Hop by hop it computes when a
+//! frame may arrive and by when it has left, for all phases, jitter and processing times that the Plan allows.
 
 use crate::passage::priority;
 use crate::queue::{Service, leaves};
@@ -11,17 +11,17 @@ use std::collections::{HashMap, HashSet};
 use tsn_plan::{Fault, NodeKind, Pattern, Plan, Point, Port, Stage, Stream};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
-/// What was found for streams that pass windows of their class, and are not scheduled.
+/// The result for streams that pass windows of their class and are not scheduled.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Windows {
-    /// Streams that are sure to pass all windows of their path, by listener.
+    /// By listener: streams that certainly pass all windows of their path.
     pub flows: Vec<Passing>,
-    /// The others: nothing is proved of them here.
+    /// The other streams, for which nothing is proved here.
     pub open: Vec<Open>,
 }
 
-/// What no frame of a stream exceeds.
+/// Bounds of one stream at one listener.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Passing {
@@ -29,25 +29,25 @@ pub struct Passing {
     pub stream: u32,
     /// The listener's node.
     pub node: u32,
-    /// Between the stamps of the Plan's taps, as these show it, ns.
+    /// Largest delay between the timestamps of the Plan's taps, ns. Timestamps are rounded as the taps round them.
     pub upper_ns: i64,
-    /// The same without a stamp's steps, ps.
+    /// Largest delay between the timestamp points of the frame, without rounding, ps.
     pub upper_ps: i64,
-    /// From the release to the last bit in, ps.
+    /// Largest delay from the release to the last bit in, ps.
     pub release_upper_ps: i64,
-    /// By how much the delays of two frames differ at most, ps.
+    /// Largest difference between the delays of two frames, ps.
     pub varies_ps: i64,
-    /// Whether its limits of delay and jitter are kept.
+    /// Whether the stream's limits of delay and jitter are met.
     pub met: bool,
 }
 
-/// A stream of which nothing is proved.
+/// A stream for which nothing is proved.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Open {
     /// Index of the stream.
     pub stream: u32,
-    /// Where it cannot be followed.
+    /// The port at which the stream cannot be followed.
     pub port: u32,
 }
 
@@ -58,7 +58,7 @@ struct Flow {
     stream: u32,
     entry: usize,
     units: Vec<Unit>,
-    /// Last bits out: at the earliest, at the latest.
+    /// Earliest and latest last bits out.
     out: Vec<(i64, i64)>,
 }
 
@@ -66,9 +66,9 @@ struct Walk<'a> {
     plan: &'a Plan,
     hyper: i64,
     flows: Vec<Flow>,
-    /// By queue: the flows that pass it.
+    /// By queue: the flows that pass through it.
     queues: HashMap<Queue, Vec<usize>>,
-    /// By stream and entry: the flow.
+    /// The flow of a stream at an entry of its route.
     at: HashMap<(u32, usize), usize>,
 }
 
@@ -96,13 +96,13 @@ pub fn windows(plan: &Plan) -> Windows {
     found
 }
 
-/// What every node of a Plan does is known beforehand.
+/// Whether every node's behaviour is known before the run.
 fn foreseen(plan: &Plan) -> bool {
     let flooded = plan.streams.iter().any(|stream| !stream.flood.is_empty());
     plan.clocks.is_none() && plan.policing.is_empty() && plan.faults.iter().all(Fault::only_takes) && !flooded
 }
 
-/// Whether a stream that is not scheduled has windows somewhere.
+/// Whether the class of an unscheduled stream has windows at one of its ports.
 fn passes(plan: &Plan, number: u32) -> bool {
     let stream = &plan.streams[number as usize];
     stream.scheduled.is_none()
@@ -114,7 +114,7 @@ fn passes(plan: &Plan, number: u32) -> bool {
         })
 }
 
-/// The spans of a cycle in which a class is open, ps; none where it always is.
+/// The spans of a cycle in which a class is open, ps; `None` if the class is always open.
 fn open(port: &Port, class: u8) -> Option<Vec<(i64, i64)>> {
     let gates = port.gates.as_ref()?;
     let mut spans: Vec<(i64, i64)> = Vec::new();
@@ -133,7 +133,7 @@ fn open(port: &Port, class: u8) -> Option<Vec<(i64, i64)>> {
     if spans == [(0, cycle)] {
         return None;
     }
-    // The last one may go on in the next cycle.
+    // The last span may continue in the next cycle.
     if spans.len() > 1 && spans[0].0 == 0 && spans[spans.len() - 1].1 == cycle {
         let first = spans.remove(0);
         if let Some(last) = spans.last_mut() {
@@ -171,7 +171,7 @@ impl<'a> Walk<'a> {
         walk
     }
 
-    /// Queue by queue, each once all that comes there is known.
+    /// Computes one queue after the other, each when all its arrivals are known.
     fn follow(&mut self) {
         let mut left: HashSet<Queue> = self.queues.keys().copied().collect();
         loop {
@@ -187,7 +187,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether everything that passes a queue was followed to it, and what goes before it where there are no windows.
+    /// Whether all flows through a queue have been followed up to it, and also the flows of higher classes at a port
+    /// without windows.
     fn ready(&self, (port, class): Queue) -> bool {
         let known = |class: u8| {
             self.queues
@@ -209,7 +210,7 @@ impl<'a> Walk<'a> {
         }
         let limits = &port.classes[usize::from(class)];
         let (octets, frames) = (own.iter().map(|unit| u64::from(unit.octets)).sum::<u64>(), own.len());
-        // A queue that has room for all of a hyperperiod, twice, never drops any.
+        // A queue with room for two hyperperiods of arrivals never drops a frame.
         let room = limits.limit_octets.is_none_or(|most| 2 * octets <= most)
             && limits.limit_frames.is_none_or(|most| 2 * frames <= most as usize);
         let small = limits
@@ -235,14 +236,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What goes before a class at a port without gates.
+    /// The frames of higher classes at a port without gates.
     fn higher_priority_units(&self, port: &Port, number: u32, class: u8) -> Vec<Unit> {
         let flows = (class + 1..8).filter_map(|class| self.queues.get(&(number, class))).flatten();
         let units = flows.flat_map(|flow| &self.flows[*flow].units);
         units.map(|unit| unit.at(port.rate_bps)).collect()
     }
 
-    /// When a class may send; none where that cannot be said.
+    /// The times at which a class may send; `None` if they are unknown.
     fn service(&self, number: u32, port: &Port, class: u8) -> Option<Service> {
         let others = || (0..8).filter(|other| *other != class && self.queues.contains_key(&(number, *other)));
         let Some(gates) = &port.gates else {
@@ -267,7 +268,7 @@ impl<'a> Walk<'a> {
             return None;
         }
         match open(port, class) {
-            // Nobody else may send while it is open, and it always is.
+            // The class is always open, and no other class may send meanwhile.
             None => others().next().is_none().then_some(Service::Always { lower: 0 }),
             Some(spans) => alone.then_some(Service::Windows {
                 base: gates.base_time_ns.checked_mul(1_000)?,
@@ -277,7 +278,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// When a flow's frames may be in the queues behind an entry.
+    /// The arrivals of a flow's frames in the queues after an entry.
     fn hand_on(&mut self, flow: usize) {
         let (number, entry) = (self.flows[flow].stream, self.flows[flow].entry);
         let stream = &self.plan.streams[number as usize];
@@ -307,7 +308,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is known of a stream at one listener.
+    /// The bounds of a stream at one listener.
     fn passing(&self, number: u32, stream: &Stream, node: u32, end: usize) -> Passing {
         let mut root = end;
         while let Some(parent) = stream.route[root].parent {
@@ -333,7 +334,7 @@ impl<'a> Walk<'a> {
         for (place, unit) in begin.units.iter().enumerate() {
             let ((early, late), (comes, came)) = (begin.out[place], finish.out[place]);
             let shortest = on_wire(unit.least, first.rate_bps);
-            // Stamped at one point of the frame; what lies between points is the same in both differences.
+            // Both timestamps refer to one point of the frame; the distance between points cancels out.
             let sent = match tx_point {
                 Point::Start => (
                     early - on_wire(unit.least, first.rate_bps) + before(first),
@@ -355,7 +356,7 @@ impl<'a> Walk<'a> {
             soonest = soonest.min(comes + propagation - behind.1 - due);
         }
         let varies = upper - lower;
-        // Frames are due one period apart, but for those of one data unit.
+        // Frames are one period apart, except for frames of one data unit.
         let several = begin.units.iter().any(|unit| unit.part > 0);
         let between = if several { i64::MAX } else { since - soonest };
         let required = &stream.requirements;
@@ -382,14 +383,14 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a stream goes one path, by the hardware alone.
+/// Whether a stream has one path, and no software of a host delays it.
 fn simple(plan: &Plan, stream: &Stream) -> bool {
     stream.redundancy.is_none()
         && stream.socket.is_none()
         && plan.nodes[stream.talker as usize].host.is_none()
 }
 
-/// Last bits out at the earliest: at once, if the gate is open.
+/// Earliest last bits out: a frame starts when it arrives, if the gate is open.
 fn earliest(units: &[Unit], service: &Service, port: &Port) -> Vec<i64> {
     let mut found: Vec<i64> = Vec::with_capacity(units.len());
     for unit in units {
