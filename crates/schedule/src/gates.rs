@@ -1,6 +1,7 @@
 //! Gate control lists for a schedule: when each link's queues are open.
 //!
-//! IEEE 802.1Q-2022, 8.6.8.4. Windows are rounded outward to what the hardware can do. All other traffic has the rest.
+//! IEEE 802.1Q-2022, 8.6.8.4. Windows are rounded outward to ticks of the hardware. All other traffic has the
+//! remaining time.
 
 use crate::periods::lcm;
 use crate::placement::Placed;
@@ -21,7 +22,7 @@ pub struct GateList {
     pub cycle_ns: i64,
     /// In order.
     pub entries: Vec<GateEntry>,
-    /// How many windows were joined because the hardware cannot separate them.
+    /// Number of windows that were joined because the hardware cannot separate them.
     pub joined: u32,
 }
 
@@ -47,27 +48,27 @@ pub enum GateRefusal {
         link: u32,
         /// The least common multiple of the periods, ns; none beyond 2^63 ps.
         cycle_ns: Option<i64>,
-        /// What the hardware can do.
+        /// The longest cycle of the hardware, ns.
         longest_ns: i64,
-        /// Its ticks.
+        /// The tick of the hardware, ns.
         granularity_ns: i64,
     },
     /// The list has too many entries, and joining windows would let a waiting frame leave early.
     Entries {
         /// The link.
         link: u32,
-        /// At least so many.
+        /// The least number of entries that the list needs.
         needed: u64,
-        /// What the hardware can do.
+        /// The limit of the hardware.
         most: u32,
     },
     /// A window that is rounded or joined for the hardware would let a waiting frame leave early.
     Early {
         /// The link.
         link: u32,
-        /// Whose frame.
+        /// The stream of the frame.
         stream: u32,
-        /// What the hardware can do.
+        /// The shortest interval of the hardware, ns.
         shortest_interval_ns: i64,
     },
 }
@@ -361,7 +362,8 @@ fn join_nearest(windows: &mut Vec<Window>, cycle: i64, most: usize) {
     *windows = out;
 }
 
-/// A stream whose frame would wait while its queue is open, and so leave early; none if there is none.
+/// A stream whose frame would leave early because its queue is open while the frame waits; `None` if there is no such
+/// stream.
 fn leaves_early(parts: &[QueueUse], windows: &[Window], cycle: i64) -> Option<u32> {
     let (begin, span) = (windows[0].start * 1_000, cycle * 1_000);
     let open_within = |queue: u8, from: i64, until: i64| {

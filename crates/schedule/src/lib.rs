@@ -1,20 +1,21 @@
-//! Schedules for time-triggered streams: when each is released, and by which path, so that no two frames meet.
+//! Schedules for time-triggered streams: the release and the path of every stream, so that no two frames collide.
 //!
-//! IEEE 802.1Qcc-2018, 46; the engine follows no paper but the arithmetic of periods: two streams whose periods
-//! are `p` and `q` meet on a link if and only if their intervals do modulo gcd(p, q).
+//! IEEE 802.1Qcc-2018, 46. The engine uses the arithmetic of periods: two streams with periods `p` and `q` collide on
+//! a link if and only if their intervals overlap modulo gcd(p, q).
 //!
-//! - [`Problem`]: nodes, links with what their hardware can do, streams with what they need. Pure data; all documents
-//!   here are read and written with serde.
-//! - [`solve`] places all streams of a problem, [`solve_keeping`] beside what an earlier plan decided: an [`Outcome`].
-//! - [`Engine`]: keeps what is placed, takes streams in and out one at a time.
-//! - [`Placed`]: what was decided for one stream: release, path, queue, and when its frames leave every node.
-//! - [`gate_lists`]: every link's gate control list, or why its hardware can have none.
-//! - [`candidate_paths`]: possible paths with the times of every hop, for engines that search in another way.
-//! - [`explain`]: why streams were refused, as data; a [`Reason`] displays as a sentence.
+//! - [`Problem`]: nodes, links with the limits of their hardware, streams with their requirements. Pure data; all
+//!   documents here are read and written with serde.
+//! - [`solve()`] places all streams of a problem; [`solve_keeping`] keeps the places of an earlier plan: an
+//!   [`Outcome`].
+//! - [`Engine`]: keeps the placed streams; adds and removes streams one at a time.
+//! - [`Placed`]: the place of one stream: release, path, queue, and the times at which its frames leave every node.
+//! - [`gate_lists`]: the gate control list of every link, or the reason why its hardware can have none.
+//! - [`candidate_paths`]: possible paths with the times of every hop, for other search engines.
+//! - [`explain()`]: the reasons why streams have no place, as data; a [`Reason`] displays as a sentence.
 //!
-//! Times are in integer picoseconds. A frame that arrives at a node goes on at once (no-wait) where that is
-//! possible; else it waits, alone in its queue, for the instant that was planned for it. Its delay is the same in every cycle.
-//! Where that leaves no place and [`Effort::share`] says so, it waits behind other frames in one queue.
+//! Times are in integer picoseconds. A bridge forwards an arriving frame at once (no-wait) if possible. Otherwise the
+//! frame waits, alone in its queue, for its planned instant. The delay of a stream is the same in every cycle. If no
+//! place exists under these rules and [`Effort::share`] is set, frames wait behind other frames in one queue.
 
 mod buffering;
 mod engine;

@@ -1,17 +1,18 @@
-//! One link: when its wire is taken, and when its queues are.
+//! One link: the times at which its wire and its queues are occupied.
 
 use crate::occupancy::Occupancy;
 use crate::periods::gcd;
 use crate::shape::Use;
 
-/// Folded onto each period of the problem.
+/// The occupancy of a link, folded onto each period of the problem.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     queues: u8,
-    /// The wire: by period.
+    /// By period: the times at which the wire is occupied.
     wire: Vec<Occupancy>,
-    /// From a first frame's arrival to the end of its interval: by queue, then period. Empty where there is one
-    /// queue, whose frames then take the wire while they wait. Only who waits behind others in a queue meets them.
+    /// By queue, then by period: the times from the arrival of a first frame to the end of its interval. Empty if the
+    /// link has one queue, whose frames occupy the wire while they wait. Only frames that wait behind others in a
+    /// queue conflict with these times.
     queued: Vec<Occupancy>,
 }
 
@@ -23,13 +24,14 @@ impl Line {
         Self { queues, wire: empty, queued }
     }
 
-    /// How long what begins at `at` has to be put off until the wire is free; `class` is the period.
+    /// The delay of an interval that begins at `at` until the wire is free for it; `class` is the index of the period.
     pub fn wire_free_in(&self, class: usize, at: i64, len: i64) -> Option<i64> {
         let at = self.wire[class].fold(at);
         Some(self.wire[class].free_from(at, len)? - at)
     }
 
-    /// How long what would come into a queue at `at`, and has left the wire `len` later, has to be put off.
+    /// The delay of a frame that enters a queue at `at` and has left the wire `len` later, until the queue is free for
+    /// it.
     pub fn queue_free_in(&self, class: usize, queue: u8, at: i64, len: i64) -> Option<i64> {
         let list = self.list(class, queue);
         let at = list.fold(at);
@@ -41,7 +43,7 @@ impl Line {
         self.queued.get(place).unwrap_or(&self.wire[class])
     }
 
-    /// Enters a stream's part, or strikes it out. `own` is its period, `begun` its release; ps.
+    /// Adds a stream's interval, or removes it. `own` is its period, `begun` its release; ps.
     pub fn take(&mut self, part: &Use, begun: i64, own: i64, queue: u8, stream: u32, enter: bool) {
         let (at, len) = (begun + part.begins(), part.whole());
         let (early, whole) = (at - part.held, len + part.held);
@@ -62,7 +64,7 @@ impl Line {
         }
     }
 
-    /// Whose parts would be met; some more than once.
+    /// The streams whose intervals overlap; some appear more than once.
     pub fn meets(&self, class: usize, part: &Use, begun: i64, queue: u8, mut found: impl FnMut(u32)) {
         let (at, len) = (begun + part.begins(), part.whole());
         let wire = &self.wire[class];
@@ -71,7 +73,7 @@ impl Line {
         list.meets(list.fold(at - part.held), len + part.held, &mut found);
     }
 
-    /// Where something ends: from there on others may fit.
+    /// The ends of intervals, where other streams may fit.
     pub fn ends(&self, class: usize) -> impl Iterator<Item = i64> {
         self.wire[class].ends()
     }

@@ -3,28 +3,29 @@
 use crate::problem::Tree;
 use serde::{Deserialize, Serialize};
 
-/// What was decided for one stream.
+/// The place of one stream in a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Placed {
-    /// When it is released in its period, ns.
+    /// Release within the period, ns.
     pub offset_ns: i64,
-    /// Its path.
+    /// The path.
     pub tree: Tree,
-    /// First bits out, by entry of the path, ps from the release.
+    /// First bits out for each entry of the path, ps from the release.
     pub starts_ps: Vec<i64>,
-    /// Its queue, of those for time-triggered streams.
+    /// The queue, among those for time-triggered streams.
     pub queue: u8,
-    /// Entries of the path at which its frames wait, gate open, for those ahead of them in the queue.
+    /// Entries of the path at which frames wait at an open gate for frames ahead of them in the queue.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<u32>,
-    /// Release to last bit in at the listener that is reached last, ps. Follows from the rest; needs not be given.
+    /// Delay from the release to the last bit in at the last listener, ps. It follows from the other fields and may be
+    /// missing in a document.
     #[serde(default)]
     pub delay_ps: i64,
 }
 
 impl Placed {
-    /// Whether both say the same of releases, paths and times.
+    /// Whether two places have the same release, path and times.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         (self.offset_ns, self.queue) == (other.offset_ns, other.queue)
@@ -34,42 +35,42 @@ impl Placed {
     }
 }
 
-/// Why a stream was not placed.
+/// The reason why a stream has no place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Refusal {
     /// No path leads to a listener.
     Unreachable,
-    /// A frame is longer than a port takes.
+    /// A frame is longer than the longest frame of a port.
     Frame {
         /// The link.
         link: u32,
-        /// The frame.
+        /// Octets of the frame.
         octets: u32,
-        /// What the port takes.
+        /// Octets of the longest frame of the port.
         most: u32,
     },
-    /// Even in an empty network it takes longer than it may.
+    /// The stream misses its deadline even in an empty network.
     Deadline {
-        /// The smallest delay that was found, ps; the margin of the last link is part of it.
+        /// The smallest delay that was found, ps, with the margin of the last link.
         smallest_ps: i64,
     },
-    /// One link needs longer for it than its period is.
+    /// The frames of one period occupy a link for longer than the period.
     Period {
         /// The link.
         link: u32,
-        /// What it takes of it, ps.
+        /// Time of the frames on the link, ps.
         needs_ps: i64,
     },
-    /// Its delay varies by more than it may: its paths take times that differ, or clocks do.
+    /// The delay of the stream varies by more than its limit, because its paths differ or because clocks do.
     Jitter {
-        /// The slowest path's delay without the fastest one's, ps.
+        /// Difference between the delays of the slowest and the fastest path, ps.
         spread_ps: i64,
-        /// By how much clocks make it vary, ps.
+        /// Difference that clocks cause, ps.
         margins_ps: i64,
     },
-    /// Others are in the way at every point of its release window.
+    /// Other streams occupy the links for the whole release window.
     NoRoom,
-    /// What was to be kept is none for this stream any more: path, times or release.
+    /// The stream cannot keep its earlier place: its path, times or release have changed.
     Changed,
 }

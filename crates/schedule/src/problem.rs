@@ -1,4 +1,4 @@
-//! What is to be scheduled.
+//! The problem: a network and the streams to schedule.
 
 use crate::periods::gcd;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use thiserror::Error;
 use tsn_units::BitRate;
 
-/// The longest period, in ns: what a gate control list's cycle can be in the field, and far from overflow.
+/// The longest period, ns: as long as the cycles of gate control lists in practice, and far from overflow.
 const LONGEST_PERIOD_NS: i64 = 1_000_000_000;
 
-/// Most distinct periods, and how often one may have to be repeated to meet another at every phase there is.
+/// Limit of distinct periods, and of the repetitions of a period until it has met another one at every phase.
 const MOST_PERIODS: usize = 256;
 const MOST_TURNS: i64 = 1 << 16;
 
@@ -17,9 +17,9 @@ const MOST_TURNS: i64 = 1 << 16;
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// From a frame's last bit in to its first bit out at the earliest, ps.
+    /// Smallest time from a frame's last bit in to its first bit out, ps.
     pub processing_ps: i64,
-    /// Whether frames can pass through it.
+    /// Whether the node forwards frames.
     pub forwards: bool,
 }
 
@@ -27,24 +27,24 @@ pub struct Node {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Where frames leave.
+    /// The node where frames leave.
     pub from: u32,
-    /// Where they arrive.
+    /// The node where frames arrive.
     pub to: u32,
-    /// bit/s.
+    /// Rate, bit/s.
     pub rate_bps: u64,
-    /// Last bit out to last bit in, ps.
+    /// Time from last bit out to last bit in, ps.
     pub propagation_ps: i64,
-    /// Kept free before and behind every frame, ps: clock error and jitter of the link.
+    /// Time before and after every frame that is kept free, ps: clock error and jitter of the link.
     pub margin_ps: i64,
-    /// Queues for time-triggered streams at its egress; frames that wait are alone in theirs. At most 8.
+    /// Number of queues for time-triggered streams at the egress, at most 8; a frame that waits is alone in its queue.
     pub queues: u8,
-    /// What the hardware at its egress can do.
+    /// The limits of the hardware at the egress.
     #[serde(default)]
     pub limits: Limits,
 }
 
-/// What the hardware of a port can do. IEEE 802.1Q-2022, 12.29.1.
+/// The limits of a port's hardware. IEEE 802.1Q-2022, 12.29.1.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -52,16 +52,16 @@ pub struct Limits {
     pub entries: u32,
     /// Shortest interval of an entry, ns.
     pub shortest_interval_ns: i64,
-    /// Intervals are whole multiples of this, ns (`TickGranularity`).
+    /// Tick: intervals are whole multiples of it, ns (`TickGranularity`).
     pub granularity_ns: i64,
     /// Longest cycle, ns (`SupportedCycleMax`).
     pub longest_cycle_ns: i64,
-    /// Longest frame that the port takes, octets.
+    /// Longest frame of the port, octets.
     pub longest_frame: u32,
 }
 
 impl Default for Limits {
-    /// Nothing that a real port could not do.
+    /// Limits that every real port meets.
     fn default() -> Self {
         Self {
             entries: 1 << 16,
@@ -77,34 +77,34 @@ impl Default for Limits {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
-    /// Who sends.
+    /// The talker's node.
     pub talker: u32,
-    /// Who receives; more than one for multicast.
+    /// The nodes of the listeners; several for multicast.
     pub listeners: Vec<u32>,
-    /// ns.
+    /// Period, ns.
     pub period_ns: i64,
-    /// The frames of one period, sent back to back; destination address to FCS, octets.
+    /// The frames of one period, sent back to back: octets from destination address to FCS.
     pub frames: Vec<u32>,
-    /// Release to last bit in at the last listener, ns.
+    /// Deadline from the release to the last bit in at the last listener, ns.
     pub deadline_ns: i64,
-    /// Earliest release in its period, ns.
+    /// Earliest release within the period, ns.
     pub earliest_ns: i64,
-    /// Latest release, ns; less than a period after the earliest.
+    /// Latest release, ns; less than one period after the earliest release.
     pub latest_ns: i64,
-    /// The path, where it is not free.
+    /// The path, if it is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// Over how many disjoint paths copies go to the listener (IEEE 802.1CB); one listener only, if more than 1 and
-    /// `tree` is not given.
+    /// Number of member streams, each on a disjoint path to the listener (IEEE 802.1CB). If there are several and
+    /// `tree` is not given, the stream has one listener only.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub copies: u8,
-    /// What copies' tags add to a frame, octets by entry of `tree`; nothing where it is empty.
+    /// Octets that the tags of member streams add to a frame, by entry of `tree`; empty if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_octets: Vec<u32>,
-    /// By how much the delay at a listener may vary, ns.
+    /// Limit of the variation of the delay at a listener, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_ns: Option<i64>,
-    /// Its queue, where that is not free.
+    /// The queue, if it is fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<u8>,
 }
@@ -118,8 +118,9 @@ fn is_one(copies: &u8) -> bool {
     *copies == 1
 }
 
-/// A path through the network: parents come before children. Behind the node where copies meet, each copy has entries of
-/// its own: a frame comes by whichever arrives first, so the time of each is reserved.
+/// A path through the network: parents come before children. After the node where member streams merge, each member
+/// stream has entries of its own. A frame comes from the member stream that arrives first, so the schedule reserves
+/// time for each.
 pub type Tree = Vec<TreeEntry>;
 
 /// One link of a path.
@@ -128,7 +129,7 @@ pub type Tree = Vec<TreeEntry>;
 pub struct TreeEntry {
     /// The link.
     pub link: u32,
-    /// The entry that leads here; none at the talker.
+    /// The preceding entry; none at the talker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
 }
@@ -137,29 +138,29 @@ pub struct TreeEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
-    /// Streams and links refer to nodes by their place here.
+    /// The nodes; streams and links refer to them by index.
     pub nodes: Vec<Node>,
     /// Every direction of every link.
     pub links: Vec<Link>,
-    /// What is to be placed.
+    /// The streams to place.
     pub streams: Vec<Stream>,
-    /// Releases are whole multiples of this, ns.
+    /// Granularity: releases are whole multiples of it, ns.
     pub granularity_ns: i64,
 }
 
-/// Why a problem is none.
+/// An error in a problem.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} {number}: {problem}")]
 pub struct ProblemError {
-    /// `link` or `stream`.
+    /// The kind of the part: `link` or `stream`.
     pub what: &'static str,
-    /// Which.
+    /// The index of the part.
     pub number: usize,
-    /// What is wrong with it.
+    /// The error, in words.
     pub problem: &'static str,
 }
 
-/// Whether periods fold onto each other without getting out of hand.
+/// Whether the number of repetitions of periods stays within its limit.
 pub(crate) fn check_periods(distinct: &[i64]) -> Result<(), ProblemError> {
     let coarse = |p: &i64| distinct.iter().all(|q| p / gcd(*p, *q) <= MOST_TURNS);
     if distinct.len() <= MOST_PERIODS && distinct.iter().all(coarse) {
@@ -176,10 +177,10 @@ impl Link {
 }
 
 impl Problem {
-    /// Whether every reference and number is one that can be worked with.
+    /// Checks that every reference is valid and every number is in its range.
     ///
     /// # Errors
-    /// The first that is not.
+    /// The first error.
     pub fn check(&self) -> Result<(), ProblemError> {
         let node = |number: u32| (number as usize) < self.nodes.len();
         let problem = |what, number, problem| Err(ProblemError { what, number, problem });
@@ -221,10 +222,10 @@ impl Problem {
         check_periods(&distinct.into_iter().collect::<Vec<i64>>())
     }
 
-    /// The same for one stream.
+    /// Checks one stream.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The error, in words.
     pub fn check_stream(&self, stream: &Stream) -> Result<(), &'static str> {
         let node = |number: u32| (number as usize) < self.nodes.len();
         if !node(stream.talker) || stream.listeners.is_empty() || !stream.listeners.iter().all(|n| node(*n)) {

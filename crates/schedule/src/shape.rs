@@ -1,4 +1,4 @@
-//! What a stream takes of each link of a path, counted from its release.
+//! The times at which a stream occupies each link of a path, counted from its release.
 
 use crate::problem::{Problem, Stream, TreeEntry};
 use tsn_units::{Octets, PREAMBLE, START_FRAME_DELIMITER, wire_time};
@@ -7,56 +7,58 @@ use tsn_units::{Octets, PREAMBLE, START_FRAME_DELIMITER, wire_time};
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Use {
     pub link: u32,
-    /// When its interval begins, the link's margin included; ps from the release.
+    /// Start of the interval, with the link's margin; ps from the release.
     pub at: i64,
-    /// How long it is, the margins on both sides included; ps.
+    /// Length of the interval, with the margins on both sides; ps.
     pub len: i64,
-    /// How long the queue is its own before that, because the first frame waits there for its gate, ps.
+    /// Time before the interval in which the stream has the queue for itself, because its first frame waits for the
+    /// gate, ps.
     pub held: i64,
-    /// How much earlier its interval may begin, because a frame that it waits behind may be missing, ps.
+    /// How much earlier the interval may begin, because a frame ahead in the queue may be missing, ps.
     pub early: i64,
-    /// When its first and its last frame are in the queue, as planned; ps from the release.
+    /// Planned arrivals of the first frame and of the last frame in the queue; ps from the release.
     pub comes: [i64; 2],
 }
 
 /// A path with its times.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shape {
-    /// As the path's entries.
+    /// The use of each link, in the order of the path's entries.
     pub uses: Vec<Use>,
-    /// Release to the last bit in at the listener that is reached last, ps.
+    /// Delay from the release to the last bit in at the last listener, ps.
     pub delay: i64,
-    /// How much later that can be, because clocks differ: the margin of the last link.
+    /// How much larger the delay may be because clocks differ: the margin of the last link.
     pub late: i64,
-    /// By how much more a listener's slowest path takes than its fastest, where the stream limits that, ps.
+    /// Largest difference between a listener's slowest and fastest path, if the stream limits it, ps.
     pub spread: i64,
-    /// How much earlier than planned it may come to a listener, because frames that it waits behind may be missing, ps.
+    /// How much earlier than planned frames may arrive at a listener, because frames ahead of them may be missing, ps.
     pub early: i64,
-    /// Entries at which frames wait for those ahead of them in the queue.
+    /// Entries at which frames wait for frames ahead of them in the queue.
     pub behind: Vec<u32>,
 }
 
 impl Use {
-    /// When its time on the wire may begin at the earliest, ps from the release.
+    /// Earliest start of the time on the wire, ps from the release.
     pub fn begins(&self) -> i64 {
         self.at - self.early
     }
 
-    /// From then on, until the next frame of anybody may begin, ps.
+    /// Length from the earliest start until the next frame of any stream may start, ps.
     pub fn whole(&self) -> i64 {
         self.len + self.early
     }
 }
 
 impl Shape {
-    /// By how much the delay at a listener may vary, ps.
+    /// Largest variation of the delay at a listener, ps.
     pub fn jitter(&self) -> i64 {
         self.spread + self.early + 2 * self.late
     }
 
-    /// Frames go on at once wherever nothing of their own stream is before them; those of one period stay together.
-    /// `floors`, by entry and as far as given: no first bit out before this, ps from the release. At the entries of
-    /// `behind` frames wait for those ahead of them in the queue, elsewhere for their gate.
+    /// The times of a stream on a path. A node forwards a frame at once unless a frame of the same stream is ahead of
+    /// it; the frames of one period stay together. `floors`: by entry, as far as given, the earliest first bit out, ps
+    /// from the release. At the entries of `behind`, frames wait for frames ahead of them in the queue; at all others
+    /// they wait for their gate.
     pub fn new(
         problem: &Problem,
         stream: &Stream,
@@ -65,7 +67,7 @@ impl Shape {
         behind: &[u32],
     ) -> Self {
         let mut shape = Self { uses: Vec::with_capacity(tree.len()), ..Self::default() };
-        // Last bits in at the end of every entry, frame by frame.
+        // Last bits in at the end of every entry, by frame.
         let frames = stream.frames.len();
         let mut arrivals: Vec<i64> = Vec::with_capacity(tree.len() * frames);
         for (place, entry) in tree.iter().enumerate() {
@@ -89,7 +91,7 @@ impl Shape {
                 arrivals.push(start + link.rate().time(whole).ps() + link.propagation_ps);
             }
             let (at, len) = (first - link.margin_ps, free - first + 2 * link.margin_ps);
-            // Another's window may reach a tick of the gates beyond its frame.
+            // The window of another stream may extend by one tick beyond its frame.
             let tick = link.limits.granularity_ns * 1_000;
             let before = entry.parent.map_or(0, |parent| shape.uses[parent as usize].early);
             let waits = first - arrived;

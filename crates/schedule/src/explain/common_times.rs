@@ -1,10 +1,11 @@
-//! Sets of streams that collide on a link whatever their releases, found from periods and frame lengths alone.
+//! Sets of streams that collide on a link for all releases, found from periods and frame lengths alone.
 //!
-//! Streams `i` and `j` of one link are apart if and only if their intervals are modulo `gcd(P_i, P_j)`. Let that divide
-//! some `g` for each two streams of a set. Modulo `g`, stream `i` takes its interval `g / gcd(P_i, g)` times, and no two
-//! streams of the set share a point: a shared point modulo `g` were one modulo `gcd(P_i, P_j)`, since
-//! `gcd(P_i, P_j, g) = gcd(P_i, P_j)`. So `sum L_i g / gcd(P_i, g) <= g` must hold. With two streams and their gcd this
-//! is the condition of a pair, with all of them and the least common multiple the link's load.
+//! Streams `i` and `j` of one link do not overlap if and only if their intervals modulo `gcd(P_i, P_j)` do not
+//! overlap. Suppose that this divisor divides some `g` for every two streams of a set. Modulo `g`, stream `i` occupies
+//! its interval `g / gcd(P_i, g)` times. No two streams of the set share a point, because a point shared modulo `g` is
+//! also shared modulo `gcd(P_i, P_j)`, since `gcd(P_i, P_j, g) = gcd(P_i, P_j)`. Therefore `sum L_i g / gcd(P_i, g) <=
+//! g` must hold. For two streams and their divisor this is the condition of a pair; for all streams and the least
+//! common multiple it is the load of the link.
 
 use crate::periods::gcd;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ pub(crate) struct Need {
     pub period: i64,
 }
 
-/// The smallest modulus `g` that is found to be too short, with what each stream of the set needs of it.
+/// The smallest modulus `g` that is too short, with the time that each stream of the set needs of it.
 pub(crate) fn too_much(needs: &[Need]) -> Option<(i64, Vec<(u32, i64)>)> {
     let mut by_period: BTreeMap<i64, Vec<Need>> = BTreeMap::new();
     needs.iter().for_each(|need| by_period.entry(need.period).or_default().push(*need));
@@ -95,7 +96,7 @@ mod tests {
         // A pair of streams, and the load of a link.
         assert_eq!(too_much(&needs(&[(60, 300), (50, 500)])), Some((100, vec![(0, 60), (1, 50)])));
         assert_eq!(too_much(&needs(&[(50, 100), (60, 200)])), Some((100, vec![(1, 60), (0, 50)])));
-        // gcd(12, 18) = gcd(18, 30) = 6: modulo 6 all three are apart.
+        // gcd(12, 18) = gcd(18, 30) = 6: modulo 6 no two of the three streams overlap.
         assert_eq!(too_much(&needs(&[(2, 12), (2, 18), (2, 30)])), None);
         assert!(too_much(&needs(&[(2, 12), (2, 18), (3, 30)])).is_some());
     }

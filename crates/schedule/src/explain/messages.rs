@@ -1,5 +1,5 @@
-//! Reasons as sentences: what is wrong, in numbers, and the least change that is needed. Whether that change suffices
-//! only a new plan can show.
+//! Reasons as sentences: the cause with its numbers, and the least change that is needed. Only a new plan can show
+//! whether that change suffices.
 
 use super::Reason;
 use crate::gates::GateRefusal;

@@ -1,7 +1,7 @@
-//! Why streams have no place. Certain reasons come first, each with its numbers and with what would help.
+//! Reasons why streams have no place. Certain reasons come first, each with its numbers and a remedy.
 //!
-//! Where no reason is certain, the explanation is a set of streams that did not fit together. QuickXplain (Junker
-//! 2004) finds the set with first fit as its test: the set is small, but not proved to be the smallest.
+//! If no reason is certain, the explanation is a set of streams that did not fit together. QuickXplain (Junker 2004)
+//! finds the set with first fit as its test: the set is small, but it may not be the smallest.
 
 mod common_times;
 mod messages;
@@ -32,7 +32,7 @@ pub enum Reason {
     Frame { stream: u32, link: u32, octets: u32, most: u32 },
     /// The frames of one period occupy a link for longer than the period.
     Period { stream: u32, link: u32, needs_ps: i64, period_ns: i64 },
-    /// The stream misses its deadline even alone. With `rate_bps` on all its links it would meet it.
+    /// The stream misses its deadline even alone. A rate of `rate_bps` on all its links would be enough.
     Deadline {
         stream: u32,
         deadline_ns: i64,
@@ -52,7 +52,8 @@ pub enum Reason {
     Link { link: u32, ppm: i64, streams: Vec<Share> },
     /// The gate control list of a link exceeds its hardware.
     Gates { refusal: GateRefusal },
-    /// First fit found no room for `stream` beside these streams. `minimal`: with any one of them left out, it did.
+    /// First fit found no room for `stream` beside these streams. `minimal`: first fit finds room if any one of them
+    /// is left out.
     Conflict { stream: u32, streams: Vec<u32>, minimal: bool },
     /// All other streams have a place without these.
     Without { streams: Vec<u32> },
@@ -64,11 +65,11 @@ pub enum Reason {
 pub struct Hop {
     /// The link.
     pub link: u32,
-    /// From the frame's arrival in the node before to its last bit out, without processing and propagation.
+    /// Time from the frame's arrival in the preceding node to its last bit out, without processing and propagation.
     pub wire_ps: i64,
     /// Propagation delay of the link.
     pub propagation_ps: i64,
-    /// Processing in the node before the link.
+    /// Processing time of the node before the link.
     pub before_ps: i64,
 }
 
@@ -86,9 +87,9 @@ pub struct Share {
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Depth {
-    /// How many streams without room are explained one by one.
+    /// Number of streams without a place that are explained one by one.
     pub streams: u32,
-    /// How many sets of streams first fit may test.
+    /// Number of sets of streams that first fit may test.
     pub questions: u32,
     /// The largest set that is tested.
     pub largest: u32,
@@ -100,7 +101,7 @@ impl Default for Depth {
     }
 }
 
-/// Rates of Ethernet in Mbit/s, to name the slowest one with which a stream would meet its deadline.
+/// Rates of Ethernet in Mbit/s; an explanation names the slowest one with which a stream would meet its deadline.
 const RATES: [u64; 9] = [10, 100, 1_000, 2_500, 5_000, 10_000, 25_000, 40_000, 100_000];
 
 /// Explains refusals; equal reasons appear once. The problem must have passed [`Problem::check`].
@@ -138,7 +139,7 @@ pub fn explain(problem: &Problem, refused: &[(u32, Refusal)], depth: &Depth) -> 
     reasons
 }
 
-/// Why a stream has no place even when it has the network to itself.
+/// The reason why a stream has no place even in an empty network.
 fn alone(problem: &Problem, routes: &mut Routes, number: u32, stream: &Stream, refusal: &Refusal) -> Reason {
     match *refusal {
         Refusal::Frame { link, octets, most } => Reason::Frame { stream: number, link, octets, most },
@@ -172,7 +173,7 @@ fn deadline(problem: &Problem, number: u32, stream: &Stream, tree: &Tree, smalle
     // The hops to the listener that the frames reach last.
     let mut hops = Vec::new();
     let ends = |place: &usize| stream.listeners.contains(&problem.links[tree[*place].link as usize].to);
-    // The last frame's last bit at the end of a link.
+    // When the last bit of the last frame is at the end of a link.
     let end = |place: usize| {
         let (part, link) = (&shape.uses[place], &problem.links[tree[place].link as usize]);
         part.at + part.len - link.margin_ps - link.rate().time(INTER_FRAME_GAP).ps() + link.propagation_ps
@@ -279,8 +280,8 @@ fn ppm(needs: i64, stream: &Stream) -> i64 {
     (i128::from(needs) * 1_000 / i128::from(stream.period_ns)) as i64
 }
 
-/// The links of a stream's shortest path, each with the least time (ps) that the frames of one period occupy it:
-/// without margins, back to back, as frames leave that have waited.
+/// The links of a stream's shortest path, each with the least time (ps) that the frames of one period occupy it: back
+/// to back and without margins, as queued frames are sent.
 fn takes(problem: &Problem, routes: &mut Routes, stream: &Stream) -> Vec<(u32, i64)> {
     let Some(tree) = routes.tree(problem, stream, 0) else { return Vec::new() };
     let mut seen = HashSet::new();
@@ -316,7 +317,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// A set of other streams beside which the stream did not fit. None if it fits beside all, or if no test is left.
+    /// A set of other streams beside which the stream did not fit. `None` if the stream fits beside all, or if no test
+    /// is left.
     fn conflict(&mut self, others: &[u32]) -> Option<Vec<u32>> {
         if self.fits(&[], others)? {
             return None;
@@ -326,7 +328,7 @@ impl Judge<'_> {
         Some(set)
     }
 
-    /// QuickXplain: the streams of `from` that are to blame, given that `with` stays.
+    /// QuickXplain: the streams of `from` that cause the conflict; the streams of `with` stay.
     fn reduce(&mut self, with: &[u32], grown: bool, from: &[u32]) -> Option<Vec<u32>> {
         if grown && !self.fits(with, &[])? {
             return Some(Vec::new());

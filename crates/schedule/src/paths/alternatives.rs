@@ -21,9 +21,9 @@ pub struct CandidatePath {
 pub struct PathHop {
     /// Processing in the node that the link leaves; 0 at the talker.
     pub processing_ps: i64,
-    /// Of each frame, from its first bit out to the earliest first bit of the next one.
+    /// By frame: from its first bit out to the earliest first bit of the next frame.
     pub wire_ps: Vec<i64>,
-    /// Of each frame, from its first bit out to its last bit in at the next node.
+    /// By frame: from its first bit out to its last bit in at the next node.
     pub arrives_ps: Vec<i64>,
     /// Whether the link ends at a listener.
     pub listens: bool,

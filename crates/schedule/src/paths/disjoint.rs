@@ -7,8 +7,8 @@ use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 impl Routes {
-    /// One path for each member stream, disjoint from where the talker's paths part to where the listener's meet.
-    /// None if the network has fewer paths.
+    /// One path for each member stream. The paths are disjoint between the node where they split and the node where
+    /// they merge. `None` if the network has fewer disjoint paths.
     pub(crate) fn disjoint(&self, problem: &Problem, stream: &Stream) -> Option<Tree> {
         let (mut begin, mut end) = (stream.talker, *stream.listeners.first()?);
         let (mut before, mut behind) = (Vec::new(), Vec::new());

@@ -1,35 +1,36 @@
-//! Paths through the network: the fewest hops, and among those the links that carry least.
+//! Paths through the network with the fewest hops; among those, the paths over the links with the least load.
 
 use crate::problem::{Problem, Stream, Tree, TreeEntry};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-/// What a link carries is counted in parts of this of its time.
+/// The load of a link is counted in parts of its time; this is the whole.
 pub(crate) const WHOLE: i64 = 1_000_000;
 
-/// No path leads there.
+/// Distance of a node that no path leads to.
 const FAR: u32 = u32::MAX;
 /// No link.
 const NONE: u32 = u32::MAX;
 
-/// The network as neighbours, and what its links carry.
+/// The network as neighbours of nodes, and the load of its links.
 #[derive(Clone, Debug)]
 pub(crate) struct Routes {
-    /// By node: where its links begin in `links`.
+    /// By node: the place of its first link in `links`.
     first_out: Vec<u32>,
     out: Vec<u32>,
     first_in: Vec<u32>,
     into: Vec<u32>,
-    /// By link, in parts of [`WHOLE`].
+    /// By link: the load, in parts of [`WHOLE`].
     pub load: Vec<i64>,
-    /// By node: hops from one in the middle.
+    /// By node: hops from a node in the middle of the network.
     depth: Vec<u32>,
-    /// By node that frames are for: hops from every node that forwards.
+    /// By node that is a destination: hops from every forwarding node.
     hops: HashMap<u32, Vec<u32>>,
     search: Search,
 }
 
-/// What one search for a cheapest path notes, kept from one to the next: by node, valid where `round` is its own.
+/// State of one search for a cheapest path, kept for the next search. An entry of a node is valid if its `round` is
+/// the current one.
 #[derive(Clone, Debug, Default)]
 struct Search {
     round: u32,
@@ -53,7 +54,7 @@ impl Search {
         self.next.clear();
     }
 
-    /// A cheaper path to a node; false where one as cheap is known.
+    /// Enters a cheaper path to a node; false if a path as cheap is known.
     fn relax(&mut self, node: u32, cost: i64, by: u32) -> bool {
         let at = node as usize;
         if self.rounds[at] == self.round && self.cost[at] <= cost {
@@ -64,7 +65,7 @@ impl Search {
         true
     }
 
-    /// The link by which a node is reached.
+    /// The link by which the search reached a node.
     fn by(&self, node: u32) -> Option<u32> {
         let at = node as usize;
         (self.rounds[at] == self.round && self.by[at] != NONE).then_some(self.by[at])
@@ -107,8 +108,8 @@ impl Routes {
         &self.into[self.first_in[node as usize] as usize..self.first_in[node as usize + 1] as usize]
     }
 
-    /// A path for a stream; `attempt` 0 is the shortest, later ones care more for what links carry. None where
-    /// there is none.
+    /// A path for a stream; attempt 0 is the shortest path, later attempts give more weight to load. `None` if no path
+    /// exists.
     pub fn tree(&mut self, problem: &Problem, stream: &Stream, attempt: u32) -> Option<Tree> {
         if let Some(tree) = &stream.tree {
             return Some(tree.clone());
@@ -130,7 +131,8 @@ impl Routes {
         Some(tree)
     }
 
-    /// Hops from the middle of a longest shortest path, so that as many paths as possible lead straight to it or from it.
+    /// Hops from the middle of a longest shortest path, so that as many paths as possible lead straight to the middle
+    /// or away from it.
     fn depths(&self, problem: &Problem) -> Vec<u32> {
         let Some(any) = problem.nodes.iter().position(|node| node.forwards) else {
             return vec![0; problem.nodes.len()];
@@ -156,8 +158,8 @@ impl Routes {
         self.table(problem, middle)
     }
 
-    /// The release at which a stream takes its links as those do that pass the middle at 0: ps, any multiple of the
-    /// period away. Streams released so leave no gaps between them that nobody fits into.
+    /// The release at which a stream occupies its links as streams do that pass the middle of the network at 0: ps,
+    /// modulo the period. Such releases leave no gaps that are too short for other streams.
     pub fn aligned(&self, problem: &Problem, uses: &[crate::shape::Use]) -> i64 {
         let (Some(first), Some(last)) = (uses.first(), uses.last()) else { return 0 };
         let hop = (last.at - first.at) / (uses.len() as i64 - 1).max(1);
@@ -175,9 +177,9 @@ impl Routes {
         *releases.select_nth_unstable(middle).1
     }
 
-    /// Down the hops to the listener, each time by the link that carries least.
+    /// Follows the hops to the listener, each time over the link with the least load.
     fn walk(&mut self, problem: &Problem, talker: u32, listener: u32, tree: &mut Tree) -> Option<()> {
-        // Stations hang on one bridge as a rule: its table serves all of them.
+        // Most stations are connected to one bridge, whose table serves all of them.
         let mut before = self.inward(listener).iter().map(|link| problem.links[*link as usize].from);
         let gate = before.next()?;
         let shared = !problem.nodes[listener as usize].forwards && before.all(|other| other == gate);
@@ -209,7 +211,7 @@ impl Routes {
         Some(())
     }
 
-    /// Hops to a node from all nodes that forward.
+    /// Hops to a node from all forwarding nodes.
     fn table(&self, problem: &Problem, target: u32) -> Vec<u32> {
         let mut hops = vec![FAR; problem.nodes.len()];
         hops[target as usize] = 0;
@@ -226,7 +228,7 @@ impl Routes {
         hops
     }
 
-    /// Grows a tree to one more listener by the cheapest path: a hop costs one, and more where links carry much.
+    /// Extends a tree to one more listener by the cheapest path: a hop costs one, and more on loaded links.
     fn extend_to(
         &mut self,
         problem: &Problem,
