@@ -25,6 +25,7 @@ mod frame_table;
 pub mod observe;
 pub mod offset;
 pub mod pair;
+pub mod replications;
 pub mod report;
 pub mod run;
 pub mod stamps;

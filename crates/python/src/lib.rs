@@ -6,6 +6,7 @@ mod disk;
 mod json;
 mod measure;
 mod plan;
+mod replications;
 mod schedule;
 mod schedule_exact;
 mod sim;
@@ -22,6 +23,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     json::register(module)?;
     measure::register(module)?;
     plan::register(module)?;
+    replications::register(module)?;
     schedule::register(module)?;
     schedule_exact::register(module)?;
     sim::register(module)?;
