@@ -1,11 +1,11 @@
-//! A window onto a file that is read once from front to back.
+//! A window onto a file that is read once, front to back.
 
 use std::io::{self, Read};
 
-/// Octets asked for at once.
+/// Octets per read.
 const CHUNK: usize = 1 << 18;
 
-/// Holds what has been read and not yet consumed.
+/// Octets that were read and not yet consumed.
 pub(crate) struct Buffer<R> {
     from: R,
     octets: Vec<u8>,
@@ -20,7 +20,7 @@ impl<R: Read> Buffer<R> {
         Self { from, octets: vec![0; CHUNK], start: 0, end: 0, consumed: 0, ended: false }
     }
 
-    /// Reads until `length` octets are there, or the file ends; says whether they are.
+    /// Reads until `length` octets are available, or the file ends; returns whether they are available.
     pub(crate) fn fill(&mut self, length: usize) -> io::Result<bool> {
         while self.end - self.start < length && !self.ended {
             if self.octets.len() - self.start < length.max(CHUNK / 4) {
@@ -41,13 +41,13 @@ impl<R: Read> Buffer<R> {
         Ok(self.end - self.start >= length)
     }
 
-    /// What is there.
+    /// The available octets.
     #[inline]
     pub(crate) fn octets(&self) -> &[u8] {
         &self.octets[self.start..self.end]
     }
 
-    /// Lets go of the first `length` octets of what is there, and returns them.
+    /// Consumes the first `length` available octets, and returns them.
     #[inline]
     pub(crate) fn take(&mut self, length: usize) -> &[u8] {
         let length = length.min(self.end - self.start);
@@ -57,7 +57,7 @@ impl<R: Read> Buffer<R> {
         &self.octets[taken]
     }
 
-    /// Octets let go of so far: where in the file we are.
+    /// Number of consumed octets: the offset in the file.
     pub(crate) fn position(&self) -> u64 {
         self.consumed
     }

@@ -1,24 +1,24 @@
-//! From a capture's ticks to nanoseconds, exactly or, finer than nanoseconds, to the last whole one that has passed.
+//! Converts a capture's ticks to nanoseconds: exact, or for ticks below 1 ns rounded down.
 //! pcapng: draft-ietf-opsawg-pcapng, section 4.2 (`if_tsresol`, `if_tsoffset`).
 
-/// What a tick of a capture is worth.
+/// The length of a capture's tick.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TimeScale {
     ticks_per_second: u128,
     offset_ns: i128,
-    /// ns per tick, where that is a whole number: spares the division.
+    /// Nanoseconds per tick, if that is a whole number: avoids the division.
     whole: Option<u64>,
 }
 
 const SECOND: u128 = 1_000_000_000;
 
 impl TimeScale {
-    /// Microseconds, what a capture has that says nothing.
+    /// Microseconds: the resolution of a capture that names none.
     pub const MICROSECONDS: Self = Self { ticks_per_second: 1_000_000, offset_ns: 0, whole: Some(1_000) };
     /// Nanoseconds.
     pub const NANOSECONDS: Self = Self { ticks_per_second: SECOND, offset_ns: 0, whole: Some(1) };
 
-    /// From `if_tsresol`: 10^-n, or with the highest bit set 2^-n; none beyond what 128 bits can count.
+    /// The resolution of `if_tsresol`: 10^-n, or 2^-n if the highest bit is set; `None` beyond the range of 128 bits.
     #[must_use]
     pub fn from_resolution(resolution: u8, offset_s: i64) -> Option<Self> {
         let exponent = u32::from(resolution & 0x7f);
@@ -31,7 +31,7 @@ impl TimeScale {
         Some(Self { ticks_per_second, offset_ns: i128::from(offset_s) * 1_000_000_000, whole })
     }
 
-    /// Nanoseconds since the epoch; none outside of the years 1677 to 2262, which 64 bits reach.
+    /// Nanoseconds since the epoch; `None` outside of the years 1677 to 2262, the range of 64 bits.
     #[must_use]
     #[inline]
     pub fn ns(&self, ticks: u64) -> Option<i64> {
@@ -56,7 +56,7 @@ mod tests {
             (9, -1, 5, Some(-999_999_995)),
             (0, 0, 7, Some(7_000_000_000)),
             (3, 0, 7, Some(7_000_000)),
-            // Finer than ns: down to the last whole one.
+            // Ticks below 1 ns are rounded down.
             (12, 0, 1_999, Some(1)),
             (0x80 | 30, 0, 1 << 30, Some(1_000_000_000)),
             (0x80 | 32, 0, 1, Some(0)),

@@ -1,13 +1,13 @@
-//! Opens files that others wrote: regular ones alone, because a FIFO or a device may never end.
+//! Opens files of other programs: regular files alone, because a FIFO or a device may never end.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::Path;
 
-/// Opens a regular file for reading; looks before it opens, so that no FIFO makes it wait.
+/// Opens a regular file for reading. The kind of file is checked first, so that a FIFO does not block.
 ///
 /// # Errors
-/// When it cannot be opened, or is no regular file.
+/// The file cannot be opened, or is not a regular file.
 pub fn open_regular(path: &Path) -> Result<File> {
     let found = std::fs::metadata(path)?;
     if !found.is_file() {
@@ -20,7 +20,7 @@ pub fn open_regular(path: &Path) -> Result<File> {
 /// The text of a regular file of at most `most` octets.
 ///
 /// # Errors
-/// When it cannot be read, is larger, or no UTF-8.
+/// The file cannot be read, is larger, or is not UTF-8.
 pub fn read_regular(path: &Path, most: u64) -> Result<String> {
     let mut text = String::new();
     let read = open_regular(path)?.take(most + 1).read_to_string(&mut text)?;

@@ -1,4 +1,4 @@
-//! Captures in and out: pcap and pcapng, every timestamp an exact integer of nanoseconds.
+//! Reads and writes captures: pcap and pcapng, with every timestamp an exact integer of nanoseconds.
 
 mod buffer;
 mod clock;
@@ -10,30 +10,30 @@ pub mod write;
 pub use clock::TimeScale;
 pub use read::{Packet, Reader};
 
-/// Why a capture cannot be read, or not further.
+/// The reason why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The disk said no.
+    /// An error of the operating system.
     #[error("cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    /// No octet in it.
+    /// The file is empty.
     #[error("is empty")]
     Empty,
-    /// Other octets than a capture's.
+    /// The file is not a capture.
     #[error("is neither pcap nor pcapng: it begins with {0}")]
     Unknown(String),
-    /// It breaks off before its first frame.
+    /// The file ends before its first frame.
     #[error("breaks off inside its headers")]
     Headers,
-    /// Octets that contradict each other.
+    /// Fields of the file contradict each other.
     #[error("is broken at octet {at}: {problem}")]
     Broken {
-        /// Where in the file.
+        /// Offset in the file, octets.
         at: u64,
-        /// What is wrong there.
+        /// The contradiction, in words.
         problem: String,
     },
-    /// Frames of a link that is not read.
+    /// The link type is not supported.
     #[error(
         "has frames of link type {0}, which is not read (Ethernet, Linux cooked, BSD loopback, raw IP are)"
     )]

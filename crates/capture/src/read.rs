@@ -11,24 +11,24 @@ use std::io::Read;
 use std::path::Path;
 use tsn_wire::link::Link;
 
-/// Most octets that one frame or block may claim; more is a broken length.
+/// Limit of the octets that one frame or block may claim; a larger length is damaged.
 const LARGEST: u32 = 1 << 26;
-/// Most interfaces of one section.
+/// Limit of interfaces in one section.
 const MOST_INTERFACES: usize = 1 << 16;
-/// Octets of a pcap file's header, and of what comes before each of its frames.
+/// Octets of a pcap file's header, and of the header before each frame.
 const PCAP_HEADER: usize = 24;
 const PCAP_RECORD: usize = 16;
-/// `if_fcslen`, which the parser has no name for.
+/// The option `if_fcslen`, for which the parser has no name.
 const IF_FCSLEN: u16 = 13;
 
 /// One captured frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// When, in ns of the capture's clock; none when the file does not say.
+    /// Timestamp in ns of the capture's clock; `None` if the file has no time for the frame.
     pub t_ns: Option<i64>,
-    /// How its octets begin.
+    /// Link type: the kind of header with which the octets begin.
     pub link: Link,
-    /// Octets that it had on the link, without FCS.
+    /// Octets of the frame on the link, without FCS.
     pub original: u32,
     /// The octets that were captured, without FCS.
     pub octets: &'a [u8],
@@ -48,7 +48,7 @@ enum Kind {
     PcapNg { big_endian: bool },
 }
 
-/// Reads one capture.
+/// Reads one capture file.
 pub struct Reader<R: Read = File> {
     buffer: Buffer<R>,
     kind: Kind,
@@ -62,17 +62,17 @@ impl Reader<File> {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// When it is not the beginning of a capture.
+    /// The file does not begin as a capture.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::new(open_regular(path)?)
     }
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads from anything.
+    /// Reads a capture from any source.
     ///
     /// # Errors
-    /// When it is not the beginning of a capture.
+    /// The source does not begin as a capture.
     pub fn new(from: R) -> Result<Self, Error> {
         let mut buffer = Buffer::new(from);
         if !buffer.fill(4)? {
@@ -111,10 +111,10 @@ impl<R: Read> Reader<R> {
         Ok(Self { buffer, kind, interfaces, clock: None, frames: 0, warning: None })
     }
 
-    /// The next frame; none at the end, and after what cannot be read further (see [`Reader::warning`]).
+    /// The next frame; `None` at the end, or before a damaged part (see [`Reader::warning`]).
     ///
     /// # Errors
-    /// When the file is broken before its first frame, or of a link type that is not read.
+    /// The file is damaged before its first frame, or its link type is not supported.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Packet<'_>>, Error> {
         if self.warning.is_some() {
@@ -128,25 +128,25 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// What kept the file from being read to its end, where something did.
+    /// The reason why the file was not read to its end, if it was not.
     #[must_use]
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }
 
-    /// Frames read so far.
+    /// Number of frames read.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// The clock's name, where the file says it; known once the first frame is read.
+    /// The clock's name, if the file has one; known after the first frame.
     #[must_use]
     pub fn clock(&self) -> Option<&str> {
         self.clock.as_deref()
     }
 
-    /// The file cannot be read further: an error before the first frame, a stated partial result after it.
+    /// The rest of the file cannot be read: an error before the first frame, a warning after it.
     fn stop<T>(&mut self, problem: &str) -> Result<Option<T>, Error> {
         let at = self.buffer.position();
         if self.frames == 0 {
@@ -157,7 +157,7 @@ impl<R: Read> Reader<R> {
         Ok(None)
     }
 
-    /// The file ends inside something that needs `needed` octets, or exactly here.
+    /// The file ends exactly here, or within a part that needs `needed` octets.
     fn end<T>(&mut self) -> Result<Option<T>, Error> {
         let left = self.buffer.octets().len();
         if left > 0 {
@@ -245,7 +245,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Looks at the whole block that the buffer begins with.
+    /// Reads the block at the start of the buffer, which holds all of it.
     fn block(&mut self, length: usize, big_endian: bool) -> Result<Step, Error> {
         let octets = &self.buffer.octets()[..length];
         let parsed = if big_endian { parse_block_be(octets) } else { parse_block_le(octets) };
@@ -269,7 +269,7 @@ impl<R: Read> Reader<R> {
                 let snap = self.interfaces.first().map_or(0, |interface| interface.snap);
                 let limit = if snap == 0 { usize::MAX } else { snap as usize };
                 let captured = block.packet_data().len().min(limit);
-                // Such a block has no time at all.
+                // A block of this type has no time.
                 Ok(Step::Frame {
                     t_ns: None,
                     interface: 0,
@@ -300,25 +300,25 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// What a block turned out to be.
+/// The content of a block.
 enum Step {
     Frame { t_ns: Option<i64>, interface: usize, original: u32, octets: std::ops::Range<usize> },
     Next,
     Broken(&'static str),
 }
 
-/// The one interface of a pcap file; its link field also says whether frames end with their FCS.
+/// The only interface of a pcap file; its link field also tells whether frames end with their FCS.
 fn pcap_interface(header: &PcapHeader) -> Interface {
     let number = header.network.0;
     let link = number & 0xffff;
-    // Bit 26: the FCS length is known; bits 28 to 31: that length, in 16-bit words.
+    // Bit 26: the FCS length is known; bits 28 to 31: the FCS length in 16-bit words.
     let fcs = if number & 0x0400_0000 == 0 { 0 } else { (number.cast_unsigned() >> 28) * 2 };
     let scale =
         if header.is_nanosecond_precision() { TimeScale::NANOSECONDS } else { TimeScale::MICROSECONDS };
     Interface { link: Link::from_number(link).ok_or(link), scale, fcs, snap: header.snaplen }
 }
 
-/// Takes the FCS off, of which the capture may hold a part.
+/// Removes the FCS; the capture may contain only a part of it.
 #[inline]
 fn packet(t_ns: Option<i64>, link: Link, original: u32, octets: &[u8], fcs: u32) -> Packet<'_> {
     let length = u32::try_from(octets.len()).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! When the frames of a flow came, and how long they were: what a talker needs to send them again.
+//! The arrival times and lengths of one flow's frames, so that a talker can send them again.
 
 use crate::{Error, Reader};
 use std::io::Read;
@@ -6,17 +6,17 @@ use std::net::IpAddr;
 use tsn_wire::Mac;
 use tsn_wire::dissect::{Dissected, Network, dissect};
 
-/// Most frames of one flow that are kept.
+/// Limit of frames of one flow.
 pub const MOST_FRAMES: usize = 1 << 20;
-/// What a VLAN tag adds to a frame.
+/// Octets of a VLAN tag.
 const TAG_OCTETS: u32 = 4;
 
-/// A source or destination as people write it.
+/// A source or destination address.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// `02:00:00:00:00:01`.
+    /// MAC address: `02:00:00:00:00:01`.
     Mac(Mac),
-    /// `10.0.0.1`, `fd00::1`.
+    /// IP address: `10.0.0.1`, `fd00::1`.
     Ip(IpAddr),
 }
 
@@ -29,16 +29,16 @@ impl std::str::FromStr for Address {
     }
 }
 
-/// Which frames of a capture belong to the flow: those of which all that is given holds.
+/// The condition for frames of the flow: all given fields must match.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Filter {
-    /// VLAN identifier; `Some(None)`: untagged.
+    /// VLAN identifier; `Some(None)` stands for untagged frames.
     pub vlan: Option<Option<u16>>,
     /// Priority code point.
     pub pcp: Option<u8>,
-    /// Source.
+    /// Source address.
     pub source: Option<Address>,
-    /// Destination.
+    /// Destination address.
     pub destination: Option<Address>,
     /// UDP destination port.
     pub udp: Option<u16>,
@@ -68,35 +68,35 @@ impl Filter {
     }
 }
 
-/// The frames of one flow, in the order of their times.
+/// The frames of one flow, ordered by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// The earliest time in the capture, of any flow.
+    /// The earliest time of any flow in the capture.
     pub begin_ns: i64,
-    /// Times, and octets from destination address to FCS without a VLAN tag.
+    /// Times of the frames, and their octets from destination address to FCS without a VLAN tag.
     pub frames: Vec<(i64, u32)>,
-    /// What of the capture could not be read, if anything.
+    /// Why the rest of the capture could not be read, if it could not.
     pub warning: Option<String>,
 }
 
-/// Why no trace came of a capture.
+/// The reason why a capture has no trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// It cannot be read.
+    /// The capture cannot be read.
     #[error(transparent)]
     Capture(#[from] Error),
-    /// A frame without a time.
+    /// A frame has no time.
     #[error("says no time for its frame {0}")]
     NoTime(u64),
-    /// Too long.
+    /// The flow has too many frames.
     #[error("has more than {MOST_FRAMES} frames of this flow")]
     TooMany,
 }
 
-/// The frames that `filter` takes.
+/// The frames that match `filter`.
 ///
 /// # Errors
-/// When the capture cannot be read, has a frame without time, or more than [`MOST_FRAMES`] of the flow.
+/// The capture cannot be read, has a frame without time, or has more than [`MOST_FRAMES`] of the flow.
 pub fn trace<R: Read>(reader: &mut Reader<R>, filter: &Filter) -> Result<Trace, TraceError> {
     let mut found = Trace { begin_ns: i64::MAX, ..Trace::default() };
     let mut number = 0;
@@ -114,7 +114,7 @@ pub fn trace<R: Read>(reader: &mut Reader<R>, filter: &Filter) -> Result<Trace, 
         }
     }
     found.warning = reader.warning().map(str::to_owned);
-    // Captures of several interfaces or queues need not be in order; frames of one time stay as they are.
+    // Frames of several interfaces or queues may be out of order. The sort keeps the order of frames with equal times.
     found.frames.sort_by_key(|frame| frame.0);
     Ok(found)
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Link type Ethernet.
 const ETHERNET: u16 = 1;
-/// Most octets that a reader must expect of one frame; jumbo frames included.
+/// Limit of the octets of one frame, as readers are told; includes jumbo frames.
 const SNAP_LENGTH: u32 = 262_144;
 /// Block types.
 mod block {
@@ -16,7 +16,7 @@ mod block {
     pub const SIMPLE_PACKET: u32 = 3;
     pub const ENHANCED_PACKET: u32 = 6;
 }
-/// Options by the names of the format.
+/// Options, named as in the format.
 mod option {
     pub const END: u16 = 0;
     pub const SHB_USERAPPL: u16 = 4;
@@ -25,12 +25,12 @@ mod option {
     pub const IF_TSRESOL: u16 = 9;
     pub const IF_FCSLEN: u16 = 13;
 }
-/// How an interface's description names its clock; what follows is the name.
+/// Prefix of an interface's description; the name of its clock follows.
 pub const CLOCK: &str = "clock: ";
 
-/// A capture file being written.
+/// Writes a capture file.
 ///
-/// Every frame is a whole block: a file that breaks off is readable up to its last whole frame.
+/// Every frame is a whole block, so an incomplete file is readable up to its last whole frame.
 #[derive(Debug)]
 pub struct PcapNg<W: Write = BufWriter<File>> {
     into: W,
@@ -38,28 +38,28 @@ pub struct PcapNg<W: Write = BufWriter<File>> {
 }
 
 impl PcapNg<BufWriter<File>> {
-    /// Creates (or replaces) a file for the frames of one interface, stamped by one clock.
+    /// Creates (or replaces) a file for the frames of one interface with one clock.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// The file cannot be created.
     pub fn create(path: &Path, interface: &str, clock: &str) -> io::Result<Self> {
         Self::new(BufWriter::with_capacity(1 << 18, File::create(path)?), interface, clock)
     }
 }
 
 impl<W: Write> PcapNg<W> {
-    /// Writes to anything; each frame is one write.
+    /// Writes to any destination; each frame is one write.
     ///
     /// # Errors
-    /// When the headers cannot be written.
+    /// The headers cannot be written.
     pub fn new(into: W, interface: &str, clock: &str) -> io::Result<Self> {
         Self::cut(into, interface, clock, SNAP_LENGTH)
     }
 
-    /// Writes frames of which no more than `snap` octets are kept; each frame is one write.
+    /// Writes frames of which at most `snap` octets are kept; each frame is one write.
     ///
     /// # Errors
-    /// When the headers cannot be written.
+    /// The headers cannot be written.
     pub fn cut(into: W, interface: &str, clock: &str, snap: u32) -> io::Result<Self> {
         let mut file = Self { into, block: Vec::with_capacity(2048) };
         file.begin(block::SECTION_HEADER);
@@ -82,10 +82,10 @@ impl<W: Write> PcapNg<W> {
         Ok(file)
     }
 
-    /// Writes one frame: `bytes` of it, out of `original_length` (both without FCS).
+    /// Writes one frame: `bytes` of its `original_length` octets (both without FCS).
     ///
     /// # Errors
-    /// When it cannot be written, or when the time is before the clock's epoch, which the format cannot say.
+    /// The frame cannot be written, or its time is before the clock's epoch, which the format cannot express.
     pub fn frame(&mut self, t_ns: i64, bytes: &[u8], original_length: u32) -> io::Result<()> {
         let stamp =
             u64::try_from(t_ns).map_err(|_| io::Error::other("a capture cannot hold a time before 0"))?;
@@ -101,13 +101,13 @@ impl<W: Write> PcapNg<W> {
         self.end()
     }
 
-    /// Writes one frame that has no time: what its reader then finds is no stamp, and not zero.
+    /// Writes a frame without a time: readers find no timestamp instead of zero.
     ///
-    /// The format says how many octets of such a frame are kept by the interface's `snap` alone, so `bytes` are that
-    /// many, or all.
+    /// The format has no length for the kept octets of such a frame: the interface's `snap` decides. Therefore `bytes`
+    /// has `snap` octets, or all octets of the frame.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// The frame cannot be written.
     pub fn frame_without_time(&mut self, bytes: &[u8], original_length: u32) -> io::Result<()> {
         self.begin(block::SIMPLE_PACKET);
         self.block.extend_from_slice(&original_length.to_le_bytes());
@@ -116,10 +116,10 @@ impl<W: Write> PcapNg<W> {
         self.end()
     }
 
-    /// Flushes what waits.
+    /// Writes all buffered octets.
     ///
     /// # Errors
-    /// When the disk is full, for example.
+    /// For example, the disk is full.
     pub fn finish(mut self) -> io::Result<()> {
         self.into.flush()
     }
@@ -130,7 +130,7 @@ impl<W: Write> PcapNg<W> {
         self.block.extend_from_slice(&[0; 4]);
     }
 
-    /// One option: code, length, value, padding to 32 bits. A value of more than 64 KB is cut.
+    /// One option: code, length, value, padding to 32 bits. A value of more than 64 KB is truncated.
     fn option(&mut self, code: u16, value: &[u8]) {
         let length = u16::try_from(value.len()).unwrap_or(u16::MAX);
         self.block.extend_from_slice(&code.to_le_bytes());

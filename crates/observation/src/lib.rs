@@ -1,29 +1,29 @@
-//! One observation is one sighting of one frame; a simulated frame and a captured one look the same.
+//! Observations: one observation is one sighting of one frame, simulated or captured.
 //!
-//! [`Sighting`] is the row that hot paths hand over: numbers only. What the numbers mean (tap and stream names,
-//! stages, clocks) is a [`Legend`], stored once per file.
+//! [`Sighting`] is the row that fast code passes on: numbers only. The names for these numbers (taps, streams, stages,
+//! clocks) are in a [`Legend`], stored once per file.
 
 pub mod log;
 pub mod parquet;
 
 use serde::{Deserialize, Serialize};
 
-/// Added to [`Sighting::copy`] where a copy arrives at its end: whoever is behind does not get it.
+/// Added to [`Sighting::copy`] if the frame is eliminated here: nodes behind this point do not receive it.
 pub const ELIMINATED: u8 = 128;
 
-/// One sighting of one frame, as handed over by a backend.
+/// One sighting of one frame, from a backend.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// Where: index into [`Legend::taps`].
+    /// Tap: index into [`Legend::taps`].
     pub tap: u16,
-    /// Which stream: index into [`Legend::streams`].
+    /// Stream: index into [`Legend::streams`].
     pub stream: u32,
-    /// The talker's sequence number, from 0.
+    /// Sequence number of the talker, from 0.
     pub seq: u64,
-    /// Which copy of a replicated frame (FRER), from 1; 0 when there is one. With [`ELIMINATED`] added: the copy
-    /// that arrives here is taken out, because another one came first.
+    /// Number of the member stream (FRER), from 1; 0 if the stream is not replicated. [`ELIMINATED`] is added if this
+    /// frame is eliminated here, because another one arrived first.
     pub copy: u8,
-    /// When, in ns on the tap's clock; none when the stamp is missing.
+    /// Timestamp in ns on the tap's clock; `None` if the timestamp is missing.
     pub t_ns: Option<i64>,
     /// Octets from destination address to FCS.
     pub octets: u32,
@@ -33,41 +33,41 @@ pub struct Sighting {
     pub vid: u16,
 }
 
-/// Takes sightings; a file, a capture writer, or a test's vector.
+/// A receiver of sightings: a file, a capture writer, or a vector in a test.
 pub trait Sink {
-    /// One sighting.
+    /// Receives one sighting.
     ///
     /// # Errors
-    /// When it cannot be kept; the run then ends.
+    /// The sighting cannot be stored; the run then ends.
     fn sight(&mut self, sighting: Sighting) -> std::io::Result<()>;
 
-    /// One sighting of a frame whose octets are known, without its FCS; whoever does not care for them need not.
+    /// Receives one sighting of a frame whose octets are known, without FCS. By default the octets are ignored.
     ///
     /// # Errors
-    /// When it cannot be kept; the run then ends.
+    /// The sighting cannot be stored; the run then ends.
     fn frame(&mut self, sighting: Sighting, _octets: &[u8]) -> std::io::Result<()> {
         self.sight(sighting)
     }
 
-    /// How wrong a clock was; whoever does not care need not.
+    /// Receives the error of a clock. By default it is ignored.
     ///
     /// # Errors
-    /// When it cannot be kept; the run then ends.
+    /// The error cannot be stored; the run then ends.
     fn clock_error(&mut self, _error: ClockError) -> std::io::Result<()> {
         Ok(())
     }
 }
 
-/// How wrong a node's clock was at one moment.
+/// The error of a node's clock at one instant.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ClockError {
-    /// The node: its place in the Plan.
+    /// Index of the node in the Plan.
     pub node: u32,
-    /// When, in true time.
+    /// The instant in true time.
     pub t_ns: i64,
-    /// The clock ahead of true time, in ps.
+    /// Lead of the clock over true time, in ps.
     pub error_ps: i64,
-    /// The clock ahead of the grandmaster's, in ps; none where there is no grandmaster.
+    /// Lead of the clock over the grandmaster's clock, in ps; `None` if there is no grandmaster.
     pub offset_ps: Option<i64>,
 }
 
@@ -78,41 +78,41 @@ impl Sink for Vec<Sighting> {
     }
 }
 
-/// What the numbers of a file's sightings mean.
+/// The meaning of the numbers in a file's sightings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Legend {
-    /// The Plan's content hash, where there is a Plan.
+    /// Content hash of the Plan, if there is a Plan.
     #[serde(default)]
     pub plan: Option<String>,
-    /// Taps in order of their number.
+    /// Taps, ordered by number.
     pub taps: Vec<TapLegend>,
-    /// Streams in order of their number.
+    /// Streams, ordered by number.
     pub streams: Vec<StreamLegend>,
 }
 
-/// What a tap's number means.
+/// The meaning of a tap's number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TapLegend {
-    /// `zgw1 -> zgw2 tx`.
+    /// Name of the tap: `zgw1 -> zgw2 tx`.
     pub name: String,
-    /// The node it is on.
+    /// Name of the node.
     pub node: String,
-    /// `send`, `tx`, `rx`, ….
+    /// Stage: `send`, `tx`, `rx`, ….
     pub stage: String,
-    /// Whose clock stamps: `true` for the simulator's own time.
+    /// Name of the clock of the timestamps: `true` for the simulator's own time.
     pub clock: String,
-    /// `start` or `end` of the frame.
+    /// Point of the frame that timestamps refer to: `start` or `end`.
     pub point: String,
-    /// Why stamps are missing here, where they are.
+    /// The reason why timestamps are missing here, if they are.
     #[serde(default)]
     pub missing: Option<String>,
 }
 
-/// What a stream's number means.
+/// The meaning of a stream's number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamLegend {
-    /// The flow: `f1-cc.1`.
+    /// Name of the flow: `f1-cc.1`.
     pub name: String,
-    /// The scenario stream: `f1-cc`.
+    /// Name of the scenario stream: `f1-cc`.
     pub group: String,
 }

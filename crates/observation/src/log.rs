@@ -1,26 +1,27 @@
-//! Sightings as live tools write them: a legend, then one record of 32 octets per sighting, little-endian.
+//! Logs of live tools: a legend, then one record of 32 octets per sighting, little-endian.
 //!
 //! ```text
 //!  tsnbench-sightings/1 LF, the legend as one line of JSON LF, then of each sighting
 //!  tap u16 | pcp u8 | copy u8 | vid u16 | zero u16 | stream u32 | octets u32 | seq u64 | t i64 (ns)
 //! ```
 //!
-//! The least i64 is a stamp that is missing. Live tools have no time for Parquet; `tsnbench` merges their logs into it.
+//! The smallest i64 stands for a missing timestamp. Live tools have no time for Parquet; `tsnbench` converts their
+//! logs.
 
 use crate::{Legend, Sighting};
 use std::io::{self, BufRead, Read, Write};
 
-/// The first line.
+/// The first line of a log.
 pub const MAGIC: &str = "tsnbench-sightings/1";
-/// Of one record.
+/// Octets of one record.
 const OCTETS: usize = 32;
-/// A stamp that is missing.
+/// The value of a missing timestamp.
 const MISSING: i64 = i64::MIN;
 
 /// Writes a whole log.
 ///
 /// # Errors
-/// When the disk is full, for example.
+/// For example, the disk is full.
 pub fn write<'a>(
     into: &mut impl Write,
     legend: &Legend,
@@ -38,12 +39,12 @@ pub fn write<'a>(
 /// Reads a whole log.
 ///
 /// # Errors
-/// When it is none, or ends inside a record.
+/// The file is not a log, or ends within a record.
 pub fn read(from: &mut impl BufRead) -> io::Result<(Legend, Vec<Sighting>)> {
     let wrong =
         |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("not a log of sightings: {what}"));
     let mut line = String::new();
-    // A legend names taps and streams: a few hundred octets each.
+    // A legend contains taps and streams: a few hundred octets each.
     let mut head = from.take(1 << 26);
     head.read_line(&mut line)?;
     if line.trim_end() != MAGIC {

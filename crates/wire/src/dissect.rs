@@ -1,4 +1,4 @@
-//! A captured frame taken apart as far as matching needs it: addresses, tag, IP, UDP, payload.
+//! Dissects a captured frame as far as matching needs it: addresses, tag, IP, UDP, payload.
 
 use crate::ethernet::{EtherType, Mac, Tag};
 use crate::link::{self, Link};
@@ -6,10 +6,10 @@ use crate::{Error, ethernet};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, UdpHeaderSlice};
 use tsn_units::FCS;
 
-/// What is inside.
+/// The network layer of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// Something else; the frame's payload is all there is.
+    /// Another protocol; only the frame's payload is known.
     Other,
     /// IPv4.
     Ipv4 {
@@ -19,7 +19,7 @@ pub enum Network {
         destination: [u8; 4],
         /// Identification.
         id: u16,
-        /// What it carries.
+        /// Protocol number of the IP payload.
         protocol: u8,
     },
     /// IPv6.
@@ -28,38 +28,38 @@ pub enum Network {
         source: [u8; 16],
         /// Destination address.
         destination: [u8; 16],
-        /// What it carries.
+        /// Protocol number of the IP payload.
         protocol: u8,
     },
 }
 
-/// A frame taken apart.
+/// A dissected frame.
 #[derive(Copy, Clone, Debug)]
 pub struct Dissected<'a> {
     source: Option<&'a [u8; 6]>,
     destination: Option<&'a [u8; 6]>,
     /// VLAN tag.
     pub tag: Option<Tag>,
-    /// What the frame carries.
+    /// Type of the frame's payload.
     pub ether_type: EtherType,
     /// The network layer.
     pub network: Network,
     /// Source and destination port, for UDP.
     pub ports: Option<(u16, u16)>,
-    /// The innermost payload that was reached: of UDP, of IP, or of the frame.
+    /// The innermost known payload: that of UDP, of IP, or of the frame.
     pub payload: &'a [u8],
-    /// What follows the `EtherType`, without Ethernet's padding where IP says how long it is.
+    /// The octets after the `EtherType`, without Ethernet's padding if IP has a length.
     pub packet: &'a [u8],
-    /// Octets of the whole frame from destination address to FCS; reckoned where the link is not Ethernet.
+    /// Octets of the whole frame from destination address to FCS; computed for links other than Ethernet.
     pub octets: u32,
-    /// Octets at the end of the frame that the capture does not hold.
+    /// Octets at the end of the frame that the capture lacks.
     pub uncaptured: u32,
 }
 
-/// Takes a frame apart that was `original` octets long on its link, FCS excluded, of which `bytes` were captured.
+/// Dissects a frame of `original` octets on its link, without FCS, of which `bytes` were captured.
 ///
 /// # Errors
-/// When the frame ends inside its link layer. What is broken further in is simply not reached.
+/// The frame ends within its link layer. Damage in later layers ends the dissection without an error.
 #[inline]
 pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>, Error> {
     let opened = link::open(link, bytes)?;
@@ -92,13 +92,13 @@ pub fn dissect(link: Link, bytes: &[u8], original: u32) -> Result<Dissected<'_>,
 }
 
 impl<'a> Dissected<'a> {
-    /// Source address, where the link shows it.
+    /// Source address, if the link layer has one.
     #[must_use]
     pub fn source(&self) -> Option<Mac> {
         self.source.copied().map(Mac)
     }
 
-    /// Destination address, where the link shows it.
+    /// Destination address, if the link layer has one.
     #[must_use]
     pub fn destination(&self) -> Option<Mac> {
         self.destination.copied().map(Mac)
@@ -108,7 +108,7 @@ impl<'a> Dissected<'a> {
     fn open_ipv4(&mut self) {
         let Ok(ip) = Ipv4HeaderSlice::from_slice(self.packet) else { return };
         let total = usize::from(ip.total_len());
-        // A length of 0 is what a segmentation offload leaves.
+        // Segmentation offload leaves a length of 0.
         if total >= ip.slice().len() && total < self.packet.len() {
             self.packet = &self.packet[..total];
         }
@@ -148,10 +148,10 @@ impl<'a> Dissected<'a> {
         }
     }
 
-    /// A hash of the octets that are the same wherever the frame is seen, of at most `limit` octets.
+    /// A hash of at most `limit` octets that are equal at every place where the frame is captured.
     ///
-    /// Left out: link layer and tags, time to live, type of service, and the checksums of IPv4, UDP and TCP (a sender's
-    /// capture shows them before the hardware fills them in), and zeros at the end (Ethernet's padding).
+    /// Excluded are the link layer and its tags, time to live, type of service, the checksums of IPv4, UDP and TCP (a
+    /// sender's capture shows them before the hardware computes them), and zeros at the end (Ethernet's padding).
     #[must_use]
     pub fn invariant_hash(&self, limit: usize) -> u64 {
         let packet = &self.packet[..self.packet.len().min(limit)];
@@ -191,7 +191,7 @@ impl<'a> Dissected<'a> {
     }
 }
 
-/// Folds octets into a hash, eight at a time; not for secrets.
+/// Hashes octets, eight at a time; not for secrets.
 fn fold(mut hash: u64, octets: &[u8]) -> u64 {
     const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
     for chunk in octets.chunks(8) {
@@ -234,10 +234,10 @@ mod tests {
         let found = dissect(Link::Ethernet, &bytes, 1226).unwrap();
         assert_eq!((found.octets, found.ports, found.payload.len()), (1230, Some((5001, 5001)), 1180));
         assert_eq!(found.tag, Some(Tag { pcp: 3, dei: false, vid: 9 }));
-        // Cut by the capture: still told apart, and still as long as it was.
+        // Truncated by the capture: still distinct, with the original length.
         let cut = dissect(Link::Ethernet, &bytes[..64], 1226).unwrap();
         assert_eq!((cut.octets, cut.payload.len()), (1230, 18));
-        // Without link layer it is reckoned as an untagged frame.
+        // Without a link layer, the length is that of an untagged frame.
         let raw = dissect(Link::RawIp, &bytes[18..], 1208).unwrap();
         assert_eq!((raw.octets, raw.network), (1226, found.network));
     }

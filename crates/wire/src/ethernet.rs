@@ -31,14 +31,14 @@ impl fmt::Display for Mac {
     }
 }
 
-/// What the payload of a frame is.
+/// Type of a frame's payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EtherType(pub u16);
 
 impl EtherType {
     /// IPv4.
     pub const IPV4: Self = Self(0x0800);
-    /// netlatency's choice.
+    /// netlatency's own type.
     pub const NETLATENCY: Self = Self(0x0808);
     /// A customer VLAN tag. IEEE 802.1Q-2022, 9.5.
     pub const CUSTOMER_TAG: Self = Self(0x8100);
@@ -54,7 +54,7 @@ impl EtherType {
     pub const RTC_TESTBENCH: Self = Self(0xb62c);
 }
 
-/// Tag control information: who goes first, and which VLAN.
+/// Tag control information: priority and VLAN.
 ///
 /// IEEE 802.1Q-2022, 9.6.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -68,14 +68,14 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// From the two octets after the tag's `EtherType`.
+    /// Reads the two octets after the tag's `EtherType`.
     #[must_use]
     pub const fn from_octets(octets: [u8; 2]) -> Self {
         let control = u16::from_be_bytes(octets);
         Self { pcp: octets[0] >> 5, dei: control & 0x1000 != 0, vid: control & 0x0fff }
     }
 
-    /// The two octets after the tag's `EtherType`; higher bits than a field has are dropped.
+    /// The two octets after the tag's `EtherType`; excess bits of a field are dropped.
     #[must_use]
     pub const fn octets(self) -> [u8; 2] {
         let control = ((self.pcp as u16 & 7) << 13) | ((self.dei as u16) << 12) | (self.vid & 0x0fff);
@@ -83,7 +83,7 @@ impl Tag {
     }
 }
 
-/// Where the fields of a frame are.
+/// Offsets of a frame's fields.
 mod field {
     use std::ops::Range;
     pub const DESTINATION: Range<usize> = 0..6;
@@ -95,7 +95,7 @@ mod field {
 pub const HEADER: usize = 14;
 /// Octets that a tag adds.
 pub const TAG: usize = 4;
-/// Octets of an R-TAG: EtherType, two reserved ones, sequence number.
+/// Octets of an R-TAG: EtherType, two reserved octets, sequence number.
 const R_TAG: usize = 6;
 
 /// An accessor over a captured frame, which may carry any number of tags.
@@ -103,10 +103,10 @@ const R_TAG: usize = 6;
 pub struct Frame<'a>(&'a [u8]);
 
 impl<'a> Frame<'a> {
-    /// Looks at `bytes` as a frame.
+    /// Reads `bytes` as a frame.
     ///
     /// # Errors
-    /// When not even the header is there.
+    /// The octets are fewer than a header.
     pub const fn new(bytes: &'a [u8]) -> Result<Self, Error> {
         if bytes.len() < HEADER {
             return Err(Error::Truncated { what: "an Ethernet header", needed: HEADER, found: bytes.len() });
@@ -126,30 +126,30 @@ impl<'a> Frame<'a> {
         address(&self.0[field::SOURCE])
     }
 
-    /// The outermost tag, what follows the innermost one, and from where.
+    /// The outermost tag, the type after the innermost tag, and the payload.
     ///
     /// # Errors
-    /// When the frame ends inside a tag.
+    /// The frame ends within a tag.
     pub fn contents(&self) -> Result<Contents<'a>, Error> {
         contents(&self.0[field::TYPE..])
     }
 }
 
-/// What a frame carries behind its addresses and tags.
+/// The part of a frame after its addresses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Contents<'a> {
     /// The outermost tag.
     pub tag: Option<Tag>,
-    /// What the payload is.
+    /// Type of the payload.
     pub ether_type: EtherType,
-    /// The payload, with whatever padding the frame has.
+    /// The payload, with the frame's padding.
     pub payload: &'a [u8],
 }
 
 /// Reads `bytes`, which start with an `EtherType`.
 ///
 /// # Errors
-/// When they end inside a tag.
+/// The octets end within a tag.
 #[inline]
 pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     let [high, low, rest @ ..] = bytes else {
@@ -158,10 +158,10 @@ pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     untag(EtherType(u16::from_be_bytes([*high, *low])), rest)
 }
 
-/// Reads `rest`, which follows `ether_type`, perhaps a tag's.
+/// Reads `rest`, the octets after `ether_type`, which may be the type of a tag.
 ///
 /// # Errors
-/// When it ends inside a tag.
+/// The octets end within a tag.
 #[inline]
 pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
@@ -195,24 +195,24 @@ fn address(octets: &[u8]) -> Mac {
     Mac(address)
 }
 
-/// A header that makes sense.
+/// A header with valid values.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
     /// Destination address.
     pub destination: Mac,
     /// Source address.
     pub source: Mac,
-    /// Customer tag, where there is one.
+    /// Customer tag, if there is one.
     pub tag: Option<Tag>,
-    /// What the payload is.
+    /// Type of the payload.
     pub ether_type: EtherType,
 }
 
 impl Repr {
-    /// Reads the header of a frame with at most one tag that counts.
+    /// Reads the header of a frame; of several tags the outermost is kept.
     ///
     /// # Errors
-    /// When the frame ends inside it.
+    /// The frame ends within its header.
     pub fn parse(frame: &Frame<'_>) -> Result<Self, Error> {
         let Contents { tag, ether_type, .. } = frame.contents()?;
         Ok(Self { destination: frame.destination(), source: frame.source(), tag, ether_type })

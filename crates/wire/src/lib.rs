@@ -1,8 +1,7 @@
-//! How frames look as bytes: Ethernet, VLAN tag, IPv4, UDP, and the payloads that test tools write;
-//! which frames carry TRDP.
+//! Frames as bytes: Ethernet, VLAN tag, IPv4, UDP, payloads of test tools, and frames that carry TRDP.
 //!
-//! Every header has two views: a thin accessor over foreign bytes, and a `Repr` that can only hold sense.
-//! Frames here end before the FCS, as captures do.
+//! Every header has two views: a thin accessor over foreign bytes, and a `Repr` with valid values only. Frames here
+//! end before the FCS, as captures do.
 
 pub mod build;
 pub mod dissect;
@@ -15,31 +14,31 @@ pub mod telegram;
 
 pub use ethernet::{EtherType, Mac, Tag};
 
-/// What is wrong with bytes or text that should be part of a frame.
+/// An error in bytes or text that should be part of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Fewer octets than the header needs.
     #[error("{what} needs {needed} octets, {found} are there")]
     Truncated {
-        /// Which header.
+        /// Name of the header.
         what: &'static str,
-        /// Octets that it has.
+        /// Octets of the header.
         needed: usize,
-        /// Octets that are there.
+        /// Available octets.
         found: usize,
     },
-    /// Octets that this header cannot have.
+    /// Octets that are invalid in this header.
     #[error("not {0}")]
     Not(&'static str),
-    /// Text that is no address.
+    /// Text that is not an address.
     #[error("expected a MAC address like 02:00:00:00:00:01, found {0:?}")]
     MacText(String),
-    /// A number that its field cannot hold.
+    /// A number that is too large for its field.
     #[error("{field} cannot hold {value}")]
     TooLarge {
-        /// Which field.
+        /// Name of the field.
         field: &'static str,
-        /// What should go in.
+        /// The number.
         value: u64,
     },
 }

@@ -1,9 +1,9 @@
-//! What captures put before a frame's network layer: link types by their registered numbers.
+//! Link layers of captures, by their registered numbers.
 
 use crate::Error;
 use crate::ethernet::{self, Contents, EtherType};
 
-/// How the octets of a captured frame begin.
+/// Kind of the header at the start of a captured frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Link {
     /// Ethernet, with or without VLAN tags.
@@ -14,12 +14,12 @@ pub enum Link {
     LinuxCooked2,
     /// BSD loopback: the address family in either byte order.
     Loopback,
-    /// IPv4 or IPv6 with nothing before it.
+    /// IPv4 or IPv6 without a link layer.
     RawIp,
 }
 
 impl Link {
-    /// From the number in a capture file; none for one that is not read.
+    /// Converts the number in a capture file; `None` if the link type is not supported.
     #[must_use]
     pub const fn from_number(number: i32) -> Option<Self> {
         match number {
@@ -27,30 +27,30 @@ impl Link {
             113 => Some(Self::LinuxCooked),
             276 => Some(Self::LinuxCooked2),
             0 | 108 => Some(Self::Loopback),
-            // 12 and 14 are how some systems number raw IP.
+            // Some systems number raw IP as 12 or 14.
             12 | 14 | 101 | 228 | 229 => Some(Self::RawIp),
             _ => None,
         }
     }
 }
 
-/// A captured frame with its link layer taken off.
+/// A captured frame without its link layer.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Opened<'a> {
-    /// Source address, where the link shows it.
+    /// Source address, if the link layer has one.
     pub source: Option<&'a [u8; 6]>,
-    /// Destination address, where the link shows it.
+    /// Destination address, if the link layer has one.
     pub destination: Option<&'a [u8; 6]>,
-    /// Tag, what the payload is, and the payload.
+    /// Tag, type of the payload, and payload.
     pub contents: Contents<'a>,
-    /// Octets of the link layer as captured.
+    /// Octets of the captured link layer.
     pub header: usize,
 }
 
-/// Takes the link layer off.
+/// Removes the link layer.
 ///
 /// # Errors
-/// When the frame ends inside it, or when it is neither IPv4 nor IPv6 where it must be.
+/// The frame ends within its link layer, or is neither IPv4 nor IPv6 where it must be.
 #[inline]
 pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
     let cut = |needed: usize| Error::Truncated { what: "a link header", needed, found: bytes.len() };
@@ -95,7 +95,7 @@ pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
     Ok(Opened { source, destination, contents, header: bytes.len() - contents.payload.len() })
 }
 
-/// A cooked header's address, when it is a MAC address.
+/// A cooked header's address, if it is a MAC address.
 fn mac(length: u16, address: &[u8]) -> Option<&[u8; 6]> {
     address.first_chunk().filter(|_| length == 6)
 }

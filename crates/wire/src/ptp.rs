@@ -7,11 +7,11 @@ use crate::ethernet::{self, EtherType, Mac};
 const SMALLEST: usize = 60;
 /// Octets of the common header. IEEE 1588-2019, 13.3.
 const HEADER: usize = 34;
-/// Where everyone listens who forwards nothing of it: gPTP's messages and all that measure a link's delay.
+/// Address that bridges do not forward: for gPTP, and for messages that measure the delay of a link.
 const ONE_LINK: Mac = Mac([0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e]);
-/// Everything else of IEEE 1588.
+/// Address of all other messages of IEEE 1588.
 const FORWARDED: Mac = Mac([0x01, 0x1b, 0x19, 0x00, 0x00, 0x00]);
-/// `ptpTimescale`.
+/// Flag `ptpTimescale`.
 const PTP_TIMESCALE: u8 = 0x08;
 const TWO_STEP: u8 = 0x02;
 /// Version 2.1.
@@ -20,49 +20,49 @@ const VERSION: u8 = 0x12;
 /// A port of a clock: `clockIdentity` and `portNumber`.
 pub type PortIdentity = ([u8; 8], u16);
 
-/// What follows the header. Times in ns since the epoch.
+/// The body of a message. Times in ns since the epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Its own time where it is one-step.
+    /// Sync, with its own time if it is one-step.
     Sync {
-        /// None: a Follow_Up says it.
+        /// `originTimestamp`; `None` if a Follow_Up carries the time.
         origin_ns: Option<i64>,
-        /// gPTP's one-step Sync carries the Follow_Up's information.
+        /// The Follow_Up information TLV, which gPTP's one-step Sync carries.
         rate: Option<i32>,
     },
-    /// With gPTP's information where `rate` is there (`cumulativeScaledRateOffset`).
+    /// Follow_Up, with gPTP's information TLV if `rate` (`cumulativeScaledRateOffset`) is given.
     FollowUp {
         /// `preciseOriginTimestamp`.
         origin_ns: i64,
-        /// gPTP only.
+        /// `cumulativeScaledRateOffset`, gPTP only.
         rate: Option<i32>,
     },
-    /// Asks for a link's delay.
+    /// Pdelay_Req: request to measure the delay of a link.
     PdelayReq,
-    /// When the request came, and whose it was.
+    /// Pdelay_Resp: the receipt time of the request, and its sender.
     PdelayResp {
         /// `requestReceiptTimestamp`.
         received_ns: i64,
         /// `requestingPortIdentity`.
         to: PortIdentity,
     },
-    /// When the response left.
+    /// Pdelay_Resp_Follow_Up: the time at which the response was sent.
     PdelayRespFollowUp {
         /// `responseOriginTimestamp`.
         sent_ns: i64,
         /// `requestingPortIdentity`.
         to: PortIdentity,
     },
-    /// Asks for the delay to the master.
+    /// Delay_Req: request to measure the delay to the master.
     DelayReq,
-    /// When the request came, and whose it was.
+    /// Delay_Resp: the receipt time of the request, and its sender.
     DelayResp {
         /// `receiveTimestamp`.
         received_ns: i64,
         /// `requestingPortIdentity`.
         to: PortIdentity,
     },
-    /// How good a grandmaster is known.
+    /// Announce: the qualities of the best known grandmaster.
     Announce {
         /// `grandmasterPriority1`.
         priority1: u8,
@@ -86,17 +86,17 @@ pub enum Body {
 /// One message to build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// gPTP, not IEEE 1588 itself: `majorSdoId` and addresses.
+    /// Whether the message is gPTP's instead of IEEE 1588's own: sets `majorSdoId` and addresses.
     pub gptp: bool,
     /// The sender's MAC address.
     pub mac: Mac,
-    /// Whose message: not the sender's where a transparent clock passes it on.
+    /// Port of the message; differs from the sender's if a transparent clock forwards the message.
     pub source: PortIdentity,
     /// `sequenceId`.
     pub sequence: u16,
     /// `correctionField`, ps.
     pub correction_ps: i64,
-    /// What it says.
+    /// The body.
     pub body: Body,
 }
 
@@ -144,7 +144,7 @@ impl Body {
                 path,
             } => {
                 timestamp(0, into);
-                // currentUtcOffset is not known; one octet is reserved.
+                // currentUtcOffset is unknown; one octet is reserved.
                 into.extend_from_slice(&[0, 0, 0, *priority1, *class, *accuracy]);
                 into.extend_from_slice(&variance.to_be_bytes());
                 into.push(*priority2);
@@ -175,13 +175,13 @@ impl Repr {
         into.push(u8::from(self.gptp) << 4 | kind);
         into.extend_from_slice(&[VERSION, 0, 0, 0, 0]);
         into.extend_from_slice(&[if two_step { TWO_STEP } else { 0 }, PTP_TIMESCALE]);
-        // In 2^-16 ns.
+        // The field counts in 2^-16 ns.
         let correction = (i128::from(self.correction_ps) << 16).div_euclid(1_000) as i64;
         into.extend_from_slice(&correction.to_be_bytes());
         into.extend_from_slice(&[0; 4]);
         port(self.source, into);
         into.extend_from_slice(&self.sequence.to_be_bytes());
-        // logMessageInterval: 0x7f where none is told.
+        // logMessageInterval is 0x7f in messages without an interval.
         into.extend_from_slice(&[control, 0x7f]);
         debug_assert_eq!(into.len(), start + HEADER);
         self.body.emit(into);

@@ -1,14 +1,14 @@
-//! Which tool wrote a frame, told from its bytes.
+//! Recognises the tool that sent a frame.
 //!
-//! Some tools mark every frame (own test payload, `send_udp`, RTC-Testbench, netlatency). iperf3 and FlexTest do not:
-//! it takes a few frames of the same flow to see their counters count ([`Evidence`]).
+//! Some tools mark every frame (tsnbench's own test payload, `send_udp`, RTC-Testbench, netlatency). iperf3 and
+//! FlexTest do not: they are recognised by counters in several frames of a flow ([`Evidence`]).
 
 use crate::dissect::{Dissected, Network};
 use crate::ethernet::EtherType;
 use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, send_udp};
 use crate::telegram;
 
-/// Whose frames they are, which says where a frame's number is.
+/// The format of a frame; it determines where the frame has its number.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// tsnbench's own test payload.
@@ -27,12 +27,12 @@ pub enum Format {
     FlexTest,
     /// TRDP process data: the telegram's sequence counter.
     Trdp,
-    /// Nobody's we know: told by a hash of what does not change on the way.
+    /// Unknown tool: frames are identified by a hash of the octets that do not change on the path.
     Unknown,
 }
 
 impl Format {
-    /// How people call it.
+    /// Name of the format for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,15 +48,15 @@ impl Format {
         }
     }
 
-    /// Whether its numbers are the talker's own sequence, so that a gap is a frame that was never sent.
+    /// Whether the numbers are the talker's own sequence, so that a gap is a frame that was never sent.
     ///
-    /// A host may leave out IPv4 identifications, and a hash is no number at all.
+    /// A host may skip IPv4 identifications, and a hash is not a sequence number.
     #[must_use]
     pub const fn is_sequence(self) -> bool {
         !matches!(self, Self::FlexTest | Self::Unknown)
     }
 
-    /// How many bits its numbers have before they start again.
+    /// Width of the numbers in bits, after which they start again from zero.
     #[must_use]
     pub const fn number_bits(self) -> u32 {
         match self {
@@ -83,7 +83,7 @@ pub fn marked(frame: &Dissected<'_>) -> Option<Format> {
     }
 }
 
-/// What the frames of one UDP flow, seen in order, say about its tool.
+/// Evidence of the tool in the frames of one UDP flow, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     last: Option<Seen>,
@@ -94,7 +94,7 @@ pub struct Evidence {
     next_id: u32,
 }
 
-/// What is compared from frame to frame.
+/// The fields that are compared from frame to frame.
 #[derive(Copy, Clone, Debug)]
 struct Seen {
     narrow: Option<iperf3::Repr>,
@@ -102,11 +102,11 @@ struct Seen {
     id: Option<u16>,
 }
 
-/// Most numbers that a counter may go on by from one frame to the next (frames can be missing).
+/// Largest step of a counter from one frame to the next (frames may be missing).
 const LARGEST_STEP: u64 = 1000;
 
 impl Evidence {
-    /// Takes note of the flow's next frame.
+    /// Adds the next frame of the flow.
     pub fn see(&mut self, frame: &Dissected<'_>) {
         let id = match frame.network {
             Network::Ipv4 { id, .. } if frame.source().is_some() => {
@@ -129,10 +129,10 @@ impl Evidence {
         }
     }
 
-    /// The format that nine of ten steps agree with; needs two frames at least.
+    /// The format that agrees with nine of ten steps; needs at least two frames.
     ///
-    /// Any host counts its IPv4 identifications, over all that it sends. Only where most of a flow's follow each
-    /// other do they number the flow's own frames.
+    /// A host counts the IPv4 identifications of all its packets. They number the frames of one flow only if most of
+    /// the flow's identifications are consecutive.
     #[must_use]
     pub fn format(&self) -> Format {
         let agree = |steps: u32| self.steps > 0 && steps * 10 >= self.steps * 9;
@@ -148,7 +148,7 @@ impl Evidence {
     }
 }
 
-/// Whether an iperf3 counter and clock both went on.
+/// Whether an iperf3 counter and its clock have both advanced.
 fn counts(last: Option<iperf3::Repr>, now: Option<iperf3::Repr>) -> bool {
     last.zip(now).is_some_and(|(last, now)| {
         (1..=LARGEST_STEP).contains(&now.counter.wrapping_sub(last.counter))
@@ -157,9 +157,9 @@ fn counts(last: Option<iperf3::Repr>, now: Option<iperf3::Repr>) -> bool {
     })
 }
 
-/// The frame's number as its tool wrote it; none where the frame is too short or another one's.
+/// The number of a frame in its tool's format; `None` if the frame is too short or has another format.
 ///
-/// RTC-Testbench's pair (cycle, frame in cycle) becomes one number once `frames_per_cycle` is known.
+/// RTC-Testbench's pair (cycle, frame in cycle) becomes one number if `frames_per_cycle` is known.
 #[must_use]
 pub fn number(format: Format, frame: &Dissected<'_>, frames_per_cycle: u32) -> Option<u64> {
     match format {

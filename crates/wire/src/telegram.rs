@@ -1,4 +1,4 @@
-//! Which frames carry TRDP telegrams: by their ports; and test payloads inside of them.
+//! Frames that carry TRDP telegrams, by their ports, and test payloads within telegrams.
 
 use crate::dissect::{Dissected, Network};
 use crate::payload::tsnbench;
@@ -6,7 +6,7 @@ use tsn_trdp::{Error, MESSAGE_DATA_PORT, PROCESS_DATA_PORT, Telegram, process_da
 
 /// Protocol number of TCP.
 const TCP: u8 = 6;
-/// Octets of a TCP header up to the field that says how long it is.
+/// Octets of a TCP header up to the field with its length.
 const TCP_OFFSET: usize = 12;
 
 /// A valid telegram of process data, of either version.
@@ -17,16 +17,16 @@ pub fn process_data<'a>(frame: &Dissected<'a>) -> Option<Telegram<'a>> {
     if to != PROCESS_DATA_PORT {
         return None;
     }
-    // What a capture has cut off is no fault of the telegram.
+    // Octets that the capture lacks are no error of the telegram.
     match Telegram::parse_cut(frame.payload, length(frame)) {
         Ok(found @ (Telegram::ProcessData(..) | Telegram::Tsn(..))) => Some(found),
         _ => None,
     }
 }
 
-/// What a datagram to or from a port of TRDP carries; none for others.
+/// The telegram in a datagram to or from a port of TRDP; `None` for other ports.
 ///
-/// Both ports count, because message data is answered to the port that it came from.
+/// Both ports count, because replies of message data go to the port of the request.
 #[must_use]
 pub fn datagram<'a>(frame: &Dissected<'a>) -> Option<Result<Telegram<'a>, Error>> {
     let (from, to) = frame.ports?;
@@ -34,8 +34,8 @@ pub fn datagram<'a>(frame: &Dissected<'a>) -> Option<Result<Telegram<'a>, Error>
     (own(from) || own(to)).then(|| Telegram::parse_cut(frame.payload, length(frame)))
 }
 
-/// What begins in a segment of a TCP connection to or from the port of message data; none for others, for segments
-/// without data, and for those that continue a telegram.
+/// The telegram that begins in a segment of a TCP connection to or from the port of message data. `None` for other
+/// ports, for segments without data, and for segments that continue a telegram.
 #[must_use]
 pub fn segment<'a>(frame: &Dissected<'a>) -> Option<Telegram<'a>> {
     let protocol = match frame.network {
@@ -49,15 +49,15 @@ pub fn segment<'a>(frame: &Dissected<'a>) -> Option<Telegram<'a>> {
     }
     let words = frame.payload.get(TCP_OFFSET)? >> 4;
     let data = frame.payload.get(usize::from(words) * 4..)?;
-    // A telegram may go on in the next segment.
+    // A telegram may continue in the next segment.
     let most = tsn_trdp::message_data::octets(tsn_trdp::message_data::LONGEST);
     Telegram::parse_cut(data, most).ok().filter(|found| matches!(found, Telegram::MessageData(..)))
 }
 
-/// tsnbench's test payload: of a UDP datagram, or of the data set of a TRDP telegram.
+/// tsnbench's test payload in a UDP datagram, or in the data set of a TRDP telegram.
 ///
 /// # Errors
-/// When there is none.
+/// There is no test payload.
 #[inline]
 pub fn test_payload(frame: &Dissected<'_>) -> Result<tsnbench::Repr, crate::Error> {
     match tsnbench::Repr::parse(frame.payload) {
@@ -69,7 +69,7 @@ pub fn test_payload(frame: &Dissected<'_>) -> Result<tsnbench::Repr, crate::Erro
     }
 }
 
-/// Where the data set of process data begins in a datagram, by the version that its header says; nothing is checked.
+/// Offset of the data set of process data in a datagram, by the version in its header; the header is not checked.
 #[inline]
 fn data_set_begin(frame: &Dissected<'_>) -> Option<usize> {
     let (_, to) = frame.ports?;
@@ -82,7 +82,7 @@ fn data_set_begin(frame: &Dissected<'_>) -> Option<usize> {
     tsn::Header::parse(frame.payload).ok().map(|header| header.length.octets())
 }
 
-/// Octets that the datagram had before the capture cut it.
+/// Octets of the datagram before the capture truncated it.
 fn length(frame: &Dissected<'_>) -> usize {
     frame.payload.len().saturating_add(frame.uncaptured as usize)
 }

@@ -1,4 +1,4 @@
-//! Errors of clocks to Parquet: one row per node and moment, node names once in the file's metadata.
+//! Clock errors as Parquet: one row per node and instant; the node names are in the file's metadata.
 
 use super::Error;
 use super::writer::column;
@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the file keeps the names of nodes, a JSON list in order of their numbers.
+/// The metadata key of the node names, a JSON list ordered by node number.
 pub const NODES_KEY: &str = "tsnbench.nodes";
 
 const SCHEMA: &str = "message clock_error {
@@ -27,7 +27,7 @@ const SCHEMA: &str = "message clock_error {
 /// Rows per row group.
 const ROWS: usize = 1 << 16;
 
-/// Writes one file of clocks' errors; dropped without [`Self::finish`], the file lacks its end.
+/// Writes a file of clock errors; without a call of [`Self::finish`] the file has no footer.
 pub struct ClockWriter<W: Write + Send = File> {
     file: SerializedFileWriter<W>,
     rows: Vec<ClockError>,
@@ -37,17 +37,17 @@ impl ClockWriter<File> {
     /// Creates (or replaces) the file at `path`.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// The file cannot be created.
     pub fn create(path: &Path, nodes: &[&str]) -> Result<Self, Error> {
         Self::new(File::create(path)?, nodes)
     }
 }
 
 impl<W: Write + Send> ClockWriter<W> {
-    /// Writes to anything.
+    /// Writes to any destination.
     ///
     /// # Errors
-    /// When the first bytes cannot be written.
+    /// The first bytes cannot be written.
     pub fn new(into: W, nodes: &[&str]) -> Result<Self, Error> {
         let names = serde_json::to_string(nodes).map_err(|error| Error::Legend(error.to_string()))?;
         let properties = WriterProperties::builder()
@@ -64,19 +64,19 @@ impl<W: Write + Send> ClockWriter<W> {
         Ok(Self { file, rows: Vec::new() })
     }
 
-    /// One row.
+    /// Writes one row.
     ///
     /// # Errors
-    /// When the disk is full, for example.
+    /// For example, the disk is full.
     pub fn put(&mut self, error: ClockError) -> Result<(), Error> {
         self.rows.push(error);
         if self.rows.len() >= ROWS { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what waits and the footer.
+    /// Writes buffered rows and the footer.
     ///
     /// # Errors
-    /// When the disk is full, for example; the file is then incomplete.
+    /// For example, the disk is full; the file is then incomplete.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
         self.file.into_inner()?.flush()?;

@@ -1,4 +1,4 @@
-//! Observations as Parquet: one row per sighting, numbers only, the legend once in the file's metadata.
+//! Observations as Parquet: one row per sighting, numbers only; the legend is in the file's metadata.
 
 mod clocks;
 mod reader;
@@ -8,10 +8,10 @@ pub use clocks::{ClockWriter, NODES_KEY};
 pub use reader::Reader;
 pub use writer::Writer;
 
-/// Where the file keeps its [`Legend`](crate::Legend), as JSON.
+/// The metadata key of the [`Legend`](crate::Legend), which is JSON.
 pub const LEGEND_KEY: &str = "tsnbench.legend";
 
-/// The columns; unsigned numbers are stored in signed ones of the same width, as Parquet does.
+/// The columns. Parquet stores unsigned numbers in signed ones of the same width.
 const SCHEMA: &str = "message observations {
     REQUIRED INT32 tap (INTEGER(16,false));
     REQUIRED INT32 stream (INTEGER(32,false));
@@ -23,19 +23,19 @@ const SCHEMA: &str = "message observations {
     REQUIRED INT32 vid (INTEGER(16,false));
 }";
 
-/// Why a file of observations cannot be written or read.
+/// The reason why a file of observations cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The disk said no.
+    /// An error of the operating system.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// Not a Parquet file, or a broken one.
+    /// The file is not Parquet, or is damaged.
     #[error("not a readable Parquet file: {0}")]
     Parquet(#[source] parquet::errors::ParquetError),
-    /// Parquet, but without our columns.
+    /// The file is Parquet, but lacks the columns of observations.
     #[error("not a file of observations: {0}")]
     Columns(String),
-    /// The legend is missing or broken.
+    /// The legend is missing or damaged.
     #[error("no readable legend ({LEGEND_KEY}) in the file: {0}")]
     Legend(String),
 }
@@ -44,7 +44,7 @@ impl From<parquet::errors::ParquetError> for Error {
     fn from(error: parquet::errors::ParquetError) -> Self {
         use parquet::errors::ParquetError::External;
         match error {
-            // What the disk said is no fault of the file's.
+            // An error of the operating system does not mean that the file is damaged.
             External(error) => match error.downcast::<std::io::Error>() {
                 Ok(error) => Self::Io(*error),
                 Err(error) => Self::Parquet(External(error)),

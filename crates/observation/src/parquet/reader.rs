@@ -1,4 +1,4 @@
-//! Parquet to sightings, a batch at a time.
+//! Reads sightings from Parquet, in batches.
 
 use super::{Error, LEGEND_KEY};
 use crate::{Legend, Sighting};
@@ -9,9 +9,9 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::fs::File;
 use std::path::Path;
 
-/// Rows decoded at once.
+/// Rows per batch of the decoder.
 const BATCH: usize = 8192;
-/// The columns in the file's order, and how each is stored.
+/// The columns in the order of the file, with their storage types.
 const COLUMNS: [(&str, Type); 8] = [
     ("tap", Type::INT32),
     ("stream", Type::INT32),
@@ -23,16 +23,16 @@ const COLUMNS: [(&str, Type); 8] = [
     ("vid", Type::INT32),
 ];
 
-/// Reads one file of observations, in the order in which it was written.
+/// Reads a file of observations, in the order in which its rows were written.
 pub struct Reader<R: ChunkReader + 'static = File> {
     file: SerializedFileReader<R>,
     legend: Legend,
-    /// The row group to open next.
+    /// The next row group.
     next_group: usize,
     group: Option<Group>,
 }
 
-/// The open row group: a reader per column that walk in step.
+/// The open row group: one reader per column, all at the same row.
 struct Group {
     left: usize,
     narrow: [(ColumnReaderImpl<Int32Type>, Vec<i32>); 6],
@@ -45,17 +45,17 @@ impl Reader<File> {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// When it is not a complete file of observations.
+    /// The file is not a complete file of observations.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::new(File::open(path)?)
     }
 }
 
 impl<R: ChunkReader + 'static> Reader<R> {
-    /// Reads from anything that can be read in chunks.
+    /// Reads from any source of chunks.
     ///
     /// # Errors
-    /// When it is not a complete file of observations.
+    /// The source is not a complete file of observations.
     pub fn new(from: R) -> Result<Self, Error> {
         guarded(|| Self::open_file(from))
     }
@@ -85,22 +85,22 @@ impl<R: ChunkReader + 'static> Reader<R> {
         Ok(Self { file, legend, next_group: 0, group: None })
     }
 
-    /// What the numbers mean.
+    /// The legend: names for the numbers in rows.
     #[must_use]
     pub fn legend(&self) -> &Legend {
         &self.legend
     }
 
-    /// How many rows the file says it has.
+    /// Number of rows, by the file's metadata.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.file.metadata().file_metadata().num_rows().max(0).unsigned_abs()
     }
 
-    /// Replaces `batch` with the next rows; false at the end.
+    /// Replaces `batch` by the next rows; false at the end.
     ///
     /// # Errors
-    /// When the file breaks off or its columns disagree.
+    /// The file ends early, or its columns differ in length.
     pub fn read(&mut self, batch: &mut Vec<Sighting>) -> Result<bool, Error> {
         guarded(|| self.read_batch(batch))
     }
@@ -141,15 +141,15 @@ impl<R: ChunkReader + 'static> Reader<R> {
     }
 }
 
-/// Runs `work`; the decoder's own panics on broken bytes become errors.
+/// Runs `work`, and turns panics of the decoder on damaged bytes into errors.
 ///
-/// Page checksums catch what happens to our own files, but not to a footer, nor to another writer's pages.
+/// Page checksums protect the pages of our own files, but neither the footer nor pages of other writers.
 fn guarded<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(Error::Columns("its bytes contradict each other".into())))
 }
 
-/// Reads `rows` rows of one column, all of them or an error.
+/// Reads exactly `rows` rows of one column.
 fn fill<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
@@ -174,7 +174,7 @@ impl Group {
         let [tap, stream, copy, octets, pcp, vid] = &self.narrow;
         let mut stamps = self.t_ns.1.iter().copied();
         batch.reserve(rows);
-        // The columns hold what their logical types allow, so narrowing only undoes Parquet's widening.
+        // The values fit the columns' logical types, so the conversion only reverses Parquet's widening.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         for row in 0..rows {
             batch.push(Sighting {

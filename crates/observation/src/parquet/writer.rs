@@ -1,4 +1,4 @@
-//! Sightings to Parquet, a row group at a time, so that memory stays flat however long the run is.
+//! Writes sightings as Parquet, one row group at a time: the memory in use does not depend on the length of the run.
 
 use super::{Error, LEGEND_KEY, SCHEMA};
 use crate::{Legend, Sighting, Sink};
@@ -15,30 +15,30 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows per row group: what stays in memory (about 5 MB), and what a killed process loses at most.
+/// Rows per row group. They stay in memory (about 5 MB), and a killed process loses at most these.
 const ROWS: usize = 1 << 17;
 
-/// Writes one file of observations.
+/// Writes a file of observations.
 ///
-/// Dropping it writes the footer too, so that the file of an interrupted run is readable; [`Writer::finish`]
-/// is how to learn whether that worked.
+/// Dropping the writer also writes the footer, so the file of an interrupted run is readable. [`Writer::finish`] also
+/// reports errors.
 pub struct Writer<W: Write + Send = File> {
-    /// None once finished.
+    /// `None` after the writer has finished.
     file: Option<SerializedFileWriter<W>>,
     rows: Columns,
     written: u64,
 }
 
-/// The rows that wait for their row group, a vector per column.
+/// The rows of the next row group, one vector per column.
 #[derive(Default)]
 struct Columns {
     tap: Vec<i32>,
     stream: Vec<i32>,
     seq: Vec<i64>,
     copy: Vec<i32>,
-    /// The stamps that exist.
+    /// The existing timestamps.
     t_ns: Vec<i64>,
-    /// Per row: 1 where a stamp exists.
+    /// Per row: 1 if a timestamp exists.
     stamped: Vec<i16>,
     octets: Vec<i32>,
     pcp: Vec<i32>,
@@ -49,24 +49,24 @@ impl Writer<File> {
     /// Creates (or replaces) the file at `path`.
     ///
     /// # Errors
-    /// When it cannot be created.
+    /// The file cannot be created.
     pub fn create(path: &Path, legend: &Legend) -> Result<Self, Error> {
         Self::new(File::create(path)?, legend)
     }
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Writes to anything; no buffering needed, pages are written whole.
+    /// Writes to any destination, without a need for buffering: pages are written whole.
     ///
     /// # Errors
-    /// When the first bytes cannot be written.
+    /// The first bytes cannot be written.
     pub fn new(into: W, legend: &Legend) -> Result<Self, Error> {
         let legend = serde_json::to_string(legend).map_err(|error| Error::Legend(error.to_string()))?;
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_2_0)
             .set_created_by(concat!("tsnbench ", env!("CARGO_PKG_VERSION")).into())
             .set_key_value_metadata(Some(vec![KeyValue::new(LEGEND_KEY.to_owned(), legend)]))
-            // Neighbouring rows differ little: deltas pack tighter than a dictionary and need no hashing.
+            // Neighbouring rows differ little: deltas are smaller than a dictionary, and need no hashing.
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::DELTA_BINARY_PACKED)
             .set_delta_binary_packed_encoder_options(DeltaBinaryPackedEncoderOptions::try_new(1024, 8)?)
@@ -81,16 +81,16 @@ impl<W: Write + Send> Writer<W> {
         Ok(Self { file: Some(file), rows: Columns::default(), written: 0 })
     }
 
-    /// Rows taken so far.
+    /// Number of rows written so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.written + self.rows.tap.len() as u64
     }
 
-    /// Writes what waits and the footer; returns the number of rows.
+    /// Writes buffered rows and the footer; returns the number of rows.
     ///
     /// # Errors
-    /// When the disk is full, for example; the file is then incomplete.
+    /// For example, the disk is full; the file is then incomplete.
     pub fn finish(mut self) -> Result<u64, Error> {
         self.close()?;
         Ok(self.written)
@@ -176,7 +176,7 @@ impl<W: Write + Send> Sink for Writer<W> {
 
 impl<W: Write + Send> Drop for Writer<W> {
     fn drop(&mut self) {
-        // Nobody is left to tell: `finish` is for those who ask.
+        // A drop cannot report errors; callers that need them call `finish`.
         let _ = self.close();
     }
 }

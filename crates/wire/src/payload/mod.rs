@@ -1,4 +1,4 @@
-//! What test tools write into a frame so that its sightings can be told to be of the same frame.
+//! Payloads of test tools, which identify a frame in every capture.
 
 pub mod flextest;
 pub mod iperf3;
@@ -9,12 +9,12 @@ pub mod tsnbench;
 
 use crate::Error;
 
-/// The first `N` octets of `bytes`, or what is wrong with that.
+/// The first `N` octets of `bytes`, or an error.
 fn head<'a, const N: usize>(what: &'static str, bytes: &'a [u8]) -> Result<&'a [u8; N], Error> {
     bytes.first_chunk().ok_or(Error::Truncated { what, needed: N, found: bytes.len() })
 }
 
-/// `N` octets from `at`; the caller has checked that they are there.
+/// `N` octets from `at`; the caller has checked the length.
 fn octets<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut found = [0; N];
     if let Some(part) = bytes.get(at..at + N) {
