@@ -75,7 +75,7 @@ docs: $(VENV)/.built $(VENV)/.docs docs-rust
 	  --conf-dir docs --doctree-dir target/doctrees . target/docs
 
 docs-rust:
-	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked --document-private-items
 
 # What builds the documentation comes into the same environment; no version differs from build.lock.
 $(VENV)/.docs: requirements/docs.lock | $(VENV)/.locked

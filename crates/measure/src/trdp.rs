@@ -23,7 +23,7 @@ const WINDOW_NS: i64 = 10_000_000;
 /// Most windows that are kept: a day of 10 ms.
 const MOST_WINDOWS: i64 = 8_640_000;
 
-/// What the caller may choose.
+/// Options of the caller.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
@@ -31,7 +31,7 @@ pub struct Options {
     pub time_out_ns: Option<i64>,
 }
 
-/// What was found of TRDP.
+/// Everything about TRDP in a capture.
 #[derive(Debug, Serialize)]
 pub struct TrdpMeasures {
     /// [`FORMAT`].

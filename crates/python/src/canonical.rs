@@ -165,7 +165,7 @@ fn canonical(value: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(out)
 }
 
-/// The same with the keys in the order in which they were inserted.
+/// A value of strings, numbers, lists and dictionaries as JSON with keys in the order of insertion and no white space.
 #[pyfunction]
 fn compact(value: &Bound<'_, PyAny>) -> PyResult<String> {
     let mut out = String::new();

@@ -61,7 +61,7 @@ fn indented(text: &str) -> Result<String, serde_json::Error> {
     Ok(out)
 }
 
-/// Where a text behind its first quotation mark ends: behind the second one that no backslash precedes.
+/// Where a string ends that begins with a quotation mark: after the next one without a backslash before it.
 fn string_end(text: &[u8]) -> usize {
     let mut place = 1;
     while let Some(octet) = text.get(place) {

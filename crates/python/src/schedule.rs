@@ -9,11 +9,11 @@ use tsn_schedule::{
 #[derive(Serialize)]
 struct Found {
     outcome: Outcome,
-    /// The reasons as sentences, which name streams, links and nodes by their index.
+    /// The gate control list of every link.
     gates: Vec<GateList>,
-    /// Why there is no schedule; empty where there is one.
+    /// The reasons why there is no schedule; empty if there is one.
     reasons: Vec<Reason>,
-    /// The same as sentences, which call streams, links and nodes by their place.
+    /// The reasons as sentences, which name streams, links and nodes by their index.
     sentences: Vec<String>,
 }
 

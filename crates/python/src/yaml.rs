@@ -48,7 +48,7 @@ struct Open {
     mapping: bool,
     /// Keys and values so far.
     parts: usize,
-    /// Where the last part began.
+    /// The line in which the last part began.
     line: usize,
 }
 

@@ -17,7 +17,7 @@ pub const USAGE: &str = "expected
 With --epoch-from - it says `armed` on standard output, and NS comes on standard input.
 There are also agent, capture, probe, steps, sync and trdp, each of which prints its usage";
 
-/// What the program does.
+/// The task of the program.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Send the frames of a Plan's node.
@@ -28,10 +28,10 @@ pub enum Task {
     Replay,
 }
 
-/// The command line, read.
+/// The parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arguments {
-    /// What the program does.
+    /// The task.
     pub task: Task,
     /// The file of the Plan or of the capture.
     pub file: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub struct Arguments {
     pub txtime: Option<TxTime>,
     /// The intended time in the payload is TAI, not the Plan's.
     pub absolute: bool,
-    /// Ask the hardware for stamps.
+    /// Request hardware timestamps.
     pub hardware: bool,
     /// The PTP hardware clock whose time talkers keep, in place of the system's.
     pub phc: Option<PathBuf>,

@@ -1,15 +1,15 @@
 //! The header's check sequence: the reflected CRC-32 of IEEE 802.3, over a header without its last four octets.
 //! IEC 61375-2-3, Annex A.
 //!
-//! It is the one number of a header that is little-endian.
+//! The check sequence is the only number of a header that is little-endian.
 
 use crate::Error;
 
 /// The reflected polynomial.
 const POLYNOMIAL: u32 = 0xedb8_8320;
-/// The remainder of every octet.
+/// The remainders of all octets.
 const TABLE: [u32; 256] = table();
-/// Octets that the check sequence takes.
+/// Octets of the check sequence.
 pub const OCTETS: usize = 4;
 
 const fn table() -> [u32; 256] {
@@ -28,7 +28,7 @@ const fn table() -> [u32; 256] {
     table
 }
 
-/// The check sequence of these octets.
+/// The check sequence of the given octets.
 #[must_use]
 pub fn of(octets: &[u8]) -> u32 {
     let step = |sum: u32, octet: &u8| TABLE[((sum ^ u32::from(*octet)) & 0xff) as usize] ^ (sum >> 8);
@@ -43,7 +43,7 @@ pub(crate) fn check<const N: usize>(header: &[u8; N]) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::CheckSequence { found, expected }) }
 }
 
-/// Appends the check sequence of what `into` has from `from` on.
+/// Appends the check sequence of the octets of `into` that begin at `from`.
 pub(crate) fn append(from: usize, into: &mut Vec<u8>) {
     let sequence = of(into.get(from..).unwrap_or_default());
     into.extend_from_slice(&sequence.to_le_bytes());

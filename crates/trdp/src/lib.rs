@@ -1,15 +1,16 @@
-//! TRDP, the train real-time data protocol: telegrams as bytes, and what a subscription makes of them.
+//! TRDP, the train real-time data protocol: telegrams as bytes, and the state machine of a subscription.
 //! IEC 61375-2-3, Annex A.
 //!
-//! Three headers, each with a `Header` that can only hold sense and is read and written octet by octet:
+//! There are three headers, each with a type `Header` that has valid values only and is read and written octet by
+//! octet:
 //!
 //! * [`process_data`]: version 1, 40 octets: push, pull request and reply;
-//! * [`tsn`]: version 2, 20 octets (or 16): process data that leaves at its launch time;
+//! * [`tsn`]: version 2, 20 octets (or 16): process data that is sent at its launch time;
 //! * [`message_data`]: 116 octets: notify, request, reply, confirm.
 //!
-//! [`Telegram::parse`] tells them apart as a receiver does. [`Subscription`] is the receiver's state machine: sequence
-//! numbers, gaps, repeated and restarted telegrams, time-outs. Neither does I/O or reads a clock: times come in as
-//! nanoseconds of any one clock.
+//! [`Telegram::parse`] recognises the kind of a telegram as a receiver does. [`Subscription`] is the receiver's state
+//! machine: sequence numbers, gaps, repeated and restarted telegrams, time-outs. Both do no I/O and read no clock:
+//! callers pass times in nanoseconds of any one clock.
 //!
 //! ```
 //! use tsn_trdp::{Arrival, Subscription, Telegram, process_data};
@@ -42,57 +43,58 @@ pub use telegram::{Family, Telegram};
 pub const PROCESS_DATA_PORT: u16 = 17224;
 /// UDP and TCP port of message data.
 pub const MESSAGE_DATA_PORT: u16 = 17225;
-/// Time to live of telegrams, unless told otherwise.
+/// Default time to live of telegrams.
 pub const TIME_TO_LIVE: u8 = 64;
-/// Quality of service of process data, unless told otherwise.
+/// Default quality of service of process data.
 pub const DEFAULT_QOS: u8 = 5;
-/// Time-out of a subscription, unless told otherwise: 100 ms, in ns.
+/// Default time-out of a subscription: 100 ms, in ns.
 pub const DEFAULT_TIME_OUT_NS: i64 = 100_000_000;
 
-/// The type of service that a quality of service from 0 to 7 becomes.
+/// The type of service for a quality of service from 0 to 7.
 #[must_use]
 pub const fn type_of_service(qos: u8) -> u8 {
     (qos & 7) << 5
 }
 
-/// Why octets are no telegram. A receiver counts [`Error::CheckSequence`] by itself and all others as protocol errors.
+/// The reason why octets are not a telegram. A receiver counts [`Error::CheckSequence`] apart from all other errors,
+/// which are protocol errors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Fewer or more octets than such a telegram can have.
+    /// The telegram has fewer or more octets than its kind allows.
     #[error("{what} has {least} to {most} octets, not {found}")]
     Size {
-        /// Which telegram.
+        /// Kind of the telegram.
         what: &'static str,
         /// Octets of its header.
         least: usize,
         /// Octets of its header and longest data set.
         most: usize,
-        /// Octets that are there.
+        /// Available octets.
         found: usize,
     },
-    /// The header's check sequence does not fit the header.
+    /// The check sequence does not match the header.
     #[error("the header's check sequence is {found:#010x}, not {expected:#010x}")]
     CheckSequence {
-        /// As in the header.
+        /// The check sequence in the header.
         found: u32,
-        /// As computed.
+        /// The computed check sequence.
         expected: u32,
     },
-    /// Another major version.
+    /// The major version is not supported.
     #[error("protocol version {0:#06x} is not read")]
     Version(u16),
-    /// A type that no telegram has.
+    /// No telegram has this type.
     #[error("no telegram has type {0:#06x}")]
     Kind(u16),
-    /// A data set that is longer than its telegram, or than any.
+    /// The data set is longer than its telegram, or than any data set.
     #[error("a data set of {octets} octets, where {most} fit")]
     DataSet {
-        /// As in the header.
+        /// The length in the header.
         octets: u64,
-        /// What fits.
+        /// The longest possible data set.
         most: u64,
     },
-    /// Text that is no URI of a telegram.
+    /// The text is not a URI of a telegram.
     #[error("a URI has at most 31 characters of ASCII")]
     Uri,
 }

@@ -18,30 +18,30 @@ use crate::{Error, check_sequence};
 pub const HEADER: usize = 116;
 /// Longest data set.
 pub const LONGEST: usize = 65_388;
-/// Octets of a URI, with the zero that ends it.
+/// Octets of a URI with the terminating zero.
 pub const URI: usize = 32;
 
-/// What a telegram of message data is for.
+/// Type of a telegram of message data.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
 pub enum Kind {
-    /// `Mn`: nothing comes back.
+    /// `Mn`: a notification, which has no reply.
     #[default]
     Notify = 0x4d6e,
-    /// `Mr`: a reply is expected.
+    /// `Mr`: a request, which expects a reply.
     Request = 0x4d72,
     /// `Mp`: a reply that needs no confirmation.
     Reply = 0x4d70,
     /// `Mq`: a reply that needs a confirmation.
     ReplyQuery = 0x4d71,
-    /// `Mc`: confirms a reply.
+    /// `Mc`: a confirmation of a reply.
     Confirm = 0x4d63,
     /// `Me`: an error.
     Error = 0x4d65,
 }
 
 impl Kind {
-    /// From a header's number.
+    /// The type with the given number in a header.
     #[must_use]
     pub const fn from_number(number: u16) -> Option<Self> {
         match number {
@@ -61,10 +61,10 @@ impl Kind {
 pub struct Uri([u8; URI]);
 
 impl Uri {
-    /// From text.
+    /// Converts text.
     ///
     /// # Errors
-    /// When it has more than 31 characters, or others than ASCII's.
+    /// The text has more than 31 characters, or characters that are not ASCII.
     pub fn new(text: &str) -> Result<Self, Error> {
         let mut octets = [0; URI];
         let room = octets.get_mut(..text.len()).filter(|_| text.len() < URI && text.is_ascii());
@@ -72,7 +72,7 @@ impl Uri {
         Ok(Self(octets))
     }
 
-    /// The text before the first zero; what is no ASCII is replaced.
+    /// The text before the first zero; octets that are not ASCII are replaced.
     #[must_use]
     pub fn text(&self) -> String {
         let end = self.0.iter().position(|octet| *octet == 0).unwrap_or(URI);
@@ -80,14 +80,14 @@ impl Uri {
     }
 }
 
-/// The header.
+/// The header of message data.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The telegram's number; a repeated request has the next one.
+    /// Sequence number of the telegram; a repeated request has the next number.
     pub sequence: u32,
     /// Protocol version.
     pub version: u16,
-    /// What it is for.
+    /// Type of the telegram.
     pub kind: Kind,
     /// Communication identifier.
     pub com_id: u32,
@@ -97,15 +97,15 @@ pub struct Header {
     pub op_trn_topo_count: u32,
     /// Octets of the data set, without padding.
     pub data_set_octets: u32,
-    /// Below 0: what went wrong; 0 and more: the replier's own.
+    /// Status: below 0 an error, otherwise a value of the replier's own.
     pub reply_status: i32,
-    /// Which conversation it belongs to.
+    /// Session: identifies the conversation.
     pub session: [u8; 16],
-    /// How long the sender waits, us; 0: for ever.
+    /// Time that the sender waits for a reply, us; 0: for ever.
     pub reply_time_out_us: u32,
-    /// Who sends.
+    /// URI of the sender.
     pub source_uri: Uri,
-    /// Who is to receive.
+    /// URI of the receiver.
     pub destination_uri: Uri,
 }
 
@@ -129,10 +129,10 @@ impl Default for Header {
 }
 
 impl Header {
-    /// Reads a header.
+    /// Reads a header. The check sequence is checked first.
     ///
     /// # Errors
-    /// When there are too few octets, or they are no such header. The check sequence is looked at first.
+    /// There are too few octets, or they are not such a header.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let header: &[u8; HEADER] = octets.first_chunk().ok_or(Error::Size {
             what: "message data",
@@ -166,10 +166,10 @@ impl Header {
         })
     }
 
-    /// Appends the telegram: header, data set, padding. The header's length of the data set is the data set's own.
+    /// Appends the telegram: header, data set, padding. The header's length is that of the given data set.
     ///
     /// # Errors
-    /// When the data set is longer than 65,388 octets.
+    /// The data set is longer than 65,388 octets.
     pub fn emit(&self, data_set: &[u8], into: &mut Vec<u8>) -> Result<(), Error> {
         let octets = u32::try_from(data_set.len()).unwrap_or(u32::MAX);
         if data_set.len() > LONGEST {

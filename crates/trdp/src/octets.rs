@@ -1,6 +1,6 @@
-//! Numbers out of octets, and padding.
+//! Conversion of octets to numbers, and padding.
 
-/// `N` octets from `at`; zeros where there are none, which no caller asks for.
+/// `N` octets from `at`, and zeros beyond the end; callers check the length beforehand.
 pub(crate) fn at<const N: usize>(octets: &[u8], at: usize) -> [u8; N] {
     octets.get(at..at + N).and_then(|part| part.try_into().ok()).unwrap_or([0; N])
 }
@@ -15,7 +15,7 @@ pub(crate) fn number32(octets: &[u8], from: usize) -> u32 {
     u32::from_be_bytes(at(octets, from))
 }
 
-/// Octets of a data set with the zeros that follow it: a multiple of four.
+/// Octets of a data set with its padding: a multiple of four.
 pub(crate) const fn padded(octets: usize) -> usize {
     octets.next_multiple_of(4)
 }

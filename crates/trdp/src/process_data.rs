@@ -1,4 +1,4 @@
-//! Process data of version 1: pushed, requested, or sent because it was requested. IEC 61375-2-3, Annex A.
+//! Process data of version 1: pushed by the publisher, or requested and replied. IEC 61375-2-3, Annex A.
 //!
 //! ```text
 //!  octet  0          4         6      8       12           16             20                24
@@ -17,30 +17,30 @@ use crate::{Error, check_sequence};
 pub const HEADER: usize = 40;
 /// Longest data set.
 pub const LONGEST: usize = 1432;
-/// The version that is written.
+/// The version of telegrams that this crate writes.
 pub const VERSION: u16 = 0x0100;
-/// Version 1 with a service identifier, which receivers of version 1 take, too.
+/// Version 1 with a service identifier; receivers of version 1 accept it.
 pub const VERSION_WITH_SERVICE: u16 = 0x0101;
-/// Of a version, what receivers compare.
+/// The part of a version that receivers compare.
 pub(crate) const MAJOR: u16 = 0xff00;
 
-/// What a telegram of process data is for.
+/// Type of a telegram of process data.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
 pub enum Kind {
-    /// `Pd`: sent by its publisher, cycle by cycle.
+    /// `Pd`: push, sent in every cycle.
     #[default]
     Push = 0x5064,
-    /// `Pp`: sent by its publisher because it was requested.
+    /// `Pp`: reply to a request.
     Reply = 0x5070,
-    /// `Pr`: requests a telegram.
+    /// `Pr`: request of a telegram.
     Request = 0x5072,
     /// `Pe`: an error.
     Error = 0x5065,
 }
 
 impl Kind {
-    /// From a header's number.
+    /// The type with the given number in a header.
     #[must_use]
     pub const fn from_number(number: u16) -> Option<Self> {
         match number {
@@ -53,14 +53,14 @@ impl Kind {
     }
 }
 
-/// The header.
+/// The header of process data.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The telegram's number: 0 at first, then one more for each.
+    /// Sequence number of the telegram: 0 at first, then one more for each telegram.
     pub sequence: u32,
     /// Protocol version.
     pub version: u16,
-    /// What it is for.
+    /// Type of the telegram.
     pub kind: Kind,
     /// Communication identifier.
     pub com_id: u32,
@@ -72,9 +72,9 @@ pub struct Header {
     pub data_set_octets: u32,
     /// Service identifier; 0: none.
     pub service_id: u32,
-    /// Of a request: the communication identifier of the telegram that is requested.
+    /// In a request: the communication identifier of the requested telegram.
     pub reply_com_id: u32,
-    /// Of a request: where the telegram is to go; 0.0.0.0: to the requester.
+    /// In a request: the destination of the reply; 0.0.0.0 stands for the requester.
     pub reply_address: [u8; 4],
 }
 
@@ -96,10 +96,10 @@ impl Default for Header {
 }
 
 impl Header {
-    /// Reads a header.
+    /// Reads a header. The check sequence is checked first.
     ///
     /// # Errors
-    /// When there are too few octets, or they are no such header. The check sequence is looked at first.
+    /// There are too few octets, or they are not such a header.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let header: &[u8; HEADER] = octets.first_chunk().ok_or(Error::Size {
             what: "process data",
@@ -131,10 +131,10 @@ impl Header {
         })
     }
 
-    /// Appends the telegram: header, data set, padding. The header's length of the data set is the data set's own.
+    /// Appends the telegram: header, data set, padding. The header's length is that of the given data set.
     ///
     /// # Errors
-    /// When the data set is longer than 1432 octets.
+    /// The data set is longer than 1432 octets.
     pub fn emit(&self, data_set: &[u8], into: &mut Vec<u8>) -> Result<(), Error> {
         let octets = u32::try_from(data_set.len()).unwrap_or(u32::MAX);
         if data_set.len() > LONGEST {

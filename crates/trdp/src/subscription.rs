@@ -1,46 +1,46 @@
-//! A subscription: which telegrams its subscriber takes, which it misses, and when it gives up waiting.
+//! A subscription: accepted and missing telegrams, and its time-out.
 //! IEC 61375-2-3, Annex A.
 
-/// Address and type: telegrams of different sources and types are numbered each by themselves.
+/// Address and type of a sender: each pair has sequence numbers of its own.
 pub type Source = ([u8; 4], u16);
 
-/// Most sources of one subscription that are told apart; behind them the oldest is forgotten.
+/// Limit of senders that one subscription distinguishes; the oldest is forgotten first.
 const MOST_SOURCES: usize = 64;
 
-/// What became of a telegram.
+/// The result for one telegram.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Newer than the last one.
+    /// The telegram was accepted: its number is higher than the last one.
     Taken {
-        /// Numbers between the last one and it.
+        /// Number of missing telegrams between the last one and this one.
         missed: u32,
     },
-    /// Taken as the first of a publisher that has begun again: number 0, or any number after a time-out.
+    /// The telegram was accepted as the first one of a restarted publisher: number 0, or any number after a time-out.
     Restarted,
-    /// Ignored: the last one's number again.
+    /// The telegram was ignored: its number equals the last one.
     Repeated,
-    /// Ignored: a lower number than the last one's.
+    /// The telegram was ignored: its number is lower than the last one.
     Old,
-    /// Ignored: topography counters that are not the subscription's.
+    /// The telegram was ignored: its topography counters differ from those of the subscription.
     Topography,
 }
 
-/// What a subscription has counted.
+/// Counters of a subscription.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Telegrams that were taken.
+    /// Accepted telegrams.
     pub taken: u64,
-    /// Gaps in the numbers.
+    /// Gaps in the sequence numbers.
     pub gaps: u64,
-    /// Telegrams that the gaps were long.
+    /// Missing telegrams in all gaps.
     pub missed: u64,
-    /// Telegrams that were ignored because they had the last one's number.
+    /// Telegrams that were ignored because their number equals the last one.
     pub repeated: u64,
-    /// Telegrams that were ignored because they had a lower number.
+    /// Telegrams that were ignored because their number is lower than the last one.
     pub old: u64,
-    /// Times that a publisher began again.
+    /// Restarts of publishers.
     pub restarted: u64,
-    /// Times that no telegram came in time.
+    /// Time-outs.
     pub time_outs: u64,
     /// Telegrams that were ignored because of their topography counters.
     pub topography: u64,
@@ -53,7 +53,7 @@ pub struct Subscription {
     etb_topo_count: u32,
     op_trn_topo_count: u32,
     last: Vec<(Source, u32)>,
-    /// The highest number since the last restart, of any source: what gaps are counted from.
+    /// The highest number since the last restart, of any sender; gaps are counted from it.
     current: u32,
     taken_at_ns: Option<i64>,
     timed_out: bool,
@@ -61,7 +61,8 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    /// With a time-out in ns; none: the last value stays good for ever. Its topography counters are 0: any.
+    /// A subscription with a time-out in ns; without a time-out, the last value never expires. Its topography counters
+    /// are 0, which accepts all.
     #[must_use]
     pub fn new(time_out_ns: Option<i64>) -> Self {
         Self {
@@ -76,13 +77,13 @@ impl Subscription {
         }
     }
 
-    /// Takes telegrams of these topography counters alone; 0: of any.
+    /// Accepts only telegrams with these topography counters; 0 accepts all.
     #[must_use]
     pub fn with_topography(self, etb_topo_count: u32, op_trn_topo_count: u32) -> Self {
         Self { etb_topo_count, op_trn_topo_count, ..self }
     }
 
-    /// A telegram with these topography counters came; see [`Self::receive`].
+    /// Receives a telegram with these topography counters; see [`Self::receive`].
     pub fn receive_with_topography(
         &mut self,
         now_ns: i64,
@@ -98,7 +99,7 @@ impl Subscription {
         Arrival::Topography
     }
 
-    /// A telegram came. What [`Self::look`] would have said at this moment is counted first.
+    /// Receives a telegram. A time-out that has passed by then is counted first.
     pub fn receive(&mut self, now_ns: i64, source: Source, sequence: u32) -> Arrival {
         self.look(now_ns);
         let again = sequence == 0 || self.timed_out;
@@ -106,7 +107,7 @@ impl Subscription {
         let mut restarted = false;
         match known {
             Some((_, last)) => {
-                // Number 0 is taken whatever was before; a second 0 is one more restart.
+                // Number 0 is always accepted; a second 0 is another restart.
                 if !again && sequence <= *last {
                     let repeated = sequence == *last;
                     *(if repeated { &mut self.counts.repeated } else { &mut self.counts.old }) += 1;
@@ -136,7 +137,7 @@ impl Subscription {
         if restarted { Arrival::Restarted } else { Arrival::Taken { missed } }
     }
 
-    /// Looks whether the time-out passed by `now_ns`; whether it did just now. The time counts from the first telegram.
+    /// Returns whether the time-out has just passed at `now_ns`. The time counts from the first telegram.
     pub fn look(&mut self, now_ns: i64) -> bool {
         let over = self.due_ns().is_some_and(|due| now_ns > due);
         if over {
@@ -146,20 +147,20 @@ impl Subscription {
         over
     }
 
-    /// When the time-out will pass unless a telegram comes; none before the first telegram, and after a time-out.
+    /// When the time-out passes if no telegram arrives; `None` before the first telegram, and after a time-out.
     #[must_use]
     pub fn due_ns(&self) -> Option<i64> {
         let waits = self.taken_at_ns.filter(|_| !self.timed_out);
         waits.zip(self.time_out_ns).map(|(taken, time_out)| taken.saturating_add(time_out))
     }
 
-    /// How old the last value is, ns; none before the first.
+    /// Age of the last value, ns; `None` before the first telegram.
     #[must_use]
     pub fn age_ns(&self, now_ns: i64) -> Option<i64> {
         self.taken_at_ns.map(|taken| now_ns.saturating_sub(taken))
     }
 
-    /// What was counted so far.
+    /// The counters.
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts

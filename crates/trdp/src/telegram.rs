@@ -1,8 +1,8 @@
-//! Any telegram, told apart as a receiver tells them apart.
+//! Telegrams of any kind, recognised as a receiver recognises them.
 
 use crate::{Error, message_data, octets, process_data, tsn};
 
-/// Which header a telegram has.
+/// Kind of a telegram's header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Family {
     /// Process data of version 1.
@@ -28,15 +28,15 @@ impl<'a> Telegram<'a> {
     /// Reads a whole datagram, or a message of a TCP connection.
     ///
     /// # Errors
-    /// When it is no telegram. A data set that is longer than the datagram is refused, too.
+    /// The octets are not a telegram, or its data set is longer than the datagram.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
         Self::parse_cut(datagram, datagram.len())
     }
 
-    /// Reads a datagram of `length` octets of which a capture holds the first ones: the data set may be cut.
+    /// Reads a datagram of `length` octets of which a capture has the first ones: the data set may be incomplete.
     ///
     /// # Errors
-    /// When it is no telegram, or the capture does not hold its header.
+    /// The octets are not a telegram, or the capture lacks part of the header.
     pub fn parse_cut(captured: &'a [u8], length: usize) -> Result<Self, Error> {
         let (header, most, what) = match family(captured) {
             Family::ProcessData => (process_data::HEADER, process_data::LONGEST, "process data"),
@@ -72,7 +72,7 @@ impl<'a> Telegram<'a> {
         }
     }
 
-    /// The telegram's number.
+    /// Sequence number of the telegram.
     #[must_use]
     pub const fn sequence(&self) -> u32 {
         match self {
@@ -92,7 +92,7 @@ impl<'a> Telegram<'a> {
         }
     }
 
-    /// Octets of the data set, as the header says.
+    /// Octets of the data set, by the header.
     #[must_use]
     pub fn data_set_octets(&self) -> u32 {
         match self {
@@ -102,7 +102,7 @@ impl<'a> Telegram<'a> {
         }
     }
 
-    /// The data set, or what a capture holds of it.
+    /// The data set, or its captured part.
     #[must_use]
     pub const fn data_set(&self) -> &'a [u8] {
         match self {
@@ -112,7 +112,7 @@ impl<'a> Telegram<'a> {
         }
     }
 
-    /// The number of its type; types of different families differ.
+    /// Number of the telegram's type; types of different kinds have different numbers.
     #[must_use]
     pub const fn kind_number(&self) -> u16 {
         match self {
@@ -122,7 +122,7 @@ impl<'a> Telegram<'a> {
         }
     }
 
-    /// How its type is written: `Pd`, `Mr`, or `TSN`.
+    /// Name of the type: `Pd`, `Mr`, or `TSN`.
     #[must_use]
     pub const fn kind_name(&self) -> &'static str {
         match self {
@@ -150,7 +150,7 @@ impl<'a> Telegram<'a> {
     }
 }
 
-/// Version 2 has its number where version 1 has its major version; message data has types that begin with `M`.
+/// Version 2 has its version where version 1 has its major version; the types of message data begin with `M`.
 fn family(octets: &[u8]) -> Family {
     match octets.get(4..7) {
         Some([tsn::VERSION, ..]) => Family::Tsn,

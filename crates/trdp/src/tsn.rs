@@ -1,4 +1,4 @@
-//! Process data of version 2, for TSN: a short header, no topography counters, sent when the application says.
+//! Process data of version 2, for TSN: a short header, no topography counters, sent at the application's launch time.
 //!
 //! ```text
 //!  octet  0          4         5      6                 8       12        16               20
@@ -7,9 +7,9 @@
 //!        +----------+---------+------+-----------------+-------+---------+----------------+----------
 //! ```
 //!
-//! OCORA's report (Table 3) prints the header without the word `service`, with 16 octets. Deployed receivers take 20
-//! octets alone, so 16 octets are an option ([`Length::Sixteen`]). The octet of the version is where version 1 has
-//! its major version, which tells them apart.
+//! OCORA's report (Table 3) prints the header without the word `service`, with 16 octets. Deployed receivers accept 20
+//! octets alone, so 16 octets are an option ([`Length::Sixteen`]). The octet of the version is at the place of version
+//! 1's major version, so receivers can distinguish the two.
 
 use crate::octets::{append_padded, number16, number32, padded};
 use crate::{Error, check_sequence};
@@ -23,14 +23,14 @@ pub const LONGEST: usize = 1458;
 /// The version.
 pub const VERSION: u8 = 2;
 
-/// What a data set is.
+/// Type of a data set.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
     /// Plain data.
     #[default]
     Plain = 1,
-    /// With a trailer of the safe data transmission.
+    /// Data with a trailer of the safe data transmission.
     Safe = 2,
     /// Several safe parts.
     MultiSafe = 3,
@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// From a header's number.
+    /// The type with the given number in a header.
     #[must_use]
     pub const fn from_number(number: u8) -> Option<Self> {
         match number {
@@ -52,10 +52,10 @@ impl Kind {
     }
 }
 
-/// How long the header is.
+/// Length of the header.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Length {
-    /// 20 octets, as deployed receivers take it.
+    /// 20 octets, as deployed receivers accept.
     #[default]
     Twenty,
     /// 16 octets, as OCORA's report prints it.
@@ -63,7 +63,7 @@ pub enum Length {
 }
 
 impl Length {
-    /// In octets.
+    /// The length in octets.
     #[must_use]
     pub const fn octets(self) -> usize {
         match self {
@@ -76,9 +76,9 @@ impl Length {
 /// The header.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// The telegram's number: 0 at first, then one more for each.
+    /// Sequence number of the telegram: 0 at first, then one more for each telegram.
     pub sequence: u32,
-    /// What the data set is.
+    /// Type of the data set.
     pub kind: Kind,
     /// Octets of the data set, without padding.
     pub data_set_octets: u16,
@@ -86,15 +86,15 @@ pub struct Header {
     pub com_id: u32,
     /// Service identifier; 0: none. A header of 16 octets has none.
     pub service_id: u32,
-    /// How long the header is.
+    /// Length of the header.
     pub length: Length,
 }
 
 impl Header {
-    /// Reads a header of either length: of 20 octets, unless only 16 have a fitting check sequence.
+    /// Reads a header of either length: 20 octets, unless the check sequence matches only 16.
     ///
     /// # Errors
-    /// When there are too few octets, or they are no such header.
+    /// There are too few octets, or they are not such a header.
     pub fn parse(octets: &[u8]) -> Result<Self, Error> {
         let short = || Self::parse_as(Length::Sixteen, octets);
         match Self::parse_as(Length::Twenty, octets) {
@@ -103,10 +103,10 @@ impl Header {
         }
     }
 
-    /// Reads a header of this length.
+    /// Reads a header of the given length. The check sequence is checked first.
     ///
     /// # Errors
-    /// When there are too few octets, or they are no such header. The check sequence is looked at first.
+    /// There are too few octets, or they are not such a header.
     pub fn parse_as(length: Length, octets: &[u8]) -> Result<Self, Error> {
         let size = Error::Size {
             what: "process data of version 2",
@@ -136,10 +136,10 @@ impl Header {
         })
     }
 
-    /// Appends the telegram: header, data set, padding. The header's length of the data set is the data set's own.
+    /// Appends the telegram: header, data set, padding. The header's length is that of the given data set.
     ///
     /// # Errors
-    /// When the data set is longer than 1458 octets.
+    /// The data set is longer than 1458 octets.
     pub fn emit(&self, data_set: &[u8], into: &mut Vec<u8>) -> Result<(), Error> {
         let too_long = Error::DataSet { octets: data_set.len() as u64, most: LONGEST as u64 };
         let octets = u16::try_from(data_set.len()).map_err(|_| too_long.clone())?;

@@ -1,35 +1,35 @@
-//! How one clock reads another: the only way from instants of one clock to those of another.
+//! Maps between clocks: the only way from instants of one clock to those of another.
 
 use crate::{Clock, Duration, Instant};
 
-/// Fraction bits of a [`Frequency`], and of the picosecond that a map remembers.
+/// Fraction bits of a [`Frequency`], and of the rest that a map keeps.
 const BITS: u32 = 60;
 const ONE: i128 = 1 << BITS;
 
-/// How much faster than another a clock runs, as a fraction in units of 2^-60: 0 is neither faster nor slower.
+/// Frequency of a clock relative to another one, minus 1, in units of 2^-60: 0 means that both run equally fast.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Frequency(i64);
 
 impl Frequency {
-    /// The same frequency as the other clock.
+    /// Both clocks run equally fast.
     pub const NOMINAL: Self = Self(0);
-    /// Faster or slower by more than a tenth is no clock.
+    /// Limit of the deviation: a tenth.
     const MOST: i64 = (ONE / 10) as i64;
 
-    /// Faster by this many parts of 10^12 (picoseconds per second; 1 ppm is 1 000 000), to the nearest unit below;
-    /// at most a tenth.
+    /// A clock that is faster by this many parts of 10^12 (picoseconds per second; 1 ppm is 1 000 000), rounded down
+    /// to a unit; at most a tenth.
     #[must_use]
     pub const fn from_ppt(ppt: i64) -> Self {
         Self::clamped((ppt as i128 * ONE).div_euclid(1_000_000_000_000))
     }
 
-    /// Faster by this many units of 2^-60; at most a tenth.
+    /// A clock that is faster by this many units of 2^-60; at most a tenth.
     #[must_use]
     pub const fn from_units(units: i64) -> Self {
         Self::clamped(units as i128)
     }
 
-    /// The frequency of a clock on which `span` passes while `other` passes on another one; none where none passes.
+    /// The frequency of a clock on which `span` passes while `other` passes on another one; `None` if no time passes.
     #[must_use]
     pub const fn of(span: Duration, other: Duration) -> Option<Self> {
         if other.ps() <= 0 {
@@ -53,13 +53,13 @@ impl Frequency {
         })
     }
 
-    /// In units of 2^-60.
+    /// The deviation in units of 2^-60.
     #[must_use]
     pub const fn units(self) -> i64 {
         self.0
     }
 
-    /// In parts of 10^12, rounded towards minus infinity.
+    /// The deviation in parts of 10^12, rounded towards minus infinity.
     #[must_use]
     pub const fn ppt(self) -> i64 {
         ((self.0 as i128 * 1_000_000_000_000) >> BITS) as i64
@@ -71,22 +71,22 @@ impl Frequency {
         Self::clamped(self.0 as i128 + other.0 as i128 + ((self.0 as i128 * other.0 as i128) >> BITS))
     }
 
-    /// How long `span` of the other clock is on this one, rounded towards minus infinity.
+    /// The span on this clock in which `span` passes on the other one, rounded towards minus infinity.
     #[must_use]
     pub const fn scale(self, span: Duration) -> Duration {
         Duration::from_ps(span.ps() + ((span.ps() as i128 * self.0 as i128) >> BITS) as i64)
     }
 }
 
-/// What clock `B` shows when clock `A` shows something: a straight line.
+/// A straight line from the time of clock `A` to the time of clock `B`.
 ///
-/// [`Self::forward`] is exact but for the picosecond that it rounds down to, and never goes back; [`Self::inverse`] is its
-/// inverse in this sense: `forward(a) >= b` exactly when `a >= inverse(b)`. Another frequency ([`Self::set_frequency`]) keeps what
-/// has been rounded off, so that nothing is lost however often the frequency changes.
+/// [`Self::forward`] is exact up to rounding down to a picosecond, and never decreases. [`Self::inverse`] is its
+/// inverse in this sense: `forward(a) >= b` exactly when `a >= inverse(b)`. A change of frequency
+/// ([`Self::set_frequency`]) keeps the part that was rounded off, so frequent changes lose nothing.
 pub struct ClockMap<A: Clock, B: Clock> {
     from: Instant<A>,
     to: Instant<B>,
-    /// What `to` lacks, in 2^-60 ps.
+    /// The part of `to` that was rounded off, in 2^-60 ps.
     rest: i64,
     frequency: Frequency,
 }
@@ -98,19 +98,19 @@ impl<A: Clock, B: Clock> ClockMap<A, B> {
         Self { from, to, rest: 0, frequency }
     }
 
-    /// How much faster `B` runs.
+    /// The frequency of `B` relative to `A`.
     #[must_use]
     pub const fn frequency(&self) -> Frequency {
         self.frequency
     }
 
-    /// What `B` has gained on its whole picoseconds since the anchor, in 2^-60 ps.
+    /// The lead of `B` over its whole picoseconds since the anchor, in 2^-60 ps.
     const fn gained(&self, at: Instant<A>) -> (i64, i128) {
         let span = at.ps().saturating_sub(self.from.ps());
         (span, span as i128 * self.frequency.0 as i128 + self.rest as i128)
     }
 
-    /// What `B` shows at `at`: the last picosecond that has passed.
+    /// The time of `B` at `at`, rounded down to a picosecond.
     #[must_use]
     pub const fn forward(&self, at: Instant<A>) -> Instant<B> {
         let (span, gained) = self.gained(at);
@@ -129,7 +129,7 @@ impl<A: Clock, B: Clock> ClockMap<A, B> {
         Instant::from_ps(self.from.ps().saturating_add(passed))
     }
 
-    /// From `at` on, `B` runs at `frequency`; what it shows at `at` stays.
+    /// Sets the frequency of `B` from `at` on; the time of `B` at `at` does not change.
     pub const fn set_frequency(&mut self, at: Instant<A>, frequency: Frequency) {
         let (_, gained) = self.gained(at);
         self.to = self.forward(at);
@@ -138,7 +138,7 @@ impl<A: Clock, B: Clock> ClockMap<A, B> {
         self.frequency = frequency;
     }
 
-    /// `B` jumps by `step`.
+    /// Moves the time of `B` by `step`.
     pub const fn step(&mut self, step: Duration) {
         self.to = Instant::from_ps(self.to.ps().saturating_add(step.ps()));
     }
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn there_and_back_agree_to_the_picosecond() {
-        // A small generator instead of a dependency: this room has none.
+        // A small random generator: this crate has no dependencies.
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let mut draw = |most: i64| {
             state ^= state << 13;

@@ -4,8 +4,8 @@ use crate::Duration;
 
 /// A number of octets.
 ///
-/// Where a frame is meant, the count runs from the destination address to the FCS, tags included: a full
-/// VLAN-tagged frame has 1522. IEEE 802.3-2022, 3.2.7.
+/// Octets of a frame are counted from the destination address to the FCS, tags included: a full VLAN-tagged frame has
+/// 1522. IEEE 802.3-2022, 3.2.7.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Octets(pub u32);
 
@@ -19,18 +19,18 @@ pub const PREAMBLE: Octets = Octets(7);
 pub const START_FRAME_DELIMITER: Octets = Octets(1);
 /// The frame check sequence; part of every frame size here. IEEE 802.3-2022, 3.2.9.
 pub const FCS: Octets = Octets(4);
-/// The silence after every frame, 96 bit times. IEEE 802.3-2022, 4.4.2.
+/// The gap after every frame, 96 bit times. IEEE 802.3-2022, 4.4.2.
 pub const INTER_FRAME_GAP: Octets = Octets(12);
-/// What every frame costs on the wire beyond its own octets.
+/// Octets that every frame takes on the wire in addition to its own.
 pub const PHY_OVERHEAD: Octets = Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0 + INTER_FRAME_GAP.0);
 
-/// How long `octets` occupy a medium of `rate`, rounded up to the next picosecond.
+/// The time that `octets` take on a medium of `rate`, rounded up to the next picosecond.
 const fn occupancy(octets: u64, rate: BitRate) -> Duration {
     let bit_ps = octets as u128 * 8 * 1_000_000_000_000;
     Duration::from_ps(bit_ps.div_ceil(rate.0 as u128) as i64)
 }
 
-/// How long one frame keeps a link of `rate` busy: preamble, delimiter, frame and inter-frame gap.
+/// The time that one frame occupies a link of `rate`: preamble, delimiter, frame and inter-frame gap.
 ///
 /// ```
 /// use tsn_units::{BitRate, Octets, wire_time};
@@ -42,7 +42,7 @@ pub const fn wire_time(frame: Octets, rate: BitRate) -> Duration {
 }
 
 impl BitRate {
-    /// How long `octets` take at this rate, with nothing added, rounded up to the next picosecond.
+    /// The time of `octets` at this rate, without any overhead, rounded up to the next picosecond.
     #[must_use]
     pub const fn time(self, octets: Octets) -> Duration {
         occupancy(octets.0 as u64, self)

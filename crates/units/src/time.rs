@@ -11,11 +11,11 @@ const PS_PER_NS: i64 = 1_000;
 
 /// A clock that instants can be read from. Implemented by marker types only.
 pub trait Clock {
-    /// How the clock is called in observations.
+    /// Name of the clock in observations.
     const NAME: &'static str;
 }
 
-/// The simulator's own time, which no node can read: the time of the universe.
+/// True time: the simulator's own time, which no node can read.
 #[derive(Copy, Clone, Debug)]
 pub enum True {}
 
@@ -23,7 +23,7 @@ impl Clock for True {
     const NAME: &'static str = "true";
 }
 
-/// A node's own time, as it is set and adjusted: what its gates, talkers and timestamps go by.
+/// A node's own time, as it is set and adjusted: the time of its gates, talkers and timestamps.
 #[derive(Copy, Clone, Debug)]
 pub enum Local {}
 
@@ -31,7 +31,7 @@ impl Clock for Local {
     const NAME: &'static str = "local";
 }
 
-/// A node's oscillator, counted and never adjusted (`LocalClock`). IEEE 802.1AS-2020, 10.1.
+/// The time of a node's oscillator, which is counted and never adjusted (`LocalClock`). IEEE 802.1AS-2020, 10.1.
 #[derive(Copy, Clone, Debug)]
 pub enum Free {}
 
@@ -39,7 +39,7 @@ impl Clock for Free {
     const NAME: &'static str = "free";
 }
 
-/// A signed span of time in picoseconds; reaches about 106 days either way.
+/// A signed span of time in picoseconds; up to about 106 days in either direction.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(i64);
 
@@ -119,7 +119,7 @@ pub struct Instant<C: Clock = True>(i64, PhantomData<C>);
 impl<C: Clock> Instant<C> {
     /// The clock's epoch.
     pub const EPOCH: Self = Self(0, PhantomData);
-    /// The last point there is.
+    /// The last representable point.
     pub const MAX: Self = Self(i64::MAX, PhantomData);
 
     /// The point `ps` picoseconds after the epoch.
@@ -140,18 +140,18 @@ impl<C: Clock> Instant<C> {
         self.0
     }
 
-    /// Nanoseconds since the epoch, as a counter of the given granularity shows them: the last tick that has passed.
+    /// Nanoseconds since the epoch on a counter of the given granularity, rounded down to a tick.
     #[must_use]
     pub const fn ticked_ns(self, granularity_ns: i64) -> i64 {
         let ns = self.0.div_euclid(PS_PER_NS);
-        // The usual case, and a division by a variable is what this costs.
+        // The most frequent case, without a division by a variable.
         if granularity_ns == 1 { ns } else { ns - ns.rem_euclid(granularity_ns) }
     }
 }
 
-// Derives would ask the marker type for the same traits; the number alone decides.
+// Derived traits would be required of the marker type as well; only the number matters.
 impl Instant<True> {
-    /// What a clock that has no error shows at this instant.
+    /// The time of a clock without error at this instant.
     #[must_use]
     pub const fn on_perfect_clock<C: Clock>(self) -> Instant<C> {
         Instant(self.0, PhantomData)
@@ -159,7 +159,7 @@ impl Instant<True> {
 }
 
 impl<C: Clock> Instant<C> {
-    /// The true instant at which a clock that has no error shows this one.
+    /// The true instant at which a clock without error shows this one.
     #[must_use]
     pub const fn of_perfect_clock(self) -> Instant<True> {
         Instant(self.0, PhantomData)

@@ -6,7 +6,7 @@ use super::{LatentErrorDetection, Sequence, SequenceRecovery, Verdict};
 use tsn_plan::{Recovery, duration};
 use tsn_units::{Instant, Local};
 
-/// What passed a recovery point.
+/// Counters of a recovery point.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryCounters {
     /// Frames that passed.

@@ -19,9 +19,9 @@ pub enum Verdict {
         /// Number of entries that leave the history without having been received.
         lost: u32,
     },
-    /// Its number was accepted before.
+    /// A frame with this number was accepted before.
     Duplicate,
-    /// Its number is too far from those that are expected.
+    /// The number is too far from the expected numbers.
     Rogue,
 }
 

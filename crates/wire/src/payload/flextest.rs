@@ -13,7 +13,7 @@
 use super::octets;
 use crate::{Error, payload::head};
 
-/// What a payload says.
+/// The fields of a payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
     /// Send time, seconds.
@@ -26,7 +26,7 @@ impl Repr {
     /// Reads a payload.
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// The octets are not such a payload.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let found = head::<12>("a FlexTest payload", bytes)?;
         let nanoseconds = u32::from_be_bytes(octets(found, 8));

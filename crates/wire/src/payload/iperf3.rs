@@ -9,20 +9,20 @@
 //!        +---------+------------+---------+---------+
 //! ```
 //!
-//! Big-endian. The counter's first value is 1. The time's clock is the sender's (monotonic in newer versions), so
-//! nothing but the microseconds' range can be checked: which variant it is takes several frames to tell.
+//! Big-endian. The counter starts at 1. The time is that of the sender's clock (monotonic in newer versions), so only
+//! the range of the microseconds can be checked: several frames are needed to recognise the variant.
 
 use super::{head, octets};
 use crate::Error;
 
-/// What an iperf3 payload says.
+/// The fields of an iperf3 payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
     /// Send time, seconds on the sender's clock.
     pub seconds: u32,
     /// Send time, below 1,000,000.
     pub microseconds: u32,
-    /// The packet's number, from 1.
+    /// Number of the packet, from 1.
     pub counter: u64,
 }
 
@@ -30,7 +30,7 @@ impl Repr {
     /// Reads a payload with a counter of 32 or (`wide`) 64 bits.
     ///
     /// # Errors
-    /// When it cannot be one.
+    /// The octets are not such a payload.
     pub fn parse(bytes: &[u8], wide: bool) -> Result<Self, Error> {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *head::<12>("an iperf3 payload", bytes)?;
         let counter = u32::from_be_bytes([i, j, k, l]);
@@ -47,7 +47,7 @@ impl Repr {
         Ok(Self { seconds: u32::from_be_bytes([a, b, c, d]), microseconds, counter })
     }
 
-    /// Appends the payload's head.
+    /// Appends the first octets of the payload.
     pub fn emit(&self, wide: bool, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.seconds.to_be_bytes());
         into.extend_from_slice(&self.microseconds.to_be_bytes());

@@ -7,29 +7,30 @@
 //!        +---------+-----------+----------+--------------+------------+
 //! ```
 //!
-//! In the sender's byte order, little-endian in its own dissector. Older programs without a version are not read.
+//! In the sender's byte order, which is little-endian in its own dissector. Older programs, without a version, are not
+//! supported.
 
 use super::{head, octets};
 use crate::Error;
 
-/// What a frame says.
+/// The fields of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// Which stream.
+    /// Number of the stream.
     pub stream: u8,
-    /// Which frame.
+    /// Sequence number of the frame.
     pub seq: u32,
     /// The interval, in us modulo 2^16: one second reads 16960.
     pub interval_us: u16,
-    /// From the interval's start to the sending, in us.
+    /// Time from the start of the interval to the sending, in us.
     pub offset_us: u16,
 }
 
 impl Repr {
-    /// Reads what follows the `EtherType`.
+    /// Reads the octets after the `EtherType`.
     ///
     /// # Errors
-    /// When it is too short or of another version.
+    /// There are too few octets, or the version differs.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let found = head::<10>("a netlatency frame", bytes)?;
         if found[0] != 1 {

@@ -7,27 +7,27 @@
 //!        +-----------------+---------------+---------------+
 //! ```
 //!
-//! Big-endian. How many frames a cycle has is not in the frame: it takes the first frames of a stream to learn.
+//! Big-endian. The number of frames per cycle is not in the frame; it is learned from the first frames of a stream.
 
 use super::{head, octets};
 use crate::Error;
 
-/// What a frame says.
+/// The fields of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// Which frame of its cycle, from 0.
+    /// Number of the frame in its cycle, from 0.
     pub frame: u32,
-    /// Which cycle.
+    /// Number of the cycle.
     pub cycle: u32,
     /// Send time.
     pub sent_ns: u64,
 }
 
 impl Repr {
-    /// Reads what follows the `EtherType`.
+    /// Reads the octets after the `EtherType`.
     ///
     /// # Errors
-    /// When it is too short.
+    /// There are too few octets.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let found = head::<16>("an RTC-Testbench frame", bytes)?;
         Ok(Self {

@@ -12,15 +12,15 @@
 use super::{head, octets};
 use crate::Error;
 
-/// What fills the payload behind the numbers.
+/// The filler after the numbers.
 const MARKER: u8 = b'a';
 
-/// What a payload says.
+/// The fields of a payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// When the frame should leave (the launch time), ns TAI.
+    /// Launch time of the frame, ns TAI.
     pub txtime_ns: u64,
-    /// The frame's number.
+    /// Sequence number of the frame.
     pub seq: u32,
     /// The time just before sending, ns TAI.
     pub sent_ns: u64,
@@ -30,7 +30,7 @@ impl Repr {
     /// Reads a payload.
     ///
     /// # Errors
-    /// When it is another one's.
+    /// The octets are not such a payload.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let found = head::<28>("a send_udp payload", bytes)?;
         if found[20..] != [MARKER; 8] {
@@ -43,7 +43,7 @@ impl Repr {
         })
     }
 
-    /// Appends the payload as long as the tool sends it.
+    /// Appends the payload with the length that the tool sends.
     pub fn emit(&self, into: &mut Vec<u8>) {
         let end = into.len() + 256;
         into.extend_from_slice(&self.txtime_ns.to_le_bytes());

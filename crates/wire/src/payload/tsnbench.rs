@@ -9,8 +9,8 @@
 //! ```
 //!
 //! All numbers are big-endian. The first 14 octets fit the smallest tagged frame (64 octets with FCS). A payload of
-//! fewer than 22 octets leaves the intended time out; that is the only degradation there is. Sequence numbers
-//! start at 0 and go on at 0 after 2^48 − 1, which takes years.
+//! fewer than 22 octets has no intended time; all other fields are always there. Sequence numbers start at 0 and
+//! continue with 0 after 2^48 − 1, which takes years.
 
 use crate::Error;
 
@@ -20,19 +20,19 @@ const MAGIC: [u8; 3] = *b"TSN";
 const VERSION: u8 = 1;
 /// Octets without the intended time.
 pub const SHORT: usize = 14;
-/// Octets with it.
+/// Octets with the intended time.
 pub const LONG: usize = 22;
 /// The largest sequence number.
 pub const LAST: u64 = (1 << 48) - 1;
 
-/// What a test payload says.
+/// The fields of a test payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Repr {
-    /// Which stream: the Plan's index.
+    /// The stream: index in the Plan.
     pub stream: u32,
-    /// Which frame of the stream.
+    /// Sequence number of the frame in its stream.
     pub seq: u64,
-    /// When the talker meant to send it, in ns; none where the frame was too small to say.
+    /// The talker's intended sending time, in ns; `None` if the frame is too small for it.
     pub intended_ns: Option<i64>,
 }
 
@@ -40,7 +40,7 @@ impl Repr {
     /// Reads the payload of a UDP datagram.
     ///
     /// # Errors
-    /// When it is another one's.
+    /// The octets are not such a payload.
     #[inline]
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let Some((head, rest)) = bytes.split_first_chunk::<SHORT>() else {
@@ -57,7 +57,7 @@ impl Repr {
         })
     }
 
-    /// Appends exactly `length` octets: what fits of the payload, then filler.
+    /// Appends exactly `length` octets: the payload, truncated if necessary, then filler.
     pub fn emit(&self, length: usize, into: &mut Vec<u8>) {
         let mut octets = [0; LONG];
         octets[..3].copy_from_slice(&MAGIC);
