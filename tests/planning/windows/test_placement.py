@@ -49,6 +49,10 @@ def room(*spans: tuple[int, int], tick: int = 1, shortest: int = 1, margin: int 
         # Both fill the cycle, or are too long for it.
         ([(10, 90)], 5, 0, 20, 90),
         ([(10, 90)], 5, 0, 25, None),
+        # It ends as the other begins, whose last opening is still there.
+        ([(20, 90)], 5, 80, 40, None),
+        # A second window that leaves room makes no difference.
+        ([(10, 90), (95, 100)], 1, 35, 25, None),
         # Between two windows, behind both, and nowhere.
         ([(0, 30), (50, 90)], 5, 0, 20, 30),
         ([(0, 30), (40, 70)], 5, 0, 20, 70),
@@ -90,6 +94,12 @@ def test_a_window_has_the_length_of_an_entry() -> None:
         ([arrival(10, 20, 98)], room(), (20, 120)),
         ([arrival(10, 20, 99)], room(), None),
         ([arrival(10, 20, 60)], room((0, 50)), None),
+        # Rounded up it opens with the next cycle.
+        ([arrival(85, 99)], room(tick=10), (0, 10)),
+        # Only 13 are free, and at 45 the second may be there twice: 5 and 2 times 3, and the margin.
+        ([arrival(10, 20), arrival(40, 50, 3, flow=1)], room((58, 145)), (45, 58)),
+        # Either place is as good.
+        ([arrival(0, 0), arrival(50, 50, flow=1)], room(), (0, 12)),
     ],
 )
 def test_store_and_release(every: list[Arrival], where: Room, expected: tuple[int, int] | None) -> None:
@@ -100,6 +110,12 @@ def test_store_and_release(every: list[Arrival], where: Room, expected: tuple[in
 def test_of_windows_of_one_length_that_with_the_least_delay_is_taken() -> None:
     """Data units at 10 and 80: opened at 80, the first waits for 70; opened at 10, the second for 30."""
     assert store_and_release([arrival(10, 10), arrival(80, 80, flow=1)], room()) == Window(10, 10, 22)
+
+
+def test_of_many_places_some_are_tried() -> None:
+    """Of 97 every second one; behind the last one nobody waits for the next cycle."""
+    every = [arrival(10 * flow, 10 * flow, 1, flow) for flow in range(97)]
+    assert store_and_release(every, Room(2_000, 1, 1, 0)) == Window(960, 960, 1_057)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +140,7 @@ def test_of_windows_of_one_length_that_with_the_least_delay_is_taken() -> None:
         ([arrival(0, 95, 3)], room(), (0, 95, 100)),
         ([arrival(0, 95, 4)], room(), None),
         # A pause of 1 is one.
+        ([arrival(0, 50, 0), arrival(51, 100, 0, flow=1)], room(margin=1), (51, 150, 151)),
         ([arrival(0, 99, 0)], room(margin=1), (0, 99, 100)),
     ],
 )

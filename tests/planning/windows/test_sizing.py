@@ -136,6 +136,20 @@ def test_the_rest_of_an_earlier_cycle_is_ahead_of_the_flow() -> None:
     assert departures([first, late], BEHIND_A_WINDOW, CYCLE) == [Departure(50, 60, 50), Departure(150, 155, 45)]
 
 
+def test_order_is_that_of_windows_before_that_of_turns() -> None:
+    """Window at 30: the first comes at 25, the second behind the window at 65, and waits for the next one."""
+    every = [arrival(unit(25, 25)), arrival(unit(65, 65, turn=1))]
+    assert departures(every, Window(30, 30, 60), CYCLE) == [Departure(30, 40, 15), Departure(130, 135, 70)]
+
+
+@pytest.mark.parametrize("flows", [(0, 0, 0), (0, 1, 2), (0, 0, 1), (0, 1, 1)])
+def test_everything_ahead_counts(flows: tuple[int, int, int]) -> None:
+    own = [unit(at, at, flow, turn) for flow, at, turn in zip(flows, (10, 20, 30), range(3), strict=True)]
+    made = departures([arrival(own[2]), arrival(own[0]), arrival(own[1])], BEHIND_A_WINDOW, CYCLE)
+    # Two of 4 or 5 are ahead, and it waits from 30 to 50.
+    assert made[0] == Departure(58, 65, 35)
+
+
 def test_of_one_flow_only_what_came_behind_the_last_window_is_certainly_ahead() -> None:
     """The first may come while the previous window is open, and then does not share the second's window."""
     first, second = arrival(unit(75, 90)), arrival(unit(95, 98, turn=1))
@@ -153,14 +167,19 @@ def test_only_what_came_behind_the_last_window_is_certainly_ahead() -> None:
     assert departures([arrival(unit(60, 70)), arrival(unit(10, 10, flow=1))], BEHIND_A_WINDOW, CYCLE)[1] == (
         Departure(50, 60, 50)
     )
-    # As late as the other, it is not certainly behind it.
+    # In the cycle after that there is one that came at 185, behind the window that closed at 180.
+    later = arrival(unit(210, 210, flow=1))
+    assert departures([arrival(unit(85, 90)), later], BEHIND_A_WINDOW, CYCLE)[1].starts == 254
+    # As late as the other, it is not certainly ahead.
     assert departures([arrival(unit(85, 110)), late], BEHIND_A_WINDOW, CYCLE)[1].starts == 150
     assert departures([arrival(unit(85, 109)), late], BEHIND_A_WINDOW, CYCLE)[1].starts == 154
 
 
 def test_whatever_arrives_at_any_time_is_ahead_once() -> None:
     own = arrival(unit(10, 20))
-    assert departures([own, arrival(ANY_TIME, 7)], BEHIND_A_WINDOW, CYCLE)[0] == Departure(50, 76, 66)
+    for until in (None, ALWAYS):
+        other = arrival(replace(ANY_TIME, until=until), 7)
+        assert departures([own, other], BEHIND_A_WINDOW, CYCLE)[0] == Departure(50, 76, 66)
 
 
 def test_a_crossing_data_unit_is_ahead_as_often_as_it_fits() -> None:

@@ -48,7 +48,7 @@ class Room:
         closes = opens + other.length
         if opens < at + length and at < closes:
             return closes
-        if at + length < opens + self.cycle < at + length + self.shortest:
+        if opens + self.cycle < at + length + self.shortest:
             return opens + self.cycle + other.length
         if closes < at < closes + self.shortest:
             return closes + self.shortest

@@ -79,7 +79,7 @@ def _departure(number: int, every: Sequence[Arrival], window: Window, cycle: int
         # It may arrive on either side of a cut.
         late = max(unit.last, opens) + whole
         worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
-        return Departure(starts, late, max(worst, 0) + whole)
+        return Departure(starts, late, worst + whole)
     before = window.cut + (turn - 1) * cycle
     ahead = 0
     for place, other in enumerate(every):
@@ -118,11 +118,10 @@ def _starts(number: int, every: Sequence[Arrival], window: Window, cycle: int) -
             continue
         if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
             mine = turns(every[number], window.cut, cycle) == unit.count
-            if mine and _rank(other.unit, window, cycle) < _rank(unit, window, cycle):
-                # It leaves in the same window; and before the first cycle there is none.
-                since = _up(unit.last - window.cut, cycle) - _up(other.unit.last - window.cut, cycle)
-                if since >= 0 and other.unit.first + since * cycle >= closed:
-                    ahead += other.unit.count * other.wire.least
+            together = _up(unit.last - window.cut, cycle) == _up(other.unit.last - window.cut, cycle)
+            # A data unit of an earlier cycle is ahead, too, but the first cycle has none.
+            if mine and together and other.unit.turn < unit.turn and other.unit.first >= closed:
+                ahead += other.unit.count * other.wire.least
             continue
         turn = (unit.first - 1 - other.unit.last) // cycle
         # There is none before its first one.
