@@ -123,17 +123,26 @@ def test_data_units_of_one_flow_keep_their_order() -> None:
     assert departures([second, first], BEHIND_A_WINDOW, CYCLE) == expected[::-1]
     # Of two flows each may be ahead.
     other = arrival(replace(second.unit, flow=1))
-    assert departures([first, other], BEHIND_A_WINDOW, CYCLE) == [Departure(50, 60, 50), Departure(50, 60, 48)]
+    assert departures([first, other], BEHIND_A_WINDOW, CYCLE) == [
+        Departure(50, 60, 50),
+        Departure(50, 60, 48),
+    ]
     # Nor is there an order between two hops.
     other = arrival(replace(second.unit, hop=1))
-    assert departures([first, other], BEHIND_A_WINDOW, CYCLE) == [Departure(50, 60, 50), Departure(50, 60, 48)]
+    assert departures([first, other], BEHIND_A_WINDOW, CYCLE) == [
+        Departure(50, 60, 50),
+        Departure(50, 60, 48),
+    ]
 
 
 def test_the_rest_of_an_earlier_cycle_is_ahead_of_the_flow() -> None:
     """The second of a cycle arrives a cycle later: it is ahead of the first one of the next cycle."""
     first, late = arrival(unit(10, 10)), arrival(unit(110, 110, turn=1))
     # In the first cycle there is none ahead: the first frame may start at once.
-    assert departures([first, late], BEHIND_A_WINDOW, CYCLE) == [Departure(50, 60, 50), Departure(150, 155, 45)]
+    assert departures([first, late], BEHIND_A_WINDOW, CYCLE) == [
+        Departure(50, 60, 50),
+        Departure(150, 155, 45),
+    ]
 
 
 def test_order_is_that_of_windows_before_that_of_turns() -> None:
