@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
     *sorted(ROOT.glob("docs/tutorial/[01]*.md")),
-    *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare", "train")),
+    *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare", "studies", "train")),
 ]
 BLOCK = re.compile(r"^```(sh|yaml|xml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRITTEN_AS = re.compile(r"here\s+as\s+`([a-z-]+\.(?:yaml|xml))`")

@@ -12,7 +12,7 @@ import pytest
 
 import tsnbench
 from support.small_plan import small_plan
-from tsnbench.runs import DelaySeries, FolderError, Run, State
+from tsnbench.runs import DelaySeries, FolderError, Run, State, engine
 
 
 def test_the_manifest_says_what_ran(complete: Run) -> None:
@@ -22,7 +22,11 @@ def test_the_manifest_says_what_ran(complete: Run) -> None:
     assert (manifest["state"], complete.state) == ("complete", State.COMPLETE)
     assert manifest["plan"] == complete.plan.hash
     assert (manifest["seed"], manifest["variant"], manifest["duration_ns"]) == (3, {}, 5_000_000)
-    assert manifest["versions"] == {"tsnbench": tsnbench.__version__, "python": platform.python_version()}
+    assert manifest["versions"] == {
+        "tsnbench": tsnbench.__version__,
+        "engine": engine.identity(),
+        "python": platform.python_version(),
+    }
     assert manifest["machine"]["cpu"]
     assert manifest["wall_seconds"] >= 0
     assert manifest["started"] < manifest["ended"]

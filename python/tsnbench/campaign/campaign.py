@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench import __version__, report
+from tsnbench import report
 from tsnbench.backends.simulation import Simulation
 from tsnbench.measure import judge, measure_run
 from tsnbench.measure.verdict import required_of
-from tsnbench.runs import Run, State, clearing, file_names, lock, sweep
+from tsnbench.runs import Run, State, clearing, engine, file_names, lock, sweep
 from tsnbench.runs.bounds import bounds_of_run
 from tsnbench.runs.errors import FolderError, writing
 from tsnbench.runs.manifest import note
@@ -242,8 +242,8 @@ def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | No
         return None
     run = Run.open(into)
     manifest = run.manifest
-    same = manifest.get("plan") == plan.hash and manifest.get("versions", {}).get("tsnbench") == __version__
-    if not same or manifest.get("state") != "complete":
+    same_engine = manifest.get("versions", {}).get("engine") == engine.identity()
+    if manifest.get("plan") != plan.hash or not same_engine or manifest.get("state") != "complete":
         return None
     if (manifest.get("backend"), manifest.get("dilate", 1)) != (on.name, getattr(on, "dilate", 1)):
         return None

@@ -23,6 +23,7 @@ COMMANDS = {
     "import": "importing",
     "deploy": "machines.deploy",
     "run": "run",
+    "study": "study",
     "doctor": "machines.doctor",
     "lab": "machines.lab",
     "restore": "machines.restore",

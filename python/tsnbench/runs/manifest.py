@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from tsnbench import __version__, foreign
-from tsnbench.runs import documents, file_names
+from tsnbench.runs import documents, engine, file_names
 from tsnbench.runs.errors import FULL, FolderError
 
 if TYPE_CHECKING:
@@ -46,7 +46,11 @@ def opening(plan: Plan, backend: str) -> Json:
         "variant": plan.document.get("variant", {}),
         "duration_ns": plan.document["duration_ns"],
         "backend": backend,
-        "versions": {"tsnbench": __version__, "python": platform.python_version()},
+        "versions": {
+            "tsnbench": __version__,
+            "engine": engine.identity(),
+            "python": platform.python_version(),
+        },
         "machine": machine_facts(),
         "started": now(),
         "ended": None,

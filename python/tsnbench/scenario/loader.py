@@ -86,7 +86,7 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
     except UnicodeEncodeError:
         raise source.failure(file, "text", "a surrogate, which is no character") from None
     tree, table = tables.joined(source.parse(text, file), file)
-    return _runs(tree, file, table)
+    return runs_of(tree, file, table)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class _Run:
     choices: Map[str, int]
 
 
-def _runs(tree: Mapping, file: str, table: str = "") -> list[model.Scenario]:
-    """Every combination.
+def runs_of(tree: Mapping, file: str, table: str = "") -> list[model.Scenario]:
+    """Every combination of a scenario's tree, whose streams may be of a table.
 
     An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
     in the order of the pass.

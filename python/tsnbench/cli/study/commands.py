@@ -1,0 +1,211 @@
+"""The commands of ``tsnbench study``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    print_json,
+    print_line,
+    print_message,
+    print_table,
+    user_errors,
+)
+from tsnbench.quantities import some
+
+if TYPE_CHECKING:
+    from tsnbench.studies.store import Content, Store
+    from tsnbench.studies.table import Tables
+
+
+def run(
+    file: Annotated[Path, argument("FILE", "File of the study.")],
+    into: Annotated[Path | None, option("DIR", "Folder of the study; default studies/<study name>.")] = None,
+    workers: Annotated[int | None, option("N", "Worker processes; default one for each core.")] = None,
+    progress: Annotated[
+        str, typer.Option(metavar="HOW", help="Progress: bar or json (one line a run).")
+    ] = "bar",
+    everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
+) -> None:
+    """Make all runs of a study that are not made yet, on all cores; write its tables."""
+    from tsnbench.cli.study.crew import crew
+    from tsnbench.scenario.text import source
+    from tsnbench.studies import study_file
+    from tsnbench.studies.design import design
+    from tsnbench.studies.store import SCENARIO, STUDY, Store
+    from tsnbench.studies.worker import sweep_scratch
+
+    if progress not in ("bar", "json"):
+        fail(Exit.INPUT_WRONG, f"--progress: expected bar or json, found {progress}")
+    if workers is not None and workers < 1:
+        fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
+    with user_errors():
+        text = source.read_file(file, study_file.SUBJECT)
+        study = study_file.of_text(text, file)
+        scenario = source.read_file(study.scenario)
+        wanted = design(study, scenario)
+        store = Store(into or Path("studies") / study.name)
+        files = {STUDY: file, SCENARIO: study.scenario}
+        changed = store.begin(wanted, study.name, files, {STUDY: text, SCENARIO: scenario})
+        if changed:
+            print_message(f"note: {changed}")
+        if wanted.once:
+            which = some([words or study.name for words in wanted.once], 5)
+            print_message(f"note: nothing is random, so each repetition would be the same; run once: {which}")
+        sweep_scratch(store)
+        todo = [one for one in wanted.runs if store.result(one) is None]
+        try:
+            crew(store, todo, min(workers or cores(), max(len(todo), 1)), progress, quiet)
+        finally:
+            sweep_scratch(store)
+        if not quiet:
+            print_message(f"{len(todo)} runs made, {len(wanted.runs) - len(todo)} were there already")
+        content, found = _tables(store, write=True)
+    _tell(store, content, found, as_json, everything, quiet)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def work(
+    folder: Annotated[Path, argument("DIR", "Folder of a study.")],
+    until_closed: Annotated[
+        bool, typer.Option("--until-closed", help="End as soon as standard input is closed.")
+    ] = False,
+) -> None:
+    """Be one worker: make runs of a study until none is left. Any number of workers may run, anywhere."""
+    from tsnbench.cli.study.crew import end_with_input
+    from tsnbench.studies.worker import work as pull
+
+    if until_closed:
+        end_with_input()
+    with user_errors():
+        made = pull(folder)
+    print_message(f"{made} runs made")
+
+
+def status(
+    folder: Annotated[Path, argument("DIR", "Folder of a study.")],
+    as_json: Annotated[bool, typer.Option("--json", help="The numbers as JSON on stdout.")] = False,
+) -> None:
+    """How many runs of a study are made, under way, and left."""
+    from tsnbench.studies import lease
+    from tsnbench.studies.store import Store
+
+    with user_errors():
+        store = Store(folder)
+        content = store.read()
+        left = {run.id for run in content.runs if store.result(run) is None}
+        busy = left & set(lease.held(folder / "leases"))
+    numbers = {"runs": len(content.runs), "made": len(content.runs) - len(left), "under_way": len(busy)}
+    if as_json:
+        print_json(
+            {"study": content.name, "engine": content.engine, **numbers, "left": len(left) - len(busy)}
+        )
+        return
+    print_line(
+        f"{content.name}: {numbers['made']} of {numbers['runs']} runs made, {len(busy)} under way, "
+        f"{len(left) - len(busy)} left"
+    )
+
+
+def report(
+    folder: Annotated[Path, argument("DIR", "Folder of a study.")],
+    everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
+) -> None:
+    """What a study has found so far: one table and one last line."""
+    from tsnbench.studies.store import Store
+
+    with user_errors():
+        store = Store(folder)
+        content, found = _tables(store, write=False)
+    _tell(store, content, found, as_json, everything, quiet=False)
+
+
+def export(
+    folder: Annotated[Path, argument("DIR", "Folder of a study.")],
+) -> None:
+    """Write the tables of a study anew: results.parquet, results.csv and runs.csv."""
+    from tsnbench.studies.store import Store
+    from tsnbench.studies.table import RESULTS, RESULTS_CSV, RUNS_CSV
+
+    with user_errors():
+        _tables(Store(folder), write=True)
+    for name in (RESULTS, RESULTS_CSV, RUNS_CSV):
+        print_line(str(folder / name))
+
+
+def rerun(
+    folder: Annotated[Path, argument("DIR", "Folder of a study.")],
+    name: Annotated[str, argument("RUN", "The run, as the column run of the tables names it.")],
+    into: Annotated[Path | None, option("DIR", "Run folder; default runs/<run>.")] = None,
+) -> None:
+    """Make the run folder of one run again, and check that every sighting is the same."""
+    from tsnbench.studies.rerun import again
+    from tsnbench.studies.store import Store
+
+    target = into or Path("runs") / name
+    with user_errors():
+        same = again(Store(folder), name, target)
+    print_message(f"run folder: {target}")
+    if not same:
+        print_line(f"{name}: the sightings differ from those of the study")
+        raise typer.Exit(Exit.REQUIREMENT_FAILED)
+    print_line(f"{name}: all sightings are the same as in the study")
+
+
+def slurm(
+    folder: Annotated[Path, argument("DIR", "Folder of a study, on a file system of all nodes.")],
+    workers: Annotated[int, option("N", "Workers of the array.")] = 4,
+    time: Annotated[str, typer.Option(metavar="TIME", help="Limit of each worker.")] = "01:00:00",
+) -> None:
+    """Print a SLURM script that starts workers as an array; nothing is submitted."""
+    from tsnbench.studies.scripts import slurm_script
+
+    if workers < 1:
+        fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
+    with user_errors():
+        for line in slurm_script(folder, workers, time, sys.executable):
+            print_line(line)
+
+
+def _tables(store: Store, write: bool) -> tuple[Content, Tables]:
+    from tsnbench.studies import table
+
+    content = store.read()
+    found = table.tables(store, content)
+    if write:
+        table.write(store, found)
+    return content, found
+
+
+def _tell(
+    store: Store, content: Content, found: Tables, as_json: bool, everything: bool, quiet: bool
+) -> None:
+    from tsnbench.studies import table
+
+    if as_json:
+        print_json(
+            {"study": content.name, "engine": content.engine, "missing": found.missing, "runs": found.runs}
+        )
+    else:
+        if not quiet:
+            print_table(table.summary(content, found, None if everything else table.MOST_ROWS))
+        print_line(table.headline(content, found))
+    if not quiet:
+        print_message(f"study folder: {store.folder}")
+    met = found.missing == 0 and all(row["state"] == "met" for row in found.runs)
+    raise typer.Exit(Exit.MET if met else Exit.REQUIREMENT_FAILED)

@@ -1,0 +1,193 @@
+"""The list of a study's runs: every combination of values, run of the scenario's own sweep, and seed."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tsnbench.planning import plan as make_plan
+from tsnbench.runs.engine import DIGITS, identity
+from tsnbench.scenario import tables
+from tsnbench.scenario.errors import Problem, ScenarioErrors
+from tsnbench.scenario.loader import runs_of
+from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.selection import shortened
+from tsnbench.scenario.text import source, varied
+from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
+from tsnbench.studies.random_plan import what_varies
+from tsnbench.studies.study_file import Drawn, Listed, Study
+
+MOST_RUNS = 100_000
+BACKEND = "simulation"
+_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,8}$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Request:
+    """One run that a study wants."""
+
+    id: str
+    """A digest of all that decides the run's result."""
+    values: dict[str, str]
+    """What the study lists, by path as the study writes it."""
+    variant: dict[str, str]
+    """What the scenario's own sweep varies."""
+    number: int
+    """Which run of the scenario's own sweep it is."""
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Design:
+    """The runs of a study, and why there are not more."""
+
+    runs: tuple[Request, ...]
+    once: tuple[str, ...]
+    """The values of runs that are not repeated, because a repetition would be the same."""
+
+
+class Source:
+    """A study with its scenario as text: all that a worker needs to make any of its Plans."""
+
+    def __init__(self, study: Study, text: str) -> None:
+        self.study = study
+        self.file = str(study.scenario)
+        # A tree is large; it is read once, and each run replaces a few values in it.
+        self.tree, self.table = tables.joined(source.parse(text, self.file), self.file)
+        files = files_beside(self.tree, study.scenario.parent)
+        said = f"{self.tree!r} {[(str(one), hashlib.sha256(one.read_bytes()).hexdigest()) for one in files]}"
+        self.digest = hashlib.sha256(said.encode()).hexdigest()
+        self._places = {one.path: self._places_of(one) for one in study.vary}
+        self.scenarios = lru_cache(maxsize=8)(self._scenarios)
+
+    def _places_of(self, one: Listed | Drawn) -> list[tuple[str, tuple[varied.Step, ...]]]:
+        try:
+            return varied.places_of(self.tree, one.path)
+        except varied.PathError as error:
+            line, column = one.place
+            path = f"vary.{one.path}"
+            problem = Problem(
+                str(self.study.file), line, column, path, error.expected, error.found, error.hint
+            )
+            raise ScenarioErrors([problem]) from None
+
+    def drawn(self) -> bool:
+        """Whether a repetition draws values of the scenario."""
+        return any(isinstance(one, Drawn) for one in self.study.vary)
+
+    def _scenarios(self, values: tuple[str, ...], seed: int | None) -> list[Scenario]:
+        """The scenario's runs with these listed values, and with what this seed draws.
+
+        Raises:
+            ScenarioErrors: the values are wrong there.
+        """
+        tree: Mapping = self.tree
+        texts = iter(values)
+        for one in self.study.vary:
+            text = next(texts) if isinstance(one, Listed) else ""
+            for path, steps in self._places[one.path]:
+                drawn = one.draw(path, seed or 0) if isinstance(one, Drawn) else text
+                tree = varied.replaced(tree, steps, drawn, Place(*one.place))
+        try:
+            return runs_of(tree, self.file, self.table)
+        except ScenarioErrors as error:
+            raise ScenarioErrors(
+                varied.located(one, str(self.study.file)) for one in error.problems
+            ) from None
+
+    def scenario(self, request: Request) -> Scenario:
+        """The scenario of one run, with its seed."""
+        seed = request.seed if self.drawn() else None
+        every = self.scenarios(tuple(request.values.values()), seed)
+        return shortened(every[request.number], None, request.seed)
+
+
+def design(study: Study, text: str) -> Design:
+    """The list of a study's runs, in an order that depends on the study and its scenario alone.
+
+    Raises:
+        ScenarioErrors: every mistake of the study or of the scenario with its values.
+    """
+    whole = Source(study, text)
+    listed = [one for one in study.vary if isinstance(one, Listed)]
+    runs: list[Request] = []
+    once: list[str] = []
+    points = math.prod(len(one.texts) for one in listed)
+    _refuse_many(study, points * study.repeat)
+    for texts in itertools.product(*(one.texts for one in listed)):
+        values = {one.path: text for one, text in zip(listed, texts, strict=True)}
+        first = whole.scenarios(texts, None if not whole.drawn() else 0)
+        for number, scenario in enumerate(first):
+            seeds = list(range(scenario.seed, scenario.seed + study.repeat))
+            if study.repeat > 1 and not whole.drawn() and not _varies(scenario):
+                once.append(_label(values | dict(scenario.variant)))
+                seeds = seeds[:1]
+            for seed in seeds:
+                runs.append(_request(whole, values, dict(scenario.variant), number, seed))
+        _refuse_many(study, len(runs))
+    return Design(tuple(runs), tuple(once))
+
+
+def _refuse_many(study: Study, count: int) -> None:
+    if count > MOST_RUNS:
+        raise source.failure(str(study.file), f"at most {MOST_RUNS} runs", f"{count} runs", "fewer values")
+
+
+def _varies(scenario: Scenario) -> bool:
+    """Whether another seed can give another result."""
+    plans = [make_plan(shortened(scenario, None, seed)) for seed in (scenario.seed, scenario.seed + 1)]
+    documents = [plan.document.copy() for plan in plans]
+    for document in documents:
+        document["seed"] = 0
+    return documents[0] != documents[1] or bool(what_varies(documents[0]))
+
+
+def _label(values: dict[str, str]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in values.items())
+
+
+def _request(
+    whole: Source, values: dict[str, str], variant: dict[str, str], number: int, seed: int
+) -> Request:
+    drawn = [
+        [one.path, one.least, one.most, one.step, one.unit]
+        for one in whole.study.vary
+        if isinstance(one, Drawn)
+    ]
+    said = [whole.digest, values, drawn, number, seed, BACKEND, identity()]
+    digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+    return Request(digest[:DIGITS], values, variant, number, seed)
+
+
+def files_beside(value: Value, folder: Path) -> list[Path]:
+    """Files that a scenario names, such as recorded traffic: their content decides the result, too."""
+    found: set[Path] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            waiting += [part for _, part in one.entries]
+        elif isinstance(one, Sequence):
+            waiting += one.items
+        elif _ENDING.search(one.text) and (folder / one.text).is_file():
+            found.add(folder / one.text)
+    return sorted(found)
+
+
+def drawn_values(whole: Source, seed: int) -> Iterator[tuple[str, str]]:
+    """What one seed draws: each path with its value."""
+    for one in whole.study.vary:
+        if isinstance(one, Drawn):
+            for path, _ in whole._places[one.path]:
+                yield path, one.draw(path, seed)

@@ -1,0 +1,165 @@
+"""The folder of a study: its list of runs, leases, results and tables.
+
+    study.json        name, engine, list of runs
+    study.yaml        the study and the scenario as text, as they were when the list was made
+    scenario.yaml
+    leases/           one file for each run that a worker makes now
+    made/             what came out, one file for each Plan
+    runs/             which Plan each run is, one file for each run
+    scratch/          run folders of runs under way
+    results.parquet   one row for each run, stream and listener; results.csv is the same
+    runs.csv          one row for each run
+
+All files are written in one step. Only what is named here is ever removed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench import foreign
+from tsnbench.runs import clearing, lock
+from tsnbench.runs.engine import identity
+from tsnbench.runs.errors import FolderError, writing
+from tsnbench.studies.design import Design, Request
+
+FORMAT = "tsnbench-study/1"
+LIST, STUDY, SCENARIO = "study.json", "study.yaml", "scenario.yaml"
+FOLDERS = ("leases", "made", "runs", "scratch")
+
+
+@dataclass(frozen=True)
+class Content:
+    """What the list of a study says."""
+
+    name: str
+    engine: str
+    file: str
+    scenario: str
+    once: tuple[str, ...]
+    runs: tuple[Request, ...]
+
+
+class Store:
+    """The folder of a study."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def begin(self, design: Design, name: str, files: dict[str, Path], texts: dict[str, str]) -> str:
+        """Write the list of runs; returns what changed since the last list, empty for nothing.
+
+        Raises:
+            FolderError: the folder holds something else, or another study.
+            BackendError: the disk is full, or cannot be written.
+        """
+        clearing.refuse_file(self.folder)
+        with writing(self.folder), lock.held(self.folder, patience_s=10):
+            changed = ""
+            if (self.folder / LIST).exists():
+                before = self.read()
+                if before.name != name:
+                    raise FolderError(
+                        self.folder, f"holds another study, {before.name}", "name another folder with --into"
+                    )
+                if before.engine != identity():
+                    changed = f"the engine changed, {before.engine} to {identity()}: all runs are made anew"
+            elif any(not one.name.startswith(lock.NAME) for one in self.folder.iterdir()):
+                raise FolderError(
+                    self.folder, "expected an empty folder or a study's, found other files", clearing.HINT
+                )
+            for one in FOLDERS:
+                (self.folder / one).mkdir(exist_ok=True)
+            for one, text in texts.items():
+                self.write(one, text)
+            content = {
+                "format": FORMAT,
+                "name": name,
+                "engine": identity(),
+                # Relative to the study: a folder that is moved with its scenario stays whole.
+                "files": {key: os.path.relpath(path, self.folder) for key, path in files.items()},
+                "once": list(design.once),
+                "runs": [run.as_dict() for run in design.runs],
+            }
+            self.write(LIST, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+        return changed
+
+    def read(self) -> Content:
+        """The list of runs.
+
+        Raises:
+            FolderError: the folder is no study's, or the list is damaged.
+        """
+        try:
+            content = foreign.read_json(self.folder / LIST)
+        except FileNotFoundError:
+            raise FolderError(
+                self.folder,
+                f"expected the folder of a study, found no {LIST}",
+                "tsnbench study run makes one",
+            ) from None
+        except OSError as error:
+            raise FolderError(self.folder, f"its {LIST} cannot be read: {error.strerror or error}") from error
+        try:
+            if content["format"] != FORMAT:
+                raise ValueError(content["format"])
+            return Content(
+                name=str(content["name"]),
+                engine=str(content["engine"]),
+                file=str(content["files"][STUDY]),
+                scenario=str(content["files"][SCENARIO]),
+                once=tuple(map(str, content["once"])),
+                runs=tuple(Request(**_run(one)) for one in content["runs"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FolderError(self.folder, f"its {LIST} is damaged: {error}") from error
+
+    def write(self, name: str, text: str | bytes) -> None:
+        """Write a file of the study in one step and to the disk."""
+        path = self.folder / name
+        part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+        try:
+            with part.open("wb") as file:
+                file.write(text.encode() if isinstance(text, str) else text)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink()
+            raise
+
+    def record(self, kind: str, name: str) -> dict[str, Any] | None:
+        """A record of ``made`` or ``runs``; None where it is not there, or no record of ours."""
+        try:
+            found = foreign.read_json(self.folder / kind / f"{name}.json")
+        except OSError:
+            return None
+        return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+
+    def result(self, run: Request) -> dict[str, Any] | None:
+        """What came out of a run, with what is known of its making; None where it was not made yet."""
+        made = self.record("runs", run.id)
+        if made is None:
+            return None
+        found = self.record("made", str(made.get("key")))
+        return None if found is None else found | made
+
+
+def _run(said: dict[str, Any]) -> dict[str, Any]:
+    """The values of one run in a list, held to their types and to characters of a file name."""
+    name = said["id"]
+    if not (isinstance(name, str) and name.isalnum() and name.isascii() and len(name) < 65):
+        raise ValueError(f"a run is called {name}")
+    for key in ("values", "variant"):
+        if not all(isinstance(word, str) for pair in said[key].items() for word in pair):
+            raise TypeError(f"{key} of run {name}")
+    if not all(type(said[key]) is int and said[key] >= 0 for key in ("number", "seed")):
+        raise TypeError(f"number or seed of run {name}")
+    return said

@@ -1,0 +1,28 @@
+"""A small scenario with a Poisson process, and studies of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SCENARIO = """name: port
+duration: 2 ms
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: 1 Gbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+  queues: {classes: {6: 1, 0: 0}}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 250 us, payload: 100 B, requires: {delay: 100 us}}
+  files: {from: disk, to: robot, pcp: 0, poisson: 100 Mbit/s, payload: 1472 B}
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a scenario, and with nothing random in another one."""
+    (tmp_path / "port.yaml").write_text(SCENARIO, encoding="utf-8")
+    certain = SCENARIO.replace("poisson: 100 Mbit/s", "period: 300 us")
+    (tmp_path / "certain.yaml").write_text(certain, encoding="utf-8")
+    return tmp_path

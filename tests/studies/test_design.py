@@ -1,0 +1,140 @@
+"""Which runs a study has: values, seeds, draws; what is made again after a change and what is not."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from support.study_processes import study
+from tsnbench.runs import engine
+from tsnbench.scenario.errors import ScenarioErrors
+from tsnbench.studies import study_file
+from tsnbench.studies.design import Source, design, drawn_values
+
+
+def read(place: Path, text: str) -> study_file.Study:
+    return study_file.of_text(text, place / "study.yaml")
+
+
+def wanted(place: Path, text: str, scenario: str = "port.yaml"):  # type: ignore[no-untyped-def]
+    return design(read(place, text), (place / scenario).read_text(encoding="utf-8"))
+
+
+def test_every_combination_has_the_same_seeds(place: Path) -> None:
+    text = (
+        "study: a\nscenario: port.yaml\nvary: {streams.loop.pcp: [6, 0], duration: [1 ms, 2 ms]}\nrepeat: 2\n"
+    )
+    runs = wanted(place, text).runs
+    assert [(*run.values.values(), run.seed) for run in runs] == [
+        (pcp, duration, seed) for pcp in "60" for duration in ("1 ms", "2 ms") for seed in (1, 2)
+    ]
+    assert len({run.id for run in runs}) == 8
+
+
+def test_a_certain_scenario_runs_once_and_says_why(place: Path) -> None:
+    (place / "s.yaml").write_text("study: once\nscenario: certain.yaml\nrepeat: 10\n", encoding="utf-8")
+    out, said = study(place, "run", "s.yaml")
+    assert "note: nothing is random, so each repetition would be the same; run once: once" in said
+    assert "1 runs made" in said
+    assert out.splitlines()[-1] == "once: 1 of 1 runs met all requirements"
+
+
+def test_what_is_drawn_makes_repetitions_differ(place: Path) -> None:
+    text = (
+        "study: a\nscenario: certain.yaml\nvary: {streams.*.offset: {uniform: [10 us, 40 us], step: 10 us}}\n"
+        "repeat: 200\n"
+    )
+    scenario = (place / "certain.yaml").read_text(encoding="utf-8")
+    found = design(read(place, text), scenario)
+    assert len(found.runs) == 200
+    assert not found.once
+    whole = Source(read(place, text), scenario)
+    drawn = [dict(drawn_values(whole, run.seed)) for run in found.runs]
+    assert set(drawn[0]) == {"streams.loop.offset", "streams.files.offset"}
+    for path in drawn[0]:
+        often = [
+            sum(one[path] == f"{value} ns" for one in drawn) for value in (10_000, 20_000, 30_000, 40_000)
+        ]
+        assert sum(often) == 200
+        assert all(30 <= count <= 70 for count in often)
+    assert sum(one["streams.loop.offset"] == one["streams.files.offset"] for one in drawn) < 80
+    planned = whole.scenario(found.runs[7])
+    assert planned.streams["loop"].pattern.offset == int(drawn[7]["streams.loop.offset"].split()[0])
+
+
+def test_only_changed_plans_run_again(place: Path) -> None:
+    both = "parameters: {who: {one: loop, two: files}}\n" + (place / "port.yaml").read_text(encoding="utf-8")
+    study_text = "study: again\nscenario: both.yaml\nvary: {duration: [1 ms, 2 ms]}\n"
+    (place / "s.yaml").write_text(study_text, encoding="utf-8")
+    (place / "both.yaml").write_text(
+        both.replace("payload: 100 B", "payload: 100 B, start: ${start}").replace(
+            "{who: {one: loop, two: files}}", "{start: [0 us, 100 us]}"
+        ),
+        encoding="utf-8",
+    )
+    _, said = study(place, "run", "s.yaml")
+    assert "4 runs made, 0 were there already" in said
+    _, said = study(place, "run", "s.yaml")
+    assert "0 runs made, 4 were there already" in said
+    text = (place / "both.yaml").read_text(encoding="utf-8")
+    (place / "both.yaml").write_text(text.replace("[0 us, 100 us]", "[0 us, 150 us]"), encoding="utf-8")
+    study(place, "run", "s.yaml")
+    with (place / "studies/again/runs.csv").open(encoding="utf-8") as file:
+        rows = [(row["duration"], row["start"], row["reused"]) for row in csv.DictReader(file)]
+    assert rows == [
+        (duration, start, str(start == "0 us"))
+        for duration in ("1 ms", "2 ms")
+        for start in ("0 us", "150 us")
+    ]
+
+
+def test_another_engine_makes_all_runs_anew_and_says_so(place: Path) -> None:
+    (place / "s.yaml").write_text("study: built\nscenario: port.yaml\nrepeat: 2\n", encoding="utf-8")
+    study(place, "run", "s.yaml")
+    path = place / "studies/built/study.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    earlier = "0123456789abcdef"
+    assert content["engine"] == engine.identity()
+    # The list as the engine before the last change of the sources wrote it.
+    content["engine"] = earlier
+    for run in content["runs"]:
+        run["id"] = run["id"][::-1]
+    path.write_text(json.dumps(content), encoding="utf-8")
+    _, said = study(place, "work", "studies/built", code=2)
+    assert "of another build of tsnbench, 0123456789abcdef" in said
+    _, said = study(place, "run", "s.yaml")
+    assert f"the engine changed, {earlier} to {engine.identity()}: all runs are made anew" in said
+
+
+def test_a_changed_source_or_native_module_is_another_engine(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room/one.py").write_text("a = 1\n")
+    (tmp_path / "_native.abi3.so").write_bytes(b"1")
+    first = engine.identity_of(tmp_path)
+    (tmp_path / "notes.txt").write_text("not of the engine")
+    assert engine.identity_of(tmp_path) == first
+    (tmp_path / "room/one.py").write_text("a = 2\n")
+    second = engine.identity_of(tmp_path)
+    (tmp_path / "_native.abi3.so").write_bytes(b"2")
+    assert len({first, second, engine.identity_of(tmp_path)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("vary", "message"),
+    [
+        ("{streams.loop.priod: [1 ms]}", "study.yaml:3:28: streams.loop.priod: expected a key of a stream"),
+        ("{streams.loop.pcp: [9]}", "study.yaml:3:26: streams.loop.pcp: expected"),
+        ("{streams.lop.pcp: [6]}", "hint: did you mean loop?"),
+        ("{streams.loop.period: {uniform: [1 ms, 2 ms], step: 3 us}}", "expected a step that leads"),
+        ("{streams.loop.period: {uniform: [1 ms, 2 s], step: 3 B}}", "expected three values of one kind"),
+        ("{streams.loop.period: {normal: [1 ms, 2 s]}}", "expected a key of a distribution, found normal"),
+        ('{"faults[0].at": [1 ms]}', "expected a key of the scenario"),
+    ],
+)
+def test_mistakes_have_their_place_in_the_study(place: Path, vary: str, message: str) -> None:
+    with pytest.raises(ScenarioErrors) as caught:
+        wanted(place, f"study: a\nscenario: port.yaml\nvary: {vary}\n")
+    assert message in str(caught.value)

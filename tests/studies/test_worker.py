@@ -1,0 +1,117 @@
+"""Workers may be killed at any moment: the table is the same byte for byte, and no run is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+from support.study_processes import kill_group, start, study
+
+STUDY = """study: killed
+scenario: port.yaml
+vary: {streams.loop.period: [100 us, 200 us, 250 us, 500 us]}
+repeat: 5
+"""
+TABLES = ("results.parquet", "results.csv")
+
+
+def records(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.glob("runs/*.json")}
+
+
+def test_a_study_that_is_killed_again_and_again_ends_with_the_same_table(place: Path) -> None:
+    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
+    _, said = study(place, "run", "study.yaml", "--into", "whole")
+    assert "20 runs made, 0 were there already" in said
+    moments = random.Random(7)
+    kept: dict[str, str] = {}
+    for _ in range(4):
+        begun = start(place, "run", "study.yaml", "--into", "killed", "--workers", "2")
+        until = time.monotonic() + 60
+        while len(records(place / "killed")) == len(kept) and time.monotonic() < until:
+            time.sleep(0.01)
+        time.sleep(moments.uniform(0, 0.1))
+        kill_group(begun)
+        found = records(place / "killed")
+        assert found.items() >= kept.items()
+        kept = found
+    assert 4 <= len(kept) < 20
+    _, said = study(place, "run", "study.yaml", "--into", "killed", "--workers", "2")
+    assert f"{20 - len(kept)} runs made, {len(kept)} were there already" in said
+    assert records(place / "killed").items() >= kept.items()
+    for name in TABLES:
+        assert (place / "killed" / name).read_bytes() == (place / "whole" / name).read_bytes()
+    assert not list((place / "killed/scratch").iterdir())
+    assert not list((place / "killed/leases").iterdir())
+
+
+def test_one_worker_that_is_killed_costs_one_run(place: Path) -> None:
+    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "whole")
+    begun = start(place, "run", "study.yaml", "--into", "one", "--workers", "1")
+    while not (leases := list(place.glob("one/leases/*[0-9a-f]"))):
+        time.sleep(0.005)
+        assert begun.poll() is None
+    os.kill(json.loads(leases[0].read_text(encoding="utf-8"))["process"], signal.SIGKILL)
+    _, said = begun.communicate(timeout=60)
+    assert begun.returncode == 3
+    assert "the same command goes on" in said
+    study(place, "work", "one")
+    study(place, "export", "one")
+    for name in TABLES:
+        assert (place / "one" / name).read_bytes() == (place / "whole" / name).read_bytes()
+
+
+def test_sigterm_leaves_no_lease_and_no_run_folder(place: Path) -> None:
+    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
+    begun = start(place, "run", "study.yaml", "--into", "ended", "--workers", "2")
+    while not records(place / "ended"):
+        time.sleep(0.005)
+        assert begun.poll() is None
+    begun.terminate()
+    begun.communicate(timeout=60)
+    assert begun.returncode == 143
+    assert not list((place / "ended/scratch").iterdir())
+    assert not list((place / "ended/leases").iterdir())
+    out, _ = study(place, "status", "ended", "--json")
+    assert 0 < json.loads(out)["made"] < 20
+    assert json.loads(out)["under_way"] == 0
+
+
+def test_two_study_runs_at_once_share_the_work(place: Path) -> None:
+    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
+    both = [start(place, "run", "study.yaml", "--into", "both", "--workers", "1") for _ in range(2)]
+    for one in both:
+        _, said = one.communicate(timeout=120)
+        assert one.returncode == 0, said
+    workers = {json.loads(text)["worker"] for text in records(place / "both").values()}
+    assert len(records(place / "both")) == 20
+    assert 1 <= len(workers) <= 2
+
+
+def test_files_of_others_stay(place: Path) -> None:
+    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "kept")
+    garbage = {
+        "kept/notes.txt": "mine",
+        "kept/scratch/abc/notes.txt": "mine",
+        "kept/runs/notes.json": "{",
+        "kept/leases/notes": "",
+    }
+    for name, text in garbage.items():
+        (place / name).parent.mkdir(exist_ok=True)
+        (place / name).write_text(text, encoding="utf-8")
+    damaged = next(iter((place / "kept/made").glob("*.json")))
+    table = (place / "kept/results.csv").read_bytes()
+    damaged.write_text("{", encoding="utf-8")
+    _, said = study(place, "run", "study.yaml", "--into", "kept")
+    assert "1 runs made, 19 were there already" in said
+    assert (place / "kept/results.csv").read_bytes() == table
+    for name, text in garbage.items():
+        assert (place / name).read_text(encoding="utf-8") == text
+    _, said = study(place, "run", "study.yaml", "--into", ".", code=2)
+    assert "found other files" in said
