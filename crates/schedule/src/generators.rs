@@ -7,21 +7,21 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// How the bridges hang together.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One after the other.
+    /// Bridges in a line.
     Line,
-    /// The same, closed.
+    /// Bridges in a ring.
     Ring,
-    /// Every bridge but the first hangs on that with half its number.
+    /// A tree: bridge n is connected to bridge n/2.
     Tree,
-    /// Everyone with everyone.
+    /// All bridges are connected to each other.
     Mesh,
-    /// A square.
+    /// Bridges in a square grid.
     Grid,
-    /// Four links each, drawn.
+    /// Four random links for each bridge.
     Regular,
 }
 
-/// What a family's problems have in common.
+/// The properties that the problems of a family share.
 #[derive(Clone, Debug)]
 pub struct Family {
     /// How the bridges hang together.

@@ -27,7 +27,7 @@ pub struct Options {
     pub deadline_ns: Option<u64>,
 }
 
-/// Which side of the path a capture is from.
+/// The side of the path at which a capture was made.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Tx,

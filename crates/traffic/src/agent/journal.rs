@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const JOURNAL: &str = "journal";
-/// Where programs run and files are put.
+/// The folder of programs and files.
 pub const WORK: &str = "work";
 
 /// A command's words.
