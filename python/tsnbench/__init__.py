@@ -45,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, when it is asked for: tables and figures take their time to load."""
+    """Imports a name when it is first used, because tables and figures load slowly."""
     if name in _HOMES:
         from importlib import import_module
 

@@ -108,7 +108,7 @@ def test_strict_makes_warnings_errors(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("period: 1 ms", "period: 10 us, count: 2"))
     warned = tsnbench("check", path.name, cwd=tmp_path)
     assert warned.returncode == 0
-    assert "small.yaml:8:3: streams.x: warning: a -> s, s -> b: asked for 1.712 Gbit/s" in warned.stderr
+    assert "small.yaml:8:3: streams.x: warning: a -> s, s -> b: load of 1.712 Gbit/s" in warned.stderr
     for command in ("check", "plan", "run"):
         strict = tsnbench(command, path.name, "--strict", cwd=tmp_path)
         assert strict.returncode == 2

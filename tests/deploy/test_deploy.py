@@ -246,7 +246,7 @@ def test_a_device_that_forgets_is_found_and_taken_back(
 
     right.rules = forgets
     with pytest.raises(
-        BackendError, match="right: it has otherwise than it was told: interfaces/interface"
+        BackendError, match="right: it differs from the requested configuration: interfaces/interface"
     ) as error:
         put(rich(), tmp_path, ("left", left), ("right", right))
     assert len(text(left)) - len(empty) < 300, str(error.value)
@@ -353,7 +353,7 @@ def test_words_and_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         assert not list(tmp_path.glob("*.json"))
         code, words = call(scenario, *base, "--netconf", here, "--node", "left", "--yang", str(MODULES))
         assert code == 0
-        assert "done, and read back as meant; what was before is in rich.deploy.json" in words
+        assert "done, and read back as requested; the earlier state is in rich.deploy.json" in words
         code, words = call(scenario, *base, "--netconf", here, "--node", "left", "--json")
         assert code == 0
         assert json.loads(words[words.index("{") :])["changes"] == {"left": []}

@@ -388,10 +388,10 @@ def test_what_is_otherwise_is_told() -> None:
     del rows[4]
     found = differences(rows, one)
     assert len(found) == 4
-    assert "eth2 100:2: its kind: meant pfifo, found pfifo_fast" in found
-    assert "eth2 100:4: its kind: meant pfifo, found nothing" in found
+    assert "eth2 100:2: its kind: requested pfifo, found pfifo_fast" in found
+    assert "eth2 100:4: its kind: requested pfifo, found nothing" in found
     assert differences([{"kind": "noqueue", "dev": "eth2", "root": True}], one) == [
-        "eth2: the root: meant taprio, found noqueue"
+        "eth2: the root: requested taprio, found noqueue"
     ]
 
 
@@ -409,7 +409,7 @@ def test_flags_of_etf_are_read_back() -> None:
     found = compare(
         "eth2", own, [child], read_qdiscs(json.dumps([*shown(port("camera -> left"), Profile())[:1], *rows]))
     )
-    assert [str(one) for one in found] == ["eth2 100:1: offload: meant on, found off"]
+    assert [str(one) for one in found] == ["eth2 100:1: offload: requested on, found off"]
 
 
 def test_vlan_devices_are_read_back() -> None:

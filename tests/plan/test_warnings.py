@@ -46,7 +46,7 @@ def test_a_port_above_its_rate_names_who() -> None:
     assert warning == PlanWarning(
         "port-overload",
         "sw -> l",
-        "asked for 1.1 Gbit/s of its 1 Gbit/s by big (600 Mbit/s), small (500 Mbit/s)",
+        "load of 1.1 Gbit/s at a rate of 1 Gbit/s: big (600 Mbit/s), small (500 Mbit/s)",
     )
 
 
@@ -134,7 +134,7 @@ def test_a_gate_that_never_opens_again_is_a_warning() -> None:
     gates = gated(((3, 0), 20_000)).model_copy(update={"changes": (later,)})
     found = warned(line(shapers=shaped(gates=gates)))
     assert found["gate-never-open"].text == (
-        "the gate of class 3 never opens in the list asked for at 1 ms: cam cannot pass"
+        "the gate of class 3 never opens in the list requested at 1 ms: cam cannot pass"
     )
 
 
@@ -158,7 +158,7 @@ def test_a_window_may_span_entries_and_the_cycle_end() -> None:
 
 def test_a_gate_that_lets_less_through_than_is_asked_for() -> None:
     found = warned(line(shapers=shaped(gates=gated(((3,), 10_000), ((0,), 190_000)))))
-    assert found["gate-overload"].text == "class 3 is asked for 100 Mbit/s, its gate is open for 50 Mbit/s"
+    assert found["gate-overload"].text == "class 3 has a load of 100 Mbit/s, its gate is open for 50 Mbit/s"
 
 
 @pytest.mark.parametrize(

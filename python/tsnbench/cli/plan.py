@@ -152,7 +152,7 @@ class Timing:
 
 
 def _untimed(_: str) -> None:
-    """Nobody asked for times."""
+    """Times were not requested."""
 
 
 def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> None:

@@ -133,7 +133,7 @@ def _terms(
     within_ns: float | None,
 ) -> tuple[Term, ...]:
     if within_ns is not None:
-        return (Term(within_ns, within_ns, "as asked for"),)
+        return (Term(within_ns, within_ns, "as requested"),)
     pair = (sides[0], sides[second])
     stamps = 2 * sum(granularity(side) for side in pair)
     terms = [Term(stamps, stamps, "two stamps of each run")]

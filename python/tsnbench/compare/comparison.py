@@ -11,7 +11,7 @@ from tsnbench.compare.agreement import Agreement, agreements
 from tsnbench.compare.frames import Joined, Spread, intervals, joined
 from tsnbench.compare.gates import Conformance, conformance
 from tsnbench.compare.plans import differences
-from tsnbench.compare.runs import Side, told_apart
+from tsnbench.compare.runs import Side, distinct_labels
 from tsnbench.errors import InputError
 from tsnbench.quantities import some
 from tsnbench.runs.bounds import bounds_of_run
@@ -186,7 +186,7 @@ def compare(sides: Sequence[Side], within_ns: float | None = None) -> Comparison
     """
     if len(sides) < 2:
         raise InputError(f"compare: expected at least two runs, found {len(sides)}")
-    named = told_apart(sides)
+    named = distinct_labels(sides)
     found = Comparison(named, _bounds(named), within_ns)
     mine = {path["stream"] for path in named[0].measures["paths"]}
     for side in named[1:]:

@@ -139,7 +139,7 @@ def _only_listeners(plan: PlanDocument) -> dict[str, str]:
     }
 
 
-def told_apart(sides: Sequence[Side]) -> tuple[Side, ...]:
+def distinct_labels(sides: Sequence[Side]) -> tuple[Side, ...]:
     """Distinct labels: runs with equal labels get the facts that differ, or a number."""
     variants = [side.plan.get("variant", {}) if side.plan else {} for side in sides]
     differ = [

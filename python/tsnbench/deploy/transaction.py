@@ -107,7 +107,7 @@ def _commit(order: list[Job], within_s: int) -> None:
             errors[job.device.node] = str(error)
             break
         if wrong:
-            errors[job.device.node] = "it has otherwise than it was told: " + "; ".join(wrong)
+            errors[job.device.node] = "it differs from the requested configuration: " + "; ".join(wrong)
             break
     if not errors:
         return

@@ -73,7 +73,7 @@ def _read_rows(reader: csv.DictReader[str], name: str, columns: tuple[str, ...])
 
 @dataclass(frozen=True)
 class Imported:
-    """A scenario, and the table of its streams where one was asked for."""
+    """A scenario, and the table of its streams if one was requested."""
 
     scenario: str
     table: str

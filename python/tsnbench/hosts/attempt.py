@@ -205,7 +205,7 @@ def _tell(agent: Agent, job: HostJob, epoch_ns: int) -> int:
         if ahead_ns < LEAST_AHEAD_NS:
             raise Rejected(
                 agent.name,
-                f"{one.name} was told of the instant {ahead_ns / 1e6:.1f} ms before it: too late to be sure",
+                f"{one.name} got the start {ahead_ns / 1e6:.1f} ms before its instant: too late",
             )
         found.append(ahead_ns)
     return min(found)

@@ -285,7 +285,7 @@ class Hosts(Backend):
         if judged := [stream["name"] for stream in free if stream.get("requirements")]:
             raise InputError(
                 f"{some(judged, 5)}: has requirements, and begins or ends at a host with `clock: none`: its "
-                "delay would compare two clocks that nobody keeps together\n"
+                "delay would compare two clocks that are not synchronised\n"
                 "hint: synchronise that host (`clock: hardware` or `software`), or require nothing"
             )
         jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns, self.dilate)
@@ -355,7 +355,7 @@ class Hosts(Backend):
                 *notes,
                 *([NO_WIRE] if virtual else []),
                 *unseen,
-                *(f"{one['name']}: its delays compare clocks that nobody keeps together" for one in free),
+                *(f"{one['name']}: its delays compare clocks that are not synchronised" for one in free),
                 *seen.pop("warnings", []),
             ],
             **seen,

@@ -107,7 +107,7 @@ class HostPorts(Ports):
         reported = {name: own for name, own in returned.qdiscs().items() if int(name[1:]) in self.virtual}
         if wrong := differences(plan, reported, can):
             listed = "\n".join(f"  {one}" for one in wrong[:12])
-            raise BackendError(f"{words} do not do what they were told:\n{listed}")
+            raise BackendError(f"{words} differ from the requested configuration:\n{listed}")
 
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int

@@ -72,7 +72,7 @@ class Difference:
     found: str
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.what}: meant {self.meant}, found {self.found}"
+        return f"{self.where}: {self.what}: requested {self.meant}, found {self.found}"
 
 
 _COUNTERS = ("bytes", "packets", "drops", "overlimits", "requeues", "backlog", "qlen")

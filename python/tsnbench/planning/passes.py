@@ -117,7 +117,7 @@ REVISES: dict[str, frozenset[str]] = {
 
 
 def _ignored(_: str) -> None:
-    """The end of a pass, if nobody asked for it."""
+    """The end of a pass, if times are not requested."""
 
 
 def draft(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], None] = _ignored) -> Draft:

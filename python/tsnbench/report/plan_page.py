@@ -98,7 +98,7 @@ def _lists(document: PlanDocument) -> list[tuple[str, str, list[tuple[str, str, 
         cycle, base = rows[-1].begin_ns + rows[-1].length_ns, rows[0].base_ns
         times = f"cycle {plan_words.exact(cycle)}, base time {plan_words.exact(base)}"
         if rows[0].asked_ns is not None:
-            times += f", asked for at {plan_words.exact(rows[0].asked_ns)}"
+            times += f", requested at {plan_words.exact(rows[0].asked_ns)}"
         entries = [
             (
                 plan_words.exact(row.begin_ns),

@@ -144,7 +144,7 @@ def _shapers(own: xml.Element, port: Port) -> None:
         return
     table = own.add("cbsa", xml.CBSA_BRIDGE)
     for number, cbs in shaped:
-        # What the Plan has is the slope in force; the one asked for is without the gates' share.
+        # The Plan contains the operational slope; the administrative slope is without the gates' share.
         slope = cbs["idle_slope_bps"]
         gates = port.get("gates")
         if gates and not cbs.get("runs_while_closed"):

@@ -1,4 +1,4 @@
-"""XML of YANG data: a namespace where it changes, identities with exactly the prefix asked for.
+"""XML of YANG data: a namespace where it changes, identities with exactly the requested prefix.
 
 Some modules compare identities with a literal prefix, so a prefix is no matter of taste.
 """

@@ -91,5 +91,5 @@ def test_a_wire_of_another_rate_differs(gated):
         for n in range(len(plan["ports"]))
     ]
     found = differences(plan, {"wires": read_qdiscs(json.dumps(wires))}, Capabilities())
-    assert [str(one) for one in found] == ["w0 root: rate: meant 100000000 bit/s, found 10000000 bit/s"]
+    assert [str(one) for one in found] == ["w0 root: rate: requested 100000000 bit/s, found 10000000 bit/s"]
     assert differences(plan, {"wires": []}, Capabilities(qdiscs=frozenset(["htb"]))) == []

@@ -201,5 +201,5 @@ def test_headers_are_those_of_the_kernel():
 
 def test_a_kernel_that_reports_nothing_does_nothing(tmp_path):
     document = _plan(tmp_path, HOST).document
-    with pytest.raises(BackendError, match="a -> b: p0: the root: meant taprio, found nothing"):
+    with pytest.raises(BackendError, match="a -> b: p0: the root: requested taprio, found nothing"):
         TSNPORT.read_back(document, Returned({"epoch": b"7\n"}), "the kernel", Capabilities())

@@ -67,6 +67,6 @@ def _without_vlans(plan: PlanDocument) -> Iterator[str]:
         if found.setdefault((node, stream["destination_mac"]), ports) != ports:
             name = plan["nodes"][node]["name"]
             yield (
-                f"stream {stream['name']}: leaves {name} otherwise than another VLAN's frames to the same "
-                "address: this kernel's bridges do not tell VLANs apart"
+                f"stream {stream['name']}: leaves {name} by other ports than another VLAN's frames to "
+                "the same address: this kernel's bridges do not distinguish VLANs"
             )

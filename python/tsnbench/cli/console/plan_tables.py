@@ -64,7 +64,7 @@ def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
     for rows in shown:
         cycle = quantities.exact(rows[-1].begin_ns + rows[-1].length_ns)
         asked = rows[0].asked_ns
-        then = "" if asked is None else f", asked for at {quantities.exact(asked)}"
+        then = "" if asked is None else f", requested at {quantities.exact(asked)}"
         base = quantities.exact(rows[0].base_ns)
         title = f"Gates of {quantities.some(list(rows[0].ports))}: cycle {cycle}, base time {base}{then}"
         tables.append((title, _gate_table(rows)))

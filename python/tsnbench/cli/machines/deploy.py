@@ -162,4 +162,4 @@ def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
         if dry_run:
             print_line("dry run: nothing was changed")
         elif outcome.done:
-            print_line(f"done, and read back as meant; what was before is in {outcome.record}")
+            print_line(f"done, and read back as requested; the earlier state is in {outcome.record}")

@@ -33,7 +33,7 @@ _REASONS = (
     (
         r"Permission denied|Too many authentication failures",
         "it does not let us in",
-        "put your public key there (ssh-copy-id {host}); passwords are not asked for",
+        "put your public key there (ssh-copy-id {host}); passwords are not used",
     ),
 )
 

@@ -153,7 +153,7 @@ def bounds_table(found: Bounds) -> Sheet:
             Column("at least", spare=1),
             Column("at most"),
             Column("from release", spare=3),
-            Column("no bound because, or from where it is", wraps=True),
+            Column("source of the bound, or why there is none", wraps=True),
         ],
     )
     for row, flows in _rows(found).items():

@@ -1,4 +1,4 @@
-"""What to look at before trusting a result: a Plan that can be obeyed, but hardly says what was meant.
+"""Warnings to read before trusting a result: a valid Plan that is probably not the intended one.
 
 Every check is a function of the Plan's document and yields doubts; the same text at several ports becomes
 one warning, with the place of the first.

@@ -1,4 +1,4 @@
-"""Classes whose gates never open, open too shortly for a frame, or let less through than is asked for.
+"""Classes whose gates never open, open too shortly for a frame, or let less pass than the load.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -113,7 +113,7 @@ def _class(
     where = port["name"]
     lists = gate_lists(port["gates"])
     for gates in lists:
-        behind = f" in the list asked for at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
+        behind = f" in the list requested at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
         windows = open_windows(gates, traffic_class)
         if windows is None:
             continue
@@ -133,7 +133,7 @@ def _class(
                 yield Doubt("gate-too-short", where, text, "gates", where)
         open_rate = port["rate_bps"] * open_ns(gates, traffic_class) // gates["cycle_ns"]
         if load.rate_bps > open_rate:
-            asked = f"class {traffic_class} is asked for {quantities.rate(load.rate_bps)}"
+            asked = f"class {traffic_class} has a load of {quantities.rate(load.rate_bps)}"
             text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{behind}"
             yield Doubt("gate-overload", where, text, "gates", where)
         yield from _reservation(port, traffic_class, gates, windows, max(_largest(streams).values()))

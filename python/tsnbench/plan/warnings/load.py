@@ -1,4 +1,4 @@
-"""Ports and classes that are asked for more than they have.
+"""Ports and classes whose load or reservation is more than they can send.
 
 IEEE 802.1Q-2022, 8.6.8.1 and 8.6.8.2.
 """
@@ -29,7 +29,7 @@ def load_doubts(document: PlanDocument) -> Iterator[Doubt]:
         asked = total(loads)
         if asked > port["rate_bps"]:
             who = contributors([flow for load in loads for flow in load.flows], groups)
-            text = f"asked for {quantities.rate(asked)} of its {quantities.rate(port['rate_bps'])} by {who}"
+            text = f"load of {quantities.rate(asked)} at a rate of {quantities.rate(port['rate_bps'])}: {who}"
             largest = _largest([flow for load in loads for flow in load.flows], groups)
             yield Doubt("port-overload", port["name"], text, f"streams.{largest}")
         yield from _reservations(port, loads, groups)
@@ -70,7 +70,7 @@ def _reservations(port: Port, loads: list[ClassLoad], groups: Mapping[str, str])
         reserved += idle
         if load.rate_bps > idle:
             who = contributors(load.flows, groups)
-            text = f"class {number} is asked for {quantities.rate(load.rate_bps)}"
+            text = f"class {number} has a load of {quantities.rate(load.rate_bps)}"
             text = f"{text}, its shaper passes {quantities.rate(idle)}: {who}"
             yield Doubt("class-over-reservation", port["name"], text, "cbs", port["name"])
         if load.saturating:

@@ -31,7 +31,7 @@ def ptp_doubts(document: PlanDocument) -> Iterator[Doubt]:
         for gates in gate_lists(port["gates"]):
             windows = open_windows(gates, traffic_class)
             behind = (
-                f" in the list asked for at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
+                f" in the list requested at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
             )
             if windows is None:
                 continue

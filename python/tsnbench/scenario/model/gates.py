@@ -120,7 +120,7 @@ class Gates(Part):
 class GateChange(Part):
     """Another list, requested at a time; of ``gates`` only what belongs to one list counts."""
 
-    at: Duration = key(TIME, "when it is asked for, on the node's clock", "5 ms")
+    at: Duration = key(TIME, "when it is requested, on the node's clock", "5 ms")
     gates: Gates
 
 

@@ -80,7 +80,7 @@ def _protocol(gptp: Gptp) -> Iterator[str]:
 
 def _one_system_clock(plan: PlanDocument) -> Iterator[str]:
     """All nodes share the guest's CLOCK_TAI; only the device uses the node's own clock."""
-    own = "goes by the system's clock, which all nodes of a guest share"
+    own = "uses the system's clock, which all nodes of a guest share"
     for port in plan["ports"]:
         qdisc = port.get("qdisc")
         if qdisc and qdisc.get("taprio"):
