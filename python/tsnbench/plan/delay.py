@@ -1,4 +1,4 @@
-"""The smallest delay that a frame can have on its way: every queue empty, every gate open.
+"""The smallest possible delay of a frame: every queue is empty, and every gate is open.
 
 IEEE 802.3-2022, 3.2.7 and 90.7 (which point of the frame a stamp means).
 """
@@ -27,15 +27,16 @@ RELEASE = "release"
 
 @lru_cache(maxsize=1 << 16)
 def transmission_ps(octets: int, rate_bps: int) -> int:
-    """How long octets take at a rate, in ps, rounded up."""
+    """The transmission time of octets at a rate, in ps, rounded up."""
     return -(-octets * 8 * 10**12 // rate_bps)
 
 
 def cut_octets(document: PlanDocument, ingress: Port, egress: Port, octets: int, pcp: int) -> int:
-    """How much of a frame that comes from port ``ingress`` need not be in when it leaves through ``egress``.
+    """The octets of a frame from port ``ingress`` that may still be missing when the frame leaves by
+    ``egress``.
 
-    Nothing where the node stores frames whole: without cut-through, towards a faster link, which would run
-    dry, and where the frame may be interrupted on its way in.
+    The number is 0 if the node stores frames whole: without cut-through, towards a faster link, or if
+    pre-emption may interrupt the arriving frame.
     FlexTest, Section V-C.
     """
     after: int | None = document["nodes"][egress["node"]].get("cut_through_octets")
@@ -47,7 +48,7 @@ def cut_octets(document: PlanDocument, ingress: Port, egress: Port, octets: int,
 
 
 def stamped_points(document: PlanDocument) -> dict[str, str]:
-    """Tap name with the point of the frame that its timestamps refer to."""
+    """The point of the frame that timestamps refer to, by the name of the tap."""
     return {tap["name"]: tap["point"] for tap in document["taps"]}
 
 
@@ -58,11 +59,11 @@ def smallest_delay_ps(
     octets: int | None = None,
     points: Mapping[str, str] | None = None,
 ) -> int:
-    """Delay of a lone frame between the stamps at both ends, in ps.
+    """The delay of a frame without other traffic, between the stamps at both ends, in ps.
 
-    Per link: the frame, its preamble on every link but the first (the stamp at the talker is behind it), and
-    the cable; per node on the way: its processing, less what cut-through does not wait for
-    (:func:`cut_octets`). Where the Plan's taps stamp other points, these count.
+    Each link adds the frame, its preamble (except on the first link, where the stamp follows it) and the
+    cable. Each node on the path adds its processing time, less the octets that cut-through does not wait for
+    (:func:`cut_octets`). If the Plan's taps stamp other points of the frame, these are used.
 
     Args:
         document: a Plan's document.
@@ -80,7 +81,7 @@ def smallest_delay_ps(
 
 
 def _stored(stream: Stream) -> set[int]:
-    """Ports behind which frames are stored whole: who eliminates copies has to know that one is."""
+    """Ports behind which frames are stored whole, because elimination needs complete frames."""
     redundancy = stream.get("redundancy", {})
     if "recovery" not in redundancy:
         return set()
@@ -112,7 +113,7 @@ def _smallest(
 
 
 def _outside_stamps(first: Port, last: Port, sent: Sequence[int], points: Mapping[str, str]) -> int:
-    """What the talker's stamp and the listener's stamp leave out of a delay, in ps.
+    """The times that the stamps of talker and listener exclude from a delay, in ps.
 
     ``sent``: octets of the frame with its preamble, as the first and as the last port send it.
     """
@@ -126,7 +127,7 @@ def _outside_stamps(first: Port, last: Port, sent: Sequence[int], points: Mappin
 
 
 class SmallestDelays:
-    """The smallest delays of many streams of one Plan: what a frame takes at a port is computed once.
+    """The smallest delays of many streams of one Plan; the times at each port are computed once.
 
     Args:
         document: the Plan's document, which does not change meanwhile.
@@ -139,7 +140,7 @@ class SmallestDelays:
         self._takes: dict[int, list[int]] = {}
 
     def ns(self, stream: Stream, listener: int, octets: int) -> int:
-        """As :func:`smallest_delay_ns` says, for a frame of so many octets."""
+        """The result of :func:`smallest_delay_ns` for a frame of this size."""
         if not self._plain or "redundancy" in stream:
             return smallest_delay_ns(self._document, stream, listener, octets, self._points)
         takes = self._takes.get(octets)
@@ -153,7 +154,7 @@ class SmallestDelays:
         return (delay - _outside_stamps(first, last, sent, self._points)) // 1_000
 
     def since_release_ns(self, stream: Stream, listener: int, octets: int) -> int:
-        """The same, counted from the frame's release."""
+        """The smallest delay of a frame of this size, counted from its release."""
         points = since_release(self._document, stream, self._points)
         return smallest_delay_ns(self._document, stream, listener, octets, points)
 
@@ -165,7 +166,7 @@ class SmallestDelays:
 def _not_waited_for(
     document: PlanDocument, stream: Stream, passed: list[tuple[int, int]], octets: int
 ) -> int:
-    """How much earlier a frame is there because nodes begin to send it before it is in, in ps."""
+    """The time that cut-through saves on the path, in ps."""
     stored = _stored(stream)
     priorities = priorities_of(document, stream)
     pcps = {hop["port"]: pcp for hop, pcp in zip(stream["route"], priorities, strict=True)}

@@ -1,4 +1,4 @@
-"""The Plan as Python sees it: the document, its content hash, and what to look at before trusting it."""
+"""The Plan in Python: its document, its content hash, and its warnings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PlanReadError(InputError):
-    """A file that is no Plan, or one that was changed."""
+    """A file that is not a Plan, or a Plan that was changed."""
 
 
 FORMAT = "tsnbench-plan/1"
@@ -38,7 +38,7 @@ def content_hash(document: PlanDocument) -> str:
 
 
 def without_hash(document: PlanDocument) -> PlanDocument:
-    """The content that is hashed."""
+    """The content of the hash."""
     content = document.copy()
     content.pop("hash", None)
     return content
@@ -52,19 +52,19 @@ class Plan:
     """
 
     document: PlanDocument
-    """Exactly the types of ``crates/plan``, without the hash."""
+    """The content in the types of ``crates/plan``, without the hash."""
 
     places: Places | None = field(default=None, compare=False, repr=False)
-    """The scenario that it was made from; None for one that was read from a file."""
+    """The scenario of the Plan; None if the Plan was read from a file."""
 
     @cached_property
     def warnings(self) -> tuple[PlanWarning, ...]:
-        """Warnings: what to look at before you trust a result."""
+        """Warnings, to check before the results are trusted."""
         return warnings(self.document, self.places)
 
     @property
     def hash(self) -> str:
-        """Of the document as it is now: a changed document is another experiment."""
+        """The hash of the present document: a changed document is another experiment."""
         return content_hash(self.document)
 
     @property
@@ -72,7 +72,7 @@ class Plan:
         return str(self.document["name"])
 
     def to_json(self) -> str:
-        """The canonical content with its hash; the same scenario gives the same bytes."""
+        """The canonical content with its hash; equal scenarios give equal bytes."""
         return _native.plan_text(self.document)[0]
 
     @classmethod
@@ -109,7 +109,7 @@ class Plan:
 
 
 def check(text: str, document: Any) -> None:
-    """Checks that a Plan's text can be obeyed.
+    """Checks that a Plan's text is consistent.
 
     Raises:
         ValueError: with the first problem.

@@ -1,4 +1,4 @@
-"""How many octets the frames of a stream have, on the wire and in between.
+"""Sizes of a stream's frames in octets, with and without the overhead on the wire.
 
 IEEE 802.3-2022, 3.2.7 and 4.2.3.3; IEEE 802.1CB-2017, 7.8; EnGINE Fig. 8.
 """
@@ -43,7 +43,7 @@ class Sizes:
 
 
 def frames_of(unit: int, most_per_frame: int, frame_overhead: int) -> list[tuple[int, int]]:
-    """(frame octets, how many) that a data unit of ``unit`` application octets is cut into."""
+    """(frame octets, number of frames) for a data unit of ``unit`` application octets."""
     whole, rest = divmod(unit, most_per_frame)
     frames = [(most_per_frame + frame_overhead, whole)] if whole else []
     if rest or not whole:
@@ -62,11 +62,11 @@ def data_units(size: Size) -> list[list[int]]:
 
 
 def sizes(size: Size) -> Sizes:
-    """The frames that a Plan's ``size`` means."""
+    """The frames for a Plan's ``size``."""
     if size["kind"] == "frame":
         return _one_frame(size["octets"])
     if size["kind"] == "list":
-        # Often a recording of many thousands.
+        # Recordings often contain many thousands of frames.
         units = [[(octets, count)] for octets, count in Counter(size["octets"]).items()]
         return _of(units, len(size["octets"]))
     units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
@@ -95,11 +95,11 @@ R_TAG = 6
 
 
 def tag_octets(stream: Stream, place: int) -> int:
-    """What the R-TAG adds on one entry of a Plan stream's route."""
+    """The octets that an R-TAG adds on one entry of a Plan stream's route."""
     return tag_octets_of(stream.get("redundancy", {}), place)
 
 
 def tag_octets_of(redundancy: Redundancy, place: int) -> int:
-    """What the R-TAG adds on one entry of a route."""
+    """The octets that an R-TAG adds on one entry of a route."""
     copies = redundancy.get("copies", ())
     return R_TAG if place < len(copies) and copies[place] else 0

@@ -1,4 +1,4 @@
-"""When the gate of a traffic class is open: the one place that turns a gate control list into windows.
+"""Windows of traffic classes: the only code that converts a gate control list to windows.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -19,24 +19,24 @@ Entry = tuple[int, int]
 
 
 def gate_lists(gates: Gates) -> list[GateList]:
-    """A port's lists, the first one first; all others have ``at_ns``."""
+    """A port's gate control lists in order of time; all but the first one have ``at_ns``."""
     return [gates, *gates.get("changes", ())]
 
 
 def requested_ns(gates: GateList) -> int | None:
-    """When a later list is requested (``ConfigChange``); None for a port's first list."""
+    """The time in ns at which a later list is requested (``ConfigChange``); None for a port's first list."""
     if "at_ns" in gates:
         return gates["at_ns"]
     return None
 
 
 def entries_of(gates: GateCycle) -> list[Entry]:
-    """The entries of a Plan's list as pairs."""
+    """The entries of a Plan's list as pairs (mask, ns)."""
     return [(entry["open"], entry["interval_ns"]) for entry in gates["entries"]]
 
 
 def spans_of_list(entries: Iterable[Entry], traffic_class: int) -> list[Span]:
-    """When the gate is open from the list's beginning to its end; neighbouring open entries are one span."""
+    """The spans in which the gate is open, within one run of the list; adjacent open entries are one span."""
     spans: list[Span] = []
     at = 0
     for mask, interval in entries:
@@ -48,9 +48,9 @@ def spans_of_list(entries: Iterable[Entry], traffic_class: int) -> list[Span]:
 
 
 def open_spans(entries: Iterable[Entry], traffic_class: int) -> list[Span] | None:
-    """The windows of a cycle, counted from its beginning; None where the gate never closes.
+    """The windows of a cycle, counted from its begin; None if the gate never closes.
 
-    A window that is open across the end of the cycle is one: the last span, which ends behind the cycle.
+    A window across the end of the cycle is one span, the last one, which ends after the cycle.
     """
     entries = list(entries)
     cycle = sum(interval for _, interval in entries)
@@ -64,9 +64,10 @@ def open_spans(entries: Iterable[Entry], traffic_class: int) -> list[Span] | Non
 
 
 def clock_spans(gates: GateCycle, traffic_class: int) -> list[Span]:
-    """When the gate is open within a cycle that begins at a multiple of the cycle time, ascending.
+    """The spans in which the gate is open, ascending, within a cycle that begins at a multiple of the cycle
+    time.
 
-    The base time is counted in. A window across the end of that cycle is two spans.
+    The base time is included. A window across the end of that cycle is two spans.
     """
     cycle = gates["cycle_ns"]
     base = gates["base_time_ns"] % cycle
@@ -75,14 +76,14 @@ def clock_spans(gates: GateCycle, traffic_class: int) -> list[Span]:
 
 
 def folded(span: Span, cycle: int) -> list[Span]:
-    """A span that begins anywhere, as spans within [0, cycle)."""
+    """A span with any begin, reduced to spans within [0, cycle)."""
     begin = span[0] % cycle
     end = begin + span[1] - span[0]
     return [(begin, end)] if end <= cycle else [(0, end - cycle), (begin, cycle)]
 
 
 def joined(spans: Iterable[Span]) -> list[Span]:
-    """Spans in their order; those that touch or overlap are one."""
+    """Spans in order; adjacent and overlapping spans are joined."""
     found: list[Span] = []
     for begin, end in sorted(spans):
         if found and found[-1][1] >= begin:
@@ -93,13 +94,13 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def open_windows(gates: GateCycle, traffic_class: int) -> list[int] | None:
-    """The lengths of the windows in ns; None where the gate never closes."""
+    """The lengths of the windows in ns; None if the gate never closes."""
     spans = open_spans(entries_of(gates), traffic_class)
     return None if spans is None else [end - begin for begin, end in spans]
 
 
 def open_ns(gates: GateCycle, traffic_class: int) -> int:
-    """How much of a cycle the gate is open, in ns."""
+    """The time in a cycle during which the gate is open, in ns."""
     return sum(end - begin for begin, end in spans_of_list(entries_of(gates), traffic_class))
 
 

@@ -1,4 +1,4 @@
-"""How much of every port its flows ask for, per traffic class.
+"""The load of every port, per traffic class.
 
 Load counts PHY bits: preamble to inter-frame gap, as a link's rate does.
 """
@@ -34,7 +34,7 @@ class ClassLoad:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing crosses it."""
+        """Whether no flow uses the class."""
         return not self.flows and not self.saturating
 
 
@@ -59,7 +59,7 @@ def _one_frame(period_ns: int, octets: int) -> Fraction:
 
 
 def sum_of(rates: Iterable[Fraction]) -> Fraction:
-    """The sum; of rates with equal denominators, of which there are many, only the numerators are added."""
+    """The sum of rates; for equal denominators, which are frequent, only the numerators are added."""
     numerators: dict[int, int] = {}
     for rate in rates:
         numerators[rate.denominator] = numerators.get(rate.denominator, 0) + rate.numerator
@@ -67,14 +67,14 @@ def sum_of(rates: Iterable[Fraction]) -> Fraction:
 
 
 def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
-    """Per port and traffic class of a Plan's document."""
+    """The loads of a Plan's document, by port and traffic class."""
     ports = document["ports"]
     loads = [[ClassLoad() for _ in port["classes"]] for port in ports]
     classes = [port["pcp_to_class"] for port in ports]
     for flow in document["streams"]:
         rate = flow_rate(flow["pattern"], flow["size"])
         if rate is not None and "policing" not in document and "redundancy" not in flow:
-            # One priority and one rate at all ports, as almost all flows of large plans have.
+            # Almost all flows of large plans have one priority and one rate at all ports.
             own, pcp = (flow["name"], rate), flow["pcp"]
             for hop in flow["route"]:
                 loads[hop["port"]][classes[hop["port"]][pcp]].flows.append(own)
@@ -92,5 +92,5 @@ def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
 
 
 def total(loads: Sequence[ClassLoad]) -> Fraction:
-    """bit/s over all classes of a port."""
+    """The load of a port in bit/s, over all classes."""
     return sum((load.rate_bps for load in loads), Fraction(0))

@@ -1,4 +1,4 @@
-"""A Plan as exporters ask for it: nodes, their ports, and what each bridge does with which addresses."""
+"""A Plan for exports: nodes, their ports, and the address tables of bridges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Forwarding:
 
 @dataclass(frozen=True)
 class Clash:
-    """A stream whose path an address table cannot give, because another stream's frames look the same."""
+    """A stream whose path no address table can express: another stream has the same address and VLAN."""
 
     stream: str
     node: int
@@ -38,7 +38,7 @@ class Clash:
 
 
 class Network:
-    """Look-ups in a Plan's document; nothing here decides anything."""
+    """Look-ups in a Plan's document, without decisions."""
 
     def __init__(self, document: PlanDocument, interfaces: Mapping[str, str] | None = None) -> None:
         self.document = document
@@ -60,7 +60,7 @@ class Network:
         return self._of[node]
 
     def place(self, port: int) -> int:
-        """Which of its node's ports a port is, from 0."""
+        """The index of a port among its node's ports, from 0."""
         return self._of[self.ports[port]["node"]].index(port)
 
     def forwards(self, node: int) -> bool:
@@ -76,7 +76,7 @@ class Network:
                 yield number, port["peer"]
 
     def far(self, port: int) -> int:
-        """The node at the other end."""
+        """The node at the other end of a port's link."""
         return int(self.ports[self.ports[port]["peer"]]["node"])
 
     def vids(self, port: int) -> list[int]:
@@ -107,7 +107,7 @@ class Network:
         return sorted({vid for port in self.ports_of(node) for vid in self.vids(port)})
 
     def forwarding(self, node: int) -> tuple[list[Forwarding], list[Clash]]:
-        """What an address table of a bridge has to hold, and what it cannot hold."""
+        """The rows of a bridge's address table, and the streams that the table cannot express."""
         wanted: dict[tuple[str, int | None], tuple[set[int], dict[str, None], Stream]] = {}
         clashes = []
         for stream in self.streams:
@@ -138,7 +138,7 @@ class Network:
         return [stream for stream in self.streams if "redundancy" in stream]
 
     def policing(self, node: int) -> Policing | None:
-        """What a node does with frames as they come in."""
+        """The policing of a node's arriving frames."""
         for entry in self.document.get("policing", []):
             if entry["node"] == node:
                 return entry

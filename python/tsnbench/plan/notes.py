@@ -15,24 +15,24 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Note:
-    """One kind of thing of the Plan that a format does not carry: which format, what, why, and where."""
+    """One kind of content that a format does not express: the format, the content, the reason, the places."""
 
     to: str
     what: str
     why: str
     lost: bool = True
-    """False: it is exported, but look before you use it."""
+    """False: the content is exported, but needs a check before use."""
     cure: str | None = None
     """The change in the scenario, or the option, that avoids the note."""
     places: tuple[str, ...] = ()
-    """Ports, nodes or streams; none where it is about the whole."""
+    """Ports, nodes or streams; none if the note concerns the whole Plan."""
 
     def __str__(self) -> str:
         return self.line()
 
     @property
     def subject(self) -> str:
-        """What it is about, with all places."""
+        """The content with all places."""
         return f"{self.what}{self._where(None)}"
 
     def line(self, shown: int | None = None) -> str:
@@ -55,18 +55,18 @@ class Note:
 
 
 class Notes:
-    """Collects notes of one format: each kind is there once, with all its places."""
+    """Collects the notes of one format, each kind once, with all its places."""
 
     def __init__(self, to: str) -> None:
         self.to = to
         self._kinds: dict[tuple[str, str, bool, str | None], dict[str, None]] = {}
 
     def lost(self, what: str, why: str, place: str | None = None, cure: str | None = None) -> None:
-        """Something that is not exported."""
+        """Adds content that is not exported."""
         self._add((what, why, True, cure), place)
 
     def warn(self, what: str, why: str, place: str | None = None, cure: str | None = None) -> None:
-        """Something that is exported, but needs a look before use."""
+        """Adds content that is exported, but needs a check before use."""
         self._add((what, why, False, cure), place)
 
     def _add(self, kind: tuple[str, str, bool, str | None], place: str | None) -> None:
@@ -79,7 +79,7 @@ class Notes:
             yield Note(self.to, what, why, lost, cure, tuple(places))
 
     def parts(self, network: Network, why: str, *keys: str) -> None:
-        """Whole parts of a Plan that a format leaves out; only those that the Plan has."""
+        """Adds whole parts of a Plan that a format leaves out, if the Plan has them."""
         words = {
             "faults": "faults",
             "clocks": "clocks and PTP",

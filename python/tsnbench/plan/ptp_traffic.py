@@ -1,4 +1,4 @@
-"""What PTP's messages need of a port's gates: the longest one, and all that a port sends in one go.
+"""The time that PTP's messages need on a port: the longest one, and all messages that a port sends at once.
 
 IEEE 802.1AS-2020, 10.6 and 11.4. Messages are untagged.
 """
@@ -21,12 +21,12 @@ _GAP = 12
 
 
 def longest_ps(rate_bps: int) -> int:
-    """Time of the longest message, to its last bit."""
+    """Transmission time of the longest message, to its last bit."""
     return transmission_ps(BEFORE_STAMP + max(MESSAGES.values()), rate_bps)
 
 
 def together_ps(rate_bps: int) -> int:
-    """How long all messages take that a port may have to send at once."""
+    """Transmission time of all messages that a port may have to send at once."""
     octets = sum(BEFORE_STAMP + message + _GAP for message in (*MESSAGES.values(), ANNOUNCE))
     return transmission_ps(octets, rate_bps)
 

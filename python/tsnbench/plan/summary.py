@@ -31,15 +31,15 @@ class StreamRow:
     frame: str
     pattern: str
     path: tuple[str, ...]
-    """Names of nodes; ``b #2`` where the link to b is one of parallel ones."""
+    """Names of nodes; ``b #2`` if the link to b is one of several parallel links."""
     least_ns: int
-    """Delay of the largest frame in an empty network."""
+    """Delay of the largest frame in a network without other traffic."""
     limit_ns: int | None
 
 
 @dataclass(frozen=True)
 class ClassRow:
-    """One traffic class of a port that something crosses or that is shaped."""
+    """One traffic class of a port that streams use or that is shaped."""
 
     port: str
     traffic_class: int
@@ -73,17 +73,17 @@ class GateRow:
     mac: str = ""
     """Its MAC operation: hold, release or none."""
     asked_ns: int | None = None
-    """When its list is requested; None for the first."""
+    """The time at which its list is requested; None for the first list."""
     base_ns: int = 0
     """The list's base time, from which ``begin_ns`` counts."""
 
 
 def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[StreamRow], int]:
-    """One row per stream, path and listener, in the order of the Plan, and how many rows there are.
+    """One row per stream, path and listener, in the order of the Plan, and the total number of rows.
 
     Args:
         document: a Plan's document.
-        most: at most so many rows are made; all unless given.
+        most: greatest number of rows; None: all rows.
     """
     points = stamped_points(document)
     ports = document["ports"]
@@ -115,7 +115,7 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[S
 
 
 def class_rows(document: PlanDocument) -> list[list[ClassRow]]:
-    """Per port that is crossed: its classes, highest first."""
+    """The classes of every port that streams use, highest first."""
     every = []
     for port, loads in zip(document["ports"], class_loads(document), strict=True):
         if all(load.idle for load in loads):
@@ -164,7 +164,7 @@ def cbs_rows(document: PlanDocument) -> list[CbsRow]:
 
 
 def gate_rows(document: PlanDocument) -> list[list[GateRow]]:
-    """Every different gate control list, with the ports that have it."""
+    """Every distinct gate control list, with the ports that have it."""
     lists: dict[str, list[Port]] = {}
     for port in document["ports"]:
         if "gates" in port:
@@ -183,7 +183,7 @@ def _entries(ports: list[Port], gates: GateList) -> Iterator[GateRow]:
 
 
 def fault_rows(document: PlanDocument) -> list[tuple[str, str, str, str]]:
-    """(what, where, from, for) of every fault."""
+    """(kind, place, begin, duration) of every fault."""
     rows = []
     for fault in document.get("faults", ()):
         if fault["kind"] == "babble":
@@ -238,7 +238,7 @@ def _frame(stream: Stream) -> str:
 
 
 def load_text(rate_bps: Fraction, saturating: bool) -> str:
-    """``100 Mbit/s+rest``: saturating flows take what is left."""
+    """A rate in words, such as ``100 Mbit/s+rest`` if saturating flows take the remaining rate."""
     parts = [quantities.rate(rate_bps)] if rate_bps or not saturating else []
     return "+".join([*parts, "rest"] if saturating else parts)
 

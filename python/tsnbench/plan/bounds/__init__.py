@@ -1,6 +1,6 @@
-"""Worst-case bounds of a Plan: what no frame exceeds, from the Plan alone.
+"""Worst-case bounds of a Plan: delays and backlogs that no frame exceeds, computed from the Plan alone.
 
-Network calculus in integers, done by ``crates/bounds``; ``docs/concepts/bounds.md`` derives it.
+``crates/bounds`` computes network calculus in integers; ``docs/concepts/bounds.md`` derives it.
 """
 
 from __future__ import annotations
@@ -76,12 +76,10 @@ PROOF = "schedule's proof"
 
 
 def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
-    """Bounds, those of scheduled streams from the proof of their schedule where it holds and says more.
+    """Bounds in which those of scheduled streams come from the proof of their schedule, if it is tighter.
 
     Args:
-        found: what ``crates/bounds`` says of the Plan.
-        document: the Plan.
-        text: the same as JSON.
+        found: the result of ``crates/bounds``. document: the Plan. text: the Plan as JSON.
     """
     if not any("scheduled" in stream for stream in document["streams"]):
         return found
@@ -104,12 +102,11 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
 
 
 def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
-    """Bounds, those of streams in windows of their class from the proof of these where it says more.
+    """Bounds in which those of streams with windows of their class come from the proof of windows, if it is
+    tighter.
 
     Args:
-        found: what is known so far.
-        document: the Plan.
-        text: the same as JSON.
+        found: the bounds so far. document: the Plan. text: the Plan as JSON.
     """
     if not any("gates" in port for port in document["ports"]):
         return found
@@ -138,12 +135,12 @@ def _lower(flow: FlowBounds, own: Proven | Passing, source: str) -> None:
 
 
 def bounds_table(found: Bounds) -> Sheet:
-    """A table for people: per stream and listener the bounds, from the talker's stamp and from the release.
+    """A table of bounds per stream and listener, from the talker's stamp and from the release.
 
     Flows of one stream with equal bounds share a row.
 
     Args:
-        found: what :func:`bounds` gave.
+        found: the result of :func:`bounds`.
     """
     sheet = Sheet(
         "worst case",
@@ -153,7 +150,7 @@ def bounds_table(found: Bounds) -> Sheet:
             Column("at least", spare=1),
             Column("at most"),
             Column("from release", spare=3),
-            Column("source of the bound, or why there is none", wraps=True),
+            Column("why no bound, or its source", wraps=True),
         ],
     )
     for row, flows in _rows(found).items():
@@ -163,7 +160,7 @@ def bounds_table(found: Bounds) -> Sheet:
 
 
 def _rows(found: Bounds) -> dict[tuple[str, ...], int]:
-    """The cells of every row, and how many flows share it."""
+    """The cells of every row, and the number of flows that share the row."""
     rows: dict[tuple[str, ...], int] = {}
     for flow in found["flows"]:
         released = flow["release_upper_ps"]

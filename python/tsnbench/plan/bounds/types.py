@@ -1,6 +1,6 @@
 """Worst-case bounds of a Plan (``tsnbench-bounds/1``) as ``crates/bounds`` and ``crates/verify`` write them.
 
-:func:`tsnbench.plan.bounds.bounds_of` says what each means; a null bound has a ``reason``.
+:func:`tsnbench.plan.bounds.bounds_of` defines each value; a null bound has a ``reason``.
 """
 
 from typing import NotRequired, TypedDict

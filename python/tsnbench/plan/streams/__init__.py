@@ -1,4 +1,4 @@
-"""Everything that follows from one stream of a Plan alone."""
+"""Functions of a single stream of a Plan."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ if TYPE_CHECKING:
 
 
 def periodic(stream: Stream) -> PeriodicPattern:
-    """The pattern of a periodic stream; every scheduled stream is one."""
+    """The pattern of a periodic stream; every scheduled stream is periodic."""
     pattern = stream["pattern"]
     assert pattern["kind"] == "periodic"
     return pattern
 
 
 def release_ns(stream: Stream) -> int:
-    """When a periodic stream is released, within its period."""
+    """The release of a periodic stream within its period, in ns."""
     pattern = periodic(stream)
     return (stream["start_ns"] + pattern["offset_ns"]) % pattern["period_ns"]

@@ -22,12 +22,12 @@ def ports_to(stream: Stream, entry: int) -> tuple[int, ...]:
 
 
 def parents_of(stream: Stream) -> list[int | None]:
-    """Of each entry of the stream's ``route`` the one before; None at the talker."""
+    """The previous entry of each entry of the stream's ``route``; None at the talker."""
     return [hop.get("parent") for hop in stream["route"]]
 
 
 def entries_to(parents: Sequence[int | None], entry: int) -> tuple[int, ...]:
-    """The entries of a tree from its root to one entry; ``parents``: of each entry the one before."""
+    """The entries of a tree from its root to one entry; ``parents``: the previous entry of each entry."""
     found: list[int] = []
     place: int | None = entry
     while place is not None and len(found) <= len(parents):
@@ -46,7 +46,7 @@ def paths_to_entry(route: Sequence[Route], redundancy: Redundancy, place: int) -
     """Every path that ends with this entry of a stream's ``route``."""
     merges = [merge["from"] for merge in redundancy.get("merges", ())]
     if not merges:
-        # One path, as almost all streams have.
+        # Almost all streams have one path.
         parents = [hop.get("parent") for hop in route]
         return [[(route[at]["port"], tag_octets_of(redundancy, at)) for at in entries_to(parents, place)]]
 
@@ -55,7 +55,7 @@ def paths_to_entry(route: Sequence[Route], redundancy: Redundancy, place: int) -
             return [[]]
         together = next((ends for ends in merges if place in ends), [place])
         found: list[list[tuple[int, int]]] = []
-        # Paths that meet can go in a circle: nothing that goes around comes first.
+        # Merging paths can form a circle, in which no entry comes first.
         for end in together if not passed & set(together) else ():
             hop = route[end]
             here = (hop["port"], tag_octets_of(redundancy, end))

@@ -1,4 +1,4 @@
-"""Which stream filter a frame matches, and which queue its stream gate chooses.
+"""Matching of stream filters, and selection of queues by stream gates.
 
 IEEE 802.1Q-2022, 8.6.5.
 """
@@ -35,7 +35,7 @@ def chosen_by_gates(document: PlanDocument) -> set[tuple[int, int]]:
 
 
 def matching(filters: Sequence[StreamFilter], port: int, stream: int, priority: int) -> int | None:
-    """The place of the filter that a flow's frames match, as the engine finds it."""
+    """The index of the filter that a flow's frames match, by the rules of the simulator."""
     for place, one in enumerate(filters):
         by_port = port in one.get("ports", [port])
         by_stream = stream in one.get("streams", [stream])

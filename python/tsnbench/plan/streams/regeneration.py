@@ -1,4 +1,4 @@
-"""What a stream's frames show along their route: priorities that bridges or copies change.
+"""Priorities of a stream's frames along their route, which bridges and member streams may change.
 
 IEEE 802.1Q-2022, 6.9.4; IEEE 802.1CB-2017, 6.6.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def rewriting(redundancy: Redundancy) -> Rewritten | None:
-    """What copies show with active identification: destination_mac, vid, pcp; None without."""
+    """The fields of member streams with active identification: destination_mac, vid, pcp; otherwise None."""
     function = redundancy.get("recovery", {}).get("identification")
     return None if function is None or isinstance(function, str) else function["active"]
 
@@ -28,12 +28,10 @@ def priorities_along(
     """The priority with which frames leave by each entry of a route.
 
     Args:
-        route: of each entry its parent and the port at the other end.
-        pcp: of the talker.
-        tables: by port of ingress, received to regenerated priority.
-        copies: of each entry, 0 for the plain frame.
-        rewritten: of copies, where active identification changes it. Where they have met for the last
-            time, frames get back the priority that they had.
+        route: the parent of each entry, and the port at its other end. pcp: the talker's priority. tables:
+        regenerated priority by port of ingress and received priority. copies: number of the member stream of
+        each entry; 0 for a frame without an R-TAG. rewritten: the priority of member streams, if active
+        identification changes it. After the last merge point, frames have their original priority again.
     """
     found: list[int] = []
 

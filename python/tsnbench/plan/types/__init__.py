@@ -1,8 +1,7 @@
 """The objects of a Plan's document, as JSON has them: one type for each type of ``crates/plan``.
 
-A field's unit is in its name; ``docs/reference/plan.md`` says what each means.
-``NotRequired``: absent where there is none.
-The variants of a union are told apart by ``kind``.
+A field's unit is in its name; ``docs/reference/plan.md`` defines each field. ``NotRequired``: the field may
+be absent. ``kind`` distinguishes the variants of a union.
 """
 
 from tsnbench.plan.types.clocks import (

@@ -29,7 +29,7 @@ class NodeClock(TypedDict):
 
 
 Delay = Literal["end-to-end", "peer-to-peer"]
-"""How delays are measured. IEEE 1588-2019, 11.3 and 11.4."""
+"""The mechanism of delay measurement. IEEE 1588-2019, 11.3 and 11.4."""
 
 
 class Ieee1588(TypedDict):

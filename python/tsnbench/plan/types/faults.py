@@ -1,4 +1,4 @@
-"""Faults: what goes wrong, where, from when to when."""
+"""Faults with their places and times."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -58,7 +58,7 @@ class DuplicateFault(TypedDict):
 
 
 class ScheduleFault(TypedDict):
-    """A port obeys another gate control list; all its gates are open where ``gates`` is absent."""
+    """A port uses another gate control list; all its gates are open if ``gates`` is absent."""
 
     kind: Literal["schedule"]
     port: int

@@ -13,7 +13,7 @@ IdleSlope = TypedDict(
 
 
 MacOperation = Literal["hold", "release"]
-"""What a gate entry asks of the MAC. IEEE 802.3-2022, 99.4."""
+"""The MAC operation of a gate entry. IEEE 802.3-2022, 99.4."""
 
 
 class GateEntry(TypedDict):

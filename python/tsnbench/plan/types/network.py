@@ -1,4 +1,4 @@
-"""Nodes and ports, and what shapes the traffic of a port."""
+"""Nodes and ports, with the shapers of ports."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -85,7 +85,7 @@ class Cbs(TypedDict):
 
 
 class Class(TypedDict):
-    """One traffic class of a port: its queue and what selects from it."""
+    """One traffic class of a port: its queue and its transmission selection."""
 
     limit_frames: NotRequired[int]
     limit_octets: NotRequired[int]

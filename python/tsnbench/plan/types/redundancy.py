@@ -79,7 +79,7 @@ class Recovery(TypedDict):
 
 
 class Redundancy(TypedDict):
-    """What makes a stream's route more than a tree. IEEE 802.1CB-2017."""
+    """Redundancy of a stream, whose route is then more than a tree. IEEE 802.1CB-2017."""
 
     copies: NotRequired[list[int]]
     merges: NotRequired[list[Merge]]

@@ -1,4 +1,4 @@
-"""Streams: who sends what to whom, when, by which path, and what is required."""
+"""Streams: talker, listeners, traffic, path and requirements."""
 
 from typing import Literal, NotRequired, TypedDict
 
@@ -45,7 +45,7 @@ class PoissonPattern(TypedDict):
 
 
 class SaturatingPattern(TypedDict):
-    """Always a frame ready."""
+    """A talker that always has a frame ready."""
 
     kind: Literal["saturating"]
     backlog: int

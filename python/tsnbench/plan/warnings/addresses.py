@@ -1,4 +1,4 @@
-"""Streams with one destination address and VLAN that a bridge would have to send over two paths.
+"""Streams with equal destination address and VLAN that a bridge would have to send by two paths.
 
 A bridge forwards by destination address and VLAN, for every sender: IEEE 802.1Q-2022, 8.8. The
 simulator follows each stream's own path; kernels, exports and real bridges cannot.

@@ -30,7 +30,7 @@ CHECKS: tuple[Callable[[PlanDocument], Iterator[Doubt]], ...] = (
 
 
 def doubts(document: PlanDocument) -> list[tuple[Doubt, list[str]]]:
-    """Every different doubt, and the ports or streams that it is about."""
+    """Every distinct finding, with its ports or streams."""
     found: dict[tuple[str, str], tuple[Doubt, list[str]]] = {}
     for check in CHECKS:
         for doubt in check(document):

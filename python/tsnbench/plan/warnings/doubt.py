@@ -20,19 +20,19 @@ class Doubt:
     text: str
     path: str = ""
     port: str = ""
-    """The port, where ``path`` is what shapes it."""
+    """The port, if ``path`` is a part of its shaper."""
     hint: str = ""
 
 
 @dataclass(frozen=True)
 class PlanWarning:
-    """Something to look at before trusting a result: what kind, at which port or stream, in words."""
+    """A warning to check before a result is trusted: kind, port or stream, and text."""
 
     kind: str
     where: str
     text: str
     path: str = field(default="", compare=False)
-    """The part of the scenario that it is about; empty where no scenario is known."""
+    """The part of the scenario that the warning concerns; empty if no scenario is known."""
     place: str = field(default="", compare=False)
     """``file:line:column`` of that part."""
     hint: str = field(default="", compare=False)
@@ -41,7 +41,7 @@ class PlanWarning:
         return self.line()
 
     def line(self, warning: str = "warning") -> str:
-        """Place, part, what is doubtful, and a hint where there is one."""
+        """Place, part, text, and a hint if there is one."""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
         if not self.place:
             return f"{warning}: {self.where}: {self.text}{hint}"
@@ -53,11 +53,11 @@ class PlanWarning:
 
 
 class Places(Protocol):
-    """Knows in which place of a scenario's file each part of its Plan was written."""
+    """Maps parts of a Plan to their places in the scenario's file."""
 
     @property
     def cautions(self) -> Sequence[PlanWarning]:
-        """What was doubtful while the file was read."""
+        """Warnings from reading the file."""
         ...
 
     def path_of(self, doubt: Doubt) -> str:

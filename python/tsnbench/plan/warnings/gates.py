@@ -37,14 +37,14 @@ def gate_doubts(document: PlanDocument) -> Iterator[Doubt]:
 def _reservation(
     port: Port, traffic_class: int, gates: GateList, windows: list[int], octets: int
 ) -> Iterator[Doubt]:
-    """A reservation beyond what is sure to fit into the windows, each without the last frame."""
+    """A reservation that exceeds the guaranteed capacity of the windows, each without its last frame."""
     cbs = port["classes"][traffic_class].get("cbs")
     if cbs is None or "runs_while_closed" in cbs:
         return
     changed = gates.get("idle_slopes", []) if "at_ns" in gates else []
     slopes = {one["class"]: one["bps"] for one in changed}
     rate, cycle = port["rate_bps"], gates["cycle_ns"]
-    # The gap behind what was there before the window counts, too.
+    # The inter-frame gap after a frame before the window counts, too.
     lost = Fraction(needs_ps(octets + INTER_FRAME_GAP, rate), 1_000)
     room = sum((max(Fraction(0), length - lost) for length in windows), Fraction(0))
     own, above, beside = Fraction(0), Fraction(0), []
@@ -84,7 +84,7 @@ Crossing = tuple["Stream", int]
 
 
 def crossing_classes(document: PlanDocument) -> dict[tuple[int, int], list[Crossing]]:
-    """By port and class the streams whose frames gates may hold; empty where no port has any."""
+    """The streams whose frames gates may hold, by port and class; empty if no port has gates."""
     if not any("gates" in port for port in document["ports"]):
         return {}
     crossing: dict[tuple[int, int], list[Crossing]] = defaultdict(list)
@@ -140,7 +140,7 @@ def _class(
 
 
 def needs_ps(octets: int, rate_bps: int) -> int:
-    """How long the gate has to be open for a frame, in ps."""
+    """The time that a gate has to be open for a frame, in ps."""
     return transmission_ps(BEFORE_STAMP + octets, rate_bps)
 
 

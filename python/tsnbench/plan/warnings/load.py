@@ -65,7 +65,7 @@ def _reservations(port: Port, loads: list[ClassLoad], groups: Mapping[str, str])
         cbs = traffic_class.get("cbs")
         if cbs is None:
             continue
-        # Credit is gained while the gate is open only; what passes in the mean is that much less.
+        # Credit grows only while the gate is open, which reduces the mean rate.
         idle = cbs["idle_slope_bps"] * open_share(port, number)
         reserved += idle
         if load.rate_bps > idle:
@@ -113,9 +113,9 @@ def _names(load: ClassLoad) -> list[str]:
 
 
 def _filled(document: PlanDocument) -> set[int]:
-    """Ports that more may arrive for than they can send, because saturating flows come in over several links.
+    """Ports at which more may arrive than they can send, because saturating flows arrive over several links.
 
-    Where such a flow begins it waits for room; behind a link it arrives as fast as that link is.
+    At its talker such a flow waits for space in the queue; behind a link it arrives at the link's rate.
     """
     if not any(stream["pattern"]["kind"] == "saturating" for stream in document["streams"]):
         return set()

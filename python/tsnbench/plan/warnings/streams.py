@@ -35,7 +35,7 @@ def stream_doubts(document: PlanDocument) -> Iterator[Doubt]:
 
 
 def _first(pattern: Pattern) -> int:
-    """From the talker's start to its first release, ns."""
+    """Time from the talker's start to its first release, in ns."""
     if pattern["kind"] == "periodic":
         return pattern["offset_ns"]
     return pattern["gaps_ns"][0] if pattern["kind"] == "trace" else 0
@@ -55,7 +55,8 @@ def _delay(document: PlanDocument, stream: Stream, delays: SmallestDelays) -> It
     frames = sizes(stream["size"])
     for place, listener in enumerate(stream["listeners"]):
         for name, limit in limits:
-            # Every frame must keep the first limit, the largest too; for a share the smallest ones may do.
+            # Every frame, also the largest one, must keep the first limit; a share may consist of the
+            # smallest frames.
             octets = frames.largest if name in ("delay", "delay from release") else frames.smallest
             find = delays.since_release_ns if name == "delay from release" else delays.ns
             least = find(stream, place, octets)
@@ -81,7 +82,7 @@ def _rate(stream: Stream) -> Iterator[Doubt]:
 
 
 def _etf(document: PlanDocument, stream: Stream) -> Iterator[Doubt]:
-    """Sockets whose frames the talker's own queueing discipline refuses, every one."""
+    """Streams of which the talker's own queueing discipline drops every frame."""
     socket = stream.get("socket", {})
     for hop in stream["route"]:
         port = document["ports"][hop["port"]]
