@@ -34,6 +34,7 @@ COMMANDS = {
     "compare": "compare",
     "send": "live.send",
     "receive": "live.receive",
+    "ui": "ui",
 }
 """Every command and the module of ``tsnbench.cli`` that has it under its name, in the order of ``--help``.
 

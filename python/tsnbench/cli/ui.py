@@ -1,0 +1,41 @@
+"""``tsnbench ui``: scenarios and runs of a folder in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.console.options import argument
+from tsnbench.cli.console.output import Exit, fail, print_line, print_message
+
+
+def ui(
+    folder: Annotated[Path, argument("FOLDER", "Folder with scenarios and runs.")] = Path(),
+    port: Annotated[
+        int,
+        typer.Option(metavar="NUMBER", min=0, max=65535, help="Port of 127.0.0.1; a free one unless given."),
+    ] = 0,
+) -> None:
+    """Open a folder in the browser: edit scenarios, see their problems as you type, list runs and reports.
+
+    Only this machine and only the printed address are answered. From another machine: ssh -L.
+    """
+    try:
+        from tsnbench.ui.server import serve
+    except ImportError as error:
+        if error.name not in ("starlette", "uvicorn"):
+            raise
+        fail(Exit.INPUT_WRONG, f"ui: needs {error.name}\nhint: python -m pip install 'tsnbench[ui]'")
+    if not folder.is_dir():
+        fail(Exit.INPUT_WRONG, f"{folder}: expected a folder")
+
+    def opened(address: str) -> None:
+        print_message("open this address in a browser; Ctrl-C ends the server")
+        print_line(address)
+
+    try:
+        serve(folder, port, opened)
+    except OSError as error:
+        fail(Exit.INPUT_WRONG, f"--port {port}: {error.strerror or error}")

@@ -1,0 +1,160 @@
+"""The server of ``tsnbench ui``, on the loopback interface alone."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from tsnbench import foreign
+from tsnbench.ui import answers
+from tsnbench.ui.guard import HEADERS, REPORT_POLICY, Guard
+from tsnbench.ui.workspace import LARGEST_SCENARIO, ChangedError, OutsideError, Workspace
+
+PAGE = Path(__file__).parent / "page"
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
+    """Serves a folder until the process is interrupted.
+
+    Args:
+        folder: the folder with scenarios and runs.
+        port: a port of 127.0.0.1; 0 takes a free one.
+        opened: is called with the address when connections are accepted.
+
+    Raises:
+        OSError: the port is in use, or there is no such folder.
+    """
+    workspace = Workspace(folder)
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(("127.0.0.1", port))
+        listening.listen()
+        guard = Guard(listening.getsockname()[1], secrets.token_urlsafe(32))
+        opened(guard.address)
+        # No access log: it would contain the token.
+        config = uvicorn.Config(
+            application(workspace, guard),
+            access_log=False,
+            log_level="warning",
+            lifespan="off",
+            server_header=False,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def application(workspace: Workspace, guard: Guard) -> Application:
+    """The guarded application; no request reaches a route before the guard has let it pass."""
+    routes = [
+        Route("/", lambda _: FileResponse(PAGE / "index.html")),
+        Route("/app.js", lambda _: FileResponse(PAGE / "app.js")),
+        Route("/style.css", lambda _: FileResponse(PAGE / "style.css")),
+        *_api(workspace),
+    ]
+    inner = Starlette(routes=routes)
+
+    async def guarded(scope: Message, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        token = QueryParams(scope["query_string"]).get("token", "")
+        refused = guard.refusal(scope["type"], scope.get("method", ""), headers, token)
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                made = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    made.setdefault(name, value)
+            await send(message)
+
+        if refused:
+            words = {
+                421: "This server has another name.\n",
+                403: "Open the address that tsnbench ui printed.\n",
+            }
+            await PlainTextResponse(words[refused], refused)(scope, receive, sending)
+        elif token and scope["method"] == "GET":
+            # The token leaves the address, so that it is in no history and no screenshot.
+            answer = RedirectResponse("/", 303)
+            answer.set_cookie(guard.cookie, guard.token, httponly=True, samesite="strict", path="/")
+            await answer(scope, receive, sending)
+        else:
+            await inner(scope, receive, sending)
+
+    return guarded
+
+
+def _api(workspace: Workspace) -> list[Route]:
+    """Files, problems and runs."""
+
+    def listing() -> Any:
+        runs = [answers.run_state(workspace.folder / name, name) for name in workspace.runs()]
+        return {"folder": str(workspace.folder), "scenarios": workspace.scenarios(), "runs": runs}
+
+    async def everything(_: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(listing))
+
+    async def scenario(request: Request) -> Response:
+        name = request.path_params["name"]
+        try:
+            if request.method in ("GET", "HEAD"):
+                found = await run_in_threadpool(workspace.read, name)
+                return PlainTextResponse(found.text, headers={"etag": found.tag})
+            expected = request.headers.get("if-match")
+            content = await _body(request)
+            if request.method == "PUT" and expected is None:
+                return PlainTextResponse("If-Match is missing\n", 428)
+            if content is None:
+                return PlainTextResponse("The text is too large\n", 413)
+            text = content.decode("utf-8")
+            if request.method == "PUT":
+                new = await run_in_threadpool(workspace.write, name, content, str(expected))
+                return Response(status_code=204, headers={"etag": new})
+            file = str(workspace.path(name))
+            return JSONResponse(await run_in_threadpool(answers.checked, text, file))
+        except OutsideError:
+            return PlainTextResponse("No such scenario\n", 404)
+        except ChangedError:
+            return PlainTextResponse("Another program has changed the file\n", 412)
+        except (UnicodeDecodeError, foreign.UnusableFileError) as error:
+            return PlainTextResponse(f"{error}\n", 422)
+
+    async def report(request: Request) -> Response:
+        try:
+            path = workspace.path(f"{request.path_params['name']}/report.html", (".html",))
+        except OutsideError:
+            return PlainTextResponse("No such report\n", 404)
+        return FileResponse(path, headers={"content-security-policy": REPORT_POLICY})
+
+    return [
+        Route("/api/folder", everything),
+        Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
+        Route("/api/check/{name:path}", scenario, methods=["POST"]),
+        Route("/api/report/{name:path}", report),
+    ]
+
+
+async def _body(request: Request) -> bytes | None:
+    """The body of a request; None if it is too large."""
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > LARGEST_SCENARIO:
+            return None
+    return bytes(content)

@@ -1,0 +1,124 @@
+"""The folder that is opened: its scenarios and runs, and nothing outside of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from tsnbench import foreign
+from tsnbench.runs import file_names
+
+MOST_FILES = 5000
+"""Most files of each kind in a list."""
+LARGEST_SCENARIO = 64 << 20
+SUFFIXES = (".yaml", ".yml")
+_SKIPPED = {"node_modules", "target", "__pycache__"}
+
+
+class OutsideError(Exception):
+    """No such file within the folder."""
+
+
+class ChangedError(Exception):
+    """The file is not the one that was read: another program has written it."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a file and a tag that changes with each of its octets."""
+
+    text: str
+    tag: str
+
+
+class Workspace:
+    """One folder. All names are relative to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve(strict=True)
+        self._writing = Lock()
+
+    def scenarios(self) -> list[str]:
+        """The YAML files of the folder, by name."""
+        found = (
+            path.relative_to(self.folder).as_posix()
+            for path in self._files()
+            if path.suffix in SUFFIXES and not path.is_symlink()
+        )
+        return sorted(name for name, _ in zip(found, range(MOST_FILES), strict=False))
+
+    def runs(self) -> list[str]:
+        """The folders with a manifest, by name."""
+        found = (
+            path.parent.relative_to(self.folder).as_posix()
+            for path in self._files()
+            if path.name == file_names.MANIFEST and not path.is_symlink()
+        )
+        return sorted(name for name, _ in zip(found, range(MOST_FILES), strict=False))
+
+    def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
+        """The regular file of this name after all links are followed.
+
+        Raises:
+            OutsideError: there is none, or it lies outside of the folder.
+        """
+        try:
+            path = (self.folder / name).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            raise OutsideError(name) from None
+        if not path.is_relative_to(self.folder) or not path.is_file() or path.suffix not in suffixes:
+            raise OutsideError(name)
+        return path
+
+    def read(self, name: str) -> Text:
+        """The text of a scenario, line ends as they are.
+
+        Raises:
+            OutsideError: there is no such file within the folder.
+            foreign.UnusableFileError: it is no text, or too large.
+        """
+        content = foreign.read_bytes(path := self.path(name), LARGEST_SCENARIO)
+        try:
+            return Text(content.decode("utf-8"), tag(content))
+        except UnicodeDecodeError as error:
+            found = f"the byte 0x{content[error.start]:02x} at {error.start}"
+            raise foreign.UnusableFileError(path, "text in UTF-8", found) from None
+
+    def write(self, name: str, content: bytes, expected: str) -> str:
+        """Replaces a scenario as a whole, and returns its new tag.
+
+        Raises:
+            OutsideError: there is no such file within the folder.
+            ChangedError: its tag is not ``expected``.
+        """
+        with self._writing:
+            path = self.path(name)
+            if tag(foreign.read_bytes(path, LARGEST_SCENARIO)) != expected:
+                raise ChangedError(name)
+            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.chmod(temporary, path.stat().st_mode & 0o7777)
+                os.replace(temporary, path)
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+        return tag(content)
+
+    def _files(self) -> Iterator[Path]:
+        for root, folders, files in os.walk(self.folder):
+            folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
+            yield from (Path(root) / one for one in sorted(files) if not one.startswith("."))
+
+
+def tag(content: bytes) -> str:
+    """The entity tag of these octets, with its quotation marks."""
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
