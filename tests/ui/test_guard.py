@@ -130,7 +130,7 @@ def test_lists_have_what_the_folder_has(server: Server) -> None:
     found = json.loads(server.ask("GET", "/api/folder")[2])
     assert found["scenarios"] == ["deep/more.yaml", "two.yaml"]
     (run,) = found["runs"]
-    assert (run["folder"], run["state"], run["report"]) == ("runs/a", "complete", True)
+    assert (run["folder"], run["state"], run["met"], run["report"]) == ("runs/a", "complete", None, True)
     status, headers, content = server.ask("GET", "/api/report/runs/a")
     assert (status, content) == (200, (server.folder / "runs/a/report.html").read_bytes())
     assert headers["content-security-policy"].startswith("sandbox; default-src 'none'")

@@ -28,7 +28,7 @@ class RunState(TypedDict):
     name: str
     state: str
     met: bool | None
-    """None without a verdict."""
+    """None without a verdict or without requirements."""
     report: bool
     problem: str
 
@@ -60,7 +60,9 @@ def run_state(folder: Path, name: str) -> RunState:
     try:
         run = Run.open(folder)
         if (folder / file_names.VERDICT).is_file():
-            met = bool(run.verdict()["met"])
+            verdict = run.verdict()
+            # Without requirements nothing was met.
+            met = bool(verdict["met"]) if verdict["rows"] else None
     except (FolderError, InputError, KeyError, ValueError) as error:
         return {
             "folder": name,
