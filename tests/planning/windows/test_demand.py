@@ -19,6 +19,9 @@ from tsnbench.planning.windows.demand import (
 from tsnbench.scenario import model, read_scenario
 
 US = 1_000_000
+TALKER = (
+    "a: {wakeup: 3 us, send: {from: 1 us, to: 2 us}, qdisc: 4 us, driver: 5 us, tx: {from: 6 us, to: 8 us}}"
+)
 
 
 def made(stream: str = "", hosts: str = "", shapers: str = "", node: str = "") -> Draft:
@@ -114,13 +117,12 @@ def test_times_at_a_port() -> None:
 
 def test_software_of_the_talker_is_late() -> None:
     """Wakeup 3, send 1 to 2, qdisc 4, driver 5, tx 6 to 8: 19 to 22 us; the timer is 10 us early."""
-    stages = "a: {wakeup: 3 us, send: {from: 1 us, to: 2 us}, qdisc: 4 us, driver: 5 us, tx: {from: 6 us, to: 8 us}}"
-    one = made("jitter: 7 us", stages)
+    one = made("jitter: 7 us", TALKER)
     assert lateness(one, one.flows[0]) == (19 * US, 29 * US)
-    one = made("send: {advance: 10 us}", stages)
+    one = made("send: {advance: 10 us}", TALKER)
     assert lateness(one, one.flows[0]) == (9 * US, 12 * US)
     # Others' software is no matter.
-    one = made("", stages.replace("a:", "b:"))
+    one = made("", TALKER.replace("a:", "b:"))
     assert lateness(one, one.flows[0]) == (0, 0)
 
 
@@ -135,8 +137,7 @@ def test_software_of_the_talker_is_late() -> None:
     ],
 )
 def test_a_card_that_holds_frames(send: str, etf: str, expected: tuple[int, int]) -> None:
-    stages = "a: {wakeup: 3 us, send: {from: 1 us, to: 2 us}, qdisc: 4 us, driver: 5 us, tx: {from: 6 us, to: 8 us}}"
-    one = made(f"send: {{{send}}}", stages, f"a -> m: {{qdisc: {{etf: {{3: {{{etf}delta: 5 us}}}}}}}}")
+    one = made(f"send: {{{send}}}", TALKER, f"a -> m: {{qdisc: {{etf: {{3: {{{etf}delta: 5 us}}}}}}}}")
     assert lateness(one, one.flows[0]) == (expected[0] * US, expected[1] * US)
 
 
