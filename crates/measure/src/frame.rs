@@ -3,7 +3,7 @@
 /// One frame of a path, with the stamps of its sightings.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The taps that sighted the frame, and the timestamps that exist.
+    /// Where the frame was sighted, and which stamps exist.
     pub flags: FrameFlags,
     /// The last tap that sighted the frame, as its position on the path.
     pub last_tap: u8,

@@ -36,7 +36,7 @@ pub struct Options {
 pub struct TrdpMeasures {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// The capture.
+    /// What was read.
     pub source: Source,
     /// Frames of any kind.
     pub frames: u64,
@@ -100,7 +100,7 @@ pub struct TrdpStream {
     pub data_set_octets: [u32; 2],
     /// The first and the last number.
     pub sequence: [u32; 2],
-    /// Counters of a subscriber; `None` for message data, whose numbers count the repetitions of one request.
+    /// What a subscriber counts; none for message data, whose numbers count the repetitions of one request.
     pub subscription: Option<SubscriptionReport>,
     /// From one telegram to the next, ns; the first has none.
     pub interval: Option<Stat>,
@@ -132,7 +132,7 @@ impl From<Counts> for SubscriptionReport {
     }
 }
 
-/// Properties that all telegrams of a stream share.
+/// What the telegrams of a stream have in common.
 #[derive(Copy, Clone, PartialEq, Eq, Hash)]
 struct Key {
     com_id: u32,
@@ -142,7 +142,7 @@ struct Key {
     destination: [u8; 4],
 }
 
-/// State of a stream while the capture is read.
+/// What is known of a stream so far.
 struct Stream {
     kind: &'static str,
     version: u8,

@@ -236,7 +236,7 @@ fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
     let mask = |active: &[i32]| {
         (0..8).filter(|queue| active[*queue as usize] > 0).fold(0_u8, |all, queue| all | 1 << queue)
     };
-    // No window: other traffic may be sent.
+    // None: the other traffic may send.
     let state = |active: &[i32; 17]| match (mask(&active[..8]), active[16] > 0, mask(&active[8..16])) {
         (0, true, _) => Some(0),
         (0, false, 0) => None,

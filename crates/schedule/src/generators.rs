@@ -7,21 +7,21 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// How the bridges hang together.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Bridges in a line.
+    /// One after the other.
     Line,
-    /// Bridges in a ring.
+    /// The same, closed.
     Ring,
-    /// A tree: bridge n is connected to bridge n/2.
+    /// Every bridge but the first hangs on that with half its number.
     Tree,
-    /// All bridges are connected to each other.
+    /// Everyone with everyone.
     Mesh,
-    /// Bridges in a square grid.
+    /// A square.
     Grid,
-    /// Four random links for each bridge.
+    /// Four links each, drawn.
     Regular,
 }
 
-/// The properties that the problems of a family share.
+/// What a family's problems have in common.
 #[derive(Clone, Debug)]
 pub struct Family {
     /// How the bridges hang together.

@@ -176,7 +176,7 @@ mod tests {
                 busy.meets(point, len, |_| any = true);
                 prop_assert_eq!(any, taken(&streams, period, point, len));
             }
-            // Removing an interval leaves no trace of it.
+            // What is given back leaves nothing behind.
             for (number, (start, own, q)) in streams.iter().enumerate() {
                 busy.remove(*start, *own, crate::periods::gcd(period, *q), number as u32);
             }

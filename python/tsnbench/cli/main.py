@@ -31,6 +31,7 @@ COMMANDS = {
     "inspect": "measuring.inspect",
     "wireshark": "measuring.wireshark",
     "report": "report",
+    "replay": "replay",
     "compare": "compare",
     "send": "live.send",
     "receive": "live.receive",

@@ -8,7 +8,7 @@ use tsn_plan::{Algorithm, R_TAG_OCTETS, Redundancy, Stream};
 /// Why the same frame does not arrive twice where paths merge.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Once {
-    /// One frame may arrive twice.
+    /// The same frame may arrive twice.
     No,
     /// Only one of the paths forwards at any time.
     OneWay,

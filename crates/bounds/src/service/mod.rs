@@ -54,7 +54,7 @@ pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
     if class.gated() {
         return any_time_of(class, None, |higher| higher.express);
     }
-    // No express frame could start when this frame started.
+    // None of them could start when the frame did.
     let mut sum = Curve::zero();
     for higher in class.above.iter().filter(|higher| higher.express) {
         let sent = match (&higher.shaper, &higher.arrivals) {

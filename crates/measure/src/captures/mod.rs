@@ -27,7 +27,7 @@ pub struct Options {
     pub deadline_ns: Option<u64>,
 }
 
-/// The side of the path at which a capture was made.
+/// Which side of the path a capture is from.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Tx,

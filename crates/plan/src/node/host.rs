@@ -66,8 +66,7 @@ pub enum Distribution {
 
 /// A talker's thread and socket on a host.
 ///
-/// The thread's timer is set for the instants of the stream's pattern; the intended sending time is `advance_ns`
-/// later.
+/// Its timer is set for the instants of the stream's pattern; the intended sending time is `advance_ns` later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Socket {

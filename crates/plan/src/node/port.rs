@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Name in the scenario.
+    /// Its name in the scenario.
     pub name: String,
     /// The kind of the node.
     pub kind: NodeKind,
     /// Time from a frame's last bit in to the egress queue, in ns; under cut-through, from the octet at which
     /// forwarding is decided.
     pub processing_ns: u64,
-    /// IPv4 address, dotted.
+    /// Its IPv4 address, dotted.
     pub ipv4: String,
     /// Cut-through: a longer frame goes to its egress queue once this many octets have arrived (FlexTest Fig. 7).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,7 +56,7 @@ pub struct Port {
     pub node: u32,
     /// The port at the other end of the link.
     pub peer: u32,
-    /// MAC address, `02:…`.
+    /// Its MAC address, `02:…`.
     pub mac: String,
     /// Egress rate in bit/s.
     pub rate_bps: u64,

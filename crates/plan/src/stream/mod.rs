@@ -52,8 +52,8 @@ pub struct Stream {
     /// The part of the route that is not a tree: member streams, or a standby path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundancy: Option<Box<crate::Redundancy>>,
-    /// Further entries, by which bridges flood frames until they have learned the listener's port. Parents count the
-    /// entries of `route` first.
+    /// Where bridges flood its frames until they have learned the listener's port: more entries after those of
+    /// `route`, which parents count first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flood: Vec<Route>,
     /// The talker's thread and socket, if the talker is a host.

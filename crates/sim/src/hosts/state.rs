@@ -1,6 +1,6 @@
 //! The software of hosts in a run: threads, queueing disciplines, and frames between them.
 //!
-//! A run has this state only if the Plan has hosts with software. OCORA Fig. 9.
+//! It exists only if the Plan has hosts with software. OCORA Fig. 9.
 
 use crate::ids::{NodeId, PortId, StreamId};
 use crate::kernel::event::Frame;

@@ -1,4 +1,4 @@
-//! Filters for arriving frames, and the hops on which frames continue if a stream gate chose another queue.
+//! Where arriving frames are filtered, and the hops that they continue on if a queue other than their own was chosen.
 //!
 //! IEEE 802.1Q-2022, 8.6.5. Stream, port and priority of a frame determine its filter, so it is known before the run;
 //! the classes that stream gates may choose are also known, and there is a hop for each.

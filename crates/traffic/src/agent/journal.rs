@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 const JOURNAL: &str = "journal";
-/// The folder of programs and files.
+/// Where programs run and files are put.
 pub const WORK: &str = "work";
 
 /// A command's words.

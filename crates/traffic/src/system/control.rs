@@ -1,46 +1,26 @@
 //! Control messages of a frame: launch times, timestamps, errors. cmsg(3).
 
-use super::counted;
-use std::io;
-use std::mem::{size_of, size_of_val, zeroed};
-use std::os::fd::AsRawFd;
+use std::mem::{size_of, zeroed};
 
 /// Space for all control messages that one frame may have, aligned as they must be.
 pub type Room = [u64; 64];
 
-/// Receives one message with recvmsg(2): `octets` get its content, `each` level, type and octets of every control
-/// message. Returns the length, which may exceed `octets` if `flags` include `MSG_TRUNC`.
+/// Calls `each` with level, type and octets of every control message that a receiving call left in `header`.
 ///
-/// # Errors
-/// The kernel reports an error, or no message waits.
-pub fn receive(
-    socket: &impl AsRawFd,
-    octets: &mut [u8],
-    flags: i32,
-    mut each: impl FnMut(i32, i32, &[u8]),
-) -> io::Result<usize> {
-    let mut room: Room = [0; 64];
-    let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
-    // SAFETY: all of `msghdr` may be zero.
-    let mut header: libc::msghdr = unsafe { zeroed() };
-    header.msg_iov = &raw mut part;
-    header.msg_iovlen = 1;
-    header.msg_control = room.as_mut_ptr().cast();
-    header.msg_controllen = size_of_val(&room) as _;
-    // SAFETY: the header names live buffers with their true lengths.
-    let length = counted(unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header, flags) })?;
-    // SAFETY: recvmsg has just filled the header, so the macros walk within the control buffer, which is alive.
-    let mut message = unsafe { libc::CMSG_FIRSTHDR(&raw const header) };
+/// # Safety
+/// `header` must be as recvmsg(2) left it, and its buffer must be alive.
+pub unsafe fn each(header: &libc::msghdr, mut each: impl FnMut(i32, i32, &[u8])) {
+    // SAFETY: by the caller's promise the macros walk within the control buffer.
+    let mut message = unsafe { libc::CMSG_FIRSTHDR(header) };
     while !message.is_null() {
         // SAFETY: the kernel wrote a whole message here, whose length includes its header.
         unsafe {
             let octets = ((*message).cmsg_len as usize).saturating_sub(libc::CMSG_LEN(0) as usize);
             let data = std::slice::from_raw_parts(libc::CMSG_DATA(message), octets);
             each((*message).cmsg_level, (*message).cmsg_type, data);
-            message = libc::CMSG_NXTHDR(&raw const header, message);
+            message = libc::CMSG_NXTHDR(header, message);
         }
     }
-    Ok(length)
 }
 
 /// Puts one control message into `room` and links it from `header`.

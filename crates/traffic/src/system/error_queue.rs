@@ -2,9 +2,11 @@
 //!
 //! The kernel's documentation, networking/timestamping, 2.1; etf(8).
 
-use super::clock;
-use super::control::{self, Plain};
+use super::control::{self, Plain, Room};
 use super::socket::Socket;
+use super::{clock, counted};
+use std::mem::zeroed;
+use std::os::fd::AsRawFd;
 
 /// `SCM_TSTAMP_SCHED` of linux/errqueue.h; `SCM_TSTAMP_SND` is 0.
 const SCHEDULED: u32 = 1;
@@ -34,18 +36,31 @@ impl Socket {
     /// Messages that report neither a timestamp nor a drop are skipped.
     pub fn next_report(&self, octets: &mut [u8]) -> Option<(SendReport, usize)> {
         loop {
-            let (mut stamps, mut error) = (None, None);
+            let mut room: Room = [0; 64];
+            let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
+            // SAFETY: all of `msghdr` may be zero.
+            let mut header: libc::msghdr = unsafe { zeroed() };
+            header.msg_iov = &raw mut part;
+            header.msg_iovlen = 1;
+            header.msg_control = room.as_mut_ptr().cast();
+            header.msg_controllen = size_of_val(&room) as _;
             let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
-            let note = |level, kind, data: &[u8]| match (level, kind) {
-                (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => {
-                    stamps = Some(<[libc::timespec; 3]>::read(data));
-                }
-                (libc::SOL_PACKET, libc::PACKET_TX_TIMESTAMP) | (libc::SOL_IP, libc::IP_RECVERR) => {
-                    error = Some(libc::sock_extended_err::read(data));
-                }
-                _ => {}
-            };
-            let length = control::receive(&self.fd, octets, flags, note).ok()?;
+            // SAFETY: the header names live buffers with their true lengths.
+            let length =
+                counted(unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut header, flags) }).ok()?;
+            let (mut stamps, mut error) = (None, None);
+            // SAFETY: recvmsg has just filled the header, whose buffers are alive.
+            unsafe {
+                control::each(&header, |level, kind, data| match (level, kind) {
+                    (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => {
+                        stamps = Some(<[libc::timespec; 3]>::read(data));
+                    }
+                    (libc::SOL_PACKET, libc::PACKET_TX_TIMESTAMP) | (libc::SOL_IP, libc::IP_RECVERR) => {
+                        error = Some(libc::sock_extended_err::read(data));
+                    }
+                    _ => {}
+                });
+            }
             if let Some(report) = error.and_then(|error| report_of(&error, stamps)) {
                 return Some((report, length));
             }

@@ -1,8 +1,8 @@
 //! A packet socket that hands over one frame per call, as to a listener's program. packet(7).
 
-use super::control::{self, Plain};
+use super::control::{self, Plain, Room};
 use super::socket::{Socket, index};
-use super::{checked, clock};
+use super::{checked, clock, counted};
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::AsRawFd;
@@ -134,28 +134,43 @@ impl Socket {
     /// # Errors
     /// When the kernel reports an error: the interface is gone or down, for example.
     pub fn receive(&self, octets: &mut [u8]) -> io::Result<Option<Arrival>> {
-        let mut arrival = Arrival::default();
-        let note = |level, kind, data: &[u8]| match (level, kind) {
-            (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => {
-                let [software, _, hardware] = <[libc::timespec; 3]>::read(data).map(clock::ns);
-                arrival.kernel_ns = (software != 0).then_some(software);
-                arrival.hardware_ns = (hardware != 0).then_some(hardware);
-            }
-            (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
-                let beside = libc::tpacket_auxdata::read(data);
-                let tagged = beside.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
-                arrival.tag = tagged.then_some(beside.tp_vlan_tci);
-                arrival.tag_protocol = beside.tp_vlan_tpid;
-            }
-            _ => {}
-        };
-        let original = match control::receive(&self.fd, octets, libc::MSG_DONTWAIT | libc::MSG_TRUNC, note) {
+        let mut room: Room = [0; 64];
+        let mut part = libc::iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() };
+        // SAFETY: all of `msghdr` may be zero.
+        let mut header: libc::msghdr = unsafe { zeroed() };
+        header.msg_iov = &raw mut part;
+        header.msg_iovlen = 1;
+        header.msg_control = room.as_mut_ptr().cast();
+        header.msg_controllen = size_of_val(&room) as _;
+        let flags = libc::MSG_DONTWAIT | libc::MSG_TRUNC;
+        // SAFETY: the header names live buffers with their true lengths.
+        let original = match counted(unsafe { libc::recvmsg(self.fd.as_raw_fd(), &raw mut header, flags) }) {
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
             Err(error) => return Err(error),
         };
-        arrival.length = original.min(octets.len());
-        arrival.original = u32::try_from(original).unwrap_or(u32::MAX);
+        let mut arrival = Arrival {
+            length: original.min(octets.len()),
+            original: u32::try_from(original).unwrap_or(u32::MAX),
+            ..Arrival::default()
+        };
+        // SAFETY: recvmsg has just filled the header, whose buffers are alive.
+        unsafe {
+            control::each(&header, |level, kind, data| match (level, kind) {
+                (libc::SOL_SOCKET, libc::SO_TIMESTAMPING) => {
+                    let [software, _, hardware] = <[libc::timespec; 3]>::read(data).map(clock::ns);
+                    arrival.kernel_ns = (software != 0).then_some(software);
+                    arrival.hardware_ns = (hardware != 0).then_some(hardware);
+                }
+                (libc::SOL_PACKET, libc::PACKET_AUXDATA) => {
+                    let beside = libc::tpacket_auxdata::read(data);
+                    let tagged = beside.tp_status & libc::TP_STATUS_VLAN_VALID != 0;
+                    arrival.tag = tagged.then_some(beside.tp_vlan_tci);
+                    arrival.tag_protocol = beside.tp_vlan_tpid;
+                }
+                _ => {}
+            });
+        }
         Ok(Some(arrival))
     }
 

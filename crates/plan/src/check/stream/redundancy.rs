@@ -117,7 +117,8 @@ impl Plan {
                 |other: &Stream, acting: &[u32]| nodes(other).iter().any(|node| acting.contains(node));
             let alike = |other: &Stream| match &recovery.identification {
                 Identification::Null => by_address(other),
-                // At a split, any other function may identify member streams; at a merge, their own fields must.
+                // Where member streams are made, any other function may identify them; where they merge, their own
+                // fields must.
                 Identification::Active(own) => {
                     let shown = (own.destination_mac.as_str(), Some(own.vid));
                     (passes(other, &made) && by_address(other) && by_ip(other))

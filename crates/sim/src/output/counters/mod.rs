@@ -105,8 +105,7 @@ pub struct PortCounters {
     /// Counters of pre-emption, if the port has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preemption: Option<PreemptionCounters>,
-    /// The gate control lists with the times at which each was in force, if the port has several or one that begins
-    /// late.
+    /// Which gate control list was in force when, if the port has several or one that begins late.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gates: Option<GateCounters>,
     /// Counters of the kernel's queueing disciplines, if the port has them.

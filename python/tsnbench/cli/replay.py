@@ -1,0 +1,181 @@
+"""``tsnbench replay``: why frames waited, and a page that shows them move."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.output import print_json, print_line, print_message, print_table, user_errors
+from tsnbench.cli.console.progress import progress
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
+    from tsnbench.replay.waiting import History, Part
+    from tsnbench.replay.window import Journey
+
+UNKNOWN = (
+    "unknown: sightings do not show it. An asynchronous shaper, pre-emption, processing that varies, "
+    "or a gate list that changes."
+)
+
+
+def replay(
+    folder: Annotated[Path, argument("FOLDER", "Run folder of a simulated run.")],
+    frame: Annotated[
+        str | None, option("STREAM/SEQ", "This frame, such as video/214; default the slowest of each stream.")
+    ] = None,
+    html: Annotated[
+        Path | None, option("FILE", "Write a page that replays a window of the run; it needs no network.")
+    ] = None,
+    begin: Annotated[
+        str | None, option("TIME", "Beginning of the window; default before the slowest frame.", "--from")
+    ] = None,
+    end: Annotated[
+        str | None, option("TIME", "End of the window; default behind the slowest frame.", "--until")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The parts of each hop as JSON on stdout.")] = False,
+) -> None:
+    """Show why frames waited, hop by hop, and replay a window of the run in a page.
+
+    The run's Plan is simulated again with taps at all ports.
+    """
+    from tsnbench import quantities
+    from tsnbench.cli.run import duration_ns
+    from tsnbench.errors import InputError
+    from tsnbench.replay.page import write
+    from tsnbench.replay.passages import passages
+    from tsnbench.replay.sightings import sightings_of
+    from tsnbench.replay.waiting import History
+    from tsnbench.replay.window import around, journey_named, slowest, window
+    from tsnbench.runs import Run
+
+    with user_errors():
+        if html is None and (begin is not None or end is not None):
+            raise InputError("--from and --until choose what a page shows\nhint: add --html FILE")
+        run = Run.open(folder)
+        document = run.plan.document
+        with progress("replay", document["duration_ns"]) as shown:
+            table = passages(document, sightings_of(run, shown.simulated if shown else None))
+        history = History(document, table)
+        journeys = (
+            slowest(document, history, table) if frame is None else journey_named(document, history, frame)
+        )
+        if not journeys:
+            raise InputError(f"{folder}: no frame arrived at its listener")
+        if html is not None:
+            first, last = around(journeys[0])
+            first = first if begin is None else duration_ns("--from", begin) or 0
+            last = last if end is None else duration_ns("--until", end) or 0
+            if first >= last:
+                after, found = quantities.exact(first), quantities.exact(last)
+                raise InputError(f"--until: expected a time after {after}, found {found}")
+            content = window(document, table, first, last, journeys)
+            write(html, content)
+            if content["cut"]:
+                print_message(
+                    f"note: the page ends {content['length_ns']} ns after its beginning: more frames would "
+                    "make it too large\nhint: choose a shorter window with --from and --until"
+                )
+    if as_json:
+        print_json([as_document(document, history, one) for one in journeys])
+        return
+    for one in journeys:
+        print_journey(document, history, one)
+    if html is not None:
+        print_line(f"page: {html}")
+
+
+def title_of(document: PlanDocument, journey: Journey) -> str:
+    """``loop/50 to robot: 14.882 us from hand-over to arrival``."""
+    from tsnbench import quantities
+
+    stream = document["streams"][journey.stream]["name"]
+    listener = document["nodes"][journey.listener]["name"]
+    total = quantities.exact(journey.total_ns)
+    return f"{stream}/{journey.seq} to {listener}: {total} from hand-over to arrival"
+
+
+def print_journey(document: PlanDocument, history: History, journey: Journey) -> None:
+    """One table: a row for each part of each hop."""
+    from tsnbench import quantities
+    from tsnbench.replay.waiting import Reason
+    from tsnbench.sheet import Column, Sheet
+
+    sheet = Sheet(
+        title_of(document, journey),
+        [Column("port", name=True), Column("from"), Column("for"), Column("because", left=True)],
+    )
+    for passage in journey.passages:
+        port = document["ports"][passage.port]["name"]
+        for part in summed(history.parts(passage)):
+            sheet.rows.append(
+                (
+                    port,
+                    quantities.exact(part.begin_ns),
+                    quantities.exact(part.length_ns),
+                    because(document, part),
+                )
+            )
+            port = ""
+    if any(row[-1] == Reason.UNKNOWN for row in sheet.rows):
+        sheet.captions.append(UNKNOWN)
+    print_table(sheet)
+
+
+def summed(parts: list[Part], most: int = 12) -> list[Part]:
+    """A long wait on few lines: each reason with the sum of its time, in the order in which reasons begin."""
+    from tsnbench.replay.waiting import Part
+
+    if len(parts) <= most:
+        return parts
+    sums: dict[tuple[str, int | None], Part] = {}
+    for part in parts:
+        key = (part.reason, part.stream)
+        before = sums.get(key)
+        sums[key] = (
+            part
+            if before is None
+            else Part(part.reason, before.begin_ns, before.end_ns + part.length_ns, part.stream)
+        )
+    return list(sums.values())
+
+
+def because(document: PlanDocument, part: Part) -> str:
+    """The reason, with the stream whose frames the port sent."""
+    if part.stream is None:
+        return part.reason.value
+    return f"{part.reason.value}: {document['streams'][part.stream]['name']}"
+
+
+def as_document(document: PlanDocument, history: History, journey: Journey) -> dict[str, Any]:
+    """A frame's way for ``--json``; all times in ns."""
+    return {
+        "stream": document["streams"][journey.stream]["name"],
+        "seq": journey.seq,
+        "listener": document["nodes"][journey.listener]["name"],
+        "total_ns": journey.total_ns,
+        "hops": [
+            {
+                "port": document["ports"][passage.port]["name"],
+                "came_ns": passage.came_ns,
+                "arrived_ns": passage.arrived_ns,
+                "parts": [
+                    {
+                        "reason": part.reason.value,
+                        "begin_ns": part.begin_ns,
+                        "length_ns": part.length_ns,
+                        **(
+                            {}
+                            if part.stream is None
+                            else {"stream": document["streams"][part.stream]["name"]}
+                        ),
+                    }
+                    for part in history.parts(passage)
+                ],
+            }
+            for passage in journey.passages
+        ],
+    }

@@ -1,0 +1,125 @@
+"""A passage: one frame through one port, from its queue over the wire to the next node.
+
+Sightings say when a frame was handed to a talker's port, when its first bit left a port and when its last bit
+arrived. A frame joins a bridge's queue when it has arrived and has been processed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tsnbench.plan.types import PlanDocument
+
+PREAMBLE_OCTETS = 8
+"""Preamble and start of frame delimiter. IEEE 802.3, 3.1.1."""
+GAP_OCTETS = 12
+"""Interpacket gap. IEEE 802.3, 4.4.2."""
+
+STEPS = ("send", "tx", "rx")
+
+
+def octets_ns(octets: int, rate_bps: int) -> int:
+    """The time of octets on a wire, rounded to ns."""
+    return (octets * 8 * 10**9 + rate_bps // 2) // rate_bps
+
+
+def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
+    """One row per frame and port, in the order in which frames begin to leave.
+
+    Columns: ``port``, ``stream``, ``seq``, ``copy``, ``octets``, ``class`` (traffic class at that port),
+    ``came_ns`` (the last bit reached the node; the hand-over at a talker), ``queued_ns`` (in the queue),
+    ``start_ns`` (first bit of the preamble), ``end_ns`` (last bit sent), ``arrived_ns`` (last bit at the
+    next node; null if the frame was lost on the link), ``came_event`` and ``event`` (the order of events at
+    one instant: the hand-over, -1 for an arrival, and the beginning of the first bit).
+    """
+    import polars as pl
+
+    ports, nodes = document["ports"], document["nodes"]
+    # Rows are in the order of the simulator's events.
+    table = sightings.with_row_index("event").select(
+        "event", "stream", "seq", pl.col("copy") & 127, "t_ns", "octets", "pcp",
+        port=pl.col("tap") // 3, step=pl.col("tap") % 3,
+    )  # fmt: skip
+    facts = pl.DataFrame(
+        {
+            "port": range(len(ports)),
+            "node": [port["node"] for port in ports],
+            "next": [ports[port["peer"]]["node"] for port in ports],
+            "preamble": [octets_ns(PREAMBLE_OCTETS, port["rate_bps"]) for port in ports],
+            "rate": [port["rate_bps"] for port in ports],
+            "cable": [(ports[port["peer"]]["propagation_ps"] + 500) // 1000 for port in ports],
+            "interrupts": ["preemption" in port for port in ports],
+            "processing": [nodes[port["node"]]["processing_ns"] for port in ports],
+        },
+        schema={
+            "port": pl.UInt16, "node": pl.UInt32, "next": pl.UInt32, "preamble": pl.Int64, "rate": pl.Int64,
+            "cable": pl.Int64, "interrupts": pl.Boolean, "processing": pl.Int64,
+        },
+    )  # fmt: skip
+    classes = pl.DataFrame(
+        [(number, pcp, port["pcp_to_class"][pcp]) for number, port in enumerate(ports) for pcp in range(8)],
+        schema={"port": pl.UInt16, "pcp": pl.UInt8, "class": pl.UInt8},
+        orient="row",
+    )
+    table = table.with_columns(pl.col("port").cast(pl.UInt16)).join(facts, on="port")
+    frame = ["stream", "seq"]
+    sent = table.filter(pl.col("step") == STEPS.index("tx")).with_columns(
+        start_ns=pl.col("t_ns") - pl.col("preamble"),
+        bits=pl.col("octets").cast(pl.Int64) * 8 * 10**9,
+    ).with_columns(
+        end_ns=pl.col("t_ns") + (pl.col("bits") + pl.col("rate") // 2) // pl.col("rate"),
+    )  # fmt: skip
+    arrived = table.filter(pl.col("step") == STEPS.index("rx"))
+    handed = table.filter(pl.col("step") == STEPS.index("send"))
+    sent = sent.join(
+        arrived.select(*frame, "copy", "port", arrived_ns="t_ns"), on=[*frame, "copy", "port"], how="left"
+    ).unique([*frame, "copy", "port", "t_ns"], keep="first", maintain_order=True)
+    # A frame may reach a node as one member stream and leave it as another: the latest arrival before counts.
+    came = pl.concat(
+        [
+            arrived.select(*frame, node="next", came_ns="t_ns", came_event=pl.lit(-1, pl.Int64)),
+            handed.select(*frame, "node", came_ns="t_ns", came_event=pl.col("event").cast(pl.Int64)),
+        ]
+    ).sort("came_ns")
+    sent = sent.sort("t_ns").join_asof(
+        came, left_on="t_ns", right_on="came_ns", by=[*frame, "node"], strategy="backward",
+        check_sortedness=False, coalesce=False,
+    )  # fmt: skip
+    talkers = pl.Series([stream["talker"] for stream in document["streams"]], dtype=pl.UInt32)
+    of_talker = pl.lit(talkers).gather(pl.col("stream")) == pl.col("node")
+    queued = pl.col("came_ns") + pl.when(of_talker).then(0).otherwise(pl.col("processing"))
+    return (
+        sent.join(classes, on=["port", "pcp"], how="left")
+        .with_columns(came_ns=pl.col("came_ns").fill_null(pl.col("start_ns")))
+        # Stamps are whole ns: a frame that did not wait may seem to leave a nanosecond before it came.
+        .with_columns(queued_ns=pl.min_horizontal(queued, "start_ns"))
+        # A frame that is pre-empted ends later than its octets take.
+        .with_columns(
+            end_ns=pl.when(pl.col("interrupts"))
+            .then(pl.max_horizontal("end_ns", pl.col("arrived_ns") - pl.col("cable")))
+            .otherwise(pl.col("end_ns"))
+        )
+        .select(
+            "port", "stream", "seq", "copy", "octets", "class",
+            "came_ns", "queued_ns", "start_ns", "end_ns", "arrived_ns", "came_event", "event",
+        )
+        .sort("start_ns", "port", maintain_order=True)
+    )  # fmt: skip
+
+
+def deepest_queues(table: pl.DataFrame) -> dict[tuple[int, int], int]:
+    """The most frames that waited at a time, per port and class; a frame that begins at once counts, too."""
+    import polars as pl
+
+    keys = ["port", "class"]
+    came = table.select(*keys, t="queued_ns", order="came_event", by=1)
+    left = table.select(*keys, t="start_ns", order=pl.col("event").cast(pl.Int64), by=-1)
+    depth = pl.col("by").cum_sum().over(keys)
+    counted = pl.concat([came, left]).sort("t", "order").with_columns(depth=depth)
+    return {
+        (port, traffic_class): depth
+        for port, traffic_class, depth in counted.group_by(keys).agg(pl.col("depth").max()).iter_rows()
+    }

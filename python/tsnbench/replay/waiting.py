@@ -1,0 +1,215 @@
+"""Why a frame waited: the time of each hop in parts that add up to the delay, to the nanosecond."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from tsnbench.plan.gates import Span, clock_spans
+from tsnbench.replay.passages import GAP_OCTETS, PREAMBLE_OCTETS, octets_ns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tsnbench.plan.types import PlanDocument, Port
+
+STAMP_NS = 2
+"""Stamps are whole ns: a shorter part of a wait is their rounding, and belongs to the part before it."""
+
+
+class Reason(StrEnum):
+    """What a frame spends its time with; the words are those of reports."""
+
+    PROCESSING = "processing"
+    GATE = "gate shut"
+    GUARD = "gate shuts before the frame would end"
+    OTHERS = "other frames"
+    OWN_CLASS = "own class ahead"
+    CREDIT = "credit"
+    UNKNOWN = "unknown"
+    WIRE = "wire"
+    INTERRUPTED = "pre-empted"
+    CABLE = "cable"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a hop's time, in ns; ``stream``: the stream whose frame the port sent, where one did."""
+
+    reason: Reason
+    begin_ns: int
+    end_ns: int
+    stream: int | None = None
+
+    @property
+    def length_ns(self) -> int:
+        return self.end_ns - self.begin_ns
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A frame at one port: a row of :func:`tsnbench.replay.passages.passages`."""
+
+    port: int
+    stream: int
+    seq: int
+    copy: int
+    octets: int
+    traffic_class: int
+    came_ns: int
+    queued_ns: int
+    start_ns: int
+    end_ns: int
+    arrived_ns: int | None
+
+
+class PortHistory:
+    """What one port sent, and when."""
+
+    def __init__(self, port: Port, passages: list[Passage], gates_known: bool) -> None:
+        self.port = port
+        self.passages = passages
+        self.gates_known = gates_known
+        self._starts = [one.start_ns for one in passages]
+        self._gap = octets_ns(GAP_OCTETS, port["rate_bps"])
+
+    @cached_property
+    def _spans(self) -> dict[int, list[Span]]:
+        gates = self.port.get("gates")
+        return {} if gates is None else {c: clock_spans(gates, c) for c in range(len(self.port["classes"]))}
+
+    def waits(self, frame: Passage) -> list[Part]:
+        """The parts between a frame's arrival in the queue and its first bit, without gaps between them."""
+        parts: list[Part] = []
+        for begin, end, reason, stream in self._pieces(frame):
+            last = parts[-1] if parts else None
+            if last and ((last.reason, last.stream) == (reason, stream) or end - begin <= STAMP_NS):
+                parts[-1] = Part(last.reason, last.begin_ns, end, last.stream)
+            else:
+                parts.append(Part(reason, begin, end, stream))
+        return parts
+
+    def _pieces(self, frame: Passage) -> Iterator[tuple[int, int, Reason, int | None]]:
+        begin, end = frame.queued_ns, frame.start_ns
+        if begin >= end:
+            return
+        first, last = bisect_left(self._starts, begin), bisect_left(self._starts, end)
+        # Frames end in the order in which they begin; the one before may still be on the wire.
+        busy = self.passages[max(0, first - 1) : last]
+        ahead = max(
+            (one.start_ns for one in busy if one.traffic_class == frame.traffic_class), default=begin - 1
+        )
+        edges = {begin, end}
+        for one in busy:
+            edges |= {one.start_ns, one.end_ns + self._gap}
+        edges |= set(self._gate_edges(frame.traffic_class, begin, end))
+        inner = sorted(edge for edge in edges if begin <= edge <= end)
+        for left, right in pairwise(inner):
+            yield (left, right, *self._reason(frame, left, busy, ahead))
+
+    def _reason(self, frame: Passage, at: int, busy: list[Passage], ahead: int) -> tuple[Reason, int | None]:
+        gate = self._gate(frame.traffic_class, at)
+        if gate is not None and gate <= at:
+            return Reason.GATE, None
+        number = bisect_right(busy, at, key=lambda one: one.start_ns) - 1
+        if number >= 0 and at < busy[number].end_ns + self._gap:
+            own = busy[number].traffic_class == frame.traffic_class
+            return (Reason.OWN_CLASS if own else Reason.OTHERS), busy[number].stream
+        if at < ahead:
+            return Reason.OWN_CLASS, None
+        if "cbs" in self.port["classes"][frame.traffic_class]:
+            return Reason.CREDIT, None
+        needed = octets_ns(PREAMBLE_OCTETS + frame.octets, self.port["rate_bps"])
+        if gate is not None and gate - at < needed + self._gap:
+            return Reason.GUARD, None
+        return Reason.UNKNOWN, None
+
+    def _gate(self, traffic_class: int, at: int) -> int | None:
+        """When the open gate shuts; ``at`` itself if it is shut; None without gates, or with unknown ones."""
+        if not self.gates_known or (gates := self.port.get("gates")) is None or at < gates["base_time_ns"]:
+            return None
+        cycle, spans = gates["cycle_ns"], self._spans[traffic_class]
+        if spans == [(0, cycle)]:
+            return None
+        turn = at - at % cycle
+        for begin, end in spans:
+            if begin <= at - turn < end:
+                if end == cycle and spans[0][0] == 0:
+                    end += spans[0][1]
+                return turn + end
+        return at
+
+    def _gate_edges(self, traffic_class: int, begin: int, end: int) -> Iterator[int]:
+        gates = self.port.get("gates")
+        if not self.gates_known or gates is None:
+            return
+        cycle = gates["cycle_ns"]
+        for turn in range(begin - begin % cycle, end, cycle):
+            for span in self._spans[traffic_class]:
+                yield from (turn + span[0], turn + span[1])
+
+
+class History:
+    """A run's frames at all ports."""
+
+    def __init__(self, document: PlanDocument, table: pl.DataFrame) -> None:
+        self.document = document
+        rows: list[list[Passage]] = [[] for _ in document["ports"]]
+        self._of_frame: dict[tuple[int, int], list[Passage]] = {}
+        for row in table.drop("came_event", "event").iter_rows():
+            one = Passage(*row)
+            rows[one.port].append(one)
+            self._of_frame.setdefault((one.stream, one.seq), []).append(one)
+        shifted = any(fault.get("kind") == "schedule" for fault in document.get("faults", ()))
+        self.ports = [
+            PortHistory(port, rows[number], not shifted and not port.get("gates", {}).get("changes"))
+            for number, port in enumerate(document["ports"])
+        ]
+
+    def journey(self, stream: int, seq: int, listener: int) -> list[Passage]:
+        """The ports that a frame crossed on its way to a listener, the talker's first.
+
+        The copy of a replicated frame that came first counts. Empty for a frame that did not arrive.
+        """
+        ports = self.document["ports"]
+        passed = self._of_frame.get((stream, seq), [])
+        last = [
+            one
+            for one in passed
+            if one.arrived_ns is not None and ports[ports[one.port]["peer"]]["node"] == listener
+        ]
+        if not last:
+            return []
+        way = [min(last, key=lambda one: one.arrived_ns or 0)]
+        talker = self.document["streams"][stream]["talker"]
+        while (node := ports[way[0].port]["node"]) != talker:
+            way.insert(
+                0,
+                next(
+                    one
+                    for one in passed
+                    if one.arrived_ns == way[0].came_ns and ports[ports[one.port]["peer"]]["node"] == node
+                ),
+            )
+        return way
+
+    def parts(self, passage: Passage) -> list[Part]:
+        """Everything between a frame's arrival at a node and its arrival at the next one."""
+        parts = [Part(Reason.PROCESSING, passage.came_ns, passage.queued_ns)]
+        parts += self.ports[passage.port].waits(passage)
+        port = self.document["ports"][passage.port]
+        octets = PREAMBLE_OCTETS + passage.octets
+        uninterrupted = passage.start_ns + octets_ns(octets, port["rate_bps"])
+        if passage.end_ns - uninterrupted <= STAMP_NS:
+            parts.append(Part(Reason.WIRE, passage.start_ns, passage.end_ns))
+        else:
+            parts.append(Part(Reason.WIRE, passage.start_ns, uninterrupted))
+            parts.append(Part(Reason.INTERRUPTED, uninterrupted, passage.end_ns))
+        if passage.arrived_ns is not None:
+            parts.append(Part(Reason.CABLE, passage.end_ns, passage.arrived_ns))
+        return [part for part in parts if part.length_ns]

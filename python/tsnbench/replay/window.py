@@ -1,0 +1,222 @@
+"""What a player shows: a window of a run, with its network, frames, gates and slowest frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.plan.gates import clock_spans
+from tsnbench.replay.sightings import ReplayError
+from tsnbench.replay.waiting import History, Part, Passage, Reason
+from tsnbench.report.layout import MOST_NODES, place
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from tsnbench.plan.types import PlanDocument
+
+MOST_PASSAGES = 20_000
+"""A window ends early where it would have more frames at ports: a page of at most 5 MB."""
+CONTEXT = 1
+"""How much is shown before and after the frame that took longest, as a multiple of its delay."""
+REASONS = list(Reason)
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A frame's way from its talker to one listener."""
+
+    stream: int
+    seq: int
+    listener: int
+    passages: Sequence[Passage]
+
+    @property
+    def handed_ns(self) -> int:
+        """When the talker's port got the frame."""
+        return self.passages[0].came_ns
+
+    @property
+    def arrived_ns(self) -> int:
+        """When its last bit reached the listener."""
+        return self.passages[-1].arrived_ns or 0
+
+    @property
+    def total_ns(self) -> int:
+        """From the hand-over to the arrival; the sum of all parts of all hops."""
+        return self.arrived_ns - self.handed_ns
+
+
+def pressing(document: PlanDocument, journey: Journey) -> tuple[float, int]:
+    """How near a frame comes to its stream's greatest delay; frames without one come last. For sorting."""
+    limit = document["streams"][journey.stream]["requirements"].get("delay_ns")
+    return (journey.total_ns / limit if limit else 0.0, journey.total_ns)
+
+
+def slowest(document: PlanDocument, history: History, table: pl.DataFrame) -> list[Journey]:
+    """The frame of each stream and listener that took longest; nearest to its greatest delay first."""
+    import polars as pl
+
+    ports = document["ports"]
+    into = {
+        node: [number for number, port in enumerate(ports) if ports[port["peer"]]["node"] == node]
+        for node in range(len(document["nodes"]))
+    }
+    handed = table.group_by("stream", "seq").agg(handed=pl.col("came_ns").min())
+    found = []
+    for number, stream in enumerate(document["streams"]):
+        for listener in stream["listeners"]:
+            arrived = (
+                table.filter(
+                    (pl.col("stream") == number)
+                    & pl.col("port").is_in(into[listener["node"]])
+                    & pl.col("arrived_ns").is_not_null()
+                )
+                .group_by("stream", "seq")
+                .agg(pl.col("arrived_ns").min())
+                .join(handed, on=["stream", "seq"])
+                .with_columns(total=pl.col("arrived_ns") - pl.col("handed"))
+                .sort("total", "seq", descending=[True, False])
+            )
+            if len(arrived):
+                seq = arrived["seq"][0]
+                way = history.journey(number, seq, listener["node"])
+                found.append(Journey(number, seq, listener["node"], way))
+    return sorted(found, key=lambda one: pressing(document, one), reverse=True)
+
+
+def journey_named(document: PlanDocument, history: History, name: str) -> list[Journey]:
+    """The ways of one frame to all of its listeners; ``name``: stream and sequence number, ``video/214``.
+
+    Raises:
+        ReplayError: there is no such stream, or the frame did not arrive anywhere.
+    """
+    stream, slash, seq = name.rpartition("/")
+    names = [one["name"] for one in document["streams"]]
+    if not slash or not seq.isdecimal() or not seq.isascii():
+        raise ReplayError(
+            f"--frame: expected a stream and a sequence number such as {names[0]}/0, found {name}"
+        )
+    if stream not in names:
+        raise ReplayError(f"--frame: expected one of the streams {', '.join(names[:8])}, found {stream}")
+    number = names.index(stream)
+    ways = [
+        Journey(number, int(seq), listener["node"], way)
+        for listener in document["streams"][number]["listeners"]
+        if (way := history.journey(number, int(seq), listener["node"]))
+    ]
+    if not ways:
+        raise ReplayError(f"--frame: frame {seq} of {stream} did not arrive at a listener")
+    return ways
+
+
+def around(journey: Journey) -> tuple[int, int]:
+    """A window that shows a frame, and what was there before it."""
+    margin = CONTEXT * journey.total_ns
+    return max(0, journey.handed_ns - margin), journey.arrived_ns + margin
+
+
+def window(
+    document: PlanDocument, table: pl.DataFrame, begin_ns: int, end_ns: int, chosen: Sequence[Journey]
+) -> dict[str, Any]:
+    """The content of a player: all times in ns from the window's beginning.
+
+    Frames of ``chosen`` are listed as the frames that one can jump to, as far as they are in the window.
+    """
+    import polars as pl
+
+    if len(document["nodes"]) > MOST_NODES:
+        raise ReplayError(f"a network of {len(document['nodes'])} nodes: at most {MOST_NODES} can be drawn")
+    within = table.filter(
+        (pl.max_horizontal("end_ns", "arrived_ns") >= begin_ns) & (pl.col("queued_ns") <= end_ns)
+    )
+    if not len(within):
+        raise ReplayError("no frame is in the network in this window")
+    history = History(document, table)
+    cut = len(within) > MOST_PASSAGES
+    if cut:
+        within = within.head(MOST_PASSAGES)
+        end_ns = int(within["start_ns"][-1])
+    rows = [Passage(*row) for row in within.drop("came_event", "event").iter_rows()]
+    index = {row: number for number, row in enumerate(rows)}
+    ports, nodes = document["ports"], document["nodes"]
+    links = sorted({tuple(sorted((port["node"], ports[port["peer"]]["node"]))) for port in ports})
+    places = place(len(nodes), [(a, b) for a, b in links])
+
+    def relative(ns: int | None) -> int | None:
+        return None if ns is None else ns - begin_ns
+
+    def flat(parts: Sequence[Part]) -> list[int]:
+        return [
+            value
+            for part in parts
+            for value in (
+                REASONS.index(part.reason),
+                part.begin_ns - begin_ns,
+                part.end_ns - begin_ns,
+                -1 if part.stream is None else part.stream,
+            )
+        ]
+
+    shown = [one for one in chosen if all(row in index for row in one.passages)]
+    return {
+        "name": document["name"],
+        "begin_ns": begin_ns,
+        "length_ns": end_ns - begin_ns,
+        "cut": cut,
+        "reasons": [reason.value for reason in REASONS],
+        "nodes": [
+            {"name": node["name"], "kind": node["kind"], "x": x, "y": y}
+            for node, (x, y) in zip(nodes, places, strict=True)
+        ],
+        "links": links,
+        "ports": [
+            {
+                "name": port["name"],
+                "node": port["node"],
+                "next": ports[port["peer"]]["node"],
+                "gates": _gates(document, history, number),
+            }
+            for number, port in enumerate(ports)
+        ],
+        "streams": [stream["name"] for stream in document["streams"]],
+        "frames": {
+            "port": [row.port for row in rows],
+            "stream": [row.stream for row in rows],
+            "seq": [row.seq for row in rows],
+            "copy": [row.copy for row in rows],
+            "octets": [row.octets for row in rows],
+            "class": [row.traffic_class for row in rows],
+            "queued": [relative(row.queued_ns) for row in rows],
+            "start": [relative(row.start_ns) for row in rows],
+            "end": [relative(row.end_ns) for row in rows],
+            "arrived": [relative(row.arrived_ns) for row in rows],
+        },
+        "journeys": [
+            {
+                "stream": one.stream,
+                "seq": one.seq,
+                "listener": nodes[one.listener]["name"],
+                "total": one.total_ns,
+                "hops": [{"frame": index[row], "parts": flat(history.parts(row))} for row in one.passages],
+            }
+            for one in shown
+        ],
+    }
+
+
+def _gates(document: PlanDocument, history: History, number: int) -> dict[str, Any] | None:
+    port = document["ports"][number]
+    gates = port.get("gates")
+    if gates is None or not history.ports[number].gates_known:
+        return None
+    return {
+        "cycle": gates["cycle_ns"],
+        "base": gates["base_time_ns"],
+        "spans": [clock_spans(gates, traffic_class) for traffic_class in range(len(port["classes"]))],
+    }
+
+
+__all__ = ["Journey", "around", "journey_named", "slowest", "window"]

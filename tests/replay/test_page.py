@@ -1,0 +1,104 @@
+"""The page in a real browser: it runs under its own content policy, and shows what the command prints."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.cli.main import app
+from tsnbench.replay.page import page
+from tsnbench.scenario import load_variants
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+GATES = Path(__file__).parents[2] / "scenarios" / "tutorial" / "2-gates.yaml"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("replay") / "run"
+    priority = next(one for one in load_variants(GATES) if "priority" in one.variant.values())
+    priority.plan().run(Simulation(), folder)
+    return folder
+
+
+def replay(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["replay", *map(str, words)])
+    return result.exit_code, result.output
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_shows_the_frame_that_waited(run: Path, tmp_path: Path) -> None:
+    code, text = replay(run, "--html", tmp_path / "page.html")
+    assert code == 0, text
+    assert CHROMIUM is not None
+    shown = subprocess.run(
+        [
+            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+            "--no-first-run", "--enable-logging=stderr", "--v=0", f"--user-data-dir={tmp_path / 'profile'}",
+            "--virtual-time-budget=2000", "--dump-dom", (tmp_path / "page.html").as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert "CONSOLE" not in shown.stderr
+    assert 'data-ready="yes"' in shown.stdout
+    # The loop has a greatest delay, so its slowest frame is the one that is shown first.
+    why = re.search(r'<div id="why".*?</div>', shown.stdout, re.S)
+    assert why is not None
+    printed = text[text.index("loop/") :].split("\n\n")[0]
+    assert "other frames: files" in why[0]
+    assert "other frames: files" in printed
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", why[0].split("</thead>")[1])
+    lengths = [int(re.sub(r"\D", "", cell)) for cell in cells[2::4]]
+    total = re.search(r"robot: ([\d\u202f]+) ns", why[0])
+    assert total is not None
+    assert sum(lengths) == int(re.sub(r"\D", "", total[1])) > 10_000
+
+
+def test_names_of_a_scenario_cannot_end_the_script() -> None:
+    text = page({"name": "</script><b>", "x": "</script><img src=x>"})
+    assert "</script><b>" not in text
+    assert "<img" not in text
+
+
+def test_a_file_of_somebody_else_stays(run: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.html"
+    mine.write_text("<p>mine</p>")
+    code, text = replay(run, "--html", mine)
+    assert (code, mine.read_text()) == (2, "<p>mine</p>")
+    assert "tsnbench has not written" in text
+
+
+def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
+    assert replay(run, "--from", "1 ms") == (
+        2, "--from and --until choose what a page shows\nhint: add --html FILE\n",
+    )  # fmt: skip
+    code, text = replay(run, "--html", tmp_path / "p.html", "--from", "2 ms", "--until", "1 ms")
+    assert (code, text) == (2, "--until: expected a time after 2 ms, found 1 ms\n")
+    assert not (tmp_path / "p.html").exists()
+    code, text = replay(run, "--frame", "loop")
+    assert (code, text) == (
+        2,
+        "--frame: expected a stream and a sequence number such as loop/0, found loop\n",
+    )
+    code, text = replay(run, "--html", tmp_path / "p.html", "--from", "10 s", "--until", "11 s")
+    assert (code, text) == (2, "no frame is in the network in this window\n")
+
+
+def test_json_has_the_parts(run: Path) -> None:
+    import json
+
+    code, text = replay(run, "--json")
+    assert code == 0
+    first, second = json.loads(text)
+    assert (first["stream"], second["stream"]) == ("loop", "files")
+    for one in (first, second):
+        parts = [part for hop in one["hops"] for part in hop["parts"]]
+        assert sum(part["length_ns"] for part in parts) == one["total_ns"]
