@@ -12,6 +12,7 @@ from tsnbench.cli.console.output import (
     Exit,
     fail,
     figure_kinds,
+    print_csv,
     print_json,
     print_line,
     print_message,
@@ -45,6 +46,9 @@ def compare(
         str | None, option("TIME", "Tolerance for times instead of the derived one: 20us.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The comparison as JSON on stdout.")] = False,
+    as_csv: Annotated[
+        bool, typer.Option("--csv", help="The comparison as tidy CSV on stdout: one row per figure.")
+    ] = False,
 ) -> None:
     """Compare runs (simulator, kernels, captures) with the first run, and all runs with the bounds.
 
@@ -56,6 +60,8 @@ def compare(
     from tsnbench.compare import captured, opened
     from tsnbench.compare import compare as hold_together
 
+    if as_csv and as_json:
+        fail(Exit.INPUT_WRONG, "--csv: expected no --json")
     kinds = figure_kinds(figures, to, "--to")
     if bool(tx) != bool(rx):
         fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
@@ -75,6 +81,10 @@ def compare(
             page = write_comparison(found, to, kinds)
         if as_json:
             print_json(found.document())
+        elif as_csv:
+            from tsnbench.compare.tidy import text_of
+
+            print_csv(text_of(found))
         else:
             _tell(found)
     if page is not None:
