@@ -24,6 +24,7 @@ COMMANDS = {
     "deploy": "machines.deploy",
     "run": "run",
     "study": "study",
+    "tune": "tune",
     "doctor": "machines.doctor",
     "lab": "machines.lab",
     "restore": "machines.restore",

@@ -1,0 +1,175 @@
+"""A tuning question: one parameter of a scenario's sweep, from which end it is searched, and who judges.
+
+The grid is the parameter's list in the scenario, in its order: ``[10 Mbit/s, 11 Mbit/s, ... 60 Mbit/s]``.
+Every combination of the sweep's other parameters is a question of its own.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from tsnbench.campaign.campaign import Options, run_one
+from tsnbench.errors import InputError
+from tsnbench.measure.verdict import counting, worst_cases
+from tsnbench.plan.bounds import bounds
+from tsnbench.plan.document import Plan
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario.model import Scenario
+from tsnbench.tuning.bisection import first
+
+
+class Judge(StrEnum):
+    """Who decides whether a value keeps every requirement."""
+
+    BOUNDS = "bounds"
+    """The worst case: it holds for all phases and seeds."""
+    SIMULATION = "simulation"
+    """One run per value, with the scenario's seed."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One value, and whether it keeps every requirement."""
+
+    value: str
+    met: bool
+    reason: str
+    """The requirement that decides, or why there is no Plan."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question."""
+
+    others: dict[str, str]
+    """The values of the sweep's other parameters."""
+    value: str | None
+    """The value that is searched; none if no evaluated value meets."""
+    evaluations: list[Evaluation]
+    """In the order of the grid."""
+    values: int
+    """Number of values of the grid."""
+    certain: bool
+    """Whether no assumption was needed: see :class:`tsnbench.tuning.bisection.Found`."""
+    back: str | None
+    """A value beyond the answer that does not meet: the requirements come and go along the grid."""
+    command: str | None
+    """The command that shows the answer's run."""
+
+
+def judged_by_bounds(plan: Plan) -> tuple[bool, str]:
+    """Whether the worst case keeps every requirement that has a bound, and the first broken requirement.
+
+    Raises:
+        InputError: no stream has a requirement that has a bound.
+    """
+    rows = counting(plan.document, worst_cases(plan.document, bounds(plan)), every=True)
+    if not rows:
+        raise InputError("expected a requirement with a worst case (delay, jitter, loss), found none")
+    broken = [row for row in rows if row["proof"] != "proved"]
+    if broken:
+        row = broken[0]
+        why = row["worst_case_reason"] or f"worst case {row['worst_case']} {row['limit_unit']}"
+        return False, f"{row['stream']} to {row['listener']}: {row['requirement']}: {why}"
+    return True, f"{len(rows)} requirements proved"
+
+
+def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
+    """Whether one run keeps every requirement; the run is not kept.
+
+    Raises:
+        InputError: no stream has a requirement.
+    """
+    with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
+        verdict = run_one(plan, Path(folder) / "run", Options(report=False)).verdict
+    rows = verdict["rows"]
+    if not rows:
+        raise InputError("expected a stream with a requirement, found none")
+    broken = [row for row in rows if row["met"] != "yes"]
+    if broken:
+        row = broken[0]
+        return False, f"{row['stream']} to {row['listener']}: {row['requirement']}: {row['found']}"
+    return True, f"{len(rows)} requirements met"
+
+
+JUDGES: dict[Judge, Callable[[Plan], tuple[bool, str]]] = {
+    Judge.BOUNDS: judged_by_bounds,
+    Judge.SIMULATION: judged_by_simulation,
+}
+
+
+def answers(
+    scenarios: Sequence[Scenario],
+    parameter: str,
+    judge: Judge,
+    *,
+    file: str,
+    greatest: bool = False,
+    every: bool = False,
+) -> list[Answer]:
+    """Tunes a parameter: one answer for each combination of the other parameters.
+
+    Args:
+        scenarios: every run of a scenario file.
+        parameter: the sweep's parameter, as in ``--only``.
+        judge: who decides.
+        file: the scenario, for commands.
+        greatest: the last value of the list that meets, in place of the first.
+        every: judge every value, in place of bisection.
+
+    Raises:
+        InputError: the sweep has no such parameter, or the scenario has no requirement.
+    """
+    known = sorted({name for scenario in scenarios for name in scenario.variant})
+    if parameter not in known:
+        hint = f"the sweep's parameters: {', '.join(known)}" if known else "the scenario is no sweep"
+        raise InputError(f"expected a parameter of the sweep, found {parameter}\n  hint: {hint}")
+    groups: dict[tuple[tuple[str, str], ...], list[Scenario]] = {}
+    for scenario in scenarios:
+        if parameter in scenario.variant:
+            others = tuple((key, value) for key, value in scenario.variant.items() if key != parameter)
+            groups.setdefault(others, []).append(scenario)
+    return [
+        _answer(dict(others), grid[::-1] if greatest else grid, parameter, judge, file, every)
+        for others, grid in groups.items()
+    ]
+
+
+def _answer(
+    others: dict[str, str], grid: list[Scenario], parameter: str, judge: Judge, file: str, every: bool
+) -> Answer:
+    seen: dict[int, Evaluation] = {}
+    values = [scenario.variant[parameter] for scenario in grid]
+
+    def meets(place: int) -> bool:
+        try:
+            plan = make_plan(grid[place])
+        except InputError as error:
+            # Too small a shaper or window has no Plan: a value that does not meet, with the reason.
+            met, reason = False, str(error).splitlines()[0]
+        else:
+            met, reason = JUDGES[judge](plan)
+        seen[place] = Evaluation(values[place], met, reason)
+        return met
+
+    found = first(len(grid), meets, every)
+    command = None
+    if found.place is not None:
+        chosen = {**others, parameter: values[found.place]}
+        only = [word for key, value in chosen.items() for word in ("--only", f"{key}={value}")]
+        after = ["plan", file, *only, "--bounds"] if judge is Judge.BOUNDS else ["run", file, *only]
+        command = shlex.join(["tsnbench", *after])
+    return Answer(
+        others=others,
+        value=None if found.place is None else values[found.place],
+        evaluations=[seen[place] for place in sorted(seen)],
+        values=len(grid),
+        certain=found.certain,
+        back=None if found.back is None else values[found.back],
+        command=command,
+    )
