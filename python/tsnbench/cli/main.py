@@ -24,7 +24,7 @@ COMMANDS = {
     "deploy": "machines.deploy",
     "run": "run",
     "study": "study",
-    "tune": "tune",
+    "tune": "study.tune",
     "doctor": "machines.doctor",
     "lab": "machines.lab",
     "restore": "machines.restore",
