@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import statistics
 
@@ -109,3 +110,24 @@ def test_no_histogram_where_no_interval_starts():
     stage = Stage("wakeup", "tap", (5_000, 6_000))
     assert StreamStages("s", "wakeup", (stage,), 2).wakeups == {}
     assert StreamStages("s", "interval-start", (stage,), 2).wakeups == {5: 1, 6: 1}
+
+
+def test_stages_as_tidy_csv(folder):
+    from typer.testing import CliRunner
+
+    done = CliRunner().invoke(app, ["measure", str(folder), "--stages", "--csv"])
+    assert done.exit_code == 0, done.output
+    head, *rows = list(csv.reader(done.stdout.splitlines()))
+    assert head == ["stream", "listener", "quantity", "statistic", "value", "unit"]
+    found = {(row[2], row[3]): (float(row[4]), row[5]) for row in rows if row[0] == "loop"}
+    assert len(found) == len(rows)
+    # The scenario's wake-ups: 2 us or 4 us after the begin of the interval.
+    wakeup = "stage wakeup from interval-start"
+    assert found[wakeup, "count"] == (20, "samples")
+    assert found[wakeup, "min"] == (2_000, "ns")
+    assert found[wakeup, "max"] == (4_000, "ns")
+    (one,) = by_stage(folder)
+    for stage in one.stages:
+        name = f"stage {stage.name} from interval-start"
+        assert found[name, "mean"] == (pytest.approx(stage.mean_ns), "ns")
+        assert found[f"{name}, jitter", "mean"] == (pytest.approx(stage.jitter_ns), "ns")

@@ -10,6 +10,7 @@ from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from tsnbench.measure.inspection import Inspection
+    from tsnbench.measure.stages import StreamStages
     from tsnbench.measure.types import Measures
 
 COLUMNS = ("stream", "listener", "quantity", "statistic", "value", "unit")
@@ -45,6 +46,20 @@ def of_inspection(found: Inspection) -> Iterator[Row]:
         who = (f"class {own['traffic_class']}", "")
         for name in ("frames", "began_closed", "ended_closed"):
             yield (*who, "gates", "count" if name == "frames" else name, _number(own.get(name)), "frames")
+
+
+def of_stages(streams: Iterable[StreamStages]) -> Iterator[Row]:
+    """Latency and mean jitter of every stage; the tap stands in the column of listeners."""
+    for stream in streams:
+        for one in stream.stages:
+            who = (stream.stream, one.tap)
+            times = one.latencies
+            latency = f"stage {one.name} from {stream.reference}"
+            yield (*who, latency, "count", len(times), "samples")
+            yield (*who, latency, "min", min(times, default=None), "ns")
+            yield (*who, latency, "mean", one.mean_ns, "ns")
+            yield (*who, latency, "max", max(times, default=None), "ns")
+            yield (*who, f"{latency}, jitter", "mean", one.jitter_ns, "ns")
 
 
 def of_figures(streams: Iterable[Mapping[str, Any]]) -> Iterator[Row]:

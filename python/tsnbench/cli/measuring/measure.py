@@ -85,8 +85,8 @@ def measure(
     cyclictest, or of a result file of OMNeT++: its figures.
     """
     drawn = figure_kinds(figures, report)
-    if as_csv and (as_json or sync is not None or stages):
-        fail(Exit.INPUT_WRONG, "--csv: expected no --json, --sync or --stages")
+    if as_csv and (as_json or sync is not None):
+        fail(Exit.INPUT_WRONG, "--csv: expected no --json or --sync")
     folder, tx, rx = _given(what or [], tx or [], rx or [])
     if report is not None and not (tx and rx):
         _no_report(folder)
@@ -114,7 +114,7 @@ def measure(
     if stages:
         if folder is None or tx or rx:
             fail(Exit.INPUT_WRONG, "--stages: expected a run folder, or one of tsnbench send and receive")
-        _stages(folder, as_json)
+        _stages(folder, as_json, as_csv)
         return
     from tsnbench.measure import MOST_ROWS, measure_captures, measure_run, measures_table
 
@@ -284,7 +284,7 @@ def _only_captures(files: list[Path]) -> None:
             fail(Exit.INPUT_WRONG, no_measure(str(file), found, "a capture (pcap or pcapng)"))
 
 
-def _stages(folder: Path, as_json: bool) -> None:
+def _stages(folder: Path, as_json: bool, as_csv: bool) -> None:
     """OCORA's tables and box plot."""
     from tsnbench.measure.stages import by_stage, stages_table, wakeups_table
     from tsnbench.report.figures.stages import write
@@ -294,6 +294,11 @@ def _stages(folder: Path, as_json: bool) -> None:
         drawn = write(found, folder)
     if as_json:
         print_json({"streams": [one.as_dict() for one in found]})
+        return
+    if as_csv:
+        from tsnbench.measure.tidy import of_stages, text_of
+
+        print_csv(text_of(of_stages(found)))
         return
     for one in found:
         print_table(stages_table(one))
