@@ -16,9 +16,11 @@ from tsnbench.runs import lock
 from tsnbench.runs.errors import writing
 from tsnbench.sheet import Column, Sheet, csv_text
 from tsnbench.studies.design import Request
+from tsnbench.studies.intervals import COLUMNS, intervals, mean_delay
 from tsnbench.studies.store import Content, Store
 
 RESULTS, RESULTS_CSV, RUNS_CSV = "results.parquet", "results.csv", "runs.csv"
+INTERVALS_CSV = "intervals.csv"
 MOST_ROWS = 40
 _TAKEN = {
     "run",
@@ -32,6 +34,7 @@ _TAKEN = {
     "plan",
     "digest",
     "problem",
+    *COLUMNS,
 }
 """Columns that a parameter of the same name must not replace."""
 Row = dict[str, Any]
@@ -54,6 +57,7 @@ class Tables:
 
     results: list[Row] = field(default_factory=list)
     runs: list[Row] = field(default_factory=list)
+    intervals: list[Row] = field(default_factory=list)
     missing: int = 0
     """Runs that are not made yet."""
 
@@ -74,6 +78,27 @@ def tables(store: Store, content: Content) -> Tables:
             key: made.get(key) for key in ("reused", "wall_seconds", "worker", "plan", "digest", "problem")
         }
         found.runs.append({**own, "state": state, **about})
+    by_id = _by_run(found.results)
+    met = {row["run"]: row["state"] == "met" for row in found.runs}
+    for runs in _points(content).values():
+        point = {name: values_of(runs[0]).get(name) for name in named}
+        rows = [row for run in runs for row in by_id.get(run.id, [])]
+        found.intervals += intervals(point, rows, [met[run.id] for run in runs if run.id in met])
+    return found
+
+
+def _by_run(results: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in results:
+        found.setdefault(row["run"], []).append(row)
+    return found
+
+
+def _points(content: Content) -> dict[str, list[Request]]:
+    """The repetitions of each combination of values, by its words."""
+    found: dict[str, list[Request]] = {}
+    for run in content.runs:
+        found.setdefault(label(run) or content.name, []).append(run)
     return found
 
 
@@ -93,7 +118,8 @@ def write(store: Store, found: Tables) -> None:
         )
         frame.write_parquet(out, compression="zstd")
         store.write(RESULTS, out.getvalue())
-        for name, rows in ((RESULTS_CSV, found.results), (RUNS_CSV, found.runs)):
+        written = ((RESULTS_CSV, found.results), (RUNS_CSV, found.runs), (INTERVALS_CSV, found.intervals))
+        for name, rows in written:
             header = _columns(rows)
             store.write(name, csv_text(header, ([row.get(key) for key in header] for row in rows)))
 
@@ -104,13 +130,8 @@ def _columns(rows: Iterable[Row]) -> list[str]:
 
 def summary(content: Content, found: Tables, most: int | None = MOST_ROWS) -> Sheet:
     """One row for each combination of values: how many runs met all, losses, and the greatest delay."""
-    by_id: dict[str, list[Row]] = {}
-    for row in found.results:
-        by_id.setdefault(row["run"], []).append(row)
+    by_id = _by_run(found.results)
     states = {row["run"]: row["state"] for row in found.runs}
-    points: dict[str, list[Request]] = {}
-    for run in content.runs:
-        points.setdefault(label(run) or content.name, []).append(run)
     columns = [
         Column("values", name=True),
         Column("runs"),
@@ -121,26 +142,37 @@ def summary(content: Content, found: Tables, most: int | None = MOST_ROWS) -> Sh
         Column("of", name=True, spare=2),
     ]
     sheet = Sheet(f"{content.name}: delays in us, over all streams", columns, most=most)
-    for words, runs in points.items():
+    for words, runs in _points(content).items():
         rows = [row for run in runs for row in by_id.get(run.id, [])]
         made = [states[run.id] for run in runs if run.id in states]
         delays = [row for row in rows if row["delay max"] is not None]
         worst = max(delays, key=lambda row: row["delay max"], default=None)
-        means = [row["delay mean"] for row in delays if row["stream"] == (worst or row)["stream"]]
+        who = (worst["stream"], worst["listener"]) if worst else ()
+        mean = mean_delay([row for row in delays if (row["stream"], row["listener"]) == who])
         sheet.rows.append(
             [
                 words,
                 f"{len(made)}" if len(made) == len(runs) else f"{len(made)} of {len(runs)}",
                 f"{made.count('met')} of {len(made)}" if made else UNKNOWN,
                 count(sum(row["lost"] or 0 for row in rows)) if rows else UNKNOWN,
-                micros(sum(means) / len(means)) if means else UNKNOWN,
+                _mean_words(mean, delays, who),
                 micros(worst["delay max"]) if worst else UNKNOWN,
                 str(worst["stream"]) if worst else UNKNOWN,
             ]
         )
+    if any("±" in row[4] for row in sheet.rows):
+        sheet.captions.append("±: the 95 % confidence interval of the mean over repetitions; intervals.csv.")
     if any(row["state"] == "no plan" for row in found.runs):
         sheet.captions.append("Runs without a plan have not met their requirements; runs.csv says why.")
     return sheet
+
+
+def _mean_words(mean: Row, delays: list[Row], who: tuple[str, ...]) -> str:
+    """``4.812 ± 0.031``; without an interval the mean of the only repetition."""
+    if mean["estimate"] is not None:
+        return f"{micros(mean['estimate'])} ± {micros((mean['high'] - mean['low']) / 2)}"
+    alone = [row["delay mean"] for row in delays if (row["stream"], row["listener"]) == who]
+    return micros(alone[0]) if len(alone) == 1 else UNKNOWN
 
 
 def headline(content: Content, found: Tables) -> str:

@@ -138,13 +138,13 @@ def report(
 def export(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
 ) -> None:
-    """Write the tables of a study anew: results.parquet, results.csv and runs.csv."""
+    """Write the tables of a study anew: results.parquet, results.csv, intervals.csv and runs.csv."""
     from tsnbench.studies.store import Store
-    from tsnbench.studies.table import RESULTS, RESULTS_CSV, RUNS_CSV
+    from tsnbench.studies.table import INTERVALS_CSV, RESULTS, RESULTS_CSV, RUNS_CSV
 
     with user_errors():
         _tables(Store(folder), write=True)
-    for name in (RESULTS, RESULTS_CSV, RUNS_CSV):
+    for name in (RESULTS, RESULTS_CSV, INTERVALS_CSV, RUNS_CSV):
         print_line(str(folder / name))
 
 

@@ -1,0 +1,88 @@
+"""Intervals over repetitions: values by hand, and the table that a study writes."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.study_processes import study
+from tsnbench.studies.intervals import intervals
+
+POINT = {"load": "10 %"}
+
+
+def repetition(mean: float, *, lost: int = 0, received: int = 100, high: int = 20) -> dict[str, Any]:
+    quantiles = {"delay median": mean, "delay p99": mean + 5, "delay p99_9": mean + 6, "delay max": high}
+    counts = {"sent": received + lost, "received": received, "lost": lost}
+    return {"stream": "video", "listener": "screen", "delay mean": mean, **quantiles, **counts}
+
+
+def found(rows: list[dict[str, Any]], met: list[bool]) -> dict[str, dict[str, Any]]:
+    return {row["quantity"]: row for row in intervals(POINT, rows, met)}
+
+
+def test_three_repetitions_by_hand() -> None:
+    rows = found([repetition(10), repetition(12, high=25), repetition(14)], [True, True, False])
+    assert {row["load"] for row in rows.values()} == {"10 %"}
+    # Mean 12, standard deviation 2; t of two degrees of freedom at 97.5 % is 4.302653.
+    mean = rows["delay mean"]
+    assert (mean["estimate"], mean["repetitions"], mean["method"]) == (12, 3, "t")
+    assert (mean["high"] - mean["low"]) / 2 == pytest.approx(4.302653 * 2 / math.sqrt(3), rel=1e-6)
+    assert rows["delay median"]["method"] == "needs six repetitions"
+    assert rows["delay p99"]["method"] == "needs 1000 frames in each repetition, found 100"
+    greatest = rows["delay max"]
+    assert (greatest["estimate"], greatest["low"], greatest["high"]) == (25, None, None)
+    assert greatest["method"].endswith(f"at most {1 - 0.05 ** (1 / 3):.3g}")
+    share = rows["runs that met"]
+    assert (share["stream"], share["estimate"]) == (None, pytest.approx(2 / 3))
+
+
+def test_six_repetitions_have_an_interval_of_the_median_and_all_met_has_a_closed_form() -> None:
+    rows = found([repetition(mean) for mean in (3, 1, 2, 6, 5, 4)], [True] * 6)
+    # The least and the greatest of six include the median with a probability of 1 - 2/64.
+    median = rows["delay median"]
+    assert (median["low"], median["high"]) == (1, 6)
+    assert median["confidence"] == pytest.approx(1 - 2 / 64)
+    assert rows["runs that met"]["low"] == pytest.approx(0.025 ** (1 / 6))
+    assert rows["runs that met"]["high"] == 1
+    assert rows["lost share"]["method"].startswith("no run lost a frame")
+
+
+def test_frames_that_were_lost_have_a_share() -> None:
+    rows = found([repetition(1, lost=4, received=96), repetition(1, lost=6, received=94)], [False, False])
+    lost = rows["lost share"]
+    assert lost["estimate"] == pytest.approx(0.05)
+    assert lost["low"] < 0.05 < lost["high"]
+
+
+def test_one_repetition_has_no_interval() -> None:
+    assert intervals(POINT, [repetition(1)], [True]) == []
+
+
+def test_a_study_writes_them_and_shows_the_mean(place: Path) -> None:
+    vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
+    text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 3\n"
+    (place / "study.yaml").write_text(text, encoding="utf-8")
+    printed, _ = study(place, "run", "study.yaml", "--into", "s")
+    assert " ± " in printed
+    with (place / "s" / "intervals.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    with (place / "s" / "results.csv").open(encoding="utf-8") as file:
+        results = list(csv.DictReader(file))
+    for row in rows:
+        if row["quantity"] != "delay mean":
+            continue
+        own = [
+            one
+            for one in results
+            if all(one[key] == row[key] for key in ("streams.files.poisson", "stream", "listener"))
+        ]
+        frames = sum(int(one["received"]) for one in own)
+        mean = sum(float(one["delay mean"]) * int(one["received"]) for one in own) / frames
+        assert (len(own), float(row["estimate"])) == (3, pytest.approx(mean))
+        assert float(row["low"]) < mean < float(row["high"])
+    assert {row["quantity"] for row in rows} >= {"delay mean", "delay max", "lost share", "runs that met"}
