@@ -52,6 +52,8 @@ def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) ->
     talker = content["tsnbench/tsnbench-traffic"]
     assert talker.external_attr >> 16 & 0o111 == 0o111
     assert "tsnbench/catalogue/sr_classes.yaml" in content
+    assert {f"tsnbench/replay/player/player.{kind}" for kind in ("html", "css", "js")} <= set(content)
+    assert {f"tsnbench/ui/page/{name}" for name in ("index.html", "app.js", "style.css")} <= set(content)
     assert [name for name in content if name.startswith("tsnbench/backends/vm/module/")]
     assert not [name for name in content if "/target/" in name or name.endswith(".rs")]
 

@@ -52,6 +52,18 @@ def paths(made: Plan) -> list[list[str]]:
     return [[ports[port]["name"] for port, _ in path] for path in found]
 
 
+def test_streams_after_a_redundant_one_have_their_paths() -> None:
+    streams = """streams:
+  s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, frer: {}}
+  u: {from: l, to: t, pcp: 3, period: 100 us, frame: 100 B}
+"""
+    (scenario,) = read_scenario(RING + streams)
+    document = plan(scenario).document
+    (ordinary,) = [stream for stream in document["streams"] if stream["name"] == "u"]
+    names = [document["ports"][hop["port"]]["name"] for hop in ordinary["route"]]
+    assert names == ["l -> b3", "b3 -> b2", "b2 -> b1", "b1 -> t"]
+
+
 def test_disjoint_ways_share_only_the_ends() -> None:
     made = planned(RING, "frer: {}")
     assert paths(made) == [

@@ -54,31 +54,60 @@ def test_explicit_hops_may_be_longer() -> None:
     assert paths(scenario(net, streams))["s"] == [["t -> b", "b -> a", "a -> l"]]
 
 
+HOPS = "hops from the talker to a listener, both included"
+
+
 @pytest.mark.parametrize(
-    ("via", "expected"),
+    ("via", "expected", "found"),
     [
-        (("t", "l"), "neighbours"),
-        (("a", "l"), "hops from the talker"),
-        (("t", "a"), "hops from the talker to a listener"),
-        (("t", "x", "l"), "nodes of the network"),
-        (("t", "a", "t", "b", "l"), "every node once"),
-        ((), "hops from the talker"),
+        (("t", "l"), "neighbours", "no link t - l"),
+        (("t", "a", "b", "l"), "neighbours", "no link a - b"),
+        (("a", "l"), HOPS, "a, l"),
+        (("t", "a"), HOPS, "t, a"),
+        (("t", "x", "l"), "nodes of the network", "'x'"),
+        (("t", "a", "t", "b", "l"), "every node once", "t, a, t, b, l"),
+        ((), HOPS, "none"),
     ],
 )
-def test_explicit_hops_that_are_none(via: tuple[str, ...], expected: str) -> None:
+def test_explicit_hops_that_are_none(via: tuple[str, ...], expected: str, found: str) -> None:
     net = network(DIAMOND, links("t-a t-b a-l b-l"))
     with pytest.raises(PlanningErrors) as raised:
         plan(scenario(net, {"s": periodic("t", "l", via=via, count=3)}))
     (problem,) = raised.value.problems
-    assert problem.path == "streams.s.via"
-    assert problem.expected.startswith(expected)
+    assert (problem.path, problem.expected, problem.found) == ("streams.s.via", expected, found)
+
+
+@pytest.mark.parametrize("via", [("t", "s", "a", "l"), ("t", "a", "s", "l")])
+def test_a_station_on_the_way_is_refused_wherever_it_stands(via: tuple[str, ...]) -> None:
+    net = network("t:station s:station a:bridge l:station", links("t-s s-a t-a a-l s-l"))
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario(net, {"s": periodic("t", "l", via=via)}))
+    (problem,) = raised.value.problems
+    assert (problem.expected, problem.found) == ("bridges or hosts on the way", "station s")
+
+
+def test_explicit_hops_pass_every_listener() -> None:
+    net = network("t:host a:host b:host c:host", links("t-a a-b a-c"))
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario(net, {"s": periodic("t", ("b", "c"), via=("t", "a", "b"))}))
+    (problem,) = raised.value.problems
+    assert (problem.expected, problem.found) == ("all listeners on the way", "none to c")
 
 
 def test_no_way_is_said_once_per_stream() -> None:
     net = network("t:station a:bridge b:bridge l:station", links("t-a b-l"))
+    streams = {
+        "v": periodic("t", "a", via=("t", "x")),
+        "s": periodic("t", "l", count=3),
+        "maX": periodic("l", "t"),
+    }
     with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, {"s": periodic("t", "l", count=3), "u": periodic("l", "t")}))
-    assert [problem.path for problem in raised.value.problems] == ["streams.s", "streams.u"]
+        plan(scenario(net, streams))
+    assert [(problem.path, problem.expected, problem.found) for problem in raised.value.problems] == [
+        ("streams.v.via", "nodes of the network", "'x'"),
+        ("streams.s", "a path from t to l over bridges or hosts", "none"),
+        ("streams.maX", "a path from l to t over bridges or hosts", "none"),
+    ]
 
 
 def test_flows_of_a_stream_take_parallel_links_in_turn() -> None:
@@ -93,11 +122,28 @@ def test_flows_of_a_stream_take_parallel_links_in_turn() -> None:
     }
 
 
-def test_a_chosen_parallel_link_is_taken() -> None:
-    net = network("t:station dut:bridge l:station", links("t-dut t-dut dut-l"))
-    stream = periodic("t", "l", count=2, via=("t", "dut", "l"), via_links=(2, None))
+@pytest.mark.parametrize("chosen", [1, 2, 3])
+def test_a_chosen_parallel_link_is_taken(chosen: int) -> None:
+    net = network("t:station dut:bridge l:station", links("t-dut t-dut t-dut dut-l"))
+    stream = periodic("t", "l", count=2, via=("t", "dut", "l"), via_links=(chosen, None))
     passed = paths(scenario(net, {"s": stream}))
-    assert [listeners[0][0] for listeners in passed.values()] == ["t -> dut #2", "t -> dut #2"]
+    assert [listeners[0][0] for listeners in passed.values()] == [f"t -> dut #{chosen}"] * 2
+
+
+@pytest.mark.parametrize("chosen", [0, 4])
+def test_a_parallel_link_that_does_not_exist_is_refused(chosen: int) -> None:
+    net = network("t:station dut:bridge l:station", links("t-dut t-dut t-dut dut-l"))
+    stream = periodic("t", "l", via=("t", "dut", "l"), via_links=(chosen, None))
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario(net, {"s": stream}))
+    (problem,) = raised.value.problems
+    assert (problem.expected, problem.found) == ("parallel link 1 to 3", f"#{chosen}")
+
+
+def test_a_chosen_parallel_link_is_taken_to_every_listener() -> None:
+    net = network("t:host a:host b:host", links("t-a t-a a-b a-b a-b"))
+    stream = periodic("t", ("b", "a"), via=("t", "a", "b"), via_links=(2, 3))
+    assert paths(scenario(net, {"s": stream}))["s"] == [["t -> a #2", "a -> b #3"], ["t -> a #2"]]
 
 
 def test_several_listeners_make_a_tree_that_forks_as_late_as_it_can() -> None:
