@@ -11,7 +11,16 @@ import pytest
 
 from ui.conftest import SCENARIO, Server
 
-PATHS = ["/", "/app.js", "/style.css", "/api/folder", "/api/scenario/two.yaml", "/api/report/x", "/nothing"]
+PATHS = [
+    "/",
+    "/app.js",
+    "/style.css",
+    "/api/folder",
+    "/api/scenario/two.yaml",
+    "/api/report/x",
+    "/api/replay/x",
+    "/nothing",
+]
 WRITES = [("PUT", "/api/scenario/two.yaml"), ("POST", "/api/check/two.yaml"), ("POST", "/"), ("DELETE", "/x")]
 OUTSIDE = [
     "../secret.yaml",
@@ -87,6 +96,7 @@ def test_no_file_outside_is_read_or_written(server: Server, name: str) -> None:
     assert server.ask("PUT", f"/api/scenario/{name}", b"x: 1\n", if_match='"x"')[0] == 404
     assert server.ask("POST", f"/api/check/{name}", b"x: 1\n")[0] == 404
     assert server.ask("GET", f"/api/report/{name}")[0] == 404
+    assert server.ask("GET", f"/api/replay/{name}")[0] == 404
     assert secret.read_text() == "secret: 1\n"
     assert not (server.folder / "none.yaml").exists()
 
@@ -134,3 +144,14 @@ def test_lists_have_what_the_folder_has(server: Server) -> None:
     status, headers, content = server.ask("GET", "/api/report/runs/a")
     assert (status, content) == (200, (server.folder / "runs/a/report.html").read_bytes())
     assert headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert run["replay"]
+    status, headers, content = server.ask("GET", "/api/replay/runs/a")
+    assert status == 200
+    assert b"why this frame waited" in content.lower()
+    rules = headers["content-security-policy"]
+    assert rules.startswith("sandbox allow-scripts; default-src 'none'; script-src 'sha256-")
+    assert "same-origin" not in rules
+    # A run that is not whole is refused with a reason, and the server goes on.
+    (server.folder / "runs/a/plan.json").write_text("{}")
+    status, _, content = server.ask("GET", "/api/replay/runs/a")
+    assert (status, b"plan.json" in content) == (422, True)

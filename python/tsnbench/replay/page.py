@@ -11,11 +11,17 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from tsnbench import __version__
+from tsnbench.replay.passages import passages
+from tsnbench.replay.sightings import ReplayError, sightings_of
+from tsnbench.replay.waiting import History
+from tsnbench.replay.window import around, slowest, window
 from tsnbench.report.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from tsnbench.runs import Run
 
 
 @cache
@@ -23,15 +29,34 @@ def _part(name: str) -> str:
     return files("tsnbench.replay").joinpath("player", name).read_text(encoding="utf-8")
 
 
+def policy() -> str:
+    """The content policy of the page: it lets only its own program run, and asks no network."""
+    digest = base64.b64encode(hashlib.sha256(_part("player.js").encode()).digest()).decode()
+    return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
+
+
+def page_of(run: Run) -> str:
+    """The page of a run around the frame that comes nearest to its greatest delay.
+
+    Raises:
+        ReplayError: the run cannot be replayed, or no frame arrived.
+    """
+    document = run.plan.document
+    table = passages(document, sightings_of(run))
+    journeys = slowest(document, History(document, table), table)
+    if not journeys:
+        raise ReplayError(f"{run.folder}: no frame arrived at its listener")
+    return page(window(document, table, *around(journeys[0]), journeys))
+
+
 def page(content: Mapping[str, Any]) -> str:
-    """The page as text. Its content policy lets only its own program run."""
+    """The page as text."""
     program, style = _part("player.js"), _part("player.css")
-    digest = base64.b64encode(hashlib.sha256(program.encode()).digest()).decode()
     # In a script element "<" must not begin a tag; in JSON it can be written as an escape.
     data = json.dumps(content, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return (
         _part("player.html")
-        .replace("@POLICY@", f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'")
+        .replace("@POLICY@", policy())
         .replace("@TITLE@", html.escape(str(content["name"])))
         .replace("@VERSION@", html.escape(__version__))
         .replace("@STYLE@", style)

@@ -30,6 +30,8 @@ class RunState(TypedDict):
     met: bool | None
     """None without a verdict or without requirements."""
     report: bool
+    replay: bool
+    """Whether the run is a simulation: others cannot be replayed."""
     problem: str
 
 
@@ -70,6 +72,7 @@ def run_state(folder: Path, name: str) -> RunState:
             "state": "unreadable",
             "met": None,
             "report": False,
+            "replay": False,
             "problem": str(error),
         }
     return {
@@ -78,5 +81,6 @@ def run_state(folder: Path, name: str) -> RunState:
         "state": run.state.value,
         "met": met,
         "report": (folder / "report.html").is_file(),
+        "replay": run.manifest.get("backend") == "simulation",
         "problem": str(run.manifest.get("problem") or ""),
     }

@@ -13,10 +13,20 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.routing import Route
 
 from tsnbench import foreign
+from tsnbench.errors import BackendError, InputError
+from tsnbench.replay.page import page_of, policy
+from tsnbench.runs import Run, file_names
 from tsnbench.ui import answers
 from tsnbench.ui.guard import HEADERS, REPORT_POLICY, Guard
 from tsnbench.ui.workspace import LARGEST_SCENARIO, ChangedError, OutsideError, Workspace
@@ -142,7 +152,20 @@ def _api(workspace: Workspace) -> list[Route]:
             return PlainTextResponse("No such report\n", 404)
         return FileResponse(path, headers={"content-security-policy": REPORT_POLICY})
 
+    async def replay(request: Request) -> Response:
+        try:
+            folder = workspace.path(f"{request.path_params['name']}/{file_names.MANIFEST}", (".json",)).parent
+            text = await run_in_threadpool(lambda: page_of(Run.open(folder)))
+        except OutsideError:
+            return PlainTextResponse("No such run\n", 404)
+        except (InputError, BackendError) as error:
+            return PlainTextResponse(f"{error}\n", 422)
+        # Its own script alone, in an origin of its own: it can ask this server for nothing.
+        rules = f"sandbox allow-scripts; {policy()}; frame-ancestors 'none'"
+        return HTMLResponse(text, headers={"content-security-policy": rules})
+
     return [
+        Route("/api/replay/{name:path}", replay),
         Route("/api/folder", everything),
         Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
         Route("/api/check/{name:path}", scenario, methods=["POST"]),

@@ -36,15 +36,16 @@ function runEntry(run) {
   const item = document.createElement("li");
   const verdict = run.met === null ? run.state : run.met ? "requirements met" : "not every requirement met";
   const words = `${run.folder}: ${verdict}${run.problem ? ` (${run.problem})` : ""}`;
-  if (!run.report) {
-    item.textContent = words;
-    return item;
-  }
-  const link = document.createElement("a");
-  link.href = url("report", run.folder);
-  link.textContent = words;
-  item.append(link);
+  item.append(run.report ? anchor("report", run.folder, words) : words);
+  if (run.replay) item.append(" ", anchor("replay", run.folder, "replay"));
   return item;
+}
+
+function anchor(kind, folder, words) {
+  const link = document.createElement("a");
+  link.href = url(kind, folder);
+  link.textContent = words;
+  return link;
 }
 
 const changed = () => open !== null && text.value !== open.saved;
