@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mutants.planner import PLANNING_MODULES, PLANNING_TESTS
 from mutants.survivors import Survivor, listed, only, report
 
 LIST = Path(__file__).parent / "survivors.txt"
@@ -62,3 +63,9 @@ def test_what_the_tools_print_is_read(tmp_path: Path) -> None:
 def test_the_list_can_be_read_and_names_files_that_exist() -> None:
     files = {survivor.file for survivor in listed(LIST.read_text())}
     assert [name for name in sorted(files) if not (TREE / name).is_file()] == []
+
+
+def test_tests_and_modules_of_the_planner_are_there() -> None:
+    assert [name for name in PLANNING_TESTS if not (TREE / name).is_file()] == []
+    package = TREE / "python" / "tsnbench"
+    assert [pattern for pattern in PLANNING_MODULES if not list(package.glob(pattern))] == []
