@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -71,6 +72,17 @@ def test_every_figure_has_one_row(folders: list[str]) -> None:
     # Two stamps of each run, each of a clock that counts 1 ns.
     assert found["loop", second, "agreement delay min", "above"] == "4.0 ns"
     assert found["loop", second, "agreement delay min", "below"] == "4.0 ns"
+
+
+def test_what_differs_does_not_agree(folders: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "far.yaml"
+    path.write_text(LINE.replace("DURATION", "10 ms").replace("cable: 5 m", "cable: 2 km"))
+    load(path).plan().run(on=Simulation(), into=tmp_path / "far")
+    done = CliRunner().invoke(app, ["compare", folders[0], str(tmp_path / "far"), "--csv"])
+    found = {(row[3], row[4]): row[5] for row in csv.reader(done.stdout.splitlines()) if row[0] == "loop"}
+    # Two cables that are 1995 m longer, at 5 ns for each metre.
+    assert float(found["agreement delay min", "difference"]) == 2 * 1995 * 5
+    assert found["agreement delay min", "agrees"] == "0"
 
 
 def test_csv_and_json_exclude_each_other(folders: list[str]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ from typer.testing import CliRunner
 
 from tsnbench.backends.simulation import Simulation
 from tsnbench.cli.main import app
+from tsnbench.errors import BackendError
 from tsnbench.replay.page import page
 from tsnbench.scenario import load_variants
 
@@ -76,6 +81,63 @@ def test_a_file_of_somebody_else_stays(run: Path, tmp_path: Path) -> None:
     assert "tsnbench has not written" in text
 
 
+@pytest.mark.parametrize(
+    ("break_it", "found"),
+    [
+        (lambda file: file.write_bytes(file.read_bytes()[:900]), "expected a Parquet file"),
+        (lambda file: file.unlink(), "has no observations.parquet"),
+        (lambda file: (file.unlink(), os.mkfifo(file)), "found a FIFO"),
+    ],
+    ids=["damaged", "missing", "a FIFO"],
+)
+def test_a_run_that_is_not_whole_is_refused(
+    run: Path, tmp_path: Path, break_it: Callable[[Path], object], found: str
+) -> None:
+    shutil.copytree(run, tmp_path / "broken")
+    break_it(tmp_path / "broken" / "observations.parquet")
+    code, text = replay(tmp_path / "broken")
+    assert (code, found in text) == (2, True), text
+
+
+def test_a_disk_that_is_too_small_is_named(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise BackendError("/tmp/x: this run writes about 3 GB\nhint: --into names a folder on another disk")
+
+    monkeypatch.setattr("tsnbench.runs.room.refuse_too_large", refuse)
+    code, text = replay(run)
+    assert (code, text.splitlines()[-1]) == (3, "hint: replay simulates below TMPDIR: name a larger disk")
+
+
+def test_a_page_that_does_not_fit_leaves_nothing(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = Path.write_bytes
+
+    def full(self: Path, content: bytes) -> int:
+        written(self, content[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    code, text = replay(run, "--html", tmp_path / "page.html")
+    assert (code, "No space left on device" in text) == (3, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_streams_fold(tmp_path: Path) -> None:
+    file = tmp_path / "many.yaml"
+    streams = "\n".join(f"  s{n}: {{from: a, to: b, pcp: 0, period: 1 ms, payload: 50 B}}" for n in range(7))
+    network = "{bridges: [x], stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- x, x -- b]}}"
+    file.write_text(f"name: many\nduration: 2 ms\nnetwork: {network}\nstreams:\n{streams}\n")
+    load_variants(file)[0].plan().run(Simulation(), tmp_path / "run")
+    _, text = replay(tmp_path / "run")
+    assert text.count(" to b: ") == 5
+    assert text.endswith("… and 2 more, farther from their greatest delay: --all, or --frame STREAM/SEQ\n")
+    # The seventh stream is handed over with the others, and waits for six frames: it is the slowest.
+    assert text.index("s6/") < text.index("s5/")
+    assert replay(tmp_path / "run", "--all")[1].count(" to b: ") == 7
+    assert len(json.loads(replay(tmp_path / "run", "--json")[1])) == 7
+
+
 def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
     assert replay(run, "--from", "1 ms") == (
         2, "--from and --until choose what a page shows\nhint: add --html FILE\n",
@@ -93,8 +155,6 @@ def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
 
 
 def test_json_has_the_parts(run: Path) -> None:
-    import json
-
     code, text = replay(run, "--json")
     assert code == 0
     first, second = json.loads(text)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
+import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
 from tsnbench.replay.passages import deepest_queues, passages
 from tsnbench.replay.sightings import ReplayError, sightings_of
-from tsnbench.replay.waiting import History, Reason
-from tsnbench.replay.window import Journey, journey_named, slowest
+from tsnbench.replay.waiting import COLUMNS, History, Reason
+from tsnbench.replay.window import Journey, around, journey_named, slowest
 from tsnbench.runs import Run
 from tsnbench.scenario import load, load_variants
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -102,6 +107,120 @@ def test_credit_and_frames_of_the_same_class(tmp_path: Path) -> None:
     ]
 
 
+# One port of 1 Gbit/s: a frame of 117 octets takes 1 us with its preamble, the gap after it 96 ns.
+def by_hand(gates: dict[str, Any] | None, frames: list[tuple[int, int, int]], cbs: bool = False) -> History:
+    """The history of one port; ``frames``: class, queued and start of each, in ns."""
+    port: dict[str, Any] = {
+        "rate_bps": 10**9,
+        "peer": 1,
+        "node": 0,
+        "classes": [{}, {"cbs": {}} if cbs else {}],
+    }
+    port |= {} if gates is None else {"gates": gates}
+    document = {"ports": [port, {"rate_bps": 10**9, "peer": 0, "node": 1, "classes": [{}]}], "streams": []}
+    rows = [
+        (0, place, 0, 0, 117, traffic_class, queued, queued, start, start + 1000, start + 1010)
+        for place, (traffic_class, queued, start) in enumerate(frames)
+    ]
+    return History(cast("PlanDocument", document), pl.DataFrame(rows, schema=list(COLUMNS), orient="row"))
+
+
+def waits_of(history: History, place: int) -> list[tuple[str, int, int | None]]:
+    (frame,) = history._of_frame(place, 0)
+    return [(part.reason.value, part.length_ns, part.stream) for part in history.ports[0].waits(frame)]
+
+
+def gate_list(*entries: tuple[int, int], base: int = 0) -> dict[str, Any]:
+    cycle = sum(interval for _, interval in entries)
+    listed = [{"open": mask, "interval_ns": interval} for mask, interval in entries]
+    return {"base_time_ns": base, "cycle_ns": cycle, "entries": listed}
+
+
+GUARD = "gate shuts before the frame would end"
+# Class 0 is open from 8 us to 13 us, across the end of the cycle of 10 us; class 1 from 3 to 8 us.
+ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
+
+
+@pytest.mark.parametrize(
+    ("gates", "queued", "start", "expected"),
+    [
+        # 1 us fits exactly: nothing in sightings says why the port did not send.
+        (
+            gate_list((0b01, 5_000), (0b10, 5_000)),
+            3_990,
+            10_000,
+            [("unknown", 10), (GUARD, 1_000), ("gate shut", 5_000)],
+        ),
+        (gate_list((0b01, 5_000), (0b10, 5_000)), 4_001, 10_000, [(GUARD, 999), ("gate shut", 5_000)]),
+        (
+            gate_list((0b01, 5_000), (0b10, 5_000), base=1_000),
+            5_001,
+            11_000,
+            [(GUARD, 999), ("gate shut", 5_000)],
+        ),
+        # Before the base time the list is not in force.
+        (gate_list((0b10, 5_000), (0b01, 5_000), base=40_000), 1_000, 2_000, [("unknown", 1_000)]),
+        (ACROSS, 9_500, 11_000, [("unknown", 1_500)]),
+        (ACROSS, 11_500, 18_000, [("unknown", 500), (GUARD, 1_000), ("gate shut", 5_000)]),
+        (None, 0, 700, [("unknown", 700)]),
+    ],
+)
+def test_gates_by_hand(
+    gates: dict[str, Any] | None, queued: int, start: int, expected: list[tuple[str, int]]
+) -> None:
+    # Stamps are whole ns, so that the last two ns before a frame no longer fits count as its guard.
+    found = [(reason, length) for reason, length, _ in waits_of(by_hand(gates, [(0, queued, start)]), 0)]
+    assert [reason for reason, _ in found] == [reason for reason, _ in expected]
+    assert [length for _, length in found] == pytest.approx([length for _, length in expected], abs=2)
+
+
+def test_reasons_at_one_instant_have_an_order() -> None:
+    # Class 1 leaves first, then an older frame of class 0 after a pause, then the frame that waits.
+    history = by_hand(None, [(1, 0, 0), (0, 0, 2_000), (0, 500, 3_096)])
+    assert waits_of(history, 2) == [
+        ("other frames", 596, 0),
+        ("own class ahead", 904, None),
+        ("own class ahead", 1_096, 1),
+    ]
+    history = by_hand(None, [(1, 0, 0), (1, 100, 2_000)], cbs=True)
+    assert waits_of(history, 1) == [("own class ahead", 996, 0), ("credit", 904, None)]
+    # A shut gate counts also while another frame is on the wire.
+    history = by_hand(gate_list((0b10, 3_000), (0b01, 3_000)), [(1, 2_500, 2_500), (0, 2_600, 3_596)])
+    assert waits_of(history, 1) == [("gate shut", 400, None), ("other frames", 596, 0)]
+
+
+def test_a_wrong_schedule_is_not_explained_by_the_planned_one(tmp_path: Path) -> None:
+    gates = "gates: {cycle: 250 us, entries: [{open: [7], for: 150 us}, {open: [0], for: 100 us}]}"
+    text = BRIDGE.replace("0: 0}}}", f"0: 0}}}}, {gates}}}").replace("1242", "1117")
+    text += "faults: [{schedule: {shift: 100 us}, on: sw -> sink, at: 0 s, for: 2 ms}]\n"
+    _, history, journeys = replayed(text, tmp_path)
+    reasons = {reason for one in journeys for reason, _ in parts(history, one)}
+    assert "unknown" in reasons
+    assert not {"gate shut", GUARD} & reasons
+
+
+def test_of_a_replicated_frame_the_copy_that_came_first_counts(tmp_path: Path) -> None:
+    # The second path has a cable of 2 km, 10 us; both copies reach the listener. With its R-TAG of 6 octets,
+    # a frame takes (117 + 6 + 8) * 8 ns on each link.
+    text = """name: dual
+duration: 1 ms
+network:
+  bridges: [b1, b2]
+  stations: [t, l]
+  rate: 1 Gbit/s
+  links: [t -- b1, t -- b2, b1 -- l, {between: [b2 -- l], cable: 2 km}]
+streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 117 B, frer: {}}}
+"""
+    run, _, (journey,) = replayed(text, tmp_path)
+    names = [run.plan.document["ports"][one.port]["name"] for one in journey.passages]
+    assert (names, journey.total_ns) == (["t -> b1", "b1 -> l"], 2 * 1_048)
+
+
+def test_a_window_does_not_begin_before_the_run(tmp_path: Path) -> None:
+    run, _, journeys = replayed(BRIDGE, tmp_path)
+    assert [around(of_stream(run, journeys, name))[0] for name in ("slow", "fast")] == [0, 0]
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -122,6 +241,25 @@ def test_parts_add_up_and_queues_are_as_deep_as_counted(name: str, tmp_path: Pat
         table = passages(document, sightings_of(run))
         history = History(document, table)
         for journey in slowest(document, history, table):
+            arrived = [
+                row["arrived_ns"]
+                for row in table.filter(
+                    pl.col("stream") == journey.stream, pl.col("seq") == journey.seq
+                ).rows(named=True)
+                if row["arrived_ns"] is not None
+                and document["ports"][document["ports"][row["port"]]["peer"]]["node"] == journey.listener
+            ]
+            assert journey.arrived_ns == min(arrived)
+            for one in journey.passages:
+                rate = document["ports"][one.port]["rate_bps"]
+                wire = [part.length_ns for part in history.parts(one) if part.reason is Reason.WIRE]
+                assert wire == [pytest.approx((one.octets + 8) * 8e9 / rate, abs=2)]
+                cable = [part.length_ns for part in history.parts(one) if part.reason is Reason.CABLE]
+                assert cable == [
+                    pytest.approx(
+                        document["ports"][document["ports"][one.port]["peer"]]["propagation_ps"] / 1000, abs=2
+                    )
+                ]
             lengths = [part.length_ns for one in journey.passages for part in history.parts(one)]
             assert sum(lengths) == journey.total_ns
             assert min(lengths) > 0
@@ -135,11 +273,29 @@ def test_parts_add_up_and_queues_are_as_deep_as_counted(name: str, tmp_path: Pat
 
 
 def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
-    text = BRIDGE + "clocks:\n  default: {drift: 20 ppm}\n"
-    with pytest.raises(ReplayError, match="nodes with clocks of their own"):
-        replayed(text, tmp_path)
+    texts = {
+        "nodes with clocks of their own": BRIDGE + "clocks:\n  default: {drift: 20 ppm}\n",
+        "one that cuts through": BRIDGE.replace(
+            "processing: 3 us", "processing: 3 us, forwarding: {mode: cut-through, after: 337 B}"
+        ),
+        "processing that varies": BRIDGE.replace("processing: 3 us", "processing: {least: 1 us, most: 3 us}"),
+        "a stream gate that assigns them": BRIDGE.replace(
+            "{queues: {classes: {7: 1, 0: 0}}}", "{cqf: {cycle: 125 us, pcp: [5], classes: [6, 5]}}"
+        ).replace("pcp: 7", "pcp: 5"),
+        "a Linux host": BRIDGE.replace(
+            "stations: [low, high, sink]", "stations: [high, sink]\n  hosts: [low]"
+        )
+        + "hosts: {low: {wakeup: 5 us}}\n",
+    }
+    for number, (found, text) in enumerate(texts.items()):
+        (tmp_path / str(number)).mkdir()
+        with pytest.raises(ReplayError, match=found):
+            replayed(text, tmp_path / str(number))
     (tmp_path / "b").mkdir()
     run, history, _ = replayed(BRIDGE, tmp_path / "b")
+    run.manifest["backend"] = "vm"
+    with pytest.raises(ReplayError, match="found one by vm"):
+        sightings_of(run)
     for name, found in [
         ("fast", "such as slow/0, found fast"),
         ("none/0", "one of the streams slow, fast, found none"),
@@ -150,8 +306,6 @@ def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_run_of_another_engine_is_told(tmp_path: Path) -> None:
-    import polars as pl
-
     run, _, _ = replayed(BRIDGE, tmp_path)
     file = run.folder / "observations.parquet"
     kept = pl.read_parquet_metadata(file)

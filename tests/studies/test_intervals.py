@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,15 @@ def test_a_study_writes_them_and_shows_the_mean(place: Path) -> None:
         rows = list(csv.DictReader(file))
     with (place / "s" / "results.csv").open(encoding="utf-8") as file:
         results = list(csv.DictReader(file))
-    for row in rows:
-        if row["quantity"] != "delay mean":
-            continue
+    shown = re.findall(r"([\d.]+) ± ([\d.]+)", printed)
+    means = [row for row in rows if row["quantity"] == "delay mean"]
+    halves = [
+        (f"{float(row['estimate']) / 1000:.3f}", f"{(float(row['high']) - float(row['low'])) / 2000:.3f}")
+        for row in means
+    ]
+    assert len(shown) == 2
+    assert set(shown) <= set(halves)
+    for row in means:
         own = [
             one
             for one in results

@@ -9,6 +9,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from support.study_processes import kill_group, start, study
 
 STUDY = """study: killed
@@ -16,14 +18,26 @@ scenario: port.yaml
 vary: {streams.loop.period: [100 us, 200 us, 250 us, 500 us]}
 repeat: 5
 """
+RUNS = 20
 TABLES = ("results.parquet", "results.csv")
+
+
+@pytest.fixture
+def slow(place: Path) -> Path:
+    """A scenario that takes long enough to be killed in the middle of a study on a fast machine."""
+    file = place / "port.yaml"
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("duration: 2 ms", "duration: 2 s"), encoding="utf-8"
+    )
+    return place
 
 
 def records(folder: Path) -> dict[str, str]:
     return {path.name: path.read_text(encoding="utf-8") for path in folder.glob("runs/*.json")}
 
 
-def test_a_study_that_is_killed_again_and_again_ends_with_the_same_table(place: Path) -> None:
+def test_a_study_that_is_killed_again_and_again_ends_with_the_same_table(slow: Path) -> None:
+    place = slow
     (place / "study.yaml").write_text(STUDY, encoding="utf-8")
     _, said = study(place, "run", "study.yaml", "--into", "whole")
     assert "20 runs made, 0 were there already" in said
@@ -39,7 +53,7 @@ def test_a_study_that_is_killed_again_and_again_ends_with_the_same_table(place: 
         found = records(place / "killed")
         assert found.items() >= kept.items()
         kept = found
-    assert 4 <= len(kept) < 20
+    assert 4 <= len(kept) < RUNS
     _, said = study(place, "run", "study.yaml", "--into", "killed", "--workers", "2")
     assert f"{20 - len(kept)} runs made, {len(kept)} were there already" in said
     assert records(place / "killed").items() >= kept.items()
@@ -49,7 +63,8 @@ def test_a_study_that_is_killed_again_and_again_ends_with_the_same_table(place: 
     assert not list((place / "killed/leases").iterdir())
 
 
-def test_one_worker_that_is_killed_costs_one_run(place: Path) -> None:
+def test_one_worker_that_is_killed_costs_one_run(slow: Path) -> None:
+    place = slow
     (place / "study.yaml").write_text(STUDY, encoding="utf-8")
     study(place, "run", "study.yaml", "--into", "whole")
     begun = start(place, "run", "study.yaml", "--into", "one", "--workers", "1")
@@ -66,7 +81,8 @@ def test_one_worker_that_is_killed_costs_one_run(place: Path) -> None:
         assert (place / "one" / name).read_bytes() == (place / "whole" / name).read_bytes()
 
 
-def test_sigterm_leaves_no_lease_and_no_run_folder(place: Path) -> None:
+def test_sigterm_leaves_no_lease_and_no_run_folder(slow: Path) -> None:
+    place = slow
     (place / "study.yaml").write_text(STUDY, encoding="utf-8")
     begun = start(place, "run", "study.yaml", "--into", "ended", "--workers", "2")
     while not records(place / "ended"):
@@ -88,6 +104,8 @@ def test_two_study_runs_at_once_share_the_work(place: Path) -> None:
     for one in both:
         _, said = one.communicate(timeout=120)
         assert one.returncode == 0, said
+    _, said = study(place, "run", "study.yaml", "--into", "both")
+    assert "0 runs made, 20 were there already" in said
     workers = {json.loads(text)["worker"] for text in records(place / "both").values()}
     assert len(records(place / "both")) == 20
     assert 1 <= len(workers) <= 2
@@ -115,3 +133,8 @@ def test_files_of_others_stay(place: Path) -> None:
         assert (place / name).read_text(encoding="utf-8") == text
     _, said = study(place, "run", "study.yaml", "--into", ".", code=2)
     assert "found other files" in said
+    other = STUDY.replace("study: killed", "study: other")
+    (place / "other.yaml").write_text(other, encoding="utf-8")
+    _, said = study(place, "run", "other.yaml", "--into", "kept", code=2)
+    assert "holds another study, killed" in said
+    assert (place / "kept/results.csv").read_bytes() == table

@@ -80,3 +80,14 @@ def test_a_scenario_without_requirements_is_refused() -> None:
     for judge in Judge:
         with pytest.raises(InputError, match="requirement"):
             answers(read_scenario(text)[:2], "hops", judge, file="cbs.yaml")
+
+
+def test_requirements_without_a_bound_are_counted() -> None:
+    text = TUTORIAL.read_text(encoding="utf-8").replace("{hops: [1, 2, ... 7]}", "{hops: [1, 2]}")
+    assert "requires: sr/A" in text
+    text = text.replace("requires: sr/A", "requires: {delay from release: 5 ms, jitter interval: 1 ms}")
+    (answer,) = answers(read_scenario(text), "hops", Judge.BOUNDS, file="cbs.yaml", greatest=True)
+    assert answer.value == "2"
+    assert {one.reason for one in answer.evaluations} == {
+        "1 requirement proved, 1 without a bound not judged"
+    }

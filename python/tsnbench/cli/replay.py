@@ -21,6 +21,9 @@ UNKNOWN = (
     "or a gate list that changes."
 )
 
+MOST_TABLES = 5
+"""So many frames are shown without ``--all``."""
+
 
 def replay(
     folder: Annotated[Path, argument("FOLDER", "Run folder of a simulated run.")],
@@ -36,6 +39,7 @@ def replay(
     end: Annotated[
         str | None, option("TIME", "End of the window; default behind the slowest frame.", "--until")
     ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="The slowest frames of all streams.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The parts of each hop as JSON on stdout.")] = False,
 ) -> None:
     """Show why frames waited, hop by hop, and replay a window of the run in a page.
@@ -49,7 +53,7 @@ def replay(
     from tsnbench.replay.passages import passages
     from tsnbench.replay.sightings import sightings_of
     from tsnbench.replay.waiting import History
-    from tsnbench.replay.window import around, journey_named, slowest, window
+    from tsnbench.replay.window import MOST_JOURNEYS, around, journey_named, refuse_large, slowest, window
     from tsnbench.runs import Run
 
     with user_errors():
@@ -57,8 +61,10 @@ def replay(
             raise InputError("--from and --until choose what a page shows\nhint: add --html FILE")
         run = Run.open(folder)
         document = run.plan.document
-        with progress("replay", document["duration_ns"]) as shown:
-            table = passages(document, sightings_of(run, shown.simulated if shown else None))
+        if html is not None:
+            refuse_large(document)
+        with progress("replay", document["duration_ns"]) as bar:
+            table = passages(document, sightings_of(run, bar.simulated if bar else None))
         history = History(document, table)
         journeys = (
             slowest(document, history, table) if frame is None else journey_named(document, history, frame)
@@ -72,7 +78,7 @@ def replay(
             if first >= last:
                 after, found = quantities.exact(first), quantities.exact(last)
                 raise InputError(f"--until: expected a time after {after}, found {found}")
-            content = window(document, table, first, last, journeys)
+            content = window(history, table, first, last, journeys[:MOST_JOURNEYS])
             write(html, content)
             if content["cut"]:
                 print_message(
@@ -82,20 +88,24 @@ def replay(
     if as_json:
         print_json([as_document(document, history, one) for one in journeys])
         return
-    for one in journeys:
+    shown = journeys if everything else journeys[:MOST_TABLES]
+    print_line("time from the hand-over at the talker to the arrival at the listener")
+    for one in shown:
         print_journey(document, history, one)
+    if hidden := len(journeys) - len(shown):
+        print_line(f"… and {hidden} more, farther from their greatest delay: --all, or --frame STREAM/SEQ")
     if html is not None:
         print_line(f"page: {html}")
 
 
 def title_of(document: PlanDocument, journey: Journey) -> str:
-    """``loop/50 to robot: 14.882 us from hand-over to arrival``."""
+    """``loop/50 to robot: 14.882 us``."""
     from tsnbench import quantities
 
     stream = document["streams"][journey.stream]["name"]
     listener = document["nodes"][journey.listener]["name"]
     total = quantities.exact(journey.total_ns)
-    return f"{stream}/{journey.seq} to {listener}: {total} from hand-over to arrival"
+    return f"{stream}/{journey.seq} to {listener}: {total}"
 
 
 def print_journey(document: PlanDocument, history: History, journey: Journey) -> None:

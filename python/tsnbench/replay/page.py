@@ -14,7 +14,7 @@ from tsnbench import __version__
 from tsnbench.replay.passages import passages
 from tsnbench.replay.sightings import ReplayError, sightings_of
 from tsnbench.replay.waiting import History
-from tsnbench.replay.window import around, slowest, window
+from tsnbench.replay.window import MOST_JOURNEYS, around, refuse_large, slowest, window
 from tsnbench.report.files import write_text
 
 if TYPE_CHECKING:
@@ -42,11 +42,13 @@ def page_of(run: Run) -> str:
         ReplayError: the run cannot be replayed, or no frame arrived.
     """
     document = run.plan.document
+    refuse_large(document)
     table = passages(document, sightings_of(run))
-    journeys = slowest(document, History(document, table), table)
+    history = History(document, table)
+    journeys = slowest(document, history, table, MOST_JOURNEYS)
     if not journeys:
         raise ReplayError(f"{run.folder}: no frame arrived at its listener")
-    return page(window(document, table, *around(journeys[0]), journeys))
+    return page(window(history, table, *around(journeys[0]), journeys))
 
 
 def page(content: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tsnbench.replay.sightings import STAGES
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -17,8 +19,6 @@ PREAMBLE_OCTETS = 8
 """Preamble and start of frame delimiter. IEEE 802.3, 3.1.1."""
 GAP_OCTETS = 12
 """Interpacket gap. IEEE 802.3, 4.4.2."""
-
-STEPS = ("send", "tx", "rx")
 
 
 def octets_ns(octets: int, rate_bps: int) -> int:
@@ -66,14 +66,14 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
     )
     table = table.with_columns(pl.col("port").cast(pl.UInt16)).join(facts, on="port")
     frame = ["stream", "seq"]
-    sent = table.filter(pl.col("step") == STEPS.index("tx")).with_columns(
+    sent = table.filter(pl.col("step") == STAGES.index("tx")).with_columns(
         start_ns=pl.col("t_ns") - pl.col("preamble"),
         bits=pl.col("octets").cast(pl.Int64) * 8 * 10**9,
     ).with_columns(
         end_ns=pl.col("t_ns") + (pl.col("bits") + pl.col("rate") // 2) // pl.col("rate"),
     )  # fmt: skip
-    arrived = table.filter(pl.col("step") == STEPS.index("rx"))
-    handed = table.filter(pl.col("step") == STEPS.index("send"))
+    arrived = table.filter(pl.col("step") == STAGES.index("rx"))
+    handed = table.filter(pl.col("step") == STAGES.index("send"))
     sent = sent.join(
         arrived.select(*frame, "copy", "port", arrived_ns="t_ns"), on=[*frame, "copy", "port"], how="left"
     ).unique([*frame, "copy", "port", "t_ns"], keep="first", maintain_order=True)

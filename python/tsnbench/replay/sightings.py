@@ -6,16 +6,21 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from tsnbench import foreign
 from tsnbench.backends.simulation import Simulation
-from tsnbench.errors import InputError
+from tsnbench.errors import BackendError, InputError
 from tsnbench.plan.document import Plan
-from tsnbench.runs.run import Run
+from tsnbench.runs import Run, file_names
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tsnbench.backends.protocol import Progress
-    from tsnbench.plan.types import PlanDocument, Tap
+    from tsnbench.plan.types import PlanDocument, Stage, Tap
+
+
+STAGES: tuple[Stage, ...] = ("send", "tx", "rx")
+"""The stages of each port's taps, in their order."""
 
 
 class ReplayError(InputError):
@@ -24,15 +29,17 @@ class ReplayError(InputError):
 
 def taps_of_every_port(document: PlanDocument) -> list[Tap]:
     """Three taps a port: a frame is handed to it, its first bit leaves, its last bit arrives at the peer."""
-    taps: list[Tap] = []
-    for number, port in enumerate(document["ports"]):
-        name = port["name"]
-        taps += [
-            {"name": f"{name} send", "port": number, "stage": "send", "point": "start", "granularity_ns": 1},
-            {"name": f"{name} tx", "port": number, "stage": "tx", "point": "start", "granularity_ns": 1},
-            {"name": f"{name} rx", "port": port["peer"], "stage": "rx", "point": "end", "granularity_ns": 1},
-        ]
-    return taps
+    return [
+        {
+            "name": f"{port['name']} {stage}",
+            "port": port["peer"] if stage == "rx" else number,
+            "stage": stage,
+            "point": "end" if stage == "rx" else "start",
+            "granularity_ns": 1,
+        }
+        for number, port in enumerate(document["ports"])
+        for stage in STAGES
+    ]
 
 
 def unsupported(run: Run) -> str | None:
@@ -64,17 +71,17 @@ def sightings_of(run: Run, progress: Progress | None = None) -> pl.DataFrame:
     Raises:
         ReplayError: the run cannot be replayed, or the repeated run differs from the recorded one.
     """
-    import polars as pl
-
     if reason := unsupported(run):
         raise ReplayError(f"{run.folder}: {reason}")
     document = cast("PlanDocument", {**run.plan.document, "taps": taps_of_every_port(run.plan.document)})
     with tempfile.TemporaryDirectory(prefix="tsnbench-replay-") as scratch:
-        folder = Path(scratch) / "run"
-        backend, plan = Simulation(), Plan(document)
-        backend.prepare(plan, folder)
-        backend.run(plan, folder, progress=progress)
-        table = pl.read_parquet(folder / "observations.parquet")
+        try:
+            again = Simulation().execute(Plan(document), Path(scratch) / "run", progress=progress)
+        except BackendError as error:
+            # The user named no folder: which one is used is not obvious.
+            lines = str(error).splitlines()[0]
+            raise BackendError(f"{lines}\nhint: replay simulates below TMPDIR: name a larger disk") from error
+        table = foreign.read_parquet(again.folder / file_names.OBSERVATIONS)
     _must_agree(run, table)
     return table
 
@@ -83,19 +90,15 @@ def _must_agree(run: Run, table: pl.DataFrame) -> None:
     """Number of frames and last instant at each tap that both runs have, at the same point of the frame."""
     import polars as pl
 
-    recorded = pl.read_parquet(run.folder / "observations.parquet")
-    for number, tap in enumerate(run.plan.document["taps"]):
-        point = {"tx": "start", "rx": "end"}.get(tap["stage"])
-        if point != tap["point"] or tap["granularity_ns"] != 1:
+    recorded = run.observations()
+    for tap in run.plan.document["taps"]:
+        stage = tap["stage"]
+        if {"tx": "start", "rx": "end"}.get(stage) != tap["point"] or tap["granularity_ns"] != 1:
             continue
-        port = tap["port"] if tap["stage"] == "tx" else run.plan.document["ports"][tap["port"]]["peer"]
-        again = 3 * port + (1 if tap["stage"] == "tx" else 2)
-
-        def summary(of: pl.DataFrame, which: int) -> tuple[int, int | None]:
-            times = of.filter(pl.col("tap") == which)["t_ns"]
-            return len(times), cast("int | None", times.max())
-
-        if summary(recorded, number) != summary(table, again):
+        port = tap["port"] if stage == "tx" else run.plan.document["ports"][tap["port"]]["peer"]
+        there = recorded.filter((pl.col("tap") == tap["name"]) & (pl.col("stage") == stage))["t_ns"]
+        now = table.filter(pl.col("tap") == 3 * port + STAGES.index(stage))["t_ns"]
+        if (len(there), there.max()) != (len(now), now.max()):
             raise ReplayError(
                 f"{run.folder}: the Plan, simulated again, gives other frames at {tap['name']}: "
                 "the run is of another version of tsnbench"

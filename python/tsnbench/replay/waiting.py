@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +14,7 @@ from tsnbench.plan.gates import Span, clock_spans
 from tsnbench.replay.passages import GAP_OCTETS, PREAMBLE_OCTETS, octets_ns
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
     from tsnbench.plan.types import PlanDocument, Port
@@ -68,14 +69,37 @@ class Passage:
     arrived_ns: int | None
 
 
-class PortHistory:
-    """What one port sent, and when."""
+NONE = -1
+"""No arrival, in columns of numbers."""
+COLUMNS = (
+    "port", "stream", "seq", "copy", "octets", "class",
+    "came_ns", "queued_ns", "start_ns", "end_ns", "arrived_ns",
+)  # fmt: skip
+"""The columns of a passage, in the order of its fields."""
 
-    def __init__(self, port: Port, passages: list[Passage], gates_known: bool) -> None:
+
+class Rows:
+    """The passages of a table. A run has millions; each becomes an object only when somebody looks at it."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self.columns = {name: table[name].fill_null(NONE).to_numpy() for name in COLUMNS}
+
+    def passages(self, numbers: np.ndarray) -> list[Passage]:
+        """The passages in these rows."""
+        columns = [self.columns[name][numbers].tolist() for name in COLUMNS]
+        arrived = [None if time == NONE else time for time in columns.pop()]
+        return [Passage(*row) for row in zip(*columns, arrived, strict=True)]
+
+
+class PortHistory:
+    """What one port sent, and when; ``numbers``: its rows, in the order in which frames begin."""
+
+    def __init__(self, port: Port, rows: Rows, numbers: np.ndarray, gates_known: bool) -> None:
         self.port = port
-        self.passages = passages
         self.gates_known = gates_known
-        self._starts = [one.start_ns for one in passages]
+        self._rows = rows
+        self._numbers = numbers
+        self._starts = rows.columns["start_ns"][numbers]
         self._gap = octets_ns(GAP_OCTETS, port["rate_bps"])
 
     @cached_property
@@ -98,16 +122,19 @@ class PortHistory:
         begin, end = frame.queued_ns, frame.start_ns
         if begin >= end:
             return
-        first, last = bisect_left(self._starts, begin), bisect_left(self._starts, end)
+        first, last = self._starts.searchsorted((begin, end))
         # Frames end in the order in which they begin; the one before may still be on the wire.
-        busy = self.passages[max(0, first - 1) : last]
+        busy = self._rows.passages(self._numbers[max(0, first - 1) : last])
         ahead = max(
             (one.start_ns for one in busy if one.traffic_class == frame.traffic_class), default=begin - 1
         )
         edges = {begin, end}
         for one in busy:
             edges |= {one.start_ns, one.end_ns + self._gap}
-        edges |= set(self._gate_edges(frame.traffic_class, begin, end))
+        needed = self._needed(frame)
+        for edge in self._gate_edges(frame.traffic_class, begin, end + needed):
+            # Some time before a gate shuts, the frame does not fit any more.
+            edges |= {edge, edge - needed}
         inner = sorted(edge for edge in edges if begin <= edge <= end)
         for left, right in pairwise(inner):
             yield (left, right, *self._reason(frame, left, busy, ahead))
@@ -124,10 +151,13 @@ class PortHistory:
             return Reason.OWN_CLASS, None
         if "cbs" in self.port["classes"][frame.traffic_class]:
             return Reason.CREDIT, None
-        needed = octets_ns(PREAMBLE_OCTETS + frame.octets, self.port["rate_bps"])
-        if gate is not None and gate - at < needed + self._gap:
+        if gate is not None and gate - at < self._needed(frame) + STAMP_NS:
             return Reason.GUARD, None
         return Reason.UNKNOWN, None
+
+    def _needed(self, frame: Passage) -> int:
+        """How long the gate must still be open for a frame to begin."""
+        return octets_ns(PREAMBLE_OCTETS + frame.octets, self.port["rate_bps"])
 
     def _gate(self, traffic_class: int, at: int) -> int | None:
         """When the open gate shuts; ``at`` itself if it is shut; None without gates, or with unknown ones."""
@@ -158,18 +188,34 @@ class History:
     """A run's frames at all ports."""
 
     def __init__(self, document: PlanDocument, table: pl.DataFrame) -> None:
+        import numpy as np
+
         self.document = document
-        rows: list[list[Passage]] = [[] for _ in document["ports"]]
-        self._of_frame: dict[tuple[int, int], list[Passage]] = {}
-        for row in table.drop("came_event", "event").iter_rows():
-            one = Passage(*row)
-            rows[one.port].append(one)
-            self._of_frame.setdefault((one.stream, one.seq), []).append(one)
+        self._rows = Rows(table)
+        columns = self._rows.columns
+        # The table is in the order of starts, and a stable sort keeps it within each port.
+        by_port = np.argsort(columns["port"], kind="stable")
+        edges = columns["port"][by_port].searchsorted(np.arange(len(document["ports"]) + 1))
         shifted = any(fault.get("kind") == "schedule" for fault in document.get("faults", ()))
         self.ports = [
-            PortHistory(port, rows[number], not shifted and not port.get("gates", {}).get("changes"))
+            PortHistory(
+                port,
+                self._rows,
+                by_port[edges[number] : edges[number + 1]],
+                not shifted and not port.get("gates", {}).get("changes"),
+            )
             for number, port in enumerate(document["ports"])
         ]
+        self._by_frame = np.lexsort((columns["seq"], columns["stream"]))
+        self._streams = columns["stream"][self._by_frame]
+        self._seqs = columns["seq"][self._by_frame]
+
+    def _of_frame(self, stream: int, seq: int) -> list[Passage]:
+        """A frame's passages through all ports, in the order of time."""
+        first, last = self._streams.searchsorted((stream, stream + 1))
+        of_stream = self._seqs[first:last]
+        low, high = of_stream.searchsorted(seq), of_stream.searchsorted(seq, side="right")
+        return self._rows.passages(self._by_frame[first + low : first + high])
 
     def journey(self, stream: int, seq: int, listener: int) -> list[Passage]:
         """The ports that a frame crossed on its way to a listener, the talker's first.
@@ -177,7 +223,7 @@ class History:
         The copy of a replicated frame that came first counts. Empty for a frame that did not arrive.
         """
         ports = self.document["ports"]
-        passed = self._of_frame.get((stream, seq), [])
+        passed = self._of_frame(stream, seq)
         last = [
             one
             for one in passed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.plan.gates import clock_spans
 from tsnbench.replay.sightings import ReplayError
-from tsnbench.replay.waiting import History, Part, Passage, Reason
+from tsnbench.replay.waiting import History, Part, Passage, Reason, Rows
 from tsnbench.report.layout import MOST_NODES, place
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_PASSAGES = 20_000
 """A window ends early where it would have more frames at ports: a page of at most 5 MB."""
+MOST_JOURNEYS = 100
+"""Frames that a page offers to jump to."""
 CONTEXT = 1
 """How much is shown before and after the frame that took longest, as a multiple of its delay."""
 REASONS = list(Reason)
@@ -49,42 +51,52 @@ class Journey:
         return self.arrived_ns - self.handed_ns
 
 
-def pressing(document: PlanDocument, journey: Journey) -> tuple[float, int]:
-    """How near a frame comes to its stream's greatest delay; frames without one come last. For sorting."""
-    limit = document["streams"][journey.stream]["requirements"].get("delay_ns")
-    return (journey.total_ns / limit if limit else 0.0, journey.total_ns)
+def slowest(
+    document: PlanDocument, history: History, table: pl.DataFrame, most: int | None = None
+) -> list[Journey]:
+    """The frame of each stream and listener that took longest.
 
-
-def slowest(document: PlanDocument, history: History, table: pl.DataFrame) -> list[Journey]:
-    """The frame of each stream and listener that took longest; nearest to its greatest delay first."""
+    Those that come nearest to their stream's greatest delay are first, streams without one last. ``most``: so
+    many frames at most.
+    """
     import polars as pl
 
-    ports = document["ports"]
-    into = {
-        node: [number for number, port in enumerate(ports) if ports[port["peer"]]["node"] == node]
-        for node in range(len(document["nodes"]))
-    }
-    handed = table.group_by("stream", "seq").agg(handed=pl.col("came_ns").min())
-    found = []
-    for number, stream in enumerate(document["streams"]):
-        for listener in stream["listeners"]:
-            arrived = (
-                table.filter(
-                    (pl.col("stream") == number)
-                    & pl.col("port").is_in(into[listener["node"]])
-                    & pl.col("arrived_ns").is_not_null()
-                )
-                .group_by("stream", "seq")
-                .agg(pl.col("arrived_ns").min())
-                .join(handed, on=["stream", "seq"])
-                .with_columns(total=pl.col("arrived_ns") - pl.col("handed"))
-                .sort("total", "seq", descending=[True, False])
-            )
-            if len(arrived):
-                seq = arrived["seq"][0]
-                way = history.journey(number, seq, listener["node"])
-                found.append(Journey(number, seq, listener["node"], way))
-    return sorted(found, key=lambda one: pressing(document, one), reverse=True)
+    ports, streams = document["ports"], document["streams"]
+    leads_to = pl.DataFrame(
+        {"port": range(len(ports)), "listener": [ports[port["peer"]]["node"] for port in ports]},
+        schema={"port": pl.UInt16, "listener": pl.UInt32},
+    )
+    wanted = pl.DataFrame(
+        [
+            (number, listener["node"], stream["requirements"].get("delay_ns"))
+            for number, stream in enumerate(streams)
+            for listener in stream["listeners"]
+        ],
+        schema={"stream": pl.UInt32, "listener": pl.UInt32, "limit": pl.Int64},
+        orient="row",
+    )
+    frame = ["stream", "seq"]
+    # Of a replicated frame the copy counts that came first.
+    arrived = (
+        table.drop_nulls("arrived_ns")
+        .join(leads_to, on="port")
+        .join(wanted, on=["stream", "listener"])
+        .group_by(*frame, "listener", "limit")
+        .agg(pl.col("arrived_ns").min())
+    )
+    handed = table.group_by(frame).agg(handed=pl.col("came_ns").min())
+    found = (
+        arrived.join(handed, on=frame)
+        .with_columns(total=pl.col("arrived_ns") - pl.col("handed"))
+        .sort("total", "seq", descending=[True, False])
+        .unique(["stream", "listener"], keep="first", maintain_order=True)
+        .with_columns(share=(pl.col("total") / pl.col("limit")).fill_null(0.0))
+        .sort("share", "total", "stream", "listener", descending=[True, True, False, False])
+    )
+    return [
+        Journey(stream, seq, listener, history.journey(stream, seq, listener))
+        for stream, seq, listener in found.select("stream", "seq", "listener").head(most or len(found)).rows()
+    ]
 
 
 def journey_named(document: PlanDocument, history: History, name: str) -> list[Journey]:
@@ -95,7 +107,7 @@ def journey_named(document: PlanDocument, history: History, name: str) -> list[J
     """
     stream, slash, seq = name.rpartition("/")
     names = [one["name"] for one in document["streams"]]
-    if not slash or not seq.isdecimal() or not seq.isascii():
+    if not slash or not seq.isdecimal() or not seq.isascii() or len(seq) > 18:
         raise ReplayError(
             f"--frame: expected a stream and a sequence number such as {names[0]}/0, found {name}"
         )
@@ -118,28 +130,37 @@ def around(journey: Journey) -> tuple[int, int]:
     return max(0, journey.handed_ns - margin), journey.arrived_ns + margin
 
 
+def refuse_large(document: PlanDocument) -> None:
+    """Refuses networks that a page cannot draw, before anything is simulated.
+
+    Raises:
+        ReplayError: the network has too many nodes.
+    """
+    if len(document["nodes"]) > MOST_NODES:
+        raise ReplayError(f"a network of {len(document['nodes'])} nodes: at most {MOST_NODES} can be drawn")
+
+
 def window(
-    document: PlanDocument, table: pl.DataFrame, begin_ns: int, end_ns: int, chosen: Sequence[Journey]
+    history: History, table: pl.DataFrame, begin_ns: int, end_ns: int, chosen: Sequence[Journey]
 ) -> dict[str, Any]:
     """The content of a player: all times in ns from the window's beginning.
 
     Frames of ``chosen`` are listed as the frames that one can jump to, as far as they are in the window.
     """
+    import numpy as np
     import polars as pl
 
-    if len(document["nodes"]) > MOST_NODES:
-        raise ReplayError(f"a network of {len(document['nodes'])} nodes: at most {MOST_NODES} can be drawn")
+    document = history.document
     within = table.filter(
         (pl.max_horizontal("end_ns", "arrived_ns") >= begin_ns) & (pl.col("queued_ns") <= end_ns)
     )
     if not len(within):
         raise ReplayError("no frame is in the network in this window")
-    history = History(document, table)
     cut = len(within) > MOST_PASSAGES
     if cut:
         within = within.head(MOST_PASSAGES)
         end_ns = int(within["start_ns"][-1])
-    rows = [Passage(*row) for row in within.drop("came_event", "event").iter_rows()]
+    rows = Rows(within).passages(np.arange(len(within)))
     index = {row: number for number, row in enumerate(rows)}
     ports, nodes = document["ports"], document["nodes"]
     links = sorted({tuple(sorted((port["node"], ports[port["peer"]]["node"]))) for port in ports})
@@ -177,7 +198,7 @@ def window(
                 "name": port["name"],
                 "node": port["node"],
                 "next": ports[port["peer"]]["node"],
-                "gates": _gates(document, history, number),
+                "gates": _gates(history, number),
             }
             for number, port in enumerate(ports)
         ],
@@ -207,8 +228,8 @@ def window(
     }
 
 
-def _gates(document: PlanDocument, history: History, number: int) -> dict[str, Any] | None:
-    port = document["ports"][number]
+def _gates(history: History, number: int) -> dict[str, Any] | None:
+    port = history.document["ports"][number]
     gates = port.get("gates")
     if gates is None or not history.ports[number].gates_known:
         return None
@@ -217,6 +238,3 @@ def _gates(document: PlanDocument, history: History, number: int) -> dict[str, A
         "base": gates["base_time_ns"],
         "spans": [clock_spans(gates, traffic_class) for traffic_class in range(len(port["classes"]))],
     }
-
-
-__all__ = ["Journey", "around", "journey_named", "slowest", "window"]

@@ -68,7 +68,8 @@ def judged_by_bounds(plan: Plan) -> tuple[bool, str]:
     Raises:
         InputError: no stream has a requirement that has a bound.
     """
-    rows = counting(plan.document, worst_cases(plan.document, bounds(plan)), every=True)
+    every = worst_cases(plan.document, bounds(plan))
+    rows = counting(plan.document, every, every=True)
     if not rows:
         raise InputError("expected a requirement with a worst case (delay, jitter, loss), found none")
     broken = [row for row in rows if row["proof"] != "proved"]
@@ -76,7 +77,12 @@ def judged_by_bounds(plan: Plan) -> tuple[bool, str]:
         row = broken[0]
         why = row["worst_case_reason"] or f"worst case {row['worst_case']} {row['limit_unit']}"
         return False, f"{row['stream']} to {row['listener']}: {row['requirement']}: {why}"
-    return True, f"{len(rows)} requirements proved"
+    rest = len(every) - len(rows)
+    return True, f"{_count(len(rows))} proved" + (f", {rest} without a bound not judged" if rest else "")
+
+
+def _count(requirements: int) -> str:
+    return "1 requirement" if requirements == 1 else f"{requirements} requirements"
 
 
 def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
@@ -94,7 +100,7 @@ def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
     if broken:
         row = broken[0]
         return False, f"{row['stream']} to {row['listener']}: {row['requirement']}: {row['found']}"
-    return True, f"{len(rows)} requirements met"
+    return True, f"{_count(len(rows))} met"
 
 
 JUDGES: dict[Judge, Callable[[Plan], tuple[bool, str]]] = {
