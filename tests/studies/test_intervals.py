@@ -93,3 +93,23 @@ def test_a_study_writes_them_and_shows_the_mean(place: Path) -> None:
         assert (len(own), float(row["estimate"])) == (3, pytest.approx(mean))
         assert float(row["low"]) < mean < float(row["high"])
     assert {row["quantity"] for row in rows} >= {"delay mean", "delay max", "lost share", "runs that met"}
+
+
+def test_a_worst_case_that_breaks_a_limit_is_in_the_last_line(place: Path) -> None:
+    tutorial = (Path(__file__).parents[2] / "scenarios/tutorial/3-cbs-line.yaml").read_text(encoding="utf-8")
+    assert "{hops: [1, 2, ... 7]}" in tutorial
+    (place / "line.yaml").write_text(tutorial.replace("[1, 2, ... 7]", "[6, 7]"), encoding="utf-8")
+    (place / "study.yaml").write_text("study: line\nscenario: line.yaml\n", encoding="utf-8")
+    printed, _ = study(place, "run", "study.yaml", "--into", "s")
+    assert "line: 2 of 2 runs met all requirements; the worst case of 1 of them breaks a limit" in printed
+    with (place / "s" / "runs.csv").open(encoding="utf-8") as file:
+        assert [row["worst_case_beyond"] for row in csv.DictReader(file)] == ["False", "True"]
+
+
+def test_lost_frames_are_in_the_last_line(place: Path) -> None:
+    file = place / "port.yaml"
+    text = file.read_text(encoding="utf-8") + "faults: [{loss: 50 %, on: disk -> switch}]\n"
+    file.write_text(text, encoding="utf-8")
+    (place / "study.yaml").write_text("study: loss\nscenario: port.yaml\n", encoding="utf-8")
+    printed, _ = study(place, "run", "study.yaml", "--into", "s")
+    assert re.search(r"1 of 1 runs met all requirements; [1-9]\d* frames lost", printed)

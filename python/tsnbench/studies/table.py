@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tsnbench.measure.outcome import Outcome
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import lock
 from tsnbench.runs.errors import writing
@@ -29,6 +30,7 @@ _TAKEN = {
     "listener",
     "met",
     "state",
+    "worst_case_beyond",
     "reused",
     "worker",
     "plan",
@@ -74,10 +76,11 @@ def tables(store: Store, content: Content) -> Tables:
         own = {"run": run.id, **{name: values_of(run).get(name) for name in named}, "seed": run.seed}
         found.results += [own | row for row in made.get("rows", [])]
         state = "no plan" if made.get("problem") else "met" if made["met"] else "failed"
+        beyond = made.get("outcome") == Outcome.BEYOND
         about = {
             key: made.get(key) for key in ("reused", "wall_seconds", "worker", "plan", "digest", "problem")
         }
-        found.runs.append({**own, "state": state, **about})
+        found.runs.append({**own, "state": state, "worst_case_beyond": beyond, **about})
     by_id = _by_run(found.results)
     met = {row["run"]: row["state"] == "met" for row in found.runs}
     for runs in _points(content).values():
@@ -180,6 +183,10 @@ def headline(content: Content, found: Tables) -> str:
     total, made = len(content.runs), len(found.runs)
     met = sum(row["state"] == "met" for row in found.runs)
     reused = sum(bool(row["reused"]) for row in found.runs)
+    beyond = sum(row["worst_case_beyond"] for row in found.runs)
     said = f"{content.name}: {met} of {made} runs met all requirements"
+    said += f"; the worst case of {beyond} of them breaks a limit" if beyond else ""
     said += f"; {reused} of them used an earlier result" if reused else ""
+    lost = sum(row["lost"] or 0 for row in found.results)
+    said += f"; {count(lost)} frames lost" if lost else ""
     return said + (f"; {total - made} of {total} runs are not made yet" if made < total else "")

@@ -15,6 +15,7 @@ from typing import Any
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
 from tsnbench.measure import measures_rows
+from tsnbench.measure.headline import overall
 from tsnbench.planning import plan as make_plan
 from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.engine import DIGITS, identity
@@ -94,8 +95,8 @@ def make(store: Store, whole: Source, run: Request, token: str) -> None:
         else:
             folder = store.folder / "scratch" / f"{run.id}-{token}"
             try:
-                outcome = run_one(plan, folder, Options(report=False))
-                found = outcome_of(folder, outcome.verdict, outcome.run.measures())
+                ended = run_one(plan, folder, Options(report=False))
+                found = outcome_of(folder, ended.verdict, ended.run.measures())
             finally:
                 remove(folder)
         found = {"format": FORMAT, "plan": plan_hash, **found}
@@ -121,7 +122,7 @@ def outcome_of(folder: Path, verdict: Any, measures: Any) -> dict[str, Any]:
         row | {"met": met.get(json.dumps([row["stream"], row["listener"]]))}
         for row in measures_rows(measures)
     ]
-    return {"met": verdict["met"], "digest": digest, "rows": rows}
+    return {"met": verdict["met"], "outcome": overall(verdict), "digest": digest, "rows": rows}
 
 
 def remove(folder: Path) -> None:

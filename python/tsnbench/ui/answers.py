@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from tsnbench.errors import InputError
+from tsnbench.measure.headline import headline
 from tsnbench.planning import PlanningErrors
 from tsnbench.planning import plan as make_plan
 from tsnbench.runs import FolderError, Run, file_names
@@ -29,6 +30,8 @@ class RunState(TypedDict):
     state: str
     met: bool | None
     """None without a verdict or without requirements."""
+    verdict: str
+    """The last line of ``tsnbench run``: with lost frames, and with a worst case that breaks a limit."""
     report: bool
     replay: bool
     """Whether the run is a simulation: others cannot be replayed."""
@@ -59,18 +62,21 @@ def checked(text: str, file: str) -> Checked:
 def run_state(folder: Path, name: str) -> RunState:
     """The state and the verdict of a run as its files say; nothing is measured or judged."""
     met: bool | None = None
+    words = ""
     try:
         run = Run.open(folder)
         if (folder / file_names.VERDICT).is_file():
             verdict = run.verdict()
             # Without requirements nothing was met.
             met = bool(verdict["met"]) if verdict["rows"] else None
+            words = headline(verdict)
     except (FolderError, InputError, KeyError, ValueError) as error:
         return {
             "folder": name,
             "name": "",
             "state": "unreadable",
             "met": None,
+            "verdict": "",
             "report": False,
             "replay": False,
             "problem": str(error),
@@ -80,6 +86,7 @@ def run_state(folder: Path, name: str) -> RunState:
         "name": str(run.manifest.get("name", "")),
         "state": run.state.value,
         "met": met,
+        "verdict": words,
         "report": (folder / "report.html").is_file(),
         "replay": run.manifest.get("backend") == "simulation",
         "problem": str(run.manifest.get("problem") or ""),

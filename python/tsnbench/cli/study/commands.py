@@ -71,7 +71,7 @@ def run(
         if not quiet:
             print_message(f"{len(todo)} runs made, {len(wanted.runs) - len(todo)} were there already")
         content, found = _tables(store, write=True)
-    _tell(store, content, found, as_json, everything, quiet)
+    _print_tables(store, content, found, as_json, everything, quiet)
 
 
 def cores() -> int:
@@ -132,7 +132,7 @@ def report(
     with user_errors():
         store = Store(folder)
         content, found = _tables(store, write=False)
-    _tell(store, content, found, as_json, everything, quiet=False)
+    _print_tables(store, content, found, as_json, everything, quiet=False)
 
 
 def export(
@@ -192,7 +192,7 @@ def _tables(store: Store, write: bool) -> tuple[Content, Tables]:
     return content, found
 
 
-def _tell(
+def _print_tables(
     store: Store, content: Content, found: Tables, as_json: bool, everything: bool, quiet: bool
 ) -> None:
     from tsnbench.studies import table

@@ -34,7 +34,7 @@ async function list() {
 
 function runEntry(run) {
   const item = document.createElement("li");
-  const verdict = run.met === null ? run.state : run.met ? "requirements met" : "not every requirement met";
+  const verdict = [run.state === "complete" && run.verdict ? "" : run.state, run.verdict].filter(Boolean).join(", ");
   const words = `${run.folder}: ${verdict}${run.problem ? ` (${run.problem})` : ""}`;
   item.append(run.report ? anchor("report", run.folder, words) : words);
   if (run.replay) item.append(" ", anchor("replay", run.folder, "replay"));

@@ -1,0 +1,26 @@
+"""The list of runs shows no run greener than its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.campaign.campaign import Options, run_one
+from tsnbench.planning import plan
+from tsnbench.scenario import load_variants
+from tsnbench.ui.answers import run_state
+
+TUTORIAL = Path(__file__).parents[2] / "scenarios/tutorial"
+
+
+def test_a_worst_case_that_breaks_a_limit_is_named(tmp_path: Path) -> None:
+    seven = load_variants(TUTORIAL / "3-cbs-line.yaml")[-1]
+    run_one(plan(seven), tmp_path / "run", Options(report=False))
+    state = run_state(tmp_path / "run", "run")
+    assert state["verdict"].startswith("MET IN THIS RUN, WORST CASE BEYOND A LIMIT: ")
+
+
+def test_a_run_without_a_verdict_has_none(tmp_path: Path) -> None:
+    plan(load_variants(TUTORIAL / "1-first-link.yaml")[0]).run(Simulation(), tmp_path / "run")
+    state = run_state(tmp_path / "run", "run")
+    assert (state["state"], state["verdict"], state["met"]) == ("complete", "", None)
