@@ -186,7 +186,25 @@ def test_an_interface_that_is_gone_ends_the_capture(link, tmp_path):
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
     sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
     link.do(0, "ip link del v0")
-    assert _ended(capture, code=1)["frames"] == sent == 5
+    counts = _ended(capture, code=1)
+    assert counts["frames"] == sent == 5
+    assert "v0: No such device" in counts["said"]
+
+
+def test_an_interface_that_goes_down_and_later_is_gone_ends_the_capture(link, tmp_path):
+    """The kernel reports an error when the interface goes down, and none when it is then deleted."""
+    capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
+    link.do(0, "ip link set v0 down")
+    time.sleep(0.2)
+    link.do(0, "ip link del v0")
+    assert "v0: No such device" in _ended(capture, code=1)["said"]
+
+
+def test_another_interface_of_the_same_name_is_not_captured(link, tmp_path):
+    capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
+    for words in ("ip link del v0", "ip link add v0 type dummy", "ip link set v0 up"):
+        link.do(0, words)
+    assert "v0: No such device" in _ended(capture, code=1)["said"]
 
 
 def test_hardware_stamps_that_there_are_none_of_are_told(link, tmp_path):

@@ -69,10 +69,17 @@ pub fn sectioned(estimates: &[f64], pooled: f64, confidence: f64) -> Option<Inte
 #[allow(clippy::cast_precision_loss, reason = "an estimate")]
 pub fn mean(replications: &[(f64, u64)], confidence: f64) -> Option<Interval> {
     let with: Vec<_> = replications.iter().filter(|(_, count)| *count > 0).collect();
-    let samples: f64 = with.iter().map(|(_, count)| *count as f64).sum();
-    let pooled = with.iter().map(|(mean, count)| mean * (*count as f64 / samples)).sum();
-    let means: Vec<f64> = with.iter().map(|(mean, _)| *mean).collect();
-    sectioned(&means, pooled, confidence)
+    let (means, weights): (Vec<f64>, Vec<f64>) =
+        with.iter().map(|(mean, count)| (*mean, *count as f64)).unzip();
+    sectioned(&means, weighted_mean(&means, &weights), confidence)
+}
+
+/// The mean of `values`. It is computed as a distance from the first value: the mean of equal values is that value, and
+/// not one that differs from it in the last digit.
+fn weighted_mean(values: &[f64], weights: &[f64]) -> f64 {
+    let Some(&first) = values.first() else { return 0.0 };
+    let distances: f64 = values.iter().zip(weights).map(|(value, weight)| (value - first) * weight).sum();
+    first + distances / weights.iter().sum::<f64>()
 }
 
 /// The interval between two order statistics of the replications' estimates that contains their median, whatever their
@@ -95,13 +102,12 @@ pub fn distribution_free(estimates: &[f64], confidence: f64) -> Option<Interval>
 /// The mean difference `b − a` of two variants whose replications had the same seeds, pair by pair, with its t
 /// interval. None if there are not equally many, or fewer than two.
 #[must_use]
-#[allow(clippy::cast_precision_loss, reason = "numbers of replications are small")]
 pub fn paired(a: &[f64], b: &[f64], confidence: f64) -> Option<Interval> {
     if a.len() != b.len() || a.is_empty() {
         return None;
     }
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| b - a).collect();
-    let average = differences.iter().sum::<f64>() / differences.len() as f64;
+    let average = weighted_mean(&differences, &vec![1.0; differences.len()]);
     sectioned(&differences, average, confidence)
 }
 

@@ -210,6 +210,14 @@ mod tests {
         assert!((share.high - (0.00025 + 2.093 * 0.005 / 20.0)).abs() < 1e-6, "{share:?}");
     }
 
+    /// Two replications that lose `50 ± d` of 100 frames: χ² = 2 d² / (100 · 0.5 · 0.5), and 95 % of χ²(1) is 3.841.
+    #[test]
+    fn losses_are_independent_up_to_the_limit_of_chi_squared() {
+        let method = |d: u64| losses(&[(50 - d, 100), (50 + d, 100)], 0.95).method;
+        assert_eq!(method(6), Method::ClopperPearson, "2.88");
+        assert_eq!(method(8), Method::SectionedT, "5.12");
+    }
+
     #[test]
     fn losses_say_why_there_is_no_interval() {
         let none = losses(&[(0, 10), (0, 10), (0, 0)], 0.95);

@@ -145,6 +145,12 @@ mod tests {
     }
 
     #[test]
+    fn a_quantity_that_does_not_vary_is_narrow_for_every_width() {
+        let found = RULE.decide(&[quantity(0.0, alternating(30, 0.0))]);
+        assert_eq!((found.state, found.replications), (State::Reached, 15));
+    }
+
+    #[test]
     fn one_narrow_look_between_two_wide_ones_does_not_stop() {
         let mut estimates = alternating(30, 1.0);
         for place in [10, 20] {

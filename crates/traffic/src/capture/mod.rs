@@ -11,11 +11,11 @@ use crate::Error;
 use crate::output::print_line;
 use crate::system::filter::Direction;
 use crate::system::ring::Ring;
-use crate::system::socket::index;
 use crate::system::{clock, process};
 use arguments::Arguments;
 use file::Recording;
 use serde::Serialize;
+use std::io;
 
 /// Interval at which the end is checked.
 const LOOK_MS: i32 = 20;
@@ -64,12 +64,13 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
         if ring.socket().wait(LOOK_MS).map_err(on_interface)?
             && let Some(trouble) = ring.socket().trouble().map_err(on_interface)?
         {
-            // An interface that is down may come up again; an interface that is gone does not return.
-            if index(&arguments.interface).is_err() {
-                gone = Some(trouble);
-                break;
-            }
+            // An interface that is down may come up again.
             eprintln!("tsnbench-traffic: interface {}: {trouble}", arguments.interface);
+        }
+        // An interface that is gone does not return. The kernel reports only that it goes down, which comes first.
+        if !ring.socket().has_interface().map_err(on_interface)? {
+            gone = Some(io::Error::from_raw_os_error(libc::ENODEV));
+            break;
         }
     }
     let dropped = drain::drain(&mut ring, &arguments.interface, &mut recording).map_err(on_interface)?;

@@ -107,6 +107,23 @@ impl Socket {
         Ok((error != 0).then(|| io::Error::from_raw_os_error(error)))
     }
 
+    /// Whether the interface that the socket was bound to still exists. An interface of the same name that was made
+    /// later, or one that was moved to another network namespace, is not it.
+    ///
+    /// # Errors
+    /// When the kernel cannot read the address.
+    pub fn has_interface(&self) -> io::Result<bool> {
+        // SAFETY: all of `sockaddr_ll` may be zero.
+        let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+        let mut octets = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: the kernel writes at most the size that it is told, into a live local.
+        checked(unsafe {
+            libc::getsockname(self.fd.as_raw_fd(), (&raw mut address).cast(), &raw mut octets)
+        })?;
+        // When a device is unregistered, the kernel sets the index of the sockets bound to it to -1.
+        Ok(address.sll_ifindex > 0)
+    }
+
     /// Sets how many octets may wait, as the kernel counts them.
     ///
     /// # Errors
