@@ -16,10 +16,11 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    /// Number of events, without the hole.
+    /// Number of events, if there is no hole.
     #[inline]
     pub fn len(&self) -> usize {
-        self.events.len() - usize::from(self.hole)
+        debug_assert!(!self.hole);
+        self.events.len()
     }
 
     /// The next event, if there is no hole (see [`Self::close_hole`]).
