@@ -18,6 +18,7 @@ from tsnbench.report.figures.style import Drawing
 from tsnbench.report.figures.time import delay_over_time
 from tsnbench.report.files import destination, write_figures, write_text
 from tsnbench.report.page import charts, environment, statistics
+from tsnbench.report.parts import shown
 from tsnbench.report.parts.curves import panels
 from tsnbench.report.parts.intervals import gap_panel, lost_shares, rates
 from tsnbench.report.parts.losses import gaps as missing
@@ -80,7 +81,7 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
             ],
             warnings=run.warnings,
             charts=charts(drawn),
-            groups=run.groups,
+            groups=shown.measures(run.groups),
             statistics=statistics,
             gaps=missing(run),
             definitions=[
@@ -93,14 +94,14 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
 
 
 def _captured(run: RunFacts, frames: Path) -> list[Drawing]:
-    shown = panels(run)
+    delays = panels(run)
     found = []
-    if shown:
-        found.append(ccdf(shown))
-        if any(curve.jitter for panel in shown for curve in panel.curves):
-            found.append(jitter(shown))
-        if any(curve.over_time for panel in shown for curve in panel.curves):
-            found.append(delay_over_time(shown))
+    if delays:
+        found.append(ccdf(delays))
+        if any(curve.jitter for panel in delays for curve in panel.curves):
+            found.append(jitter(delays))
+        if any(curve.over_time for panel in delays for curve in panel.curves):
+            found.append(delay_over_time(delays))
     ends = (
         gap_panel(frames, run.groups, "t_tx_ns", "As sent"),
         gap_panel(frames, run.groups, "t_rx_ns", "As received"),

@@ -25,7 +25,7 @@ from tsnbench.report.facts import (
     PortCount,
     RunFacts,
 )
-from tsnbench.report.parts.bounds import bound_of, read_bounds
+from tsnbench.report.parts.bounds import bound_of, members_of, read_bounds
 from tsnbench.report.parts.faults import fault_spans
 from tsnbench.report.parts.ingress import policed
 from tsnbench.report.parts.planned import planned
@@ -79,13 +79,13 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         measures = _json(folder / file_names.MEASURES)
         bounds, no_bounds = read_bounds(folder)
         flows = _told_apart(_flows(measures, network))
+        members = members_of(network.flows)
         return RunFacts(
             manifest=_json(folder / file_names.MANIFEST),
             network=network,
-            flows=tuple(replace(m, bound=bound_of(bounds, network.flows, m)) for m in flows),
+            flows=tuple(replace(m, bound=bound_of(bounds, members, m)) for m in flows),
             groups=tuple(
-                replace(m, bound=bound_of(bounds, network.flows, m))
-                for m in _told_apart(_groups(measures, flows))
+                replace(m, bound=bound_of(bounds, members, m)) for m in _told_apart(_groups(measures, flows))
             ),
             no_bounds=no_bounds,
             planned=planned(plan),

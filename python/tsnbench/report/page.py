@@ -20,6 +20,7 @@ from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
 from tsnbench.report.figures.topology import topology
 from tsnbench.report.layout import MOST_NODES
+from tsnbench.report.parts import shown
 from tsnbench.report.parts.bounds import bound_rows, exceeded
 from tsnbench.report.parts.clocks import against, clock_rows
 from tsnbench.report.parts.curves import Panel, panels
@@ -80,15 +81,15 @@ def drawings(run: RunFacts) -> list[Drawing]:
     return found
 
 
-def _distributions(shown: Sequence[Panel], faults: Sequence[FaultSpan]) -> list[Drawing]:
-    if not shown:
+def _distributions(delays: Sequence[Panel], faults: Sequence[FaultSpan]) -> list[Drawing]:
+    if not delays:
         return []
-    found = [ccdf(shown)]
-    if any(curve.jitter for panel in shown for curve in panel.curves):
-        found.append(jitter(shown))
-    found.append(boxes(shown))
-    if any(curve.over_time for panel in shown for curve in panel.curves):
-        found.append(delay_over_time(shown, faults))
+    found = [ccdf(delays)]
+    if any(curve.jitter for panel in delays for curve in panel.curves):
+        found.append(jitter(delays))
+    found.append(boxes(delays))
+    if any(curve.over_time for panel in delays for curve in panel.curves):
+        found.append(delay_over_time(delays, faults))
     return found
 
 
@@ -112,7 +113,8 @@ def charts(figures: Sequence[Drawing]) -> list[dict[str, Any]]:
 def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
     """The whole HTML file of one run."""
     verdicts = rows(run.judged)
-    single = every_flow(run.judged)
+    found = gaps(run)
+    single = every_flow(shown.judged(run.judged).rows)
     return (
         environment()
         .get_template("run.html")
@@ -125,21 +127,24 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             uncertain=any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
             judged=bool(run.judged),
             facts=headline(run),
-            verdicts=verdicts,
-            single=single if len(single) > len(verdicts) else [],
+            verdicts=shown.verdicts(verdicts),
+            outcomes={row.outcome for row in verdicts},
+            single=single if len(run.judged) > len(verdicts) else [],
+            judged_note=shown.judged(run.judged).note,
             summary=summary(run),
             kinds=KINDS,
             notes=notes(verdicts),
             charts=charts(figures),
-            groups=run.groups,
-            flows=run.flows if len(run.flows) > len(run.groups) else (),
+            groups=shown.measures(run.groups),
+            flows=shown.measures(run.flows if len(run.flows) > len(run.groups) else ()),
             statistics=statistics,
-            planned=run.planned.streams if run.planned else (),
-            bounds=bound_rows(run),
+            planned=shown.scheduled(run.planned.streams if run.planned else ()),
+            bounds=shown.bounds(bound_rows(run)),
             exceeded=exceeded(run),
             clocks=clock_rows(run),
             against=against(run),
-            gaps=gaps(run),
+            gaps=found[: shown.MOST_ROWS],
+            gaps_left=len(found[shown.MOST_ROWS :]),
             drops=drops(run.counters),
             ingress=ingress_rows(run.counters),
             ingress_left_out=left_out(run.counters),

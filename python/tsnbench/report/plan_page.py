@@ -17,6 +17,7 @@ from tsnbench.report.figures.topology import topology
 from tsnbench.report.files import destination, write_figures, write_text
 from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.page import charts, environment
+from tsnbench.report.parts import shown
 from tsnbench.report.parts.bounds import planned_rows
 from tsnbench.report.parts.planned import Planned, planned
 from tsnbench.report.parts.schedule import folded
@@ -50,8 +51,8 @@ def drawings(plan: Plan, found: Planned | None) -> list[Drawing]:
     """The schedule; gates of ports without planned frames; the network."""
     network = network_of(plan.document)
     drawn = schedule(found) if found else []
-    shown = {port.name for port in found.ports} if found else set()
-    if gated := [one for one in folded(RunFacts({}, network)) if one.port.name not in shown]:
+    seen = {port.name for port in found.ports} if found else set()
+    if gated := [one for one in folded(RunFacts({}, network)) if one.port.name not in seen]:
         drawn.append(gantt(gated, network.priorities))
     if 1 < len(network.nodes) <= MOST_NODES:
         drawn.append(topology(network, ()))
@@ -80,9 +81,9 @@ def render(plan: Plan, found: Planned | None, figures: list[Drawing], title: str
             about=title,
             outcome=_outcome(found),
             facts=facts,
-            planned=found.streams if found else (),
+            planned=shown.scheduled(found.streams if found else ()),
             charts=charts(figures),
-            bounds=rows,
+            bounds=shown.planned_bounds(rows),
             lists=_lists(document),
             shapers=cbs_rows(document),
             warnings=[f"{warning.where}: {warning.text}" for warning in plan.warnings],

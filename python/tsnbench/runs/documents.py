@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +133,7 @@ def legend(path: Path, key: str) -> foreign.Json:
 
 
 def _hold(content: Any, shape: Shape, path: Path) -> foreign.Json:
-    wrong = next(_wrong(content, shape, ""), None)
+    wrong = _wrong(content, shape)
     if wrong is not None:
         place, expected, found = wrong
         raise UnusableFileError(path, f"{expected} at {place}" if place else expected, found)
@@ -140,34 +141,56 @@ def _hold(content: Any, shape: Shape, path: Path) -> foreign.Json:
     return found_content
 
 
-def _wrong(value: Any, shape: Shape, place: str) -> Iterator[tuple[str, str, str]]:
-    """The places of values with a wrong shape: the place, the expected shape, the found value."""
+def _wrong(value: Any, shape: Shape) -> tuple[str, str, str] | None:
+    """The first value with a wrong shape: its place, the expected shape, what is there; None if all fit.
+
+    A place is put together on the way out, so values that fit cost no text.
+    """
     if isinstance(shape, str):
-        fits = isinstance(value, _TYPES[shape]) and (shape is TRUTH or not isinstance(value, bool))
-        if not fits:
-            yield place, shape, _words(value)
-    elif isinstance(shape, list):
+        if isinstance(value, _TYPES[shape]) and (shape is TRUTH or not isinstance(value, bool)):
+            return None
+        return "", shape, _words(value)
+    inside: Iterator[tuple[str, Any, Shape]]
+    if isinstance(shape, list):
         if not isinstance(value, list):
-            yield place, "a list", _words(value)
-            return
-        for own in shape:
-            for number, one in enumerate(value):
-                yield from _wrong(one, own, _below(place, str(number)))
-    elif not isinstance(value, dict):
-        yield place, "a JSON object", _words(value)
+            return "", "a list", _words(value)
+        inside = ((str(number), one, own) for own in shape for number, one in enumerate(value))
+    elif isinstance(value, dict):
+        inside = _members(value, shape)
     else:
-        for word, own in shape.items():
-            key = word.removesuffix("?").removesuffix("|null")
-            for name in value if key == "*" else (key,):
-                if name not in value:
-                    if not word.endswith("?"):
-                        yield _below(place, name), "a value", "nothing"
-                elif value[name] is not None or word == key:
-                    yield from _wrong(value[name], own, _below(place, name))
+        return "", "a JSON object", _words(value)
+    for name, one, own in inside:
+        if isinstance(own, str) and type(one) in _TYPES[own]:
+            continue
+        if one is _MISSING:
+            return name, "a value", "nothing"
+        if (wrong := _wrong(one, own)) is not None:
+            return _below(name, wrong[0]), *wrong[1:]
+    return None
 
 
-def _below(place: str, name: str) -> str:
-    return f"{place}.{name}" if place else name
+_MISSING = object()
+
+
+def _members(value: Mapping[str, Any], shape: Mapping[str, Shape]) -> Iterator[tuple[str, Any, Shape]]:
+    """The members of an object that have to fit a shape, in the shape's order."""
+    for word, own in shape.items():
+        key, may_miss, may_be_null = _key(word)
+        for name in value if key == "*" else (key,):
+            one = value.get(name, _MISSING)
+            if not ((one is _MISSING and may_miss) or (one is None and may_be_null)):
+                yield name, one, own
+
+
+@cache
+def _key(word: str) -> tuple[str, bool, bool]:
+    """A member's name, whether it may be missing, and whether it may be null."""
+    key = word.removesuffix("?").removesuffix("|null")
+    return key, word.endswith("?"), word != key
+
+
+def _below(name: str, place: str) -> str:
+    return f"{name}.{place}" if place else name
 
 
 def _words(value: Any) -> str:

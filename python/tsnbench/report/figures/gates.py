@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.style import GRID, INK, Drawing, Size, colour_of
@@ -19,11 +20,18 @@ MOST = 8
 
 def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     """One chart per gated port: lanes are traffic classes, time is the time within a cycle."""
-    most = {one.port.name: 0 for one in ports}
+    most: dict[str, tuple[int, int]] = {}
     for one in ports:
-        most[one.port.name] = max(most[one.port.name], one.departures)
-    # Lists of one port stay together, in order of time.
-    shown = sorted(ports, key=lambda one: (not one.tapped, -most[one.port.name]))[:MOST]
+        outside, departures = most.get(one.port.name, (0, 0))
+        most[one.port.name] = (max(outside, one.outside), max(departures, one.departures))
+
+    def order(one: Folded) -> tuple[bool, int, int]:
+        outside, departures = most[one.port.name]
+        return not one.tapped, -outside, -departures
+
+    # Ports whose frames left a closed gate come first. Lists of one port stay together, in order of time.
+    ordered = sorted(ports, key=order)
+    shown, others = ordered[:MOST], ordered[MOST:]
 
     def draw(size: Size) -> Figure:
         from matplotlib.figure import Figure
@@ -36,7 +44,6 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
         axes[-1][0].set_xlabel("time within the cycle (µs)")
         return figure
 
-    left = len(ports) - len(shown)
     return Drawing(
         "gates",
         "Gate schedule and departures",
@@ -44,11 +51,21 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
         "wire just "
         "then (full height: in every cycle). "
         + " ".join(_told(one) for one in shown)
-        + (f" {left} more ports with gates are not drawn." if left else ""),
+        + (f" {_told_of(others)}" if others else ""),
         " ".join(_told(one) for one in shown),
         draw,
         wide=True,
     )
+
+
+def _told_of(others: Sequence[Folded]) -> str:
+    """What is said of gate lists that are not drawn."""
+    text = f"{count(len(others))} more gate lists are not drawn"
+    if not any(one.tapped for one in others):
+        return f"{text}."
+    outside = sum(one.outside for one in others)
+    began = "none began" if not outside else f"{count(outside)} BEGAN"
+    return f"{text}: {count(sum(one.departures for one in others))} departures; {began} at a closed gate."
 
 
 def _told(one: Folded) -> str:
@@ -94,32 +111,37 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     lanes = _lanes(one)
     spans = one.open_spans
     column = one.gates.cycle_ns / BINS / 1e3
-    edges = [n * column for n in range(BINS + 1)]
     for place, own in enumerate(reversed(lanes)):
         colour = colour_of(one.port, own, used)
-        for start, length in spans[own]:
-            at.broken_barh(
-                [(start / 1e3, length / 1e3)],
-                (place + 0.04, 0.92),
-                facecolor=colour + "2e",
-                edgecolor=colour,
-                linewidth=0.7,
-            )
+        at.broken_barh(
+            [(start / 1e3, length / 1e3) for start, length in spans[own]],
+            (place + 0.04, 0.92),
+            facecolor=colour + "2e",
+            edgecolor=colour,
+            linewidth=0.7,
+        )
         busy = one.busy.get(own)
         if busy:
+            heights, ends = _steps(busy)
             at.stairs(
-                [place + 0.04 + 0.92 * share for share in busy],
-                edges,
+                [place + 0.04 + 0.92 * share for share in heights],
+                [column * end for end in ends],
                 baseline=place + 0.04,
                 fill=True,
                 color=colour,
                 linewidth=0,
             )
         at.axhline(place, color=GRID, linewidth=0.5)
-    start = 0
-    for _, length in one.gates.entries:
-        at.axvline(start / 1e3, color=INK, linewidth=0.4, linestyle=(0, (2, 2)))
-        start += length
+    begins = [0, *accumulate(length for _, length in one.gates.entries)][:-1]
+    at.vlines(
+        [begin / 1e3 for begin in begins],
+        0,
+        1,
+        transform=at.get_xaxis_transform(),
+        color=INK,
+        linewidth=0.4,
+        linestyle=(0, (2, 2)),
+    )
     at.set_yticks(
         [place + 0.5 for place in range(len(lanes))],
         [_lane_name(one, own, used) for own in reversed(lanes)],
@@ -129,3 +151,9 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     at.grid(visible=False)
     at.tick_params(axis="y", length=0)
     at.set_title(_name(one))
+
+
+def _steps(busy: Sequence[float]) -> tuple[list[float], list[int]]:
+    """Shares without repetitions, and the edges between them: an idle gate is one step, not hundreds."""
+    steps = [(share, len(list(columns))) for share, columns in groupby(busy)]
+    return [share for share, _ in steps], [0, *accumulate(length for _, length in steps)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,10 +75,24 @@ def planned_rows(plan: Plan) -> list[PlannedRow]:
     ]
 
 
-def bound_of(bounds: dict[tuple[str, str], Bound], flows: Sequence[Stream], measure: Measure) -> Bound | None:
-    """The bound of a flow, or the greatest bound of a stream's flows; without one, the first reason."""
-    members = [flow["name"] for flow in flows if measure.stream in (flow["name"], flow["group"])]
-    own = [bounds[name, measure.listener] for name in members if (name, measure.listener) in bounds]
+def members_of(flows: Sequence[Stream]) -> dict[str, list[str]]:
+    """The flows of each stream, and each flow as the only one of its own name."""
+    found: dict[str, list[str]] = {}
+    for flow in flows:
+        for name in dict.fromkeys((flow["name"], flow["group"])):
+            found.setdefault(name, []).append(flow["name"])
+    return found
+
+
+def bound_of(
+    bounds: dict[tuple[str, str], Bound], members: Mapping[str, Sequence[str]], measure: Measure
+) -> Bound | None:
+    """The bound of a flow, or the greatest bound of a stream's flows; without one, the first reason.
+
+    ``members``: what :func:`members_of` returns.
+    """
+    names = members.get(measure.stream, ())
+    own = [bounds[name, measure.listener] for name in names if (name, measure.listener) in bounds]
     lacking = [bound for bound in own if bound.upper_ns is None]
     return lacking[0] if lacking else max(own, key=lambda bound: bound.upper_ns or 0, default=None)
 

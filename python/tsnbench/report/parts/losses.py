@@ -46,13 +46,13 @@ def gaps(run: RunFacts) -> list[Gap]:
         for kind, reason in REASONS.items()
         if group.counts.get(kind)
     ]
+    members: dict[tuple[str, str], list[Measure]] = {}
+    for flow in run.flows:
+        members.setdefault((flow.group, flow.listener), []).append(flow)
     for group in run.groups:
-        members = [
-            flow for flow in run.flows if flow.group == group.group and flow.listener == group.listener
-        ]
         found += [
             Gap(group.label, frames, f"of the lost: last observed at {tap}")
-            for tap, frames in _where(members, group)
+            for tap, frames in _where(members.get((group.group, group.listener), []), group)
         ]
         if group.delay is None:
             found.append(Gap(group.label, 0, "no frame has a delay, so there is no statistic"))

@@ -202,6 +202,7 @@ def _ports(
     for place, flow in enumerate(flows):
         for entry, hop in enumerate(flow["route"]):
             passing[hop["port"]].append((place, entry))
+    largest = _largest(document)
     found = []
     for number, entries in sorted(passing.items()):
         port = document["ports"][number]
@@ -226,12 +227,13 @@ def _ports(
                 ]
         slots.sort(key=lambda slot: (slot.begin, slot.number))
         scheduled = {port["pcp_to_class"][flows[place]["pcp"]] for place, _ in entries}
-        lanes = _lanes(document, number, port, scheduled)
+        lanes = _lanes(port, scheduled, largest[number])
         found.append(PlannedPort(port["name"], cycle, lanes, tuple(slots), left_out))
     return found
 
 
-def _lanes(document: PlanDocument, number: int, port: Port, scheduled: set[int]) -> tuple[Lane, ...]:
+def _lanes(port: Port, scheduled: set[int], largest: Mapping[int, int]) -> tuple[Lane, ...]:
+    """``largest``: octets of the largest frame, by traffic class."""
     gates = port.get("gates")
     classes = [n for n in range(len(port["classes"])) if n in port["pcp_to_class"]]
     alike: dict[tuple[bool, tuple[tuple[float, float], ...]], list[int]] = defaultdict(list)
@@ -240,22 +242,22 @@ def _lanes(document: PlanDocument, number: int, port: Port, scheduled: set[int])
         alike[own in scheduled, windows].append(own)
     lanes = []
     for (mine, windows), members in alike.items():
-        octets = max((_largest(document, number, port, own) for own in members), default=0)
+        octets = max(largest.get(own, 0) for own in members)
         guarded = gates and not gates.get("unguarded") and not mine and octets
         guard = (octets + PREAMBLE) * 8e9 / port["rate_bps"] if guarded else 0.0
         lanes.append(Lane(tuple(reversed(members)), mine, windows, guard))
     return tuple(sorted(lanes, key=lambda lane: (not lane.scheduled, -lane.classes[0])))
 
 
-def _largest(document: PlanDocument, number: int, port: Port, own: int) -> int:
-    """Octets of the largest frame that any stream of a class sends by a port; 0 without one."""
-    found = [
-        sizes(stream["size"]).largest
-        for stream in document["streams"]
-        if port["pcp_to_class"][stream["pcp"]] == own
-        and any(hop["port"] == number for hop in stream["route"])
-    ]
-    return max(found, default=0)
+def _largest(document: PlanDocument) -> dict[int, dict[int, int]]:
+    """Octets of the largest frame that any stream sends, by port and traffic class."""
+    found: dict[int, dict[int, int]] = defaultdict(dict)
+    for stream in document["streams"]:
+        octets = sizes(stream["size"]).largest
+        for hop in stream["route"]:
+            own = document["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]]
+            found[hop["port"]][own] = max(found[hop["port"]].get(own, 0), octets)
+    return found
 
 
 def _windows(gates: GateCycle, own: int) -> tuple[tuple[float, float], ...]:

@@ -6,7 +6,7 @@ IEEE 802.1Q-2022, 8.6.8.4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,64 +54,106 @@ class Folded:
 def folded(run: RunFacts) -> list[Folded]:
     """Every port with gates, once for every list that was in force."""
     taps = {one.egress: one for one in tapped_ports(run.network)}
-    return [
-        _fold(run, port, gates, taps.get(number))
+    lists = [
+        (port, gates, taps.get(number))
         for number, port in enumerate(run.network.ports)
         if port.gates is not None
         for gates in port.gates_in_turn or (port.gates,)
     ]
+    left = _departures(run, lists)
+    return [
+        Folded(port, gates, {}, 0, 0, derived=False, tapped=False)
+        if tapped is None or left is None
+        else _fold(run, port, gates, tapped, left.get(number))
+        for number, (port, gates, tapped) in enumerate(lists)
+    ]
 
 
-def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped | None) -> Folded:
+def _departures(
+    run: RunFacts, lists: Sequence[tuple[Port, Gates, Tapped | None]]
+) -> dict[int, pl.DataFrame] | None:
+    """Number of a list -> frames that left under it by priority, length and time in the cycle.
+
+    One pass over the observations for all lists. None if nothing was observed.
+    """
     import polars as pl
 
-    if run.observations is None or tapped is None:
-        return Folded(port, gates, {}, 0, 0, derived=False, tapped=False)
-    derived = tapped.tap["stage"] == "rx"
-    octet_ns = 8e9 / port.rate_bps
-    stamped = pl.col("octets") if tapped.tap["point"] == "end" else pl.lit(0)
-    before = ((stamped + PREAMBLE) * octet_ns).round(0).cast(pl.Int64)
-    if derived:
-        before = before + round(port.propagation_ps / 1000)
+    if run.observations is None:
+        return None
+    each = pl.DataFrame(
+        [
+            (
+                number,
+                tapped.number,
+                tapped.tap["point"] == "end",
+                8e9 / port.rate_bps,
+                round(port.propagation_ps / 1000) if tapped.tap["stage"] == "rx" else 0,
+                gates.from_ns,
+                gates.until_ns,
+                gates.base_time_ns,
+                gates.cycle_ns,
+            )
+            for number, (port, gates, tapped) in enumerate(lists)
+            if tapped is not None
+        ],
+        schema={
+            "list": pl.Int64,
+            "tap": pl.Int64,
+            "at_end": pl.Boolean,
+            "octet_ns": pl.Float64,
+            "propagation": pl.Int64,
+            "from": pl.Int64,
+            "until": pl.Int64,
+            "base": pl.Int64,
+            "cycle": pl.Int64,
+        },
+        orient="row",
+    )
+    stamped = pl.when("at_end").then(pl.col("octets")).otherwise(0)
+    before = ((stamped + PREAMBLE) * pl.col("octet_ns")).round(0).cast(pl.Int64) + pl.col("propagation")
     left = pl.col("t_ns") - before
-    in_force = pl.lit(True)
-    if gates.from_ns is not None:
-        in_force = in_force & (left >= gates.from_ns)
-    if gates.until_ns is not None:
-        in_force = in_force & (left < gates.until_ns)
-    in_cycle = (left - gates.base_time_ns) % gates.cycle_ns
+    in_force = (pl.col("from").is_null() | (left >= pl.col("from"))) & (
+        pl.col("until").is_null() | (left < pl.col("until"))
+    )
     with table_errors(run.observations):
         table = (
             pl.scan_parquet(run.observations)
-            .filter((pl.col("tap") == tapped.number) & pl.col("t_ns").is_not_null() & in_force)
-            .select(pl.col("pcp"), pl.col("octets"), in_cycle.alias("at"))
-            .group_by("pcp", "octets", "at")
+            .select(pl.col("tap").cast(pl.Int64), "t_ns", "pcp", "octets")
+            .filter(pl.col("t_ns").is_not_null())
+            .join(each.lazy(), on="tap")
+            .filter(in_force)
+            .select("list", "pcp", "octets", ((left - pl.col("base")) % pl.col("cycle")).alias("at"))
+            .group_by("list", "pcp", "octets", "at")
             .len()
             .collect()
         )
+    return {key[0]: part for key, part in table.partition_by("list", as_dict=True).items()}
+
+
+def _fold(run: RunFacts, port: Port, gates: Gates, tapped: Tapped, left: pl.DataFrame | None) -> Folded:
+    octet_ns = 8e9 / port.rate_bps
     columns: dict[int, list[float]] = {}
-    outside = 0
-    for pcp in sorted(set(table["pcp"])):
-        own = port.pcp_to_class[pcp]
-        part = table.filter(pl.col("pcp") == pcp)
-        outside += _outside(part["at"], part["len"], gates, own)
-        bins = part.group_by("octets", (pl.col("at") * BINS // gates.cycle_ns).alias("bin")).agg(
-            pl.col("len").sum()
-        )
-        busy = columns.setdefault(own, [0.0] * BINS)
-        for octets, start, frames in bins.select("octets", "bin", "len").iter_rows():
-            length = max(1, round((octets + PREAMBLE) * octet_ns * BINS / gates.cycle_ns))
-            for column in range(start, start + length):
-                busy[column % BINS] += frames
+    outside = departures = 0
+    if left is not None:
+        departures = int(left["len"].sum())
+        for (pcp,), part in left.partition_by("pcp", as_dict=True).items():
+            own = port.pcp_to_class[pcp]
+            outside += _outside(part["at"], part["len"], gates, own)
+            busy = columns.setdefault(own, [0.0] * BINS)
+            for octets, at, frames in part.select("octets", "at", "len").iter_rows():
+                start = at * BINS // gates.cycle_ns
+                length = max(1, round((octets + PREAMBLE) * octet_ns * BINS / gates.cycle_ns))
+                for column in range(start, start + length):
+                    busy[column % BINS] += frames
     until = talking_ns(run) if gates.until_ns is None else min(talking_ns(run), gates.until_ns)
     cycles = max(1.0, (until - max(0, gates.from_ns or 0)) / gates.cycle_ns)
     return Folded(
         port=port,
         gates=gates,
-        busy={own: tuple(min(1.0, hits / cycles) for hits in busy) for own, busy in columns.items()},
-        departures=int(table["len"].sum()),
+        busy={own: tuple(min(1.0, hits / cycles) for hits in busy) for own, busy in sorted(columns.items())},
+        departures=departures,
         outside=outside,
-        derived=derived,
+        derived=tapped.tap["stage"] == "rx",
         tapped=True,
     )
 

@@ -31,6 +31,8 @@ class Row:
     worst: str
     outcome: Outcome
     flows: int
+    rank: tuple[int, float]
+    """As of :func:`rank`."""
 
 
 def rows(judged: Sequence[Judged]) -> list[Row]:
@@ -81,6 +83,7 @@ def _row(row: Judged, name: str, flows: int) -> Row:
         worst=frame,
         outcome=row.outcome,
         flows=flows,
+        rank=rank(row),
     )
 
 

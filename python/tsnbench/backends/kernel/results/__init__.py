@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.backends.kernel import stages
@@ -24,6 +24,7 @@ from tsnbench.runs.errors import DISK, unwritable
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.device import Ports
+    from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument, Route, Stream, Tap
 
 BUSIEST = 0.9
@@ -66,7 +67,7 @@ class Job:
     kernel: Kernel = GUEST
 
 
-def collect(files: dict[str, bytes], job: Job, folder: Path, *, pcap: bool) -> dict[str, Any]:
+def collect(files: dict[str, bytes], job: Job, folder: Path, *, pcap: bool) -> Json:
     """Checks the results, and writes the run folder's files; returns the facts for the manifest.
 
     Raises:
@@ -82,7 +83,7 @@ def collect(files: dict[str, bytes], job: Job, folder: Path, *, pcap: bool) -> d
     return seen
 
 
-def _obeyed(returned: Returned, job: Job) -> dict[int, dict[str, Any]]:
+def _obeyed(returned: Returned, job: Job) -> dict[int, Json]:
     """Checks the kernel's configuration; returns by port, which gate control lists came into force when.
 
     Raises:
@@ -95,7 +96,7 @@ def _obeyed(returned: Returned, job: Job) -> dict[int, dict[str, Any]]:
     return job.device.gate_changes(job.plan, returned, job.dilation)
 
 
-def check(returned: Returned, job: Job) -> dict[str, Any]:
+def check(returned: Returned, job: Job) -> Json:
     """The processor's load, the delays of talkers and steps, and the counters of qdiscs.
 
     Raises:
@@ -127,7 +128,7 @@ def check(returned: Returned, job: Job) -> dict[str, Any]:
         if facts["most_ns"] > LATEST_NS
     ]
     missed = {streams[number]["name"]: one.missed for number, one in returned.talked.items() if one.missed}
-    found: dict[str, Any] = {
+    found: Json = {
         "processor_busy": busy,
         "talkers_late": late,
         "qdiscs": counters.by_qdisc(returned, job.plan),
@@ -139,9 +140,7 @@ def check(returned: Returned, job: Job) -> dict[str, Any]:
     return found | ({"warnings": warnings} if warnings else {})
 
 
-def observe(
-    returned: Returned, job: Job, folder: Path, gates: dict[int, dict[str, Any]], *, pcap: bool
-) -> None:
+def observe(returned: Returned, job: Job, folder: Path, gates: dict[int, Json], *, pcap: bool) -> None:
     """Writes ``observations.parquet`` and ``counters.json``; captures are kept if they are requested.
 
     Raises:

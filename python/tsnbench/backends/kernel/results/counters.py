@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.device import Queue, space
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.device import Ports
     from tsnbench.backends.kernel.results.returned import Returned
+    from tsnbench.foreign import Json
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument, Stream
 
@@ -46,13 +47,13 @@ def counters(
     plan: PlanDocument,
     frames: list[list[int]],
     device: Ports,
-    gates: dict[int, dict[str, Any]],
-) -> dict[str, Any]:
+    gates: dict[int, Json],
+) -> Json:
     """All counters of a run.
 
     ``frames``: number of captured frames by tap and stream; ``gates``: of ports whose lists change.
     """
-    ports: list[dict[str, Any]] = [
+    ports: list[Json] = [
         {"port": port["name"], "dropped_faults": 0, "classes": list(map(_class, range(len(own)), own))}
         for port, own in zip(plan["ports"], device.queues(plan, by_port(returned, plan)), strict=True)
     ]
@@ -111,7 +112,7 @@ def _stream(
     stream: Stream,
     frames: list[list[int]],
     taps: dict[tuple[int, str], int],
-) -> dict[str, Any]:
+) -> Json:
     talked = returned.talked.get(number)
     released, refused = (talked.frames, talked.refused) if talked else (0, 0)
     delivered = {}
