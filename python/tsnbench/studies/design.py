@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench.planning import plan as make_plan
+from tsnbench.quantities import some
 from tsnbench.runs.engine import DIGITS, identity
 from tsnbench.scenario import tables
 from tsnbench.scenario.errors import Problem, ScenarioErrors
@@ -23,7 +24,7 @@ from tsnbench.scenario.selection import shortened
 from tsnbench.scenario.text import source, varied
 from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
 from tsnbench.studies.random_plan import what_varies
-from tsnbench.studies.study_file import Drawn, Listed, Study
+from tsnbench.studies.study_file import EVERY, Drawn, Listed, Study
 
 MOST_RUNS = 100_000
 BACKEND = "simulation"
@@ -129,6 +130,7 @@ def design(study: Study, text: str) -> Design:
         values = {one.path: text for one, text in zip(listed, texts, strict=True)}
         first = whole.scenarios(texts, None if not whole.drawn() else 0)
         for number, scenario in enumerate(first):
+            _refuse_unknown(study, scenario)
             seeds = list(range(scenario.seed, scenario.seed + study.repeat))
             if study.repeat > 1 and not whole.drawn() and not _varies(scenario):
                 once.append(_label(values | dict(scenario.variant)))
@@ -142,6 +144,17 @@ def design(study: Study, text: str) -> Design:
 def _refuse_many(study: Study, count: int) -> None:
     if count > MOST_RUNS:
         raise source.failure(str(study.file), f"at most {MOST_RUNS} runs", f"{count} runs", "fewer values")
+
+
+def _refuse_unknown(study: Study, scenario: Scenario) -> None:
+    """A width of a stream that is not there would never be reached."""
+    for one in study.until.widths if study.until else ():
+        if one.stream != EVERY and one.stream not in scenario.streams:
+            place = study.place_of_repeat
+            line, column = place if place else (1, 1)
+            hint = f"the streams are {some(sorted(scenario.streams), 8)}"
+            said = Problem(str(study.file), line, column, "repeat.until", "a stream", one.stream, hint)
+            raise ScenarioErrors([said])
 
 
 def _varies(scenario: Scenario) -> bool:

@@ -19,15 +19,15 @@ import json
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from tsnbench import foreign
 from tsnbench.runs import clearing, lock
 from tsnbench.runs.engine import identity
 from tsnbench.runs.errors import FolderError, writing
 from tsnbench.studies.design import Design, Request
+from tsnbench.studies.study_file import Study, Until, Width
 
 FORMAT = "tsnbench-study/1"
 LIST, STUDY, SCENARIO = "study.json", "study.yaml", "scenario.yaml"
@@ -44,6 +44,8 @@ class Content:
     scenario: str
     once: tuple[str, ...]
     runs: tuple[Request, ...]
+    """With a stopping rule, all that it may ask for."""
+    until: Until | None = None
 
 
 class Store:
@@ -52,7 +54,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def begin(self, design: Design, name: str, files: dict[str, Path], texts: dict[str, str]) -> str:
+    def begin(self, design: Design, study: Study, files: dict[str, Path], texts: dict[str, str]) -> str:
         """Write the list of runs; returns what changed since the last list, empty for nothing.
 
         Raises:
@@ -64,7 +66,7 @@ class Store:
             changed = ""
             if (self.folder / LIST).exists():
                 before = self.read()
-                if before.name != name:
+                if before.name != study.name:
                     raise FolderError(
                         self.folder, f"holds another study, {before.name}", "name another folder with --into"
                     )
@@ -80,11 +82,12 @@ class Store:
                 self.write(one, text)
             content = {
                 "format": FORMAT,
-                "name": name,
+                "name": study.name,
                 "engine": identity(),
                 # Relative to the study: a folder that is moved with its scenario stays whole.
                 "files": {key: os.path.relpath(path, self.folder) for key, path in files.items()},
                 "once": list(design.once),
+                "until": asdict(study.until) if study.until else None,
                 "runs": [run.as_dict() for run in design.runs],
             }
             self.write(LIST, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
@@ -116,6 +119,7 @@ class Store:
                 scenario=str(content["files"][SCENARIO]),
                 once=tuple(map(str, content["once"])),
                 runs=tuple(Request(**_run(one)) for one in content["runs"]),
+                until=_until(content.get("until")),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise FolderError(self.folder, f"its {LIST} is damaged: {error}") from error
@@ -135,7 +139,7 @@ class Store:
                 part.unlink()
             raise
 
-    def record(self, kind: str, name: str) -> dict[str, Any] | None:
+    def record(self, kind: str, name: str) -> foreign.Json | None:
         """A record of ``made`` or ``runs``; None where it is not there, or no record of ours."""
         try:
             found = foreign.read_json(self.folder / kind / f"{name}.json")
@@ -143,7 +147,7 @@ class Store:
             return None
         return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 
-    def result(self, run: Request) -> dict[str, Any] | None:
+    def result(self, run: Request) -> foreign.Json | None:
         """What came out of a run, with what is known of its making; None where it was not made yet."""
         made = self.record("runs", run.id)
         if made is None:
@@ -152,7 +156,17 @@ class Store:
         return None if found is None else found | made
 
 
-def _run(said: dict[str, Any]) -> dict[str, Any]:
+def _until(said: foreign.Json | None) -> Until | None:
+    """The stopping rule of a list; the study's file has checked its numbers."""
+    if said is None:
+        return None
+    widths = tuple(Width(**one) for one in said["widths"])
+    if not all(type(said[key]) is int for key in ("least", "batch", "most")) or not widths:
+        raise TypeError("its stopping rule")
+    return Until(said["least"], said["batch"], said["most"], widths)
+
+
+def _run(said: foreign.Json) -> foreign.Json:
     """The values of one run in a list, held to their types and to characters of a file name."""
     name = said["id"]
     if not (isinstance(name, str) and name.isalnum() and name.isascii() and len(name) < 65):

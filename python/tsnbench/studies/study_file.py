@@ -9,17 +9,24 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, Record
-from tsnbench.scenario.kinds.values import Schema, Text
+from tsnbench.scenario.kinds.values import Quantity, Schema, Text
 from tsnbench.scenario.text import source
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
 from tsnbench.scenario.text.sweep import SweepError, axis_of
 from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
+from tsnbench.studies.statistics import LEAST, StoppingRule
 
 MOST_REPETITIONS = 100_000
+EVERY = "*"
+"""The stream of a width that all streams shall have."""
+WORDS = {"mean": "delay mean", "median": "delay median", "p99": "delay p99", "p99.9": "delay p99_9"}
+"""Quantities as a study names them, and as its tables do."""
+_WIDTH = re.compile(rf"({'|'.join(map(re.escape, WORDS))}) of (\S+)")
 SUBJECT = source.Subject("a study", "study: window-width", "a star varies many values at once")
 _DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
 
@@ -52,6 +59,34 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class Width:
+    """How narrow the interval of one quantity shall be."""
+
+    quantity: str
+    stream: str
+    relative: float
+    """Greatest half width, relative to the estimate."""
+
+
+@dataclass(frozen=True)
+class Until:
+    """Repetitions are added until all intervals are narrow."""
+
+    least: int
+    batch: int
+    most: int
+    widths: tuple[Width, ...]
+
+    @property
+    def rule(self) -> StoppingRule:
+        return StoppingRule(self.most, self.least, self.batch)
+
+    def looks(self) -> list[int]:
+        """The numbers of repetitions at which the rule looks."""
+        return [*range(self.least, self.most, self.batch), self.most]
+
+
+@dataclass(frozen=True)
 class Study:
     """A study as its file says it."""
 
@@ -61,6 +96,24 @@ class Study:
     scenario_place: Place
     vary: tuple[Listed | Drawn, ...]
     repeat: int
+    """How many repetitions there are at most."""
+    until: Until | None = None
+    place_of_repeat: Place | None = None
+
+
+class _Repetition:
+    """A number of repetitions, or what they shall reach."""
+
+    expected = "a number of repetitions, or what they shall reach"
+
+    def read(self, reading: Reading, value: Value, path: str) -> Any:
+        if isinstance(value, Mapping):
+            fields = _UNTIL.read(reading, value, path)
+            return BAD if isinstance(fields, Bad) or fields.bad else _until(reading, fields)
+        return _count(reading, Text("a number of repetitions", swept=False).read(reading, value, path), 1)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"type": ["integer", "string"]}, _UNTIL.schema()]}
 
 
 class _Variation:
@@ -97,6 +150,27 @@ _UNIFORM = Record(
     },
     example="{uniform: [0 us, 500 us], step: 1 us}",
 )
+_NUMBER = Text("a number of repetitions", swept=False)
+_UNTIL = Record(
+    "repetitions",
+    {
+        "until": Field(
+            MapOf(
+                "quantities with the width of their interval",
+                Quantity(SHARE, least=1, most=1_000_000),
+                _WIDTH,
+                "a quantity of a stream",
+                f"write mean of video; quantities are {', '.join(WORDS)}, and * is every stream",
+            ),
+            "the greatest half width of each interval, relative to its estimate",
+            "{mean of video: 2 %}",
+        ),
+        "most": Field(_NUMBER, "how many repetitions there are at most", "200"),
+        "least": Field(_NUMBER, "repetitions before the first look; 10 unless given"),
+        "batch": Field(_NUMBER, "repetitions between two looks; 10 unless given"),
+    },
+    example="{until: {mean of video: 2 %}, most: 200}",
+)
 _STUDY = Record(
     "a study",
     {
@@ -107,7 +181,8 @@ _STUDY = Record(
             "what is varied, by the path that messages name",
         ),
         "repeat": Field(
-            Text("a number of repetitions", swept=False), "how many seeds each run has; 1 unless given"
+            _Repetition(),
+            "how many seeds each run has, or how narrow their intervals shall be; 1 unless given",
         ),
     },
 )
@@ -127,30 +202,51 @@ def of_text(text: str, path: Path) -> Study:
     reading = Reading(str(path), {})
     tree = source.parse(text, str(path), SUBJECT)
     top = _STUDY.read(reading, tree, "")
-    repeat = _repeat(reading, top) if not isinstance(top, Bad) else BAD
     vary = top.get("vary", {}) if not isinstance(top, Bad) else {}
-    if reading.problems or isinstance(top, Bad) or isinstance(repeat, Bad):
+    if reading.problems or isinstance(top, Bad):
         raise ScenarioErrors(reading.problems)
     scenario: Named = top["scenario"]
+    repeat: int | Until = top.get("repeat", 1)
     return Study(
         name=str(top["study"]),
         file=path,
         scenario=path.parent / str(scenario),
         scenario_place=scenario.place,
         vary=tuple(vary.values()),
-        repeat=repeat,
+        repeat=repeat.most if isinstance(repeat, Until) else repeat,
+        until=repeat if isinstance(repeat, Until) else None,
+        place_of_repeat=top.places.get("repeat"),
     )
 
 
-def _repeat(reading: Reading, top: Fields) -> int | Bad:
-    if "repeat" not in top:
-        return 1
-    text: Named = top["repeat"]
-    if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MOST_REPETITIONS:
+def _count(reading: Reading, text: Named | Bad, least: int) -> int | Bad:
+    """A number of repetitions."""
+    if isinstance(text, Bad):
+        return BAD
+    if text.isascii() and text.isdecimal() and len(text) < 8 and least <= int(text) <= MOST_REPETITIONS:
         return int(text)
-    return reading.problem(
-        text.place, "repeat", f"a whole number from 1 to {MOST_REPETITIONS}", text, "write repeat: 10"
-    )
+    name = text.path.rsplit(".", 1)[-1]
+    expected = f"a whole number from {least} to {MOST_REPETITIONS}"
+    return reading.problem(text.place, text.path, expected, text, f"write {name}: {max(least, 10)}")
+
+
+def _until(reading: Reading, fields: Fields) -> Until | Bad:
+    widths = []
+    for name, share in fields["until"].items():
+        if isinstance(share, Bad):
+            return BAD
+        quantity, stream = str(name).split(" of ", 1)
+        widths.append(Width(WORDS[quantity], stream, share / 1_000_000))
+    if not widths:
+        place = fields.places["until"]
+        hint = "write until: {mean of video: 2 %}"
+        return reading.problem(place, "repeat.until", "at least one quantity", "none", hint)
+    least = _count(reading, fields["least"], LEAST) if "least" in fields else LEAST
+    batch = _count(reading, fields["batch"], 1) if "batch" in fields else LEAST
+    if isinstance(least, Bad) or isinstance(batch, Bad):
+        return BAD
+    most = _count(reading, fields["most"], least)
+    return BAD if isinstance(most, Bad) else Until(least, batch, most, tuple(widths))
 
 
 def _drawn(reading: Reading, fields: Fields, path: str) -> Drawn | Bad:
@@ -182,4 +278,4 @@ def _same_kind(texts: list[str]) -> tuple[int, int, int, str] | None:
     return None
 
 
-__all__ = ["Drawn", "Listed", "Study", "of_text", "read"]
+__all__ = ["Drawn", "Listed", "Study", "Until", "Width", "of_text", "read"]

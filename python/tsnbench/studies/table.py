@@ -7,7 +7,7 @@ it and however often they were killed. How runs were made (wall time, worker, ea
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,10 +18,12 @@ from tsnbench.runs.errors import writing
 from tsnbench.sheet import Column, Sheet, csv_text
 from tsnbench.studies.design import Request
 from tsnbench.studies.intervals import COLUMNS, intervals, mean_delay
+from tsnbench.studies.sequence import Look, Progress, Repetitions
+from tsnbench.studies.statistics import State
 from tsnbench.studies.store import Content, Store
 
 RESULTS, RESULTS_CSV, RUNS_CSV = "results.parquet", "results.csv", "runs.csv"
-INTERVALS_CSV = "intervals.csv"
+INTERVALS_CSV, UNTIL_CSV = "intervals.csv", "until.csv"
 MOST_ROWS = 40
 _TAKEN = {
     "run",
@@ -36,10 +38,15 @@ _TAKEN = {
     "plan",
     "digest",
     "problem",
+    "reason",
+    "asked",
+    "reached",
     *COLUMNS,
 }
 """Columns that a parameter of the same name must not replace."""
 Row = dict[str, Any]
+NO_LOOK = Look("", "", "", 0.0, None, 0.0)
+"""Stands in tables for a combination without any frame."""
 
 
 def values_of(run: Request) -> dict[str, str]:
@@ -60,13 +67,16 @@ class Tables:
     results: list[Row] = field(default_factory=list)
     runs: list[Row] = field(default_factory=list)
     intervals: list[Row] = field(default_factory=list)
+    progress: list[Progress] = field(default_factory=list)
     missing: int = 0
     """Runs that are not made yet."""
 
 
-def tables(store: Store, content: Content) -> Tables:
-    """The tables of all runs that are made, in the order of the list."""
-    found = Tables()
+def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
+    """The list with the runs that count, and the tables of those that are made, in the order of the list."""
+    repetitions = Repetitions(store, listed)
+    content = repetitions.counted()
+    found = Tables(progress=repetitions.progress())
     named = list(dict.fromkeys(name for run in content.runs for name in values_of(run)))
     for run in content.runs:
         made = store.result(run)
@@ -87,7 +97,39 @@ def tables(store: Store, content: Content) -> Tables:
         point = {name: values_of(runs[0]).get(name) for name in named}
         rows = [row for run in runs for row in by_id.get(run.id, [])]
         found.intervals += intervals(point, rows, [met[run.id] for run in runs if run.id in met])
-    return found
+    return content, found
+
+
+def looks(content: Content, progress: Iterable[Progress]) -> list[Row]:
+    """One row for each interval that shall be narrow: what was asked, and what is reached."""
+    named = list(dict.fromkeys(name for run in content.runs for name in values_of(run)))
+    rows = []
+    for one in progress:
+        if one.state is None:
+            continue
+        point = {name: values_of(one.runs[0]).get(name) for name in named}
+        about = {"repetitions": len(one.runs), "state": one.state.value, "reason": one.reason}
+        rows += [point | about | look.as_dict() for look in one.looks or (NO_LOOK,)]
+    return rows
+
+
+def how_far(content: Content, progress: Iterable[Progress]) -> Iterator[str]:
+    """How far the repetitions of each combination are, in words."""
+    for one in progress:
+        if one.state is None:
+            continue
+        said = f"  {label(one.runs[0]) or content.name}: "
+        if one.state == State.CONTINUE:
+            said += f"the next look is at {len(one.runs)} repetitions"
+        else:
+            word = "narrow enough" if one.state == State.REACHED else "NOT narrow enough"
+            said += f"{len(one.runs)} repetitions, {word}"
+        wide = [look for look in one.looks if look.reached is not None]
+        if wide:
+            worst = max(wide, key=lambda look: (look.reached or 0) / look.asked)
+            who = f"{worst.quantity} of {worst.stream} at {worst.listener}"
+            said += f"; widest: {who} ± {worst.reached or 0:.3%}, asked {worst.asked:.3%}"
+        yield said + (f" ({one.reason})" if one.reason else "")
 
 
 def _by_run(results: Iterable[Row]) -> dict[str, list[Row]]:
@@ -105,7 +147,7 @@ def _points(content: Content) -> dict[str, list[Request]]:
     return found
 
 
-def write(store: Store, found: Tables) -> None:
+def write(store: Store, content: Content, found: Tables) -> None:
     """Writes the tables into the study's folder.
 
     Raises:
@@ -121,7 +163,10 @@ def write(store: Store, found: Tables) -> None:
         )
         frame.write_parquet(out, compression="zstd")
         store.write(RESULTS, out.getvalue())
+        written: tuple[tuple[str, list[Row]], ...]
         written = ((RESULTS_CSV, found.results), (RUNS_CSV, found.runs), (INTERVALS_CSV, found.intervals))
+        if content.until:
+            written = (*written, (UNTIL_CSV, looks(content, found.progress)))
         for name, rows in written:
             header = _columns(rows)
             store.write(name, csv_text(header, ([row.get(key) for key in header] for row in rows)))
@@ -165,9 +210,25 @@ def summary(content: Content, found: Tables, most: int | None = MOST_ROWS) -> Sh
         )
     if any("±" in row[4] for row in sheet.rows):
         sheet.captions.append("±: the 95 % confidence interval of the mean over repetitions; intervals.csv.")
+    if content.until:
+        sheet.captions.append(narrowness(found.progress))
     if any(row["state"] == "no plan" for row in found.runs):
         sheet.captions.append("Runs without a plan have not met their requirements; runs.csv says why.")
     return sheet
+
+
+def narrowness(progress: Sequence[Progress]) -> str:
+    """Whether the intervals that the study asks for are narrow enough, over all combinations."""
+    states = [one.state for one in progress if one.state is not None]
+    narrow, wide = states.count(State.REACHED), states.count(State.NOT_REACHED)
+    if narrow == len(states):
+        return "Repetitions were added until all intervals in until.csv were narrow enough."
+    said = [f"narrow enough in {narrow} of {len(states)} combinations"]
+    if wide:
+        said.append(f"NOT narrow enough in {wide} after all repetitions that the study allows")
+    if going := len(states) - narrow - wide:
+        said.append(f"{going} combination{'s need' if going > 1 else ' needs'} more repetitions")
+    return f"Intervals in until.csv: {'; '.join(said)}."
 
 
 def _mean_words(mean: Row, delays: list[Row], who: tuple[str, ...]) -> str:
@@ -189,4 +250,6 @@ def headline(content: Content, found: Tables) -> str:
     said += f"; {reused} of them used an earlier result" if reused else ""
     lost = sum(row["lost"] or 0 for row in found.results)
     said += f"; {count(lost)} frames lost" if lost else ""
+    wide = sum(one.state == State.NOT_REACHED for one in found.progress)
+    said += f"; {wide} of {len(found.progress)} combinations are less exact than asked" if wide else ""
     return said + (f"; {total - made} of {total} runs are not made yet" if made < total else "")

@@ -23,6 +23,7 @@ from tsnbench.runs.errors import FolderError, writing
 from tsnbench.scenario.text import source
 from tsnbench.studies import lease, study_file
 from tsnbench.studies.design import BACKEND, Request, Source
+from tsnbench.studies.sequence import Repetitions
 from tsnbench.studies.store import FORMAT, SCENARIO, STUDY, Content, Store
 
 POLL_S = 0.2
@@ -46,16 +47,16 @@ def work(folder: Path, tell: Callable[[Request], None] | None = None) -> int:
         )
     whole = source_of(store, content)
     made = 0
-    open_runs = list(content.runs)
+    wanted = Repetitions(store, content)
     with writing(folder):
-        while open_runs:
-            busy = []
+        while open_runs := wanted.unmade():
+            busy = 0
             for run in open_runs:
                 if (folder / "runs" / f"{run.id}.json").exists() and store.result(run) is not None:
                     continue
                 held = lease.take(folder / "leases", run.id)
                 if held is None:
-                    busy.append(run)
+                    busy += 1
                     continue
                 with lease.kept_fresh(held):
                     # It may have been made between the look and the lease.
@@ -64,7 +65,6 @@ def work(folder: Path, tell: Callable[[Request], None] | None = None) -> int:
                         made += 1
                         if tell:
                             tell(run)
-            open_runs = busy
             if busy:
                 time.sleep(POLL_S)
     return made

@@ -19,6 +19,7 @@ from tsnbench.cli.console.output import (
     print_table,
     user_errors,
 )
+from tsnbench.cli.console.progress import end_with_input, known
 from tsnbench.quantities import some
 
 if TYPE_CHECKING:
@@ -42,11 +43,11 @@ def run(
     from tsnbench.scenario.text import source
     from tsnbench.studies import study_file
     from tsnbench.studies.design import design
+    from tsnbench.studies.sequence import Repetitions
     from tsnbench.studies.store import SCENARIO, STUDY, Store
     from tsnbench.studies.worker import sweep_scratch
 
-    if progress not in ("bar", "json"):
-        fail(Exit.INPUT_WRONG, f"--progress: expected bar or json, found {progress}")
+    known(progress)
     if workers is not None and workers < 1:
         fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
     with user_errors():
@@ -56,20 +57,22 @@ def run(
         wanted = design(study, scenario)
         store = Store(into or Path("studies") / study.name)
         files = {STUDY: file, SCENARIO: study.scenario}
-        changed = store.begin(wanted, study.name, files, {STUDY: text, SCENARIO: scenario})
+        changed = store.begin(wanted, study, files, {STUDY: text, SCENARIO: scenario})
         if changed:
             print_message(f"note: {changed}")
         if wanted.once:
             which = some([words or study.name for words in wanted.once], 5)
             print_message(f"note: nothing is random, so each repetition would be the same; run once: {which}")
         sweep_scratch(store)
-        todo = [one for one in wanted.runs if store.result(one) is None]
+        repetitions = Repetitions(store, store.read())
+        there = {one.id for one in wanted.runs if store.result(one) is not None}
         try:
-            crew(store, todo, min(workers or cores(), max(len(todo), 1)), progress, quiet)
+            crew(store, repetitions, workers or cores(), progress, quiet)
         finally:
             sweep_scratch(store)
         if not quiet:
-            print_message(f"{len(todo)} runs made, {len(wanted.runs) - len(todo)} were there already")
+            counted = {one.id for one in repetitions.counted().runs}
+            print_message(f"{len(counted - there)} runs made, {len(counted & there)} were there already")
         content, found = _tables(store, write=True)
     _print_tables(store, content, found, as_json, everything, quiet)
 
@@ -86,7 +89,6 @@ def work(
     ] = False,
 ) -> None:
     """Be one worker: make runs of a study until none is left. Any number of workers may run, anywhere."""
-    from tsnbench.cli.study.crew import end_with_input
     from tsnbench.studies.worker import work as pull
 
     if until_closed:
@@ -102,23 +104,34 @@ def status(
 ) -> None:
     """How many runs of a study are made, under way, and left."""
     from tsnbench.studies import lease
+    from tsnbench.studies.sequence import Repetitions
     from tsnbench.studies.store import Store
+    from tsnbench.studies.table import how_far, looks
 
     with user_errors():
         store = Store(folder)
-        content = store.read()
-        left = {run.id for run in content.runs if store.result(run) is None}
+        repetitions = Repetitions(store, store.read())
+        content, progress = repetitions.counted(), repetitions.progress()
+        left = {run.id for run in repetitions.unmade()}
         busy = left & set(lease.held(folder / "leases"))
     numbers = {"runs": len(content.runs), "made": len(content.runs) - len(left), "under_way": len(busy)}
     if as_json:
         print_json(
-            {"study": content.name, "engine": content.engine, **numbers, "left": len(left) - len(busy)}
+            {
+                "study": content.name,
+                "engine": content.engine,
+                **numbers,
+                "left": len(left) - len(busy),
+                "until": looks(content, progress),
+            }
         )
         return
     print_line(
         f"{content.name}: {numbers['made']} of {numbers['runs']} runs made, {len(busy)} under way, "
         f"{len(left) - len(busy)} left"
     )
+    for line in how_far(content, progress):
+        print_line(line)
 
 
 def report(
@@ -140,11 +153,12 @@ def export(
 ) -> None:
     """Write the tables of a study anew: results.parquet, results.csv, intervals.csv and runs.csv."""
     from tsnbench.studies.store import Store
-    from tsnbench.studies.table import INTERVALS_CSV, RESULTS, RESULTS_CSV, RUNS_CSV
+    from tsnbench.studies.table import INTERVALS_CSV, RESULTS, RESULTS_CSV, RUNS_CSV, UNTIL_CSV
 
     with user_errors():
-        _tables(Store(folder), write=True)
-    for name in (RESULTS, RESULTS_CSV, INTERVALS_CSV, RUNS_CSV):
+        content, _ = _tables(Store(folder), write=True)
+    names = (RESULTS, RESULTS_CSV, INTERVALS_CSV, RUNS_CSV)
+    for name in (*names, UNTIL_CSV) if content.until else names:
         print_line(str(folder / name))
 
 
@@ -185,10 +199,9 @@ def slurm(
 def _tables(store: Store, write: bool) -> tuple[Content, Tables]:
     from tsnbench.studies import table
 
-    content = store.read()
-    found = table.tables(store, content)
+    content, found = table.tables(store, store.read())
     if write:
-        table.write(store, found)
+        table.write(store, content, found)
     return content, found
 
 

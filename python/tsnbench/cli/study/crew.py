@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.cli.console.progress import line
 from tsnbench.errors import BackendError
 
 if TYPE_CHECKING:
     from tsnbench.studies.design import Request
+    from tsnbench.studies.sequence import Repetitions
     from tsnbench.studies.store import Store
 
 POLL_S = 0.1
@@ -25,29 +24,31 @@ PATIENCE_S = 10
 """How long workers have to give their leases back before they are killed."""
 
 
-def crew(store: Store, todo: Sequence[Request], workers: int, progress: str, quiet: bool) -> None:
+def crew(store: Store, repetitions: Repetitions, workers: int, progress: str, quiet: bool) -> None:
     """Starts workers, shows what is done, and waits until all runs are made.
 
     Raises:
         BackendError: a worker failed.
         KeyboardInterrupt: all workers are ended then.
     """
+    todo = repetitions.unmade()
     if not todo:
         return
+    workers = min(workers, repetitions.most())
     command = [sys.executable, "-m", "tsnbench", "study", "work", str(store.folder), "--until-closed"]
-    with tempfile.TemporaryFile() as said, _shown(len(todo), progress, quiet) as show:
+    with tempfile.TemporaryFile() as said, _shown(progress, quiet) as show:
         crew = [
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
             for _ in range(workers)
         ]
-        left = list(todo)
+        done, left = 0, todo
         try:
             while any(one.poll() is None for one in crew):
                 time.sleep(POLL_S)
-                left = _look(store, left, show)
+                done, left = _look(store, repetitions, done, left, show)
                 if any(one.poll() not in (None, 0) for one in crew):
                     break
-            left = _look(store, left, show)
+            done, left = _look(store, repetitions, done, left, show)
         finally:
             _end(crew)
         if left and (failed := [one.returncode for one in crew if one.returncode]):
@@ -56,12 +57,18 @@ def crew(store: Store, todo: Sequence[Request], workers: int, progress: str, qui
             raise BackendError(text or f"a worker ended with {failed[0]}\nhint: the same command goes on")
 
 
-def _look(store: Store, left: list[Request], show: Any) -> list[Request]:
+def _look(
+    store: Store, repetitions: Repetitions, before: int, left: list[Request], show: Any
+) -> tuple[int, list[Request]]:
+    """How many runs are done and which are left; a stopping rule may add some whenever one is done."""
     there = {entry.name for entry in os.scandir(store.folder / "runs")}
     done = [run for run in left if f"{run.id}.json" in there]
-    for run in done:
-        show(run)
-    return [run for run in left if f"{run.id}.json" not in there] if done else left
+    if not done:
+        return before, left
+    left = repetitions.unmade()
+    for number, run in enumerate(done, before + 1):
+        show(run, number, before + len(done) + len(left))
+    return before + len(done), left
 
 
 def _end(crew: Sequence[subprocess.Popen[bytes]]) -> None:
@@ -79,20 +86,13 @@ def _end(crew: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 @contextmanager
-def _shown(total: int, progress: str, quiet: bool) -> Iterator[Any]:
-    """What is called with each run that is done."""
-    done = 0
-
-    def line(run: Request) -> None:
-        nonlocal done
-        done += 1
-        sys.stderr.write(json.dumps({"done": done, "of": total, "run": run.id}) + "\n")
-        sys.stderr.flush()
+def _shown(progress: str, quiet: bool) -> Iterator[Any]:
+    """What is called with each run that is done, how many are, and of how many."""
 
     if progress == "json":
-        yield line
+        yield lambda run, done, total: line({"done": done, "of": total, "run": run.id})
     elif quiet or not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda *_: None
     else:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -100,17 +100,5 @@ def _shown(total: int, progress: str, quiet: bool) -> Iterator[Any]:
 
         columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=progress_console(), transient=True) as bar:
-            task = bar.add_task("runs", total=total)
-            yield lambda _: bar.advance(task)
-
-
-def end_with_input() -> None:
-    """Ends this process, as SIGTERM does, with the process that started it and holds its standard input."""
-
-    def wait() -> None:
-        with suppress(OSError, ValueError):
-            while os.read(0, 4096):
-                pass
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=wait, daemon=True).start()
+            task = bar.add_task("runs", total=None)
+            yield lambda _, done, total: bar.update(task, completed=done, total=total)

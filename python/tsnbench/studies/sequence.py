@@ -1,0 +1,196 @@
+"""How many repetitions a study needs: the stopping rule that ``repeat.until`` asks for, for each combination.
+
+The list of a study has all repetitions that the rule allows. Which are wanted follows from the results
+of the first ones alone, in the order of their seeds. So all workers agree without a word, and a worker that
+goes on after a kill finds the same answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from tsnbench.studies import statistics
+from tsnbench.studies.design import Request
+from tsnbench.studies.intervals import QUANTILES
+from tsnbench.studies.statistics import State, Target
+from tsnbench.studies.store import Content, Store
+from tsnbench.studies.study_file import EVERY, Until
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the rule found for one quantity of one combination of values."""
+
+    quantity: str
+    stream: str
+    listener: str
+    asked: float
+    """Requested half width, relative to the estimate."""
+    reached: float | None
+    """Half width at the last look; none before it, or without an interval."""
+    confidence: float
+    """Of this interval, so that all of the combination hold together."""
+
+    def as_dict(self) -> Row:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the repetitions of one combination of values are."""
+
+    runs: tuple[Request, ...]
+    """The repetitions that count, or are wanted for the next look."""
+    state: State | None = None
+    """None: the study says how many repetitions there are."""
+    looks: tuple[Look, ...] = ()
+    reason: str = ""
+    """Why more repetitions could not make the interval narrow."""
+
+
+class Repetitions:
+    """The combinations of a study, and what its results say about further repetitions."""
+
+    def __init__(self, store: Store, content: Content) -> None:
+        self.store = store
+        self.content = content
+        self._found: dict[str, Mapping[str, Any]] = {}
+        self._points = _points(content) if content.until else []
+
+    def progress(self) -> list[Progress]:
+        """All combinations in the order of the list."""
+        if self.content.until is None:
+            return [Progress(self.content.runs)]
+        return [self._of(runs, self.content.until) for runs in self._points]
+
+    def counted(self) -> Content:
+        """The list with the runs that count or are wanted now, in its order."""
+        if self.content.until is None:
+            return self.content
+        return replace(self.content, runs=tuple(run for one in self.progress() for run in one.runs))
+
+    def unmade(self) -> list[Request]:
+        """The runs that are wanted now and are not made yet."""
+        return [run for run in self.counted().runs if self._result(run) is None]
+
+    def most(self) -> int:
+        """How many runs may still be made, if every interval stays wide as long as the rule allows."""
+        if self.content.until is None:
+            return len(self.unmade())
+        listed = (
+            runs if one.state in (None, State.CONTINUE) else one.runs
+            for runs, one in zip(self._points, self.progress(), strict=True)
+        )
+        return sum(self._result(run) is None for runs in listed for run in runs)
+
+    def _result(self, run: Request) -> Mapping[str, Any] | None:
+        # A run that is made stays as it is, so it is read once.
+        if run.id not in self._found:
+            made = self.store.result(run)
+            if made is None:
+                return None
+            keep = self.content.until is not None
+            self._found[run.id] = (
+                {"rows": made.get("rows", []), "problem": made.get("problem")} if keep else {}
+            )
+        return self._found[run.id]
+
+    def _of(self, runs: Sequence[Request], until: Until) -> Progress:
+        if len(runs) == 1:
+            return Progress(tuple(runs))
+        made: list[Mapping[str, Any]] = []
+        for run in runs:
+            result = self._result(run)
+            if result is None:
+                break
+            made.append(result)
+        if len(made) < until.least:
+            return Progress(tuple(runs[: until.least]), State.CONTINUE)
+        who = _targets(until, made[0]["rows"])
+        series = [[_estimate(one["rows"], *whose) for one in made] for whose in who]
+        end, reason = _hopeless(until, who, series, made)
+        asked = [_asked(until, *whose) for whose in who]
+        decided = until.rule.decide([Target(*one) for one in zip(asked, series, strict=True)])
+        count, state = decided.replications, decided.state
+        if end is not None and state != State.REACHED:
+            # An interval needs an estimate of every repetition: no further one can help.
+            count, state = end, State.NOT_REACHED if len(made) >= end else State.CONTINUE
+        looks = []
+        for place, whose in enumerate(who):
+            interval = decided.intervals[place]
+            width = interval.relative_half_width if interval else None
+            looks.append(Look(*whose, asked[place], width, decided.each))
+        kept = reason if state == State.NOT_REACHED else ""
+        return Progress(tuple(runs[:count]), state, tuple(looks), kept)
+
+
+def _points(content: Content) -> list[list[Request]]:
+    found: dict[tuple[Any, ...], list[Request]] = {}
+    for run in content.runs:
+        found.setdefault((tuple(run.values.items()), run.number), []).append(run)
+    return list(found.values())
+
+
+def _targets(until: Until, rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """Quantity, stream and listener of every interval that shall be narrow."""
+    ends = [(row["stream"], row["listener"]) for row in rows]
+    wanted = [
+        (one.quantity, stream, listener)
+        for one in until.widths
+        for stream, listener in ends
+        if one.stream in (EVERY, stream)
+    ]
+    return list(dict.fromkeys(wanted))
+
+
+def _asked(until: Until, quantity: str, stream: str, _: str) -> float:
+    """The narrowest width that applies: one stream may have its own beside that of every stream."""
+    return min(
+        one.relative for one in until.widths if one.quantity == quantity and one.stream in (EVERY, stream)
+    )
+
+
+def _estimate(rows: Sequence[Row], quantity: str, stream: str, listener: str) -> tuple[float, int] | None:
+    for row in rows:
+        if (row["stream"], row["listener"]) == (stream, listener):
+            value = row[quantity]
+            if value is None or _too_few(quantity, row["received"]):
+                return None
+            # A mean counts by its frames; each repetition's quantile counts once.
+            return value, 1 if quantity in QUANTILES else row["received"]
+    return None
+
+
+def _too_few(quantity: str, frames: int) -> bool:
+    p = QUANTILES.get(quantity)
+    return p is not None and statistics.enough_frames(p, [frames], 1) is not None
+
+
+def _hopeless(
+    until: Until,
+    who: Sequence[tuple[str, str, str]],
+    series: Sequence[Sequence[Any]],
+    made: Sequence[Mapping[str, Any]],
+) -> tuple[int | None, str]:
+    """The look at which no narrow interval is possible any more, and why; None where it is."""
+    firsts = [(one.index(None), whose) for whose, one in zip(who, series, strict=True) if None in one]
+    if not who:
+        return until.least, "a repetition has no plan" if made[0]["problem"] else "no frame was measured"
+    if not firsts:
+        return None, ""
+    place, (quantity, stream, listener) = min(firsts)
+    look = next(count for count in until.looks() if count > place)
+    if made[place]["problem"]:
+        return look, "a repetition has no plan"
+    rows = made[place]["rows"]
+    own = [row for row in rows if (row["stream"], row["listener"]) == (stream, listener)]
+    frames = own[0]["received"] if own else 0
+    p = QUANTILES.get(quantity)
+    few = statistics.enough_frames(p, [frames], 1) if p is not None else None
+    if few:
+        return look, f"{quantity} of {stream} needs {few.needed} frames in each repetition, found {frames}"
+    return look, f"a repetition received no frame of {stream} at {listener}"
