@@ -41,3 +41,51 @@ def test_one_question_with_a_known_judge_is_needed() -> None:
         done = tune(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "expected" in done.stderr
+
+
+def test_how_many_flows_fit_is_what_the_guide_prints() -> None:
+    done = tune("--count", "limited", "--only", "hops=3")
+    guide = (ROOT / "docs/guides/tune.md").read_text(encoding="utf-8")
+    assert done.returncode == 0
+    assert done.stdout + done.stderr in guide
+    told = json.loads(tune("--count", "limited", "--only", "hops=3", "--json").stdout)["answers"][0]
+    assert (told["now"], told["count"], told["tightest"]["unknown"]) == (1, 9, [])
+
+
+def test_options_of_counting_and_of_values_do_not_mix() -> None:
+    for arguments in (
+        ("--count", "limited", "--last", "hops"),
+        ("--count", "limited", "--every"),
+        ("--last", "hops", "--most", "3"),
+        ("--count", "nobody"),
+        ("--count", "limited", "--most", "0"),
+    ):
+        done = tune(*arguments)
+        assert (done.returncode, done.stdout) == (2, ""), arguments
+        assert "expected" in done.stderr or "only with" in done.stderr
+
+
+def test_no_room_for_one_flow_is_exit_code_1() -> None:
+    done = tune("--count", "limited", "--only", "hops=7")
+    assert done.returncode == 1
+    assert done.stdout == "hops 7: not one flow of limited fits (1 number judged)\n"
+
+
+def test_what_runs_out_first_begins_with_what_is_broken() -> None:
+    command = [sys.executable, "-m", "tsnbench", "plan", "scenarios/tutorial/2-gates.yaml", "--tightest"]
+    done = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True, cwd=ROOT)
+    without, priority, gates = json.loads(done.stdout)
+    assert [one["variant"]["port"] for one in (without, priority, gates)] == [
+        "no-priority",
+        "priority",
+        "gates",
+    ]
+    assert without["unknown"][0].startswith("loop at robot: delay: ")
+    assert {one["kind"] for one in without["uses"]} == {"link"}
+    first = priority["uses"][0]
+    assert (first["kind"], first["where"]) == ("requirement", "loop at robot: delay")
+    assert first["share"] > 1
+    assert "gate" in {one["kind"] for one in gates["uses"]}
+    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    assert "No bound is known: loop at robot: delay:" in told
+    assert "148.5 %" in told

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from tsnbench.tuning.bisection import first
+from tsnbench.tuning.bisection import first, greatest
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 40, 400])
@@ -40,3 +40,17 @@ def test_a_grid_that_is_not_monotone_is_noticed_beside_the_answer() -> None:
     assert (found.place, found.back) == (3, 4)
     found = first(5, [False, True, False, True, True].__getitem__, every=True)
     assert (found.place, found.back, found.certain) == (1, 2, True)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 10, 1000])
+def test_the_greatest_number_is_that_of_brute_force(most: int) -> None:
+    for begin in {1, 2, most // 2, most} & set(range(1, most + 1)):
+        for answer in range(min(most, 130) + 1):
+            found = greatest(begin, most, lambda number, answer=answer: number <= answer)
+            assert found.place == (answer or None)
+            assert set(found.evaluated) <= set(range(1, most + 1))
+            assert max(found.evaluated) <= max(2 * answer, 2 * begin)
+            assert len(found.evaluated) <= 2 * math.log2(max(2, abs(answer - begin))) + 4
+            if answer and answer < most:
+                assert {answer, answer + 1} <= set(found.evaluated)
+            assert found.certain == (answer == most or most == 1)

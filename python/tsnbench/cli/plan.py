@@ -30,6 +30,13 @@ def plan(
     file: Annotated[Path, argument("FILE", "Scenario file.")],
     as_json: Annotated[bool, typer.Option("--json", help="The Plan as JSON (a list for a sweep).")] = False,
     bounds: Annotated[bool, typer.Option("--bounds", help="Worst-case bounds of delay and backlog.")] = False,
+    tight: Annotated[
+        bool,
+        typer.Option(
+            "--tightest",
+            help="What runs out first: requirements in the worst case, links, gates, reservations.",
+        ),
+    ] = False,
     judge: Annotated[
         bool,
         typer.Option("--judge", help="With --bounds: exit code 1 if the worst case breaks a requirement."),
@@ -123,6 +130,9 @@ def plan(
             )
         if report is not None or export is not None:
             return
+        if tight:
+            _tightest(plans, as_json, everything)
+            return
         if bounds:
             _bounds(plans, as_json, judge, everything)
             return
@@ -136,6 +146,35 @@ def plan(
         for one in plans:
             print_plan(one, data(), everything)
         done("print")
+
+
+def _tightest(plans: list[Plan], as_json: bool, everything: bool) -> None:
+    """What of each Plan runs out first, the greatest share first."""
+    from dataclasses import asdict
+
+    from tsnbench.quantities import share_of, some
+    from tsnbench.sheet import Column, Sheet
+    from tsnbench.tuning.tightest import tightest
+
+    if as_json:
+        variants = [plan.document["variant"] for plan in plans]
+        found = [asdict(tightest(plan)) for plan in plans]
+        print_json([{"variant": own, **uses} for own, uses in zip(variants, found, strict=True)])
+        return
+    columns = [
+        Column("what", name=True), Column("where", name=True), Column("used"), Column("of"), Column("share")
+    ]  # fmt: skip
+    for plan in plans:
+        label = ", ".join(f"{key} {value}" for key, value in plan.document["variant"].items())
+        sheet = Sheet(
+            f"what runs out first{f': {label}' if label else ''}", columns, most=None if everything else 10
+        )
+        found_here = tightest(plan)
+        for use in found_here.uses:
+            sheet.rows.append([str(use.kind), use.where, use.used, use.limit, share_of(use.share)])
+        if found_here.unknown:
+            sheet.captions.append(f"No bound is known: {some(found_here.unknown)}.")
+        print_table(sheet)
 
 
 class Timing:

@@ -1,4 +1,4 @@
-"""Bisection on an exact grid: the first value that meets, in as few evaluations as possible."""
+"""Bisection on an exact grid: the first or the greatest value that meets, in few evaluations."""
 
 from __future__ import annotations
 
@@ -57,6 +57,35 @@ def first(count: int, meets: Callable[[int], bool], every: bool = False) -> Foun
     return Found(
         answer, known, answer == 0 or all(place in known for place in range(answer)), _back(known, answer)
     )
+
+
+def greatest(begin: int, most: int, meets: Callable[[int], bool]) -> Found:
+    """The greatest number from 1 to ``most`` that meets, searched from ``begin`` in steps that double.
+
+    It is assumed that every number before one that meets also meets. The number after the answer is always
+    evaluated. No number is evaluated that is twice the answer, or twice ``begin``, or greater.
+    """
+    known: dict[int, bool] = {}
+
+    def ask(number: int) -> bool:
+        if number not in known:
+            known[number] = meets(number)
+        return known[number]
+
+    low, step = begin, 1
+    if ask(begin):
+        high = begin + 1
+        while high <= most and ask(high):
+            low, step = high, 2 * step
+            high = min(low + step, most) if low < most else most + 1
+    elif begin > 1 and ask(1):
+        low, high = 1, begin
+    else:
+        return Found(None, known, most == 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if ask(middle) else (low, middle)
+    return Found(low, known, low == most)
 
 
 def _back(known: dict[int, bool], answer: int | None) -> int | None:

@@ -19,8 +19,10 @@ from tsnbench.measure.verdict import counting, worst_cases
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan
+from tsnbench.quantities import some
 from tsnbench.scenario.model import Scenario
-from tsnbench.tuning.bisection import first
+from tsnbench.tuning.bisection import first, greatest
+from tsnbench.tuning.tightest import Tightest, tightest
 
 
 class Judge(StrEnum):
@@ -146,6 +148,82 @@ def answers(
     ]
 
 
+@dataclass(frozen=True)
+class Fitting:
+    """How many flows of one stream the network carries."""
+
+    stream: str
+    others: dict[str, str]
+    """The values of a sweep's parameters."""
+    now: int
+    """The flows that the scenario has."""
+    count: int | None
+    """The greatest number of flows with which every requirement is kept; none if one flow is too many."""
+    evaluations: list[Evaluation]
+    certain: bool
+    """Whether no assumption was needed: that fewer flows also keep every requirement."""
+    tightest: Tightest | None
+    """What runs out first with that number of flows."""
+
+
+MOST_FLOWS = 10_000
+"""As many as a scenario may give one stream."""
+
+
+def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOWS) -> Fitting:
+    """The greatest ``count`` of a stream, from 1 to ``most``, with which every requirement is kept.
+
+    The requirements of all streams count, also those of the flows that are added, and no port may have a load
+    beyond its rate. The number is searched from the present one, in steps that double, then by bisection.
+
+    Raises:
+        InputError: the scenario has no such stream, or no requirement, or ``most`` is no number of flows.
+    """
+    if stream not in scenario.streams:
+        hint = f"the streams: {some(sorted(scenario.streams))}"
+        raise InputError(f"expected a stream of the scenario, found {stream}\n  hint: {hint}")
+    if not 1 <= most <= MOST_FLOWS:
+        raise InputError(f"expected a number of flows from 1 to {MOST_FLOWS}, found {most}")
+    own = scenario.streams[stream]
+    seen: dict[int, Evaluation] = {}
+    plans: dict[int, Plan] = {}
+
+    def meets(count: int) -> bool:
+        streams = {**scenario.streams, stream: own.model_copy(update={"count": count})}
+        met, reason, made = _judged(scenario.model_copy(update={"streams": streams}), judge)
+        full = [] if made is None else [one for one in made.warnings if one.kind == "port-overload"]
+        if met and full:
+            # A delay leaves out the wait in the talker's own port, which grows without end there.
+            met, reason = False, str(full[0])
+        seen[count] = Evaluation(str(count), met, reason)
+        if made is not None and met:
+            plans.clear()
+            plans[count] = made
+        return met
+
+    found = greatest(min(own.count, most), most, meets)
+    left = plans.get(found.place or 0)
+    return Fitting(
+        stream=stream,
+        others=dict(scenario.variant),
+        now=own.count,
+        count=found.place,
+        evaluations=[seen[count] for count in sorted(seen)],
+        certain=found.certain,
+        tightest=None if left is None else tightest(left),
+    )
+
+
+def _judged(scenario: Scenario, judge: Judge) -> tuple[bool, str, Plan | None]:
+    """Whether every requirement is kept, why, and the Plan."""
+    try:
+        plan = make_plan(scenario)
+    except InputError as error:
+        # Too small a shaper or window has no Plan: a value that does not meet, with the reason.
+        return False, str(error).splitlines()[0], None
+    return *JUDGES[judge](plan), plan
+
+
 def _answer(
     others: dict[str, str], grid: list[Scenario], parameter: str, judge: Judge, file: str, every: bool
 ) -> Answer:
@@ -153,13 +231,7 @@ def _answer(
     values = [scenario.variant[parameter] for scenario in grid]
 
     def meets(place: int) -> bool:
-        try:
-            plan = make_plan(grid[place])
-        except InputError as error:
-            # Too small a shaper or window has no Plan: a value that does not meet, with the reason.
-            met, reason = False, str(error).splitlines()[0]
-        else:
-            met, reason = JUDGES[judge](plan)
+        met, reason, _ = _judged(grid[place], judge)
         seen[place] = Evaluation(values[place], met, reason)
         return met
 

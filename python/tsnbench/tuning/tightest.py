@@ -1,0 +1,124 @@
+"""What of a Plan runs out first: deadlines in the worst case, links, gates and reservations.
+
+Shares of different kinds stand in one list because each says how much of its own limit is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+from tsnbench import quantities
+from tsnbench.measure.verdict import worst_cases
+from tsnbench.plan.bounds import bounds
+from tsnbench.plan.document import Plan
+from tsnbench.plan.gates import open_share
+from tsnbench.plan.load import ClassLoad, class_loads, total
+from tsnbench.plan.summary import load_text
+from tsnbench.plan.types import PlanDocument, Port
+
+
+class Kind(StrEnum):
+    """What can run out."""
+
+    REQUIREMENT = "requirement"
+    """A limit of a stream; its share is the worst case of the limit."""
+    LINK = "link"
+    """The load of a port of its rate."""
+    GATE = "gate"
+    """The load of a class of what its gate lets through: the port's rate in its share of a cycle."""
+    RESERVATION = "reservation"
+    """The idle slopes of a port of its rate, or the load of a class of its idle slope."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """How much of one limit is used."""
+
+    kind: Kind
+    where: str
+    used: str
+    limit: str
+    share: float | None
+    """1: nothing is left; beyond 1: broken. None: nothing may be used, and something is."""
+
+
+@dataclass(frozen=True)
+class Tightest:
+    """Every limit of a Plan with the share that is used, the greatest share first."""
+
+    uses: list[Use]
+    unknown: list[str]
+    """Requirements that have no bound, and why: nothing says how near they are."""
+
+
+def tightest(plan: Plan) -> Tightest:
+    """What of a Plan runs out first; of a stream with several flows, the flow with the greatest share."""
+    unknown: dict[str, str] = {}
+    most: dict[tuple[str, str, str, float], Use] = {}
+    for row in worst_cases(plan.document, bounds(plan)):
+        used, limit, unit = row["worst_case"], row["limit"], row["limit_unit"]
+        what = f"{row['stream']} at {row['listener']}: {row['requirement']}"
+        if used is None:
+            group = f"{row['group']} at {row['listener']}: {row['requirement']}"
+            unknown.setdefault(group, row["worst_case_reason"] or "")
+            continue
+        own = (row["group"], row["listener"], row["requirement"], limit)
+        share = used / limit if limit else None if used else 0.0
+        use = Use(
+            Kind.REQUIREMENT, what, quantities.quantity(used, unit), quantities.quantity(limit, unit), share
+        )
+        if own not in most or _rank(use) < _rank(most[own]):
+            most[own] = use
+    # A limit of zero that is kept has nothing to run out.
+    uses = [use for use in (*most.values(), *_ports(plan.document)) if use.share != 0]
+    return Tightest(sorted(uses, key=_rank), [f"{who}: {why}" for who, why in unknown.items()])
+
+
+def _rank(use: Use) -> tuple[float, int, str]:
+    share = float("inf") if use.share is None else use.share
+    return -share, list(Kind).index(use.kind), use.where
+
+
+def _ports(document: PlanDocument) -> Iterator[Use]:
+    planned = _planned_windows(document)
+    for place, (port, loads) in enumerate(zip(document["ports"], class_loads(document), strict=True)):
+        name, rate = port["name"], Fraction(port["rate_bps"])
+        if asked := total(loads):
+            yield _use(Kind.LINK, name, asked, rate, any(load.saturating for load in loads))
+        slopes = [one["cbs"]["idle_slope_bps"] for one in port["classes"] if "cbs" in one]
+        if slopes:
+            yield _use(Kind.RESERVATION, name, Fraction(sum(slopes)), rate, False)
+        for number, load in enumerate(loads):
+            yield from _class(port, number, load, planned=(place, number) in planned)
+
+
+def _planned_windows(document: PlanDocument) -> set[tuple[int, int]]:
+    """Ports and classes whose windows follow from the schedule: they are as long as their frames."""
+    return {
+        (hop["port"], document["ports"][hop["port"]]["pcp_to_class"][stream["pcp"]])
+        for stream in document["streams"]
+        if "scheduled" in stream
+        for hop in stream["route"]
+    }
+
+
+def _class(port: Port, number: int, load: ClassLoad, *, planned: bool) -> Iterator[Use]:
+    asked = load.rate_bps
+    if not asked:
+        return
+    where = f"{port['name']}, class {number}"
+    share = open_share(port, number)
+    cbs = port["classes"][number].get("cbs")
+    # A slope that is the load itself was planned from it, and grows with it.
+    if cbs is not None and asked != (slope := cbs["idle_slope_bps"] * share):
+        yield _use(Kind.RESERVATION, where, asked, slope, bool(load.saturating))
+    if share < 1 and not planned:
+        yield _use(Kind.GATE, where, asked, port["rate_bps"] * share, bool(load.saturating))
+
+
+def _use(kind: Kind, where: str, used: Fraction, limit: Fraction, saturating: bool) -> Use:
+    share = float(used / limit) if limit else None
+    return Use(kind, where, load_text(used, saturating), quantities.rate(limit), share)
