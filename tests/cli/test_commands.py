@@ -316,3 +316,45 @@ def test_catalogue_and_report_as_json(tmp_path: Path) -> None:
     tsnbench("run", small(tmp_path), "--into", tmp_path / "run", "--no-report")
     found = tsnbench("report", tmp_path / "run", "--json")
     assert json.loads(found.stdout) == {"report": str(tmp_path / "run" / "report.html")}
+
+
+def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path: Path) -> None:
+    text = SMALL.replace("LIMIT", "1 ms").replace("period: 1 ms", "period: [1 ms, 2 ms]")
+    (tmp_path / "small.yaml").write_text(text.replace("duration: 20 ms", "duration: 2000 s"))
+    done = tsnbench("run", "small.yaml", "--progress", "json", cwd=tmp_path)
+    assert done.returncode == 0
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    for number, name in ((1, "period 1 ms"), (2, "period 2 ms")):
+        own = [line for line in lines if line.get("number") == number]
+        assert {(line["run"], line["count"]) for line in own} == {(name, 2)}
+        times = [line["ns"] for line in own if "ns" in line]
+        assert times == sorted(times)
+        assert times[-1] <= 2_000_000_000_000
+        assert {line["of_ns"] for line in own if "ns" in line} == {2_000_000_000_000}
+        assert {"measuring"} <= {line.get("step") for line in own}
+    assert lines[-1] == {"step": "report of 2 runs"}
+    assert "run folder: runs/small" in done.stderr
+    wrong = tsnbench("run", "small.yaml", "--progress", "loud", cwd=tmp_path)
+    assert (wrong.returncode, wrong.stderr) == (2, "--progress: expected bar or json, found loud\n")
+
+
+def test_a_run_ends_with_the_program_that_holds_its_input(tmp_path: Path) -> None:
+    (tmp_path / "small.yaml").write_text(SMALL.replace("LIMIT", "1 ms").replace("20 ms", "20000 s"))
+    command = [sys.executable, "-m", "tsnbench", "run", "small.yaml", "--progress", "json", "--until-closed"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as begun:
+        assert begun.stdin is not None
+        assert begun.stderr is not None
+        while '"ns"' not in (line := begun.stderr.readline()):
+            assert line, "it has ended"
+        begun.stdin.close()
+        begun.stderr.read()
+        assert begun.wait(60) == 143
+    manifest = json.loads((tmp_path / "runs/small/manifest.json").read_text())
+    assert manifest["state"] == "interrupted"

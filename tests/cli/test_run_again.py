@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,23 @@ def test_kept_runs_are_numbered(here: Path) -> None:
     assert run(here, "small.yaml", "--keep-runs", "--into", "mine")[0] == 0
     assert run(here, "small.yaml", "--keep-runs", "--into", "mine")[0] == 0
     assert (here / "mine-2/manifest.json").exists()
+
+
+def test_kept_runs_that_begin_together_have_folders_of_their_own(here: Path) -> None:
+    edit(here, "duration: 20 ms", "duration: 2 s")
+    command = [sys.executable, "-m", "tsnbench", "run", "small.yaml", "--keep-runs", "--quiet"]
+    both = [
+        subprocess.Popen(
+            [*command, "--seed", str(n)], cwd=here, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        for n in range(4)
+    ]
+    for one in both:
+        _, said = one.communicate(timeout=120)
+        assert one.returncode == 0, said
+    found = {path.name: seed_of(path) for path in (here / "runs").iterdir()}
+    assert set(found) == {"small", "small-2", "small-3", "small-4"}
+    assert sorted(found.values()) == [0, 1, 2, 3]
 
 
 def test_runs_of_values_that_the_sweep_has_no_longer_are_named(here: Path) -> None:

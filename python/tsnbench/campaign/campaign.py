@@ -6,8 +6,10 @@ of one scenario file, also if there is only one.
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,16 +70,28 @@ def _values(scenario: Scenario) -> tuple[tuple[str, str], ...]:
     return tuple(scenario.variant.items())
 
 
-def numbered(into: Path) -> Path:
+@contextmanager
+def numbered(into: Path) -> Iterator[Path]:
     """``into``, or ``into`` with the first number from 2 on whose folder is missing or empty, so that no run
-    is replaced.
+    is replaced. It is locked meanwhile: commands that begin together have folders of their own.
     """
-    number = 1
-    while True:
+    for number in itertools.count(1):
         path = into if number == 1 else into.with_name(f"{into.name}-{number}")
-        if not path.exists() or (path.is_dir() and clearing.is_empty(path)):
-            return path
-        number += 1
+        if not _is_free(path):
+            continue
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(lock.held(path))
+            except lock.FolderBusyError:
+                continue
+            # Another command may have used it between the look and the lock.
+            if _is_free(path):
+                yield path
+                return
+
+
+def _is_free(path: Path) -> bool:
+    return not path.exists() or (path.is_dir() and clearing.is_empty(path))
 
 
 def begin_sweep(

@@ -11,7 +11,8 @@ import typer
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, data, fail, print_json, print_message, print_table, user_errors
 from tsnbench.cli.console.output import print_line as put
-from tsnbench.cli.console.progress import busy, progress
+from tsnbench.cli.console.progress import HOW, busy, end_with_input, known
+from tsnbench.cli.console.progress import progress as progress_of
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 from tsnbench.quantities import some
 
@@ -86,6 +87,10 @@ def run(
         bool, typer.Option("--quiet", "-q", help="Print only the last line: the verdict.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The verdicts as JSON on stdout.")] = False,
+    progress: Annotated[str, typer.Option(metavar="HOW", help=HOW)] = "bar",
+    until_closed: Annotated[
+        bool, typer.Option("--until-closed", help="End, as with Ctrl-C, when standard input is closed.")
+    ] = False,
     strict: Annotated[bool, typer.Option("--strict", help=HELP)] = False,
 ) -> None:
     """Plan, run, measure, judge and report a scenario; of a sweep, all runs."""
@@ -103,6 +108,9 @@ def run(
     from tsnbench.scenario import load_variants
     from tsnbench.scenario.selection import selected, shortened
 
+    known(progress)
+    if until_closed:
+        end_with_input()
     kinds = tuple(kind for kind in figures.split(",") if kind)
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
@@ -121,7 +129,7 @@ def run(
         if strict:
             refuse_warnings(plans)
         into = into or Path("runs") / scenarios[0].name
-        into = numbered(into) if keep_runs else into
+        into = stack.enter_context(numbered(into)) if keep_runs else into
         if print_line:
             _say(backend, plans)
             raise typer.Exit(Exit.MET)
@@ -136,7 +144,8 @@ def run(
             for warning in plan.warnings:
                 print_message(str(warning))
             label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
-            with progress(f"{label} ({number}/{len(plans)})", plan.document["duration_ns"]) as shown:
+            length = plan.document["duration_ns"]
+            with progress_of(label, number, len(plans), length, progress) as shown:
                 about = about_run(scenario, file, duration, seed)
                 about["command"] += [] if keep is None else ["--keep", called(keep)]
                 about["command"] += _elsewhere(on, dilate, hosts, place or [])
@@ -151,7 +160,7 @@ def run(
                         stage=shown.stage if shown else None,
                     )
                 )
-        with busy(f"report of {len(outcomes)} runs"):
+        with busy(f"report of {len(outcomes)} runs", progress):
             where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:

@@ -1,4 +1,4 @@
-"""What the page is told: problems and warnings of a text, and the state of runs."""
+"""What the page is told of runs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,7 @@ from typing import TypedDict
 
 from tsnbench.errors import InputError
 from tsnbench.measure.headline import headline
-from tsnbench.planning import PlanningErrors
-from tsnbench.planning import plan as make_plan
 from tsnbench.runs import FolderError, Run, file_names
-from tsnbench.scenario import ScenarioErrors
-from tsnbench.scenario.loader import read_scenario
-
-
-class Checked(TypedDict):
-    """The answer of ``tsnbench check --json``."""
-
-    ok: bool
-    problems: list[dict[str, str | int]]
-    warnings: list[dict[str, str]]
 
 
 class RunState(TypedDict):
@@ -36,27 +24,6 @@ class RunState(TypedDict):
     replay: bool
     """Whether the run is a simulation: others cannot be replayed."""
     problem: str
-
-
-def checked(text: str, file: str) -> Checked:
-    """Reads and plans a text that may not be saved, and lists all its mistakes.
-
-    Args:
-        text: the scenario.
-        file: its path: tables beside it are read, and problems name it.
-    """
-    found: dict[str, dict[str, str | int]] = {}
-    warnings: dict[str, dict[str, str]] = {}
-    try:
-        for scenario in read_scenario(text, file):
-            try:
-                made = make_plan(scenario).warnings
-                warnings |= {str(warning): warning.as_dict() for warning in made}
-            except PlanningErrors as errors:
-                found |= {str(problem): problem.as_dict() for problem in errors.problems}
-    except ScenarioErrors as errors:
-        found = {str(problem): problem.as_dict() for problem in errors.problems}
-    return {"ok": not found, "problems": list(found.values()), "warnings": list(warnings.values())}
 
 
 def run_state(folder: Path, name: str) -> RunState:

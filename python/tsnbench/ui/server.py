@@ -24,11 +24,13 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from tsnbench import foreign
+from tsnbench.editing.problems import checked
 from tsnbench.errors import BackendError, InputError
 from tsnbench.replay.page import page_of, policy
 from tsnbench.runs import Run, file_names
 from tsnbench.ui import answers
 from tsnbench.ui.guard import HEADERS, REPORT_POLICY, Guard
+from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
 from tsnbench.ui.workspace import LARGEST_SCENARIO, ChangedError, OutsideError, Workspace
 
 PAGE = Path(__file__).parent / "page"
@@ -51,6 +53,7 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         OSError: the port is in use, or there is no such folder.
     """
     workspace = Workspace(folder)
+    jobs = Jobs(workspace.folder)
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
@@ -59,22 +62,26 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         opened(guard.address)
         # No access log: it would contain the token.
         config = uvicorn.Config(
-            application(workspace, guard),
+            application(workspace, guard, jobs),
             access_log=False,
             log_level="warning",
             lifespan="off",
             server_header=False,
         )
-        uvicorn.Server(config).run(sockets=[listening])
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            jobs.close()
 
 
-def application(workspace: Workspace, guard: Guard) -> Application:
+def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
     """The guarded application; no request reaches a route before the guard has let it pass."""
     routes = [
         Route("/", lambda _: FileResponse(PAGE / "index.html")),
         Route("/app.js", lambda _: FileResponse(PAGE / "app.js")),
         Route("/style.css", lambda _: FileResponse(PAGE / "style.css")),
         *_api(workspace),
+        *_runs(workspace, jobs),
     ]
     inner = Starlette(routes=routes)
 
@@ -137,7 +144,7 @@ def _api(workspace: Workspace) -> list[Route]:
                 new = await run_in_threadpool(workspace.write, name, content, str(expected))
                 return Response(status_code=204, headers={"etag": new})
             file = str(workspace.path(name))
-            return JSONResponse(await run_in_threadpool(answers.checked, text, file))
+            return JSONResponse(await run_in_threadpool(checked, text, file))
         except OutsideError:
             return PlainTextResponse("No such scenario\n", 404)
         except ChangedError:
@@ -170,6 +177,36 @@ def _api(workspace: Workspace) -> list[Route]:
         Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
         Route("/api/check/{name:path}", scenario, methods=["POST"]),
         Route("/api/report/{name:path}", report),
+    ]
+
+
+def _runs(workspace: Workspace, jobs: Jobs) -> list[Route]:
+    """Runs that are started and stopped here."""
+
+    async def start(request: Request) -> Response:
+        name = request.path_params["name"]
+        try:
+            workspace.path(name)
+            return JSONResponse(await run_in_threadpool(jobs.start, name), 201)
+        except OutsideError:
+            return PlainTextResponse("No such scenario\n", 404)
+        except BusyError:
+            return PlainTextResponse(f"{MOST_AT_ONCE} runs are running; stop one or wait\n", 429)
+        except OSError as error:
+            return PlainTextResponse(f"The run cannot be started: {error.strerror}\n", 503)
+
+    async def told(_: Request) -> Response:
+        return JSONResponse(await run_in_threadpool(jobs.told))
+
+    async def stop(request: Request) -> Response:
+        if await run_in_threadpool(jobs.stop, request.path_params["job"]):
+            return Response(status_code=204)
+        return PlainTextResponse("No such run\n", 404)
+
+    return [
+        Route("/api/run/{name:path}", start, methods=["POST"]),
+        Route("/api/jobs", told),
+        Route("/api/stop/{job:int}", stop, methods=["POST"]),
     ]
 
 

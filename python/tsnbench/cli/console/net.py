@@ -40,7 +40,8 @@ def guarded(command: Callable[[], object]) -> int:
     _patient("stderr")
     try:
         code = _ended(command)
-        if out is not None:
+        # A language server closes its output itself.
+        if out is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except OSError as error:
         code = _say(_words(error))

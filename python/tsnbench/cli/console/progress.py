@@ -1,18 +1,24 @@
-"""Progress on stderr; none if stderr is not a terminal."""
+"""Progress on stderr: a bar on a terminal, lines of JSON for programs, otherwise nothing."""
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from tsnbench.cli.console.output import progress_console
+from tsnbench.cli.console.output import Exit, fail, progress_console
+
+HOW = "Progress on stderr: bar (on a terminal) or json (a line for each step)."
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A bar on the terminal."""
+    """Shows how far one run is."""
 
     simulated: Callable[[int, int], None]
     """Called with (simulated ns, frame-hops so far)."""
@@ -20,9 +26,23 @@ class Shown:
     """Called with the name of a step after the run."""
 
 
+def known(how: str) -> None:
+    """Ends the command if there is no such kind of progress."""
+    if how not in ("bar", "json"):
+        fail(Exit.INPUT_WRONG, f"--progress: expected bar or json, found {how}")
+
+
 @contextmanager
-def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
-    """A bar of simulated time, then the steps after the run; None if nothing is shown."""
+def progress(label: str, number: int, count: int, total_ns: int, how: str = "bar") -> Iterator[Shown | None]:
+    """Run ``number`` of ``count``: its simulated time, then the steps after it; None if nothing is shown."""
+    if how == "json":
+        about: dict[str, str | int] = {"run": label, "number": number, "count": count}
+
+        def far(now_ns: int, frame_hops: int) -> None:
+            line({**about, "ns": min(now_ns, total_ns), "of_ns": total_ns, "frame_hops": frame_hops})
+
+        yield Shown(far, lambda what: line({**about, "step": what}))
+        return
     if not sys.stderr.isatty():
         yield None
         return
@@ -35,7 +55,7 @@ def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=progress_console(), transient=True) as bar:
-        task = bar.add_task(label, total=total_ns, what="")
+        task = bar.add_task(label if count == 1 else f"{label} ({number}/{count})", total=total_ns, what="")
 
         def simulated(now_ns: int, frame_hops: int) -> None:
             done = min(now_ns, total_ns)
@@ -50,10 +70,30 @@ def progress(label: str, total_ns: int) -> Iterator[Shown | None]:
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
+def busy(what: str, how: str = "bar") -> Iterator[None]:
     """A sign of activity during a step of unknown duration."""
-    if not sys.stderr.isatty():
+    if how == "json":
+        line({"step": what})
+    if how == "json" or not sys.stderr.isatty():
         yield
         return
     with progress_console().status(what):
         yield
+
+
+def line(content: dict[str, str | int]) -> None:
+    """One line of JSON on stderr, at once."""
+    sys.stderr.write(json.dumps(content) + "\n")
+    sys.stderr.flush()
+
+
+def end_with_input() -> None:
+    """Ends this process, as SIGTERM does, with the process that started it and holds its standard input."""
+
+    def wait() -> None:
+        with suppress(OSError, ValueError):
+            while os.read(0, 4096):
+                pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()

@@ -1,0 +1,1 @@
+"""Commands for editors: the page in the browser, and the language server."""

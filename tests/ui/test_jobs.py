@@ -1,0 +1,190 @@
+"""Runs that are started in the page are runs of the command line, and end with the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs, quoted
+from ui.conftest import SCENARIO, Server
+
+LONG = SCENARIO.replace("duration: 5 ms", "duration: 20000 s")
+
+
+def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
+    """What the condition gives as soon as it holds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found := condition():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it does not happen")
+
+
+def jobs_of(server: Server) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(server.ask("GET", "/api/jobs")[2])
+    return found
+
+
+def started(server: Server, name: str = "two.yaml") -> dict[str, Any]:
+    status, _, content = server.ask("POST", f"/api/run/{name}", b"")
+    assert status == 201, content
+    found: dict[str, Any] = json.loads(content)
+    return found
+
+
+def ended(server: Server, number: int) -> dict[str, Any]:
+    def look() -> Any:
+        return next(job for job in jobs_of(server) if job["job"] == number and job["state"] == "ended")
+
+    return until(
+        lambda: any(job["job"] == number and job["state"] == "ended" for job in jobs_of(server)) and look()
+    )
+
+
+def under_way(server: Server, number: int) -> bool:
+    return any(job["job"] == number and job["progress"].get("ns", 0) > 0 for job in jobs_of(server))
+
+
+def state(folder: Path) -> str:
+    found: str = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["state"]
+    return found
+
+
+def test_a_run_is_that_of_the_command_line(server: Server) -> None:
+    (server.folder / "two.yaml").write_text(SCENARIO.replace("500 us}", "500 us, requires: {delay: 1 ms}}"))
+    begun = started(server)
+    assert begun["command"] == "tsnbench run --keep-runs two.yaml"
+    job = ended(server, begun["job"])
+    assert (job["code"], job["state"]) == (0, "ended")
+    folder = server.folder / "runs/two"
+    assert f"run folder: {Path('runs/two')}" in job["words"]
+    words = begun["command"].split()[1:]
+    again = subprocess.run(
+        [sys.executable, "-m", "tsnbench", *words],
+        cwd=server.folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert job["verdict"] == again.stdout.splitlines()[-1]
+    for name in ("plan.json", "observations.parquet", "measures.json", "verdict.json"):
+        assert (folder / name).read_bytes() == (server.folder / "runs/two-2" / name).read_bytes()
+
+
+def test_a_run_that_is_stopped_is_interrupted_and_another_is_kept(server: Server) -> None:
+    (server.folder / "two.yaml").write_text(LONG.replace("name: two", "name: long"))
+    first = started(server)["job"]
+    until(lambda: under_way(server, first))
+    assert server.ask("POST", f"/api/stop/{first}", b"")[0] == 204
+    job = ended(server, first)
+    assert job["code"] == 130
+    assert "interrupted" in job["words"]
+    assert state(server.folder / "runs/long") == "interrupted"
+    octets = (server.folder / "runs/long/plan.json").read_bytes()
+    second = started(server)["job"]
+    until(lambda: under_way(server, second))
+    server.ask("POST", f"/api/stop/{second}", b"")
+    ended(server, second)
+    assert (server.folder / "runs/long/plan.json").read_bytes() == octets
+    assert state(server.folder / "runs/long-2") == "interrupted"
+
+
+def test_a_mistake_is_told_with_its_place(server: Server) -> None:
+    (server.folder / "two.yaml").write_text(SCENARIO.replace("to: two", "to: tow"))
+    job = ended(server, started(server)["job"])
+    assert job["code"] == 2
+    assert "two.yaml:9:" in job["words"]
+    assert job["verdict"] == ""
+
+
+def test_only_scenarios_of_the_folder_are_run(server: Server) -> None:
+    for name in (
+        "../secret.yaml",
+        "%2e%2e/secret.yaml",
+        "link.yaml",
+        "away/secret.yaml",
+        "notes.txt",
+        "none.yaml",
+    ):
+        assert server.ask("POST", f"/api/run/{name}", b"")[0] == 404
+    assert server.ask("GET", "/api/run/two.yaml")[0] == 405
+    assert server.ask("GET", "/api/stop/1")[0] == 405
+    assert server.ask("POST", "/api/stop/99999", b"")[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/api/run/two.yaml", "/api/stop/1"])
+def test_another_origin_starts_and_stops_nothing(server: Server, path: str) -> None:
+    before = len(jobs_of(server))
+    for origin in ("http://evil.example", "null", ""):
+        assert server.ask("POST", path, b"", origin=origin)[0] == 403
+    assert server.ask("POST", path, b"", known=False)[0] == 403
+    assert len(jobs_of(server)) == before
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("-dash.yaml", "a b.yaml"):
+        (tmp_path / name).write_text(LONG)
+    return tmp_path
+
+
+def test_names_as_options_and_with_spaces_are_names(folder: Path) -> None:
+    jobs = Jobs(folder)
+    for name in ("-dash.yaml", "a b.yaml"):
+        jobs.start(name)
+    until(lambda: all(job["progress"].get("ns") for job in jobs.told()))
+    assert [job["command"] for job in jobs.told()] == [
+        "tsnbench run --keep-runs 'a b.yaml'",
+        "tsnbench run --keep-runs ./-dash.yaml",
+    ]
+    assert quoted("it's.yaml") == "'it'\"'\"'s.yaml'"
+    jobs.close()
+    assert {job["code"] for job in jobs.told()} == {130}
+    assert [state(path) for path in (folder / "runs").iterdir()] == ["interrupted"] * 2
+
+
+def test_no_more_than_some_run_at_once(folder: Path) -> None:
+    jobs = Jobs(folder)
+    try:
+        for _ in range(MOST_AT_ONCE):
+            jobs.start("a b.yaml")
+        with pytest.raises(BusyError):
+            jobs.start("a b.yaml")
+        assert len(jobs.told()) == MOST_AT_ONCE
+    finally:
+        jobs.close()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_runs_end_with_the_server(folder: Path, how: signal.Signals) -> None:
+    command = [sys.executable, "-m", "tsnbench", "ui", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().strip()
+        port, token = address.split(":")[2].split("/")[0], address.split("token=")[1]
+        server = Server(folder, address, int(port), token)
+        job = started(server, "a%20b.yaml")["job"]
+        until(lambda: under_way(server, job))
+        process.send_signal(how)
+        process.wait(20)
+    run = folder / "runs/two"
+    until(lambda: state(run) == "interrupted", 20)
+    until(lambda: not [one for one in Path("/proc").glob("[0-9]*") if _in(one, folder)], 20)
+
+
+def _in(process: Path, folder: Path) -> bool:
+    """Whether this process works in the folder and still runs."""
+    try:
+        return os.readlink(process / "cwd") == str(folder) and " Z " not in (process / "stat").read_text()
+    except OSError:
+        return False
