@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
-from tsnbench.scenario.schema import json_schema
+from tsnbench.scenario.grammar import SCENARIO
+from tsnbench.scenario.schema import json_schema, without_names
 from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, Value, parse
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +29,8 @@ def plain(value: Value) -> Any:
         return value.text
     if re.fullmatch(r"-?[0-9]+", value.text):
         return int(value.text)
+    if re.fullmatch(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", value.text):
+        return float(value.text)
     return {"true": True, "false": False, "": None}.get(value.text, value.text)
 
 
@@ -60,6 +63,26 @@ def test_shipped_scenarios_are_strict_yaml(path: Path) -> None:
     from ruamel.yaml import YAML
 
     assert YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+
+
+def test_it_is_small_and_says_what_it_says_without_sharing(validator: Any) -> None:
+    """What is repeated stands once: with every reference resolved, it is the schema of the grammar."""
+    schema = json_schema()
+    assert len(json.dumps(schema, separators=(",", ":"))) <= 80_000
+
+    def whole(node: Any) -> Any:
+        if isinstance(node, list):
+            return [whole(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            part = whole(schema["$defs"][node["$ref"].removeprefix("#/$defs/")])
+            return part | {key: value for key, value in node.items() if key != "$ref"}
+        return {key: whole(value) for key, value in node.items() if key != "$defs"}
+
+    full = without_names(SCENARIO.schema())["properties"]
+    for key in ("schedule", "faults", "shapers", "clocks"):
+        assert whole(schema)["properties"][key] == full[key]
 
 
 GOOD = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -80,7 +81,8 @@ def schema(
     else:
         from tsnbench.scenario.schema import json_schema
 
-    print_json(json_schema())
+    # For programs: without indentation it is less than a half.
+    print_line(json.dumps(json_schema(), separators=(",", ":"), ensure_ascii=False))
 
 
 def catalogue(

@@ -36,7 +36,8 @@ COMMANDS = {
     "compare": "compare",
     "send": "live.send",
     "receive": "live.receive",
-    "ui": "ui",
+    "ui": "editing.ui",
+    "lsp": "editing.lsp",
 }
 """Every command and the module of ``tsnbench.cli`` that has it under its name, in the order of ``--help``.
 

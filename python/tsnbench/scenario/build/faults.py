@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TypedDict
 
 from tsnbench.scenario import model
 from tsnbench.scenario.build import clock_faults
@@ -16,7 +16,7 @@ from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.common import SPAN
 from tsnbench.scenario.text.reading import Bad, Named, Reading
 from tsnbench.scenario.text.source import Scalar
-from tsnbench.scenario.units import DURATION
+from tsnbench.scenario.units import DURATION, Duration
 
 _KINDS = ("down", "loss", "bit-errors", "babble", "delay", "reorder", "duplicate", "schedule")
 _OWNERS = (
@@ -47,6 +47,19 @@ def faults(
     return tuple(fault for fault in found if fault is not None)
 
 
+class Span(TypedDict):
+    """When a fault is there."""
+
+    at: Duration
+    duration: Duration | None
+
+
+class Where(Span):
+    """When and at which ports a fault is there."""
+
+    port: str
+
+
 def _fault(
     reading: Reading, net: Net, fields: Fields, streams: Mapping[str, model.Stream]
 ) -> model.Fault | None:
@@ -58,7 +71,7 @@ def _fault(
             reading.problem(fields.place, fields.path, f"one of {', '.join(_KINDS)}", found, hint)
         return None
     kind = kinds[0]
-    span = {"at": fields.get("at", 0), "duration": fields.get("for")}
+    span: Span = {"at": fields.get("at", 0), "duration": fields.get("for")}
     for key, owners, example in _OWNERS:
         if key in fields.places and kind not in owners:
             reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {owners[0]}", kind)
@@ -87,7 +100,7 @@ def _fault(
     return model.Loss(port=port, **loss.given(net, model.Loss), **span)
 
 
-def _down(net: Net, text: Named, span: dict[str, Any]) -> model.LinkDown | model.NodeDown | None:
+def _down(net: Net, text: Named, span: Span) -> model.LinkDown | model.NodeDown | None:
     if "->" not in text and "--" not in text and text not in ("all", "*"):
         node = net.node(text)
         return None if node is None else model.NodeDown(node=node, **span)
@@ -97,7 +110,7 @@ def _down(net: Net, text: Named, span: dict[str, Any]) -> model.LinkDown | model
     return None if port is None else model.LinkDown(port=port, **span)
 
 
-def _delay(net: Net, fields: Fields, where: dict[str, Any]) -> model.Delay | None:
+def _delay(net: Net, fields: Fields, where: Where) -> model.Delay | None:
     written = fields["delay"]
     if not isinstance(written, Fields):
         return model.Delay(least=written, most=written, **where)
@@ -111,7 +124,7 @@ def _delay(net: Net, fields: Fields, where: dict[str, Any]) -> model.Delay | Non
     return delay
 
 
-def _reorder(net: Net, fields: Fields, where: dict[str, Any]) -> model.Delay | None:
+def _reorder(net: Net, fields: Fields, where: Where) -> model.Delay | None:
     text = fields["by"]
     held = SPAN.read(net.reading, Scalar(text.place, str(text), True), text.path)
     if isinstance(held, Bad):
@@ -119,11 +132,11 @@ def _reorder(net: Net, fields: Fields, where: dict[str, Any]) -> model.Delay | N
     return model.Delay(least=held, most=held, share=fields["reorder"], keeps_order=False, **where)
 
 
-def _duplicate(_: Net, fields: Fields, where: dict[str, Any]) -> model.Duplicate:
+def _duplicate(_: Net, fields: Fields, where: Where) -> model.Duplicate:
     return model.Duplicate(share=fields["duplicate"], after=fields.get("after", _AFTER), **where)
 
 
-def _schedule(net: Net, fields: Fields, where: dict[str, Any]) -> model.WrongSchedule | None:
+def _schedule(net: Net, fields: Fields, where: Where) -> model.WrongSchedule | None:
     written = fields["schedule"]
     if not isinstance(written, Fields):
         return model.WrongSchedule(**where)
@@ -140,7 +153,7 @@ def _schedule(net: Net, fields: Fields, where: dict[str, Any]) -> model.WrongSch
     return model.WrongSchedule(shift=written["shift"], **where)
 
 
-_TIMED: dict[str, Callable[[Net, Fields, dict[str, Any]], model.Fault | None]] = {
+_TIMED: dict[str, Callable[[Net, Fields, Where], model.Fault | None]] = {
     "delay": _delay,
     "reorder": _reorder,
     "duplicate": _duplicate,
@@ -148,7 +161,7 @@ _TIMED: dict[str, Callable[[Net, Fields, dict[str, Any]], model.Fault | None]] =
 }
 
 
-def _bit_errors(reading: Reading, fields: Fields, port: str, span: dict[str, Any]) -> model.Loss | None:
+def _bit_errors(reading: Reading, fields: Fields, port: str, span: Span) -> model.Loss | None:
     text = fields["bit-errors"]
     rate = Fraction(str(text)) * _PETABIT if _RATE.fullmatch(text) else None
     if rate is None or rate.denominator != 1 or not 0 <= rate <= _PETABIT:
@@ -159,7 +172,7 @@ def _bit_errors(reading: Reading, fields: Fields, port: str, span: dict[str, Any
 
 
 def _babble(
-    reading: Reading, fields: Fields, streams: Mapping[str, model.Stream], span: dict[str, Any]
+    reading: Reading, fields: Fields, streams: Mapping[str, model.Stream], span: Span
 ) -> model.Babble | None:
     name = fields["babble"]
     stream = streams.get(name)

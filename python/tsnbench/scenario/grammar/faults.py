@@ -30,7 +30,7 @@ FAULTS = ListOf(
                 "frames lost by chance: 1 %, or in bursts: {to-bad: 1 %, to-good: 20 %}",
             ),
             "bit-errors": Field(
-                Text("a bit error rate such as 1e-9", pattern=r"^[0-9](\.[0-9]+)?e-[0-9]+$"),
+                Text("a bit error rate such as 1e-9", pattern=r"^[0-9](\.[0-9]+)?e-[0-9]+$", number=True),
                 "independent bit errors: 1e-9; a frame with one is dropped by who receives it",
             ),
             "delay": Field(

@@ -224,11 +224,15 @@ _SLIPS = {"yes": "true", "on": "true", "True": "true", "no": "false", "off": "fa
 YES_NO = Choice({"true": True, "false": False}, "a yes or no", _SLIPS)
 
 
+OF = "x-of"
+"""In schemas, for editors of our own: what a text names, ``node`` or ``port``."""
+
+
 @dataclass(frozen=True)
 class Text:
     """A text that remembers its place. ``named``: it must be a name; ``swept``: a list makes a sweep.
 
-    ``number``: an editor need not ask for quotation marks around a whole number.
+    ``number``: an editor need not ask for quotation marks around a number.
     """
 
     what: str
@@ -260,11 +264,13 @@ class Text:
         return Named.at(text, value.place, path, self.of)
 
     def schema(self) -> Schema:
-        one: Schema = {"type": ["string", "integer"] if self.number else "string", "description": self.what}
+        one: Schema = {"type": ["string", "number"] if self.number else "string", "description": self.what}
         if self.named:
             one["pattern"] = rf"^({NAME.pattern})$|\$\{{"
         elif self.pattern:
             one["pattern"] = rf"({self.pattern})|\$\{{"
+        if self.of:
+            one[OF] = self.of
         return sweepable(one) if self.swept else one
 
 

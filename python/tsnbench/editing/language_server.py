@@ -1,0 +1,185 @@
+"""The language server: problems as one types, names and keys as one writes, and what a key means.
+
+Language Server Protocol 3.17, over standard input and output.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lsprotocol import types
+from pygls import uris
+from pygls.lsp.server import LanguageServer
+
+from tsnbench import __version__
+from tsnbench.editing.completion import Names, complete, meaning
+from tsnbench.editing.problems import Checked, checked_scenarios
+
+PAUSE_S = 0.15
+"""A text is checked when nothing was typed for so long."""
+SOURCE = "tsnbench"
+_DID_YOU_MEAN = re.compile(r"did you mean (\S+?)\?")
+_SCENARIO = re.compile(r"^(?:network|streams)\s*:", re.MULTILINE)
+_WHOLE_KEY = re.compile(r"[^\s,{}\[\]#:][^,{}\[\]#:]*(?=:(?:\s|$))")
+_WHOLE_VALUE = re.compile(r"\$\{[^}]*\}|[^\s,{}\[\]#][^,{}\[\]#\n]*")
+_KINDS = {
+    "key": types.CompletionItemKind.Property,
+    "value": types.CompletionItemKind.Value,
+    "name": types.CompletionItemKind.Variable,
+}
+
+
+@dataclass
+class _Open:
+    """What is known of an open text."""
+
+    names: Names = field(default_factory=Names)
+    """Of its last version that could be read."""
+    hints: list[tuple[types.Diagnostic, str]] = field(default_factory=list)
+
+
+def is_scenario(text: str) -> bool:
+    """Whether a YAML file is a scenario: others that an editor has open are left alone."""
+    return len(set(_SCENARIO.findall(text))) == 2
+
+
+def server() -> LanguageServer:
+    """A server that has not begun to read."""
+    made = LanguageServer(SOURCE, f"v{__version__}")
+    texts: dict[str, _Open] = {}
+
+    async def check(uri: str, pause: float) -> None:
+        document = made.workspace.get_text_document(uri)
+        version = document.version
+        await asyncio.sleep(pause)
+        if document.version != version or uri not in texts:
+            return
+        text = document.source
+        if not is_scenario(text):
+            publish(uri, version, [])
+            return
+        file = uris.to_fs_path(uri) or uri
+        loop = asyncio.get_running_loop()
+        answer, scenarios = await loop.run_in_executor(None, checked_scenarios, text, file)
+        # Answers to an earlier text come too late.
+        if uri not in texts or made.workspace.get_text_document(uri).version != version:
+            return
+        if scenarios:
+            texts[uri].names = Names.of(scenarios)
+        texts[uri].hints = diagnostics(answer, text, file)
+        publish(uri, version, [one for one, _ in texts[uri].hints])
+
+    def publish(uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+        made.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+
+    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    async def did_open(params: types.DidOpenTextDocumentParams) -> None:
+        texts[params.text_document.uri] = _Open()
+        await check(params.text_document.uri, 0)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    async def did_change(params: types.DidChangeTextDocumentParams) -> None:
+        await check(params.text_document.uri, PAUSE_S)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    async def did_save(params: types.DidSaveTextDocumentParams) -> None:
+        # A table beside it may have changed.
+        await check(params.text_document.uri, 0)
+
+    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def did_close(params: types.DidCloseTextDocumentParams) -> None:
+        texts.pop(params.text_document.uri, None)
+        publish(params.text_document.uri, None, [])
+
+    @made.feature(
+        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", ","])
+    )
+    def completion(params: types.CompletionParams) -> list[types.CompletionItem]:
+        uri = params.text_document.uri
+        text = made.workspace.get_text_document(uri).source
+        if uri not in texts or not is_scenario(text):
+            return []
+        line, column = characters(text, params.position)
+        return [
+            types.CompletionItem(
+                label=one.text,
+                kind=_KINDS[one.kind],
+                detail=one.about or None,
+                insert_text=f"{one.text}: " if one.kind == "key" else one.text,
+            )
+            for one in complete(text, line, column, texts[uri].names)
+        ]
+
+    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        text = made.workspace.get_text_document(params.text_document.uri).source
+        if not is_scenario(text):
+            return None
+        said = meaning(text, *characters(text, params.position))
+        return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, said)) if said else None
+
+    @made.feature(types.TEXT_DOCUMENT_CODE_ACTION)
+    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        uri = params.text_document.uri
+        found = []
+        for one, hint in texts[uri].hints if uri in texts else []:
+            meant = _DID_YOU_MEAN.search(hint)
+            if meant is None or one.range.start.line != params.range.start.line:
+                continue
+            edit = types.WorkspaceEdit(changes={uri: [types.TextEdit(one.range, meant[1])]})
+            title = f"Write {meant[1]}"
+            kind = types.CodeActionKind.QuickFix
+            found.append(types.CodeAction(title, kind, diagnostics=[one], is_preferred=True, edit=edit))
+        return found
+
+    return made
+
+
+def diagnostics(answer: Checked, text: str, file: str) -> list[tuple[types.Diagnostic, str]]:
+    """Problems and warnings at their places, each with its hint."""
+    lines = text.split("\n")
+    found = []
+    for one in answer["problems"]:
+        said = f"expected {one['expected']}, found {one['found']}"
+        if one["path"]:
+            said = f"{one['path']}: {said}"
+        place = (int(one["line"]), int(one["column"]))
+        found.append(_diagnostic(lines, file, str(one["file"]), place, said, str(one["hint"])))
+    for warning in answer["warnings"]:
+        where, line, column = (warning["place"] or f"{file}:1:1").rsplit(":", 2)
+        said = f"{warning['where']}: {warning['text']}"
+        made = _diagnostic(lines, file, where, (int(line), int(column)), said, warning["hint"])
+        made[0].severity = types.DiagnosticSeverity.Warning
+        found.append(made)
+    return found
+
+
+def _diagnostic(
+    lines: list[str], file: str, where: str, place: tuple[int, int], said: str, hint: str
+) -> tuple[types.Diagnostic, str]:
+    if where != file:
+        # It is in a table beside the scenario.
+        said, place = f"{Path(where).name}:{place[0]}:{place[1]}: {said}", (1, 1)
+    line, column = min(place[0], len(lines)) - 1, place[1] - 1
+    own = lines[line]
+    match = _WHOLE_KEY.match(own, column) or _WHOLE_VALUE.match(own, column)
+    end = column + len(match[0].rstrip()) if match else len(own)
+    span = types.Range(_position(own, line, column), _position(own, line, max(end, column)))
+    message = f"{said}\nhint: {hint}" if hint else said
+    return types.Diagnostic(span, message, severity=types.DiagnosticSeverity.Error, source=SOURCE), hint
+
+
+def _position(own: str, line: int, column: int) -> types.Position:
+    """The protocol counts UTF-16 units; places of tsnbench are characters."""
+    return types.Position(line, len(own[:column].encode("utf-16-le")) // 2)
+
+
+def characters(text: str, position: types.Position) -> tuple[int, int]:
+    """Line and column of a position, in characters."""
+    lines = text.split("\n")
+    line = min(position.line, len(lines) - 1)
+    before = lines[line].encode("utf-16-le")[: 2 * position.character]
+    return line, len(before.decode("utf-16-le", errors="ignore"))
