@@ -57,6 +57,11 @@ def share(part: Fraction | float, whole: Fraction | float = 1) -> str:
     return f"{float(Fraction(part) * 100 / Fraction(whole)):.1f} %"
 
 
+def share_of(part: float | None) -> str:
+    """``8.9 %`` of a limit; ``beyond`` of a limit of zero."""
+    return "beyond" if part is None else share(part)
+
+
 def count(number: int | None) -> str:
     """``1,234,567``."""
     return UNKNOWN if number is None else f"{number:,}"

@@ -63,7 +63,7 @@ def replay(
         document = run.plan.document
         if html is not None:
             refuse_large(document)
-        with progress("replay", document["duration_ns"]) as bar:
+        with progress("replay", 1, 1, document["duration_ns"]) as bar:
             table = passages(document, sightings_of(run, bar.simulated if bar else None))
         history = History(document, table)
         journeys = (

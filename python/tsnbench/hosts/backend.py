@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import results, traffic
 from tsnbench.backends.kernel.environment import Capabilities
@@ -33,6 +33,7 @@ from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.hosts.inventory import Inventory
     from tsnbench.hosts.job import HostJob
     from tsnbench.hosts.state.facts import Facts
@@ -162,7 +163,7 @@ class Hosts(Backend):
             listed = "\n".join(f"  {line}" for line in left)
             raise BackendError(f"not everything is as it was:\n{listed}")
 
-    def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
+    def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> Json:
         """Runs all attempts while devices with NETCONF have the Plan's configuration."""
         assert self._mapped is not None
         record = folder / records.HOSTS / DEPLOYED
@@ -175,11 +176,11 @@ class Hosts(Backend):
             told["devices"][device] = {"node": self._mapped.node(device), "configured": "by NETCONF"}
         return told
 
-    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> dict[str, Any]:
+    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> Json:
         document = dilated(plan.document, self.dilate)
         assert self._mapped is not None
         machines = self._hosts(document)
-        tried: list[dict[str, Any]] = []
+        tried: list[Json] = []
         bounds = self.inventory.sync
         try:
             for number in range(1, bounds.attempts + 1):
@@ -264,9 +265,7 @@ class Hosts(Backend):
                 self._facts.pop(name, None)
                 self._jobs.pop(name, None)
 
-    def _once(
-        self, plan: Plan, document: PlanDocument, folder: Path, pcap: bool, progress: Progress
-    ) -> dict[str, Any]:
+    def _once(self, plan: Plan, document: PlanDocument, folder: Path, pcap: bool, progress: Progress) -> Json:
         """Makes one attempt; ``document`` is the Plan in the hosts' time."""
         assert self._mapped is not None
         names = self._hosts(document)

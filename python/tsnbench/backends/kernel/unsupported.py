@@ -125,7 +125,7 @@ def _socket(stream: Stream, port: Port) -> Iterator[str]:
 
 
 def _addresses(plan: PlanDocument) -> Iterator[str]:
-    """A bridge has one port for an address of a VLAN, whoever the sender is."""
+    """A bridge has one port for an address of a VLAN, the same one for each sender."""
     sent: dict[tuple[int, str, int | None], set[int]] = {}
     for node, stream, leaves in multicast.departures(plan):
         key = (node, stream["destination_mac"], stream.get("vid"))

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import job, results, traffic
 from tsnbench.backends.kernel.device import Device
@@ -23,6 +23,7 @@ from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.plan.document import Plan
 
 
@@ -87,7 +88,7 @@ class VirtualMachine(Backend):
         manifest.note(folder, {"dilate": self.dilate, "guest": facts})
         end(folder, State.COMPLETE)
 
-    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
+    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> Json:
         tell = progress or (lambda passed, hops: None)
         facts, back = boot(self.job(plan), plan.document["seed"], self.limit_s(plan), lambda: tell(0, 0))
         return {**facts, **self.collect_results(plan, folder, back, pcap)}
@@ -101,7 +102,7 @@ class VirtualMachine(Backend):
         spans_ns: int = plan.document["duration_ns"] + plan.document["drain_ns"]
         return 120.0 + math.ceil(40 * spans_ns * self.dilate / 1e9)
 
-    def collect_results(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
+    def collect_results(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> Json:
         """Checks the guest's results and writes the run folder's files.
 
         Raises:
@@ -117,7 +118,7 @@ class VirtualMachine(Backend):
 
 def boot(
     told: dict[str, bytes], seed: int, limit_s: float, watch: Callable[[], None] = lambda: None
-) -> tuple[dict[str, Any], dict[str, bytes]]:
+) -> tuple[Json, dict[str, bytes]]:
     """Runs a job in a guest: returns the facts about the guest, and the results.
 
     Raises:

@@ -3,7 +3,7 @@
  * Captures at the wire itself, as files of pcap with ns: out, the first bit of the preamble; in, the last bit.
  *
  * In true time (start: 1), or by the clock of the port, in its ticks (2).
- * They cost no process, and their stamps are those of the wire, not those of whoever comes to look.
+ * They cost no process, and their stamps are those of the wire, not those of a process that reads them later.
  */
 
 #include <linux/vmalloc.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* PTP hardware clocks: an oscillator with a true error, steered by whoever has the device open. */
+/* PTP hardware clocks: an oscillator with a true error, steered by the process that has the device open. */
 
 #include <linux/random.h>
 #include <linux/vmalloc.h>

@@ -1,0 +1,152 @@
+"""Schedulers of asynchronous traffic shaping, worked out by hand. IEEE 802.1Q-2022, 8.6.11.
+
+1250 octets on the wire are 10,000 bit: every 100 us they have 100 Mbit/s, every 70 us 142,857,142.9 bit/s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+TEXT = """\
+name: asynchronous
+duration: 10 ms
+network:
+  stations: [a, b, c]
+  bridges: [s1, s2]
+  links: {rate: 1 Gbit/s, between: [a-s1, c-s1, s1-s2, s2-b]}
+  queues: {classes: {5: 2, 4: 1, 0: 0}}
+streams:
+  even: {from: a, to: b, pcp: 5, phy: 1250 B, period: 100 us}
+  late: {from: a, to: b, pcp: 5, phy: 1250 B, period: 70 us, jitter: 10 us}
+  other: {from: c, to: b, pcp: 5, phy: 1250 B, period: 200 us}
+  low: {from: a, to: b, pcp: 4, phy: 1250 B, period: 1 ms}
+  rest: {from: a, to: b, pcp: 0, phy: 1542 B, saturating: true}
+shapers:
+  all: {ats: {pcp: [5, 4]}}
+"""
+
+
+def schedulers(text: str) -> dict[str, list[tuple[str, int, int]]]:
+    """Node -> the group, rate (bit/s) and burst (bit) of each of its schedulers."""
+    document: Any = plan(read_scenario(text, "asynchronous.yaml")[0]).document
+    found = {}
+    for one in document["policing"]:
+        name = document["nodes"][one["node"]]["name"]
+        found[name] = [
+            (one["groups"][own["group"]]["name"], own["cir_bps"], own["cbs_bits"])
+            for own in one["schedulers"]
+        ]
+    return found
+
+
+def test_filters_name_the_flow_its_port_of_arrival_and_its_scheduler() -> None:
+    document: Any = plan(read_scenario(TEXT, "asynchronous.yaml")[0]).document
+    first, second = document["policing"]
+    names = [port["name"] for port in document["ports"]]
+
+    def told(one: Any) -> list[tuple[str, list[str], list[int], int]]:
+        return [
+            (
+                f["name"],
+                [names[document["ports"][n]["peer"]] for n in f["ports"]],
+                f["streams"],
+                f["scheduler"],
+            )
+            for f in one["filters"]
+        ]
+
+    assert told(first) == [
+        ("even", ["a -> s1"], [0], 0),
+        ("late", ["a -> s1"], [1], 1),
+        ("other", ["c -> s1"], [2], 2),
+        ("low", ["a -> s1"], [3], 3),
+    ]
+    flows = ("even", "late", "other", "low")
+    assert told(second) == [(name, ["s1 -> s2"], [n], n) for n, name in enumerate(flows)]
+
+
+def test_a_frame_for_two_ports_has_one_scheduler_and_those_after_it_theirs() -> None:
+    text = TEXT.replace("stations: [a, b, c]", "stations: [a, b, c, d]").replace("s2-b]", "s2-b, s1-d]")
+    text = text.replace("even: {from: a, to: b,", "even: {from: a, to: [b, d],")
+    found = schedulers(text)
+    assert found["s1"] == schedulers(TEXT)["s1"]
+    assert found["s2"] == schedulers(TEXT)["s2"]
+
+
+def test_a_tag_of_redundancy_counts() -> None:
+    """Six octets more on the wire: 10,048 bit every 100 us, and at least 1256 B at once."""
+    text = TEXT.replace("s2-b]", "s2-b, a-s2]").replace(
+        "even: {from: a, to: b,", "even: {from: a, to: b, frer: {},"
+    )
+    found = schedulers(text)
+    assert found["s1"][0] == ("a -> s1 class 2", 100_480_000, 10_048)
+    said = refused(text.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 1255 B}"))
+    assert "at least 1256 B, a frame of even on the wire, found 1255 B" in said
+
+
+def refused(text: str) -> str:
+    with pytest.raises(PlanningErrors) as caught:
+        plan(read_scenario(text, "asynchronous.yaml")[0])
+    return str(caught.value)
+
+
+def test_a_scheduler_has_what_its_flow_may_release() -> None:
+    """A flow that is late by 10 of 70 us may release 1/7 of a frame more at once: 1,428.6 bit."""
+    found = schedulers(TEXT)
+    assert sorted(found) == ["s1", "s2"]
+    assert found["s1"] == [
+        ("a -> s1 class 2", 100_000_000, 10_000),
+        ("a -> s1 class 2", 142_857_143, 11_429),
+        ("c -> s1 class 2", 50_000_000, 10_000),
+        ("a -> s1 class 1", 10_000_000, 10_000),
+    ]
+    assert [one[1:] for one in found["s2"]] == [one[1:] for one in found["s1"]]
+    # All come over one link there: a group for each class.
+    assert [one[0] for one in found["s2"]] == ["s1 -> s2 class 2"] * 3 + ["s1 -> s2 class 1"]
+
+
+def test_a_unit_of_several_frames_comes_at_once() -> None:
+    """2,944 octets are two frames of 1,472 octets of payload: twice 1,542 on the wire with a tag."""
+    text = TEXT.replace(
+        "even: {from: a, to: b, pcp: 5, phy: 1250 B", "even: {from: a, to: b, pcp: 5, units: [2944 B]"
+    )
+    (_, rate, burst), *_ = schedulers(text)["s1"]
+    assert (rate, burst) == (2 * 1542 * 8 * 10_000, 2 * 1542 * 8)
+
+
+def test_what_is_written_stays() -> None:
+    found = schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], rate: 300 Mbit/s, burst: 2000 B}"))
+    assert {one[1:] for one in found["s1"]} == {(300_000_000, 16_000)}
+    found = schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], rate: 300 Mbit/s}"))
+    assert [one[1:] for one in found["s1"]][:2] == [(300_000_000, 10_000), (300_000_000, 11_429)]
+    found = schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 2000 B}"))
+    assert [one[1:] for one in found["s1"]][:2] == [(100_000_000, 16_000), (142_857_143, 16_000)]
+
+
+def test_only_named_priorities_at_shaped_ports_have_schedulers() -> None:
+    found = schedulers(TEXT.replace("all: {ats: {pcp: [5, 4]}}", "s2 -> b: {ats: {pcp: [4]}}"))
+    assert found == {"s2": [("s1 -> s2 class 1", 10_000_000, 10_000)]}
+
+
+def test_a_flow_without_a_period_needs_rate_and_burst() -> None:
+    text = TEXT.replace("period: 200 us}", "poisson: 10 Mbit/s}")
+    assert "streams.other: expected a periodic stream, or rate and burst with ats, found poisson" in refused(
+        text
+    )
+    for half in ("rate: 50 Mbit/s", "burst: 1250 B"):
+        assert "expected a periodic stream, or rate and burst" in refused(
+            text.replace("pcp: [5, 4]}", f"pcp: [5, 4], {half}}}")
+        )
+    found = schedulers(text.replace("pcp: [5, 4]}", "pcp: [5, 4], rate: 50 Mbit/s, burst: 1250 B}"))
+    assert {one[1:] for one in found["s1"]} == {(50_000_000, 10_000)}
+
+
+def test_a_burst_holds_at_least_one_frame() -> None:
+    said = refused(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 1249 B}"))
+    assert "ats.burst: expected at least 1250 B, a frame of even on the wire, found 1249 B" in said
+    assert schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 1250 B}"))
