@@ -358,3 +358,25 @@ def test_a_run_ends_with_the_program_that_holds_its_input(tmp_path: Path) -> Non
         assert begun.wait(60) == 143
     manifest = json.loads((tmp_path / "runs/small/manifest.json").read_text())
     assert manifest["state"] == "interrupted"
+
+
+def test_a_run_that_a_program_holds_is_interrupted_also_in_the_background(tmp_path: Path) -> None:
+    """A shell ignores SIGINT for what it starts in the background, and all its children inherit this."""
+    (tmp_path / "small.yaml").write_text(SMALL.replace("LIMIT", "1 ms").replace("20 ms", "20000 s"))
+    words = f"{sys.executable} -m tsnbench run small.yaml --progress json --until-closed"
+    with subprocess.Popen(
+        ["sh", "-c", f"trap '' INT; exec {words}"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as begun:
+        assert begun.stderr is not None
+        while '"ns"' not in (line := begun.stderr.readline()):
+            assert line, "it has ended"
+        begun.send_signal(signal.SIGINT)
+        begun.stderr.read()
+        assert begun.wait(60) == 130
+    manifest = json.loads((tmp_path / "runs/small/manifest.json").read_text())
+    assert manifest["state"] == "interrupted"

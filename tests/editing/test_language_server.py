@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from lsprotocol import types
+from pygls.workspace import Workspace
 
 from editing.client import Client
 from editing.test_completion import TEXT, at
+from tsnbench.editing import language_server
+from tsnbench.editing.problems import Checked, checked_scenarios
+from tsnbench.scenario.model import Scenario
 
 ERRORS = sorted((Path(__file__).parents[1] / "errors").glob("*.yaml"))
 
@@ -75,6 +83,78 @@ def test_only_the_last_of_fast_changes_is_checked(client: Client, tmp_path: Path
         client.change(uri, version, TEXT.replace("pcp: 5", f"pcp: {7 + version}"))
     client.change(uri, 12, TEXT)
     assert client.problems(uri, 12) == []
+
+
+def test_one_text_is_checked_at_a_time(tmp_path: Path) -> None:
+    """Threads would share one processor, and old texts would hold up the last one."""
+    begun, most, now = [], 0, 0
+
+    def slow(text: str, file: str) -> tuple[Checked, list[Scenario]]:
+        nonlocal most, now
+        now += 1
+        most = max(most, now)
+        begun.append(text)
+        time.sleep(0.2)
+        now -= 1
+        return checked_scenarios(text, file)
+
+    with patch("tsnbench.editing.language_server.checked_scenarios", slow):
+        asyncio.run(_type_fast(tmp_path))
+    assert most == 1
+    assert len(begun) <= 3
+
+
+async def _type_fast(folder: Path) -> None:
+    """Opens a text and changes it five times while it is checked."""
+    made = language_server.server()
+    told: list[types.PublishDiagnosticsParams] = []
+    made.protocol._workspace = Workspace(folder.as_uri())
+    uri = (folder / "two.yaml").as_uri()
+    did_open = made.protocol.fm.features[types.TEXT_DOCUMENT_DID_OPEN]
+    did_change = made.protocol.fm.features[types.TEXT_DOCUMENT_DID_CHANGE]
+    with patch.object(made, "text_document_publish_diagnostics", told.append):
+        document = types.TextDocumentItem(uri, "yaml", 1, TEXT)
+        made.workspace.put_text_document(document)
+        waiting = [asyncio.create_task(did_open(types.DidOpenTextDocumentParams(document)))]
+        for version in range(2, 7):
+            await asyncio.sleep(0.05)
+            own = types.VersionedTextDocumentIdentifier(version, uri)
+            made.workspace.update_text_document(own, types.TextDocumentContentChangeWholeDocument(TEXT))
+            changed = types.DidChangeTextDocumentParams(own, [])
+            waiting.append(asyncio.create_task(did_change(changed)))
+        await asyncio.gather(*waiting)
+    assert told[-1].version == 6
+
+
+def test_a_check_that_fails_is_told_and_the_server_goes_on(tmp_path: Path) -> None:
+    def wrong(text: str, file: str) -> tuple[Checked, list[Scenario]]:
+        raise KeyError("nothing")
+
+    told: list[types.PublishDiagnosticsParams] = []
+
+    async def open_it() -> None:
+        made = language_server.server()
+        made.protocol._workspace = Workspace(tmp_path.as_uri())
+        document = types.TextDocumentItem((tmp_path / "two.yaml").as_uri(), "yaml", 1, TEXT)
+        made.workspace.put_text_document(document)
+        with patch.object(made, "text_document_publish_diagnostics", told.append):
+            await made.protocol.fm.features[types.TEXT_DOCUMENT_DID_OPEN](
+                types.DidOpenTextDocumentParams(document)
+            )
+
+    with patch("tsnbench.editing.language_server.checked_scenarios", wrong):
+        asyncio.run(open_it())
+    (one,) = told[-1].diagnostics
+    assert one.message == "tsnbench could not check this text: KeyError: 'nothing'"
+
+
+def test_what_cannot_be_planned_is_at_its_place(client: Client, tmp_path: Path) -> None:
+    """The text is well-formed: only the planner finds that no frame can be so early."""
+    uri = (tmp_path / "plan.yaml").as_uri()
+    found = client.open(uri, TEXT.replace("500 us}", "500 us, requires: {delay: 1 ns}}", 1))
+    (one,) = (one for one in found if one["severity"] == 1)
+    assert one["message"].startswith("streams.cam.requires.delay: expected ")
+    assert one["range"]["start"]["line"] == TEXT.split("\n").index("streams:") + 1
 
 
 def test_names_and_keys_are_offered_and_explained(client: Client, tmp_path: Path) -> None:

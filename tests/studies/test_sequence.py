@@ -17,7 +17,7 @@ import pytest
 from support.study_processes import kill_group, start, study
 from tsnbench.cli.study import crew
 from tsnbench.scenario.errors import ScenarioErrors
-from tsnbench.studies import statistics, study_file
+from tsnbench.studies import sequence, statistics, study_file
 from tsnbench.studies.sequence import Progress, Repetitions
 from tsnbench.studies.statistics import State
 from tsnbench.studies.store import FORMAT, Content, Store
@@ -63,6 +63,28 @@ def test_each_combination_stops_at_the_second_narrow_look_in_a_row(place: Path) 
         assert not any(one and two for one, two in itertools.pairwise(narrow[:-1]))
         assert float(row["reached"]) == pytest.approx(half_width(own), rel=1e-3)
     assert all(10 < count < 60 for count in counts.values())
+
+
+def test_the_rule_is_asked_again_only_after_another_result(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers ask after every run; of 10,000 combinations, one has another result."""
+    (place / "study.yaml").write_text(UNTIL, encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "made")
+    store = Store(place / "made")
+    made = Repetitions(store, store.read())
+    asked = 0
+
+    def counting(*words: Any) -> Progress:
+        nonlocal asked
+        asked += 1
+        return decided(*words)
+
+    decided = sequence._decided
+    monkeypatch.setattr(sequence, "_decided", counting)
+    first = made.progress()
+    assert asked == 2
+    assert (made.progress(), asked) == (first, 2)
 
 
 def test_a_kill_and_any_number_of_workers_give_the_same_table(place: Path) -> None:

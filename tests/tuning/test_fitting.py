@@ -43,10 +43,50 @@ def test_a_link_is_full_with_as_many_frames_as_its_period_has_time_for(begin: in
     assert (found.now, found.count, found.certain) == (begin, 42, False)
     judged = {one.value: one for one in found.evaluations}
     assert (judged["42"].met, judged["43"].met) == (True, False)
-    assert "load of 101.824 Mbit/s at a rate of 100 Mbit/s" in judged["43"].reason
+    assert judged["43"].reason == (
+        "cam.1: the queue of class 5 at one -> b grows without end: "
+        "load of 101.824 Mbit/s, 100 Mbit/s can be sent"
+    )
     assert found.tightest is not None
     first = found.tightest.uses[0]
     assert (first.kind, first.share) == (Kind.LINK, pytest.approx(42 * 11.84 / 500))
+
+
+@pytest.mark.parametrize("judge", Judge)
+@pytest.mark.parametrize(
+    ("shaper", "sent", "right"),
+    [
+        # 20 Mbit/s for frames of 2.368 Mbit/s.
+        ("cbs: {5: 20 Mbit/s}", "20 Mbit/s", 8),
+        # 50 us of 500 us, 10 Mbit/s: four frames.
+        (
+            "gates: {cycle: 500 us, entries: [{open: [5], for: 50 us}, {open: [0], for: 450 us}]}",
+            "10 Mbit/s",
+            4,
+        ),
+    ],
+)
+def test_a_queue_of_the_talker_may_not_grow_without_end(
+    judge: Judge, shaper: str, sent: str, right: int
+) -> None:
+    """The delay from the send timestamp leaves out the wait there, so no requirement would say so."""
+    found = fitting(
+        scenario(f"{FRAME}, requires: {{delay: 10 ms}}", shapers=f"shapers:\n  one -> b: {{{shaper}}}\n"),
+        "cam",
+        judge,
+    )
+    assert found.count == right
+    after = next(one for one in found.evaluations if one.value == str(right + 1))
+    assert after.reason.endswith(f"{sent} can be sent")
+
+
+def test_higher_classes_leave_less() -> None:
+    """80 Mbit/s above: 8 of 2.368 Mbit/s fit in the other 20, not 9."""
+    more = "  high: {from: one, to: three, pcp: 7, frame: 980 B, period: 100 us}\n"
+    found = fitting(scenario(f"{FRAME}, requires: {{delay: 10 ms}}", more=more), "cam", Judge.SIMULATION)
+    assert found.count == 8
+    after = next(one for one in found.evaluations if one.value == "9")
+    assert after.reason.endswith("grows without end: load of 21.312 Mbit/s, 20 Mbit/s can be sent")
 
 
 @pytest.mark.parametrize("judge", Judge)

@@ -55,7 +55,10 @@ def test_the_worst_case_needs_a_slope_that_is_no_smaller_than_that_of_one_run() 
 def test_a_grid_without_an_answer_says_why() -> None:
     (answer,) = answers(slopes("90 Mbit/s"), "slope", Judge.BOUNDS, file="cbs.yaml")
     assert (answer.value, answer.command) == (None, None)
-    assert "delay from release" in answer.evaluations[0].reason
+    assert answer.evaluations[0].reason == (
+        "limited: the queue of class 3 at zgw1 -> zgw2 grows without end: "
+        "load of 100 Mbit/s, 80 Mbit/s can be sent"
+    )
 
 
 def test_every_other_parameter_makes_a_question_of_its_own() -> None:

@@ -165,6 +165,19 @@ def test_no_more_than_some_run_at_once(folder: Path) -> None:
         jobs.close()
 
 
+def test_jobs_that_have_ended_stay_listed_and_the_oldest_go(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tsnbench.ui.jobs.MOST_LISTED", 2)
+    (folder / "wrong.yaml").write_text("network: 1\n")
+    jobs = Jobs(folder)
+    for _ in range(4):
+        jobs.start("wrong.yaml")
+        until(lambda: all(job["state"] == "ended" for job in jobs.told()))
+    assert [job["job"] for job in jobs.told()] == [4, 3]
+    assert not jobs.stop(1)
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_runs_end_with_the_server(folder: Path, how: signal.Signals) -> None:
     command = [sys.executable, "-m", "tsnbench", "ui", str(folder)]

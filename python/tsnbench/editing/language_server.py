@@ -50,27 +50,38 @@ def server() -> LanguageServer:
     """A server that has not begun to read."""
     made = LanguageServer(SOURCE, f"v{__version__}")
     texts: dict[str, _Open] = {}
+    # Checks of a large text take seconds: one at a time, and none of a text that has changed meanwhile.
+    turn = asyncio.Lock()
 
     async def check(uri: str, pause: float) -> None:
         document = made.workspace.get_text_document(uri)
         version = document.version
         await asyncio.sleep(pause)
-        if document.version != version or uri not in texts:
-            return
-        text = document.source
+        async with turn:
+            if uri in texts and made.workspace.get_text_document(uri).version == version:
+                await check_now(uri, version)
+
+    async def check_now(uri: str, version: int | None) -> None:
+        text = made.workspace.get_text_document(uri).source
         if not is_scenario(text):
             publish(uri, version, [])
             return
         file = uris.to_fs_path(uri) or uri
         loop = asyncio.get_running_loop()
-        answer, scenarios = await loop.run_in_executor(None, checked_scenarios, text, file)
+        try:
+            answer, scenarios = await loop.run_in_executor(None, checked_scenarios, text, file)
+            found = diagnostics(answer, text, file)
+        except Exception as error:
+            # The server goes on, and the user sees that this text was not judged.
+            said = f"tsnbench could not check this text: {type(error).__name__}: {error}"
+            scenarios, found = [], [_diagnostic(text.split("\n"), file, file, (1, 1), said, "")]
         # Answers to an earlier text come too late.
         if uri not in texts or made.workspace.get_text_document(uri).version != version:
             return
         if scenarios:
             texts[uri].names = Names.of(scenarios)
-        texts[uri].hints = diagnostics(answer, text, file)
-        publish(uri, version, [one for one, _ in texts[uri].hints])
+        texts[uri].hints = found
+        publish(uri, version, [one for one, _ in found])
 
     def publish(uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
         made.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))

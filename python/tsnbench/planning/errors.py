@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from tsnbench.errors import InputError
 
@@ -25,8 +24,18 @@ class PlanningProblem:
         text = f"{where}{self.path}: expected {self.expected}, found {self.found}"
         return f"{text}\n  hint: {self.hint}" if self.hint else text
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def as_dict(self) -> dict[str, str | int]:
+        """The fields of :class:`tsnbench.scenario.errors.Problem`; the place is 1:1 if none is known."""
+        file, line, column = (self.where or ":1:1").rsplit(":", 2)
+        return {
+            "file": file,
+            "line": int(line),
+            "column": int(column),
+            "path": self.path,
+            "expected": self.expected,
+            "found": self.found,
+            "hint": self.hint or "",
+        }
 
 
 class PlanningErrors(InputError):  # noqa: N818 - it holds many

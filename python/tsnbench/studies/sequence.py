@@ -60,12 +60,14 @@ class Repetitions:
         self.content = content
         self._found: dict[str, Mapping[str, Any]] = {}
         self._points = _points(content) if content.until else []
+        self._decided: dict[int, tuple[int, Progress]] = {}
+        """By combination: how many results the rule has seen, and what it said."""
 
     def progress(self) -> list[Progress]:
         """All combinations in the order of the list."""
         if self.content.until is None:
             return [Progress(self.content.runs)]
-        return [self._of(runs, self.content.until) for runs in self._points]
+        return [self._of(place, runs, self.content.until) for place, runs in enumerate(self._points)]
 
     def counted(self) -> Content:
         """The list with the runs that count or are wanted now, in its order."""
@@ -99,7 +101,8 @@ class Repetitions:
             )
         return self._found[run.id]
 
-    def _of(self, runs: Sequence[Request], until: Until) -> Progress:
+    def _of(self, place: int, runs: Sequence[Request], until: Until) -> Progress:
+        """What the rule says about a combination; it is asked again only after another result."""
         if len(runs) == 1:
             return Progress(tuple(runs))
         made: list[Mapping[str, Any]] = []
@@ -110,22 +113,30 @@ class Repetitions:
             made.append(result)
         if len(made) < until.least:
             return Progress(tuple(runs[: until.least]), State.CONTINUE)
-        who = _targets(until, made[0]["rows"])
-        series = [[_estimate(one["rows"], *whose) for one in made] for whose in who]
-        end, reason = _hopeless(until, who, series, made)
-        asked = [_asked(until, *whose) for whose in who]
-        decided = until.rule.decide([Target(*one) for one in zip(asked, series, strict=True)])
-        count, state = decided.replications, decided.state
-        if end is not None and state != State.REACHED:
-            # An interval needs an estimate of every repetition: no further one can help.
-            count, state = end, State.NOT_REACHED if len(made) >= end else State.CONTINUE
-        looks = []
-        for place, whose in enumerate(who):
-            interval = decided.intervals[place]
-            width = interval.relative_half_width if interval else None
-            looks.append(Look(*whose, asked[place], width, decided.each))
-        kept = reason if state == State.NOT_REACHED else ""
-        return Progress(tuple(runs[:count]), state, tuple(looks), kept)
+        seen, known = self._decided.get(place, (0, None))
+        if known is None or seen != len(made):
+            known = _decided(runs, until, made)
+            self._decided[place] = len(made), known
+        return known
+
+
+def _decided(runs: Sequence[Request], until: Until, made: Sequence[Mapping[str, Any]]) -> Progress:
+    who = _targets(until, made[0]["rows"])
+    series = [[_estimate(one["rows"], *whose) for one in made] for whose in who]
+    end, reason = _hopeless(until, who, series, made)
+    asked = [_asked(until, *whose) for whose in who]
+    decided = until.rule.decide([Target(*one) for one in zip(asked, series, strict=True)])
+    count, state = decided.replications, decided.state
+    if end is not None and state != State.REACHED:
+        # An interval needs an estimate of every repetition: no further one can help.
+        count, state = end, State.NOT_REACHED if len(made) >= end else State.CONTINUE
+    looks = []
+    for place, whose in enumerate(who):
+        interval = decided.intervals[place]
+        width = interval.relative_half_width if interval else None
+        looks.append(Look(*whose, asked[place], width, decided.each))
+    kept = reason if state == State.NOT_REACHED else ""
+    return Progress(tuple(runs[:count]), state, tuple(looks), kept)
 
 
 def _points(content: Content) -> list[list[Request]]:

@@ -22,6 +22,7 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import some
 from tsnbench.scenario.model import Scenario
 from tsnbench.tuning.bisection import first, greatest
+from tsnbench.tuning.overload import overloads
 from tsnbench.tuning.tightest import Tightest, tightest
 
 
@@ -173,8 +174,9 @@ MOST_FLOWS = 10_000
 def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOWS) -> Fitting:
     """The greatest ``count`` of a stream, from 1 to ``most``, with which every requirement is kept.
 
-    The requirements of all streams count, also those of the flows that are added, and no port may have a load
-    beyond its rate. The number is searched from the present one, in steps that double, then by bisection.
+    The requirements of all streams count, also those of the flows that are added, and no queue on the way of
+    a stream with a requirement may grow without end. The number is searched from the present one, in steps
+    that double, then by bisection.
 
     Raises:
         InputError: the scenario has no such stream, or no requirement, or ``most`` is no number of flows.
@@ -191,10 +193,6 @@ def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOW
     def meets(count: int) -> bool:
         streams = {**scenario.streams, stream: own.model_copy(update={"count": count})}
         met, reason, made = _judged(scenario.model_copy(update={"streams": streams}), judge)
-        full = [] if made is None else [one for one in made.warnings if one.kind == "port-overload"]
-        if met and full:
-            # A delay leaves out the wait in the talker's own port, which grows without end there.
-            met, reason = False, str(full[0])
         seen[count] = Evaluation(str(count), met, reason)
         if made is not None and met:
             plans.clear()
@@ -221,6 +219,8 @@ def _judged(scenario: Scenario, judge: Judge) -> tuple[bool, str, Plan | None]:
     except InputError as error:
         # Too small a shaper or window has no Plan: a value that does not meet, with the reason.
         return False, str(error).splitlines()[0], None
+    for overload in overloads(plan.document):
+        return False, str(overload), plan
     return *JUDGES[judge](plan), plan
 
 

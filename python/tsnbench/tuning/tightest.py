@@ -83,7 +83,7 @@ def _rank(use: Use) -> tuple[float, int, str]:
 
 
 def _ports(document: PlanDocument) -> Iterator[Use]:
-    planned = _planned_windows(document)
+    planned, assigned = _planned_windows(document), _assigning(document)
     for place, (port, loads) in enumerate(zip(document["ports"], class_loads(document), strict=True)):
         name, rate = port["name"], Fraction(port["rate_bps"])
         if asked := total(loads):
@@ -91,6 +91,8 @@ def _ports(document: PlanDocument) -> Iterator[Use]:
         slopes = [one["cbs"]["idle_slope_bps"] for one in port["classes"] if "cbs" in one]
         if slopes:
             yield _use(Kind.RESERVATION, name, Fraction(sum(slopes)), rate, False)
+        if port["node"] in assigned:
+            continue
         for number, load in enumerate(loads):
             yield from _class(port, number, load, planned=(place, number) in planned)
 
@@ -102,6 +104,18 @@ def _planned_windows(document: PlanDocument) -> set[tuple[int, int]]:
         for stream in document["streams"]
         if "scheduled" in stream
         for hop in stream["route"]
+    }
+
+
+def _assigning(document: PlanDocument) -> set[int]:
+    """Nodes whose stream gates assign priorities: which class has which load there changes in a cycle.
+
+    IEEE 802.1Q-2022, 8.6.5.4.
+    """
+    return {
+        own["node"]
+        for own in document.get("policing", ())
+        if any("ipv" in entry for gate in own.get("gates", ()) for entry in gate["entries"])
     }
 
 

@@ -121,8 +121,15 @@ def _api(workspace: Workspace) -> list[Route]:
     """Files, problems and runs."""
 
     def listing() -> Any:
-        runs = [answers.run_state(workspace.folder / name, name) for name in workspace.runs()]
-        return {"folder": str(workspace.folder), "scenarios": workspace.scenarios(), "runs": runs}
+        scenarios, more_scenarios = workspace.scenarios()
+        runs, more_runs = workspace.runs()
+        return {
+            "folder": str(workspace.folder),
+            "scenarios": scenarios,
+            "more_scenarios": more_scenarios,
+            "runs": [answers.run_state(workspace.folder / name, name) for name in runs],
+            "more_runs": more_runs,
+        }
 
     async def everything(_: Request) -> Response:
         return JSONResponse(await run_in_threadpool(listing))

@@ -13,8 +13,8 @@ from threading import Lock
 from tsnbench import foreign
 from tsnbench.runs import file_names
 
-MOST_FILES = 5000
-"""Most files of each kind in a list."""
+MOST_LISTED = 500
+"""Most files of each kind in a list; the others are counted."""
 LARGEST_SCENARIO = 64 << 20
 SUFFIXES = (".yaml", ".yml")
 _SKIPPED = {"node_modules", "target", "__pycache__"}
@@ -43,23 +43,23 @@ class Workspace:
         self.folder = folder.resolve(strict=True)
         self._writing = Lock()
 
-    def scenarios(self) -> list[str]:
-        """The YAML files of the folder, by name."""
-        found = (
+    def scenarios(self) -> tuple[list[str], int]:
+        """The YAML files of the folder, by name, and how many more there are."""
+        found = sorted(
             path.relative_to(self.folder).as_posix()
             for path in self._files()
             if path.suffix in SUFFIXES and not path.is_symlink()
         )
-        return sorted(name for name, _ in zip(found, range(MOST_FILES), strict=False))
+        return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
 
-    def runs(self) -> list[str]:
-        """The folders with a manifest, by name."""
-        found = (
-            path.parent.relative_to(self.folder).as_posix()
+    def runs(self) -> tuple[list[str], int]:
+        """The folders with a manifest, the newest first, and how many more there are."""
+        found = sorted(
+            (-_changed(path), path.parent.relative_to(self.folder).as_posix())
             for path in self._files()
             if path.name == file_names.MANIFEST and not path.is_symlink()
         )
-        return sorted(name for name, _ in zip(found, range(MOST_FILES), strict=False))
+        return [name for _, name in found[:MOST_LISTED]], max(0, len(found) - MOST_LISTED)
 
     def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
         """The regular file of this name after all links are followed.
@@ -117,6 +117,14 @@ class Workspace:
         for root, folders, files in os.walk(self.folder):
             folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
             yield from (Path(root) / one for one in sorted(files) if not one.startswith("."))
+
+
+def _changed(path: Path) -> int:
+    """When a file was written; 0 if it has gone meanwhile."""
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def tag(content: bytes) -> str:

@@ -88,7 +88,12 @@ def line(content: dict[str, str | int]) -> None:
 
 
 def end_with_input() -> None:
-    """Ends this process, as SIGTERM does, with the process that started it and holds its standard input."""
+    """Ends this process, as SIGTERM does, with the process that started it and holds its standard input.
+
+    That process may interrupt it, also where SIGINT is ignored: shells start jobs in the background so.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def wait() -> None:
         with suppress(OSError, ValueError):

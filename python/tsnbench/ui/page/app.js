@@ -27,9 +27,22 @@ async function list() {
   if (!answer.ok) return say(await answer.text(), "bad");
   const found = await answer.json();
   at("folder").textContent = found.folder;
-  at("scenarios").replaceChildren(...found.scenarios.map((name) => entry(name, (button) => load(name, button))));
-  at("runs").replaceChildren(...found.runs.map(runEntry));
+  at("scenarios").replaceChildren(...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios));
+  at("runs").replaceChildren(...found.runs.map(runEntry), ...more(found.more_runs));
   document.body.dataset.ready = "yes";
+}
+
+function scenarioEntry(name) {
+  const item = entry(name, (button) => load(name, button));
+  if (open?.name === name) item.firstChild.setAttribute("aria-current", "true");
+  return item;
+}
+
+function more(count) {
+  if (!count) return [];
+  const item = document.createElement("li");
+  item.textContent = `and ${count} more`;
+  return [item];
 }
 
 function runEntry(run) {

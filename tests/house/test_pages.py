@@ -1,0 +1,31 @@
+"""Every page of the documentation stands in the index: what nothing leads to is not found, nor built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def _listed(page: Path) -> set[Path]:
+    """The pages that the tables of contents of a page name."""
+    found = set()
+    for table in re.findall(
+        r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    ):
+        for line in table.splitlines():
+            if line and not line.startswith(":"):
+                found |= set(page.parent.glob(f"{line.strip()}.md")) or {page.parent / f"{line.strip()}.md"}
+    return {one.resolve() for one in found}
+
+
+def test_every_guide_concept_and_reference_is_in_a_table_of_contents() -> None:
+    pages = {
+        page.resolve() for room in ("guides", "concepts", "reference") for page in (DOCS / room).glob("*.md")
+    }
+    listed = {one for page in DOCS.rglob("*.md") for one in _listed(page)}
+    assert len(pages) > 20
+    assert pages - listed == set()
+    # Pages that are generated while building need not be there yet.
+    assert {one for one in listed if not one.is_file() and one.parent.name in ("guides", "concepts")} == set()
