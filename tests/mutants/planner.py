@@ -36,6 +36,7 @@ PLANNING_TESTS = [
     "tests/planning/test_left_to_plan.py",
     "tests/planning/test_mechanisms_together.py",
     "tests/planning/test_passes.py",
+    "tests/planning/test_refusals.py",
     "tests/planning/test_places.py",
     "tests/planning/test_release_delay.py",
     "tests/planning/topology/test_bridging.py",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tsnbench.errors import InputError
+
+_PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,9 @@ class PlanningProblem:
         return f"{text}\n  hint: {self.hint}" if self.hint else text
 
     def as_dict(self) -> dict[str, str | int]:
-        """The fields of :class:`tsnbench.scenario.errors.Problem`; the place is 1:1 if none is known."""
-        file, line, column = (self.where or ":1:1").rsplit(":", 2)
+        """The fields of :class:`tsnbench.scenario.errors.Problem`; of an unknown place line and column 1."""
+        place = _PLACE.fullmatch(self.where)
+        file, line, column = place.groups() if place else (self.where, "1", "1")
         return {
             "file": file,
             "line": int(line),

@@ -59,7 +59,8 @@ def test_a_class_without_periodic_streams_gets_no_shaper() -> None:
 
 
 def test_two_shapers_for_one_class_are_refused() -> None:
-    words = r"a -> b\.cbs: expected one shaper per traffic class, found two for class 1$"
+    words = r"a -> b\.cbs: expected one shaper per traffic class, found two for class 1\n"
+    words += "  hint: give their priorities two classes, or write one of them here$"
     with pytest.raises(PlanningErrors, match=rf"^reserved\.yaml:13:5: shapers\.{words}"):
         reserved(TEXT.replace("[6, 3]", "[6, 3, 2]"))
 

@@ -85,6 +85,7 @@ def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) 
         assert placed is not None  # there are no reasons against it
         _release(draft, flow, placed)
         give_queue(draft, flow, queues[placed["queue"]])
+    draft.raise_problems()
     _open(draft, flows, queues, found["gates"])
     draft.raise_problems()
 

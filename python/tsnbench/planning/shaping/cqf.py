@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Gates, Policing, Port
 from tsnbench.planning.shaping.cqf_cycle import choose_cycle
 from tsnbench.planning.shaping.policing import gate_document, overlay
@@ -55,7 +56,8 @@ def queue_cyclically(draft: Draft) -> None:
             if pcp not in cqf.pcps:
                 if port.pcp_to_class[pcp] in cqf.classes:
                     expected = f"no other stream in the cyclic queues {_list(cqf.classes)} of {port.name}"
-                    draft.problem(f"streams.{flow.group}", expected, f"PCP {pcp}")
+                    hint = "give it another PCP, or write this PCP in cqf, too"
+                    draft.problem(f"streams.{flow.group}", expected, f"PCP {pcp}", hint)
                 continue
             if hop.parent is None:
                 draft.problem(
@@ -73,8 +75,12 @@ def queue_cyclically(draft: Draft) -> None:
             key = (port.node, before.peer)
             if key in done:
                 if done[key] != ipvs:
-                    expected = "ports of one node with the same cyclic queues for one stream"
-                    draft.problem(f"streams.{flow.group}", expected, "different ones")
+                    expected = (
+                        f"the same cyclic queues at all ports of {draft.nodes[port.node].name} for one stream"
+                    )
+                    found = f"{_list(cqf.classes)} at {port.name}, others before"
+                    hint = f"write classes: [{_list(done[key])}] at {port.name}"
+                    draft.problem(f"streams.{flow.group}", expected, found, hint)
                 continue
             done[key] = ipvs
             upstream = before.shaper.cqf
@@ -87,7 +93,9 @@ def queue_cyclically(draft: Draft) -> None:
                 own.gates.append(_stream_gate(cqf, ipvs, shift, processing))
             clash = overlay(own, before.peer, number, pcp, flow.name, "gate", made[gate_key])
             if clash is not None:
-                draft.problem(f"streams.{flow.group}", "one stream gate per node: cqf has one", "another one")
+                expected = f"one stream gate at {draft.nodes[port.node].name}: cqf has one"
+                hint = "leave this stream out of the gates of policing there"
+                draft.problem(f"streams.{flow.group}", expected, "another one", hint)
     for port in cyclic:
         _open(draft, port, shifts[port.number])
 
@@ -96,19 +104,22 @@ def _possible(draft: Draft, cyclic: list[Port]) -> bool:
     before = len(draft.problems)
     cycles = {port.shaper.cqf.cycle for port in cyclic if port.shaper.cqf}
     if len(cycles) > 1:
-        draft.problem("shapers", "one cqf cycle for all ports", f"{len(cycles)} different ones")
+        draft.problem(
+            "shapers", "one cqf cycle for all ports", ", ".join(map(quantities.time, sorted(cycles)))
+        )
     for port in cyclic:
         cqf = port.shaper.cqf
         path = f"shapers.{port.name}.cqf"
         if cqf is None:
             continue
         if port.shaper.gates is not None:
-            draft.problem(path, "gates or cqf at one port", "both")
+            hint = "cqf makes the gates of its ports: leave gates out"
+            draft.problem(path, "gates or cqf at one port", "both", hint)
         high = [number for number in cqf.classes if number >= port.classes]
         if high:
             draft.problem(f"{path}.classes", f"classes below {port.classes}", str(high[0]))
         if port.rate_bps > FASTEST:
-            draft.problem(path, "a port of at most 100 Gbit/s", f"{port.rate_bps} bit/s")
+            draft.problem(path, "a port of at most 100 Gbit/s", quantities.rate(port.rate_bps))
         clocks = draft.scenario.clocks
         gptp = clocks.gptp if clocks is not None else None
         if gptp is not None and not high and port.pcp_to_class[gptp.pcp] in cqf.classes:
@@ -132,7 +143,8 @@ def _ipvs(draft: Draft, port: Port, cqf: model.Cqf) -> tuple[int, ...] | None:
         pcps = [pcp for pcp in range(8) if port.pcp_to_class[pcp] == traffic_class]
         if not pcps:
             path = f"shapers.{port.name}.cqf.classes"
-            draft.problem(path, "classes that a priority leads to", str(traffic_class))
+            hint = f"classes with a priority at {port.name}: {_list(tuple(sorted(set(port.pcp_to_class))))}"
+            draft.problem(path, "classes that a priority leads to", str(traffic_class), hint)
             return None
         found.append(traffic_class if traffic_class in pcps else pcps[0])
     return tuple(found)
@@ -164,8 +176,10 @@ def _open(draft: Draft, port: Port, shift: Shift) -> None:
     if pause >= cqf.cycle:
         draft.problem(
             f"shapers.{port.name}.cqf",
-            f"a cycle longer than the delay of link and bridge, {shift.delay_ns} ns, or more classes",
-            f"{cqf.cycle} ns and {len(cqf.classes)} classes",
+            f"a cycle longer than {quantities.time(shift.delay_ns)}, the delay of link and bridge, "
+            "or more classes",
+            f"{quantities.time(cqf.cycle)} and {len(cqf.classes)} classes",
+            "write a longer cycle, or three classes: each further one gives frames a cycle more to arrive",
         )
         return
     others = sum(1 << number for number in range(port.classes) if number not in cqf.classes)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Gates, Port
 from tsnbench.scenario import model
 
@@ -61,8 +62,8 @@ def read_gates(
     if gates.cycle is not None and gates.cycle != made.cycle_ns:
         draft.problem(
             f"{path}.cycle",
-            f"{made.cycle_ns} ns, the sum of the entries",
-            f"{gates.cycle} ns",
+            f"{quantities.time(made.cycle_ns)}, the sum of the entries",
+            quantities.time(gates.cycle),
             "leave `cycle` out, or make the entries fill it",
         )
     return made

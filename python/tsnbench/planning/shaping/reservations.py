@@ -39,7 +39,8 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
     for part in port.shaper.cbs or ():
         traffic_class = port.pcp_to_class[part.pcp]
         if traffic_class in reserved:
-            draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}")
+            hint = "give their priorities two classes, or write one of them here"
+            draft.problem(path, "one shaper per traffic class", f"two for class {traffic_class}", hint)
             return
         own = [each for each in flows if port.pcp_to_class[draft.priority(each[0], port)] == traffic_class]
         bandwidth = Fraction(part.bandwidth) if part.bandwidth is not None else _rate(own)
@@ -48,7 +49,8 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         rate = min(port.rate_bps, port.planned_bps)
         if bandwidth >= rate:
             found = f"{quantities.rate(bandwidth)} for class {traffic_class}"
-            draft.problem(path, f"a reservation below the port's {quantities.rate(rate)}", found)
+            hint = "reserve less, or send less: with the whole rate, credit never falls"
+            draft.problem(path, f"a reservation below the port's {quantities.rate(rate)}", found, hint)
             return
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
         reserved[traffic_class] = cbs.SrClass(bandwidth, most)

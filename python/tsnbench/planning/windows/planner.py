@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from math import gcd, lcm
 
+from tsnbench import quantities
 from tsnbench.plan import ptp_traffic
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.windows.demand import wire
@@ -67,7 +68,7 @@ def _refuse(draft: Draft, tried: list[tuple[tuple[int, ...], list[Violation], Ou
         own = draft.scenario.windows
         draft.problem(
             "windows.cycle",
-            f"a cycle of at most {own.longest_cycle} ns that fits the periods",
+            f"a cycle of at most {quantities.time(own.longest_cycle)} that fits the periods",
             "none in which all data units can be checked",
             "write windows: {cycle: 1 ms}, or periods that are multiples of one another",
         )
@@ -161,13 +162,6 @@ def _check(draft: Draft, flow: Flow, port: Port, traffic_class: int) -> None:
             f"periodic streams alone in class {traffic_class} of {port.name}, whose window is planned",
             f"a {kind} one",
             "give it another PCP, or a period",
-        )
-    elif flow.stream.scheduled:
-        draft.problem(
-            f"streams.{flow.group}.scheduled",
-            f"streams in classes at {port.name}, whose gates are planned",
-            "a scheduled one, which has a schedule of its own",
-            "leave scheduled out, or the gates",
         )
 
 

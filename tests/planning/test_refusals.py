@@ -1,0 +1,296 @@
+"""Every refusal of the planner has an example: a file in ``tests/errors/planned``, or one in Python.
+
+The reader of scenario files finds some mistakes itself; who makes a scenario in Python hears of them from the
+planner.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tsnbench.planning
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning.errors import PlanningProblem
+from tsnbench.planning.streams import replay
+from tsnbench.scenario import load_variants, read_scenario
+from tsnbench.scenario.errors import Problem
+from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.model.network import Link, Queues
+from tsnbench.scenario.model.shapers import Cqf, Shaper
+from tsnbench.scenario.model.traffic import Poisson, Saturating, UnitSizes
+
+ROOM = Path(tsnbench.planning.__file__).parent
+FILES = Path(__file__).parents[1] / "errors/planned"
+TEXT = """\
+name: refusals
+duration: 10 ms
+network:
+  stations: [a, b, c]
+  bridges: [sw, tw]
+  links: {rate: 1 Gbit/s, between: [a -- sw, sw -- tw, tw -- b, c -- sw]}
+streams:
+  s: {from: a, to: b, pcp: 5, period: 1 ms, frame: 500 B}
+shapers:
+  sw -> tw: {gates: {entries: [{open: [5], for: 100 us}, {open: [0], for: 900 us}]}}
+"""
+
+
+def base() -> Scenario:
+    (scenario,) = read_scenario(TEXT)
+    return scenario
+
+
+def stream(**fields: Any) -> Scenario:
+    """The scenario with other fields of its stream."""
+    scenario = base()
+    return scenario.model_copy(update={"streams": {"s": scenario.streams["s"].model_copy(update=fields)}})
+
+
+def streams(**names: dict[str, Any]) -> Scenario:
+    """The scenario with these streams."""
+    scenario = base()
+    own = scenario.streams["s"]
+    return scenario.model_copy(
+        update={
+            "streams": {name.replace("_", "."): own.model_copy(update=new) for name, new in names.items()}
+        }
+    )
+
+
+def shapers(**selected: Shaper) -> Scenario:
+    return base().model_copy(update={"shapers": selected})
+
+
+def network(**fields: Any) -> Scenario:
+    scenario = base()
+    return scenario.model_copy(update={"network": scenario.network.model_copy(update=fields)})
+
+
+def gates(**fields: Any) -> Scenario:
+    """The scenario with another gate control list."""
+    scenario = base()
+    shaper = scenario.shapers["sw -> tw"]
+    assert shaper.gates is not None
+    changed = shaper.model_copy(update={"gates": shaper.gates.model_copy(update=fields)})
+    return scenario.model_copy(update={"shapers": {"sw -> tw": changed}})
+
+
+def entries(duration: int) -> Scenario:
+    """The scenario with another first interval."""
+    written = base().shapers["sw -> tw"].gates
+    first, second = written.entries  # type: ignore[union-attr]
+    return gates(entries=(first.model_copy(update={"duration": duration}), second))
+
+
+def cyclic(*, keep: bool, classes: tuple[int, ...] = (7, 6)) -> Scenario:
+    """The scenario with cyclic queues, with its gates or without."""
+    scenario = base()
+    cqf = Cqf(cycle=125_000, pcps=(5,), classes=classes)
+    shaper = scenario.shapers["sw -> tw"].model_copy(update={"cqf": cqf, **({} if keep else {"gates": None})})
+    return scenario.model_copy(update={"shapers": {"sw -> tw": shaper}})
+
+
+def links(*more: Link) -> Scenario:
+    return network(links=(*base().network.links, *more))
+
+
+def with_rate(rate: int) -> Scenario:
+    return network(links=tuple(one.model_copy(update={"rate": rate}) for one in base().network.links))
+
+
+CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
+    "an unknown talker": (lambda: stream(talker="x"), "streams.s: expected nodes of the network, found 'x'"),
+    "no listener": (lambda: stream(listeners=()), "streams.s.to: expected at least one listener, found none"),
+    "the talker as listener": (
+        lambda: stream(listeners=("a",)),
+        "streams.s.to: expected different nodes, found a, a",
+    ),
+    "one name twice": (
+        lambda: streams(s={"count": 2}, s_2={}),
+        "streams.s.2: expected a name that no other flow has, found 's.2'",
+    ),
+    "an unknown hop": (
+        lambda: stream(via=("a", "x", "b")),
+        "streams.s.via: expected nodes of the network, found 'x'",
+    ),
+    "a path that ends before": (
+        lambda: stream(via=("a", "sw")),
+        "streams.s.via: expected hops from the talker to a listener, both included, found a, sw",
+    ),
+    "a node twice": (
+        lambda: stream(via=("a", "sw", "tw", "sw", "tw", "b")),
+        "streams.s.via: expected every node once, found a, sw, tw, sw, tw, b",
+    ),
+    "a hop without a link": (
+        lambda: stream(via=("a", "tw", "b")),
+        "streams.s.via: expected neighbours, found no link a - tw",
+    ),
+    "a listener aside": (
+        lambda: stream(via=("a", "sw", "tw", "b"), listeners=("b", "c")),
+        "streams.s.via: expected all listeners on the way, found none to c",
+    ),
+    "an unknown parallel link": (
+        lambda: stream(via=("a", "sw", "tw", "b"), via_links=(None, 2, None)),
+        "streams.s.via: expected parallel link 1 to 1, found #2",
+    ),
+    "no frame": (
+        lambda: stream(size=base().streams["s"].size.model_copy(update={"octets": 20})),
+        "streams.s.size: expected frames of 64 to 65535 octets from destination address to FCS, found 20",
+    ),
+    "no data": (
+        lambda: stream(size=UnitSizes(octets=())),
+        "streams.s.size: expected at least one octet, found none",
+    ),
+    "a rate that no talker keeps": (
+        lambda: stream(pattern=Poisson(rate=10**16)),
+        "streams.s.rate: expected a number that a talker can keep, found too small or large",
+    ),
+    "no backlog": (
+        lambda: stream(pattern=Saturating(backlog=0)),
+        "streams.s.backlog: expected a number that a talker can keep, found too small or large",
+    ),
+    "a selector that is none": (
+        lambda: shapers(**{"a to b": Shaper()}),
+        "shapers.a to b: expected a port selector: `a -> b`, `a -> *`, `* -> b`, `*` or `a -> b #2`, "
+        "found 'a to b'",
+    ),
+    "a selector without a link": (
+        lambda: shapers(**{"a -> tw": Shaper()}),
+        "shapers.a -> tw: expected the name of a port, found no link for 'a -> tw'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a selector of an unknown node": (
+        lambda: shapers(**{"x -> *": Shaper()}),
+        "shapers.x -> *: expected the name of a port, found no node 'x'",
+    ),
+    "a link of an unknown node": (
+        lambda: links(Link(a="a", b="x", rate=10**9)),
+        "network.links[4]: expected two different nodes, found no node 'x'",
+    ),
+    "a link to itself": (
+        lambda: links(Link(a="a", b="a", rate=10**9)),
+        "network.links[4]: expected two different nodes, found twice 'a'",
+    ),
+    "a rate beyond all": (
+        lambda: with_rate(10**13),
+        "a -> sw: rate: expected 1 Mbit/s to 1 Tbit/s, found 10 Tbit/s",
+    ),
+    "a class beyond all": (
+        lambda: network(queues=Queues(classes={5: 8})),
+        "a -> sw: classes: expected PCP 0 to 7 and classes 0 to 7, found 5: 8",
+    ),
+    "an interval of no length": (
+        lambda: entries(0),
+        "shapers.sw -> tw.gates.entries[0].for: expected more than 0, found 0",
+    ),
+    "another cycle": (
+        lambda: gates(cycle=500_000),
+        "shapers.sw -> tw.gates.cycle: expected 1 ms, the sum of the entries, found 500 us\n"
+        "  hint: leave `cycle` out, or make the entries fill it",
+    ),
+    "gates and cyclic queues": (
+        lambda: cyclic(keep=True),
+        "shapers.sw -> tw.cqf: expected gates or cqf at one port, found both\n"
+        "  hint: cqf makes the gates of its ports: leave gates out",
+    ),
+    "cyclic queues beyond the port's": (
+        lambda: cyclic(keep=False, classes=(9, 8)),
+        "shapers.sw -> tw.cqf.classes: expected classes below 8, found 9",
+    ),
+    "a duration of years": (
+        lambda: base().model_copy(update={"duration": 1 << 63}),
+        "duration_ns: expected a plan that can be obeyed, found 9223372036854775808 ns is more than ten days",
+    ),
+}
+
+
+def refusal(scenario: Scenario) -> str:
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_refused(name: str) -> None:
+    make, text = CASES[name]
+    told = re.sub(r"^scenario\.yaml(:\d+:\d+)?: ", "", refusal(make()), flags=re.MULTILINE)
+    assert told.startswith(f"{text}\n") or told == text
+
+
+def test_too_many_releases_of_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay, "MOST_IN_ALL", 3)
+    (tmp_path / "times.csv").write_text("time_us,frame\n0,100\n10,100\n", encoding="utf-8")
+    (tmp_path / "two.yaml").write_text(
+        TEXT.replace("period: 1 ms, frame: 500 B", "replay: times.csv, count: 2"), encoding="utf-8"
+    )
+    (scenario,) = load_variants(tmp_path / "two.yaml")
+    assert refusal(scenario).endswith(
+        "streams.s.replay: expected at most 3 releases in all replayed flows, found more"
+    )
+
+
+def test_problems_of_the_planner_and_of_the_reader_are_alike_for_programs() -> None:
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(TEXT.replace("500 B}", "500 B, requires: {delay: 1 ns}}"), "C:/a b.yaml")[0])
+    (problem,) = raised.value.problems
+    told = problem.as_dict()
+    assert list(told) == [one.name for one in dataclasses.fields(Problem)]
+    assert (told["file"], told["line"], told["path"]) == ("C:/a b.yaml", 8, "streams.s.requires.delay")
+    nowhere = PlanningProblem("streams", "one", "none", where="scenario.yaml").as_dict()
+    assert (nowhere["file"], nowhere["line"], nowhere["column"], nowhere["hint"]) == (
+        "scenario.yaml",
+        1,
+        1,
+        "",
+    )
+
+
+def sites() -> dict[tuple[str, int], int]:
+    """First and last line of each call that reports a problem."""
+    found = {}
+    for file in ROOM.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or file.name == "draft.py":
+                continue
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in ("problem", "PlanningProblem"):
+                found[str(file), node.lineno] = node.end_lineno or node.lineno
+    return found
+
+
+PROVED = "the proof of a finished schedule: the planner makes none that it refuses"
+
+
+def test_every_refusal_has_an_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: set[tuple[str, int]] = set()
+
+    def made(self: PlanningProblem, *words: Any, **named: Any) -> None:
+        init(self, *words, **named)
+        frame = sys._getframe(1)
+        while frame.f_back is not None:
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+
+    init = PlanningProblem.__init__
+    monkeypatch.setattr(PlanningProblem, "__init__", made)
+    for file in sorted(FILES.glob("*.yaml")):
+        (scenario,) = load_variants(file)
+        refusal(scenario)
+    for make, _ in CASES.values():
+        refusal(make())
+    test_too_many_releases_of_recordings(tmp_path, monkeypatch)
+    without = [
+        f"{Path(file).relative_to(ROOM)}:{first}"
+        for (file, first), last in sites().items()
+        if not any(file == own and first <= line <= last for own, line in seen)
+    ]
+    assert len(sites()) > 80
+    assert [one.split(":")[0] for one in without] == ["passes.py"], PROVED
