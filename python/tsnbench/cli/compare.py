@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 def compare(
     folders: Annotated[
-        list[Path], argument("FOLDER", "Run folders; all others are compared with the first one.")
+        list[Path],
+        argument(
+            "FOLDER", "Run folders; all others are compared with the first one. Or one, and INET's .vec file."
+        ),
     ],
     to: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
     figures: Annotated[
@@ -70,6 +73,13 @@ def compare(
         fail(Exit.INPUT_WRONG, f"--rename: expected theirs=ours, found {wrong[0]}")
     with user_errors(), TemporaryDirectory(prefix="tsnbench-compare-") as scratch:
         limit = duration_ns("--within", within)
+        if files := [one for one in folders if one.is_file()]:
+            if len(folders) != 2 or folders[0].is_file() or tx or to is not None:
+                fail(
+                    Exit.INPUT_WRONG,
+                    f"expected one run folder, then {files[0]} alone, without --to, --tx and --rx",
+                )
+            _beside_inet(folders[0], folders[1], limit, as_json, as_csv)
         sides = [opened(folder) for folder in folders]
         if tx and rx:
             sides.append(captured(tx, rx, Path(scratch), names, like=sides[0]))
@@ -90,6 +100,23 @@ def compare(
     if page is not None:
         print_message(f"comparison: {page}")
     raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)
+
+
+def _beside_inet(folder: Path, file: Path, limit: int | None, as_json: bool, as_csv: bool) -> NoReturn:
+    """The run beside INET's result file, and the exit code."""
+    from tsnbench.compare.inet import WITHIN_NS, beside, csv_of, document_of, table_of
+
+    within = WITHIN_NS if limit is None else float(limit)
+    found = beside(folder, file, within)
+    if as_json:
+        print_json(document_of(found, within))
+    elif as_csv:
+        print_csv(csv_of(found))
+    else:
+        print_table(table_of(found))
+        agree = sum(one.agrees for one in found)
+        print_line(f"{agree} of {len(found)} streams agree with INET in each packet, within {within:g} ns")
+    raise typer.Exit(Exit.MET if all(one.agrees for one in found) else Exit.REQUIREMENT_FAILED)
 
 
 def _tell(found: Comparison) -> None:

@@ -66,20 +66,7 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
     Raises:
         InputError: a line is damaged, or the file has no delays and no counts of packets.
     """
-    found = _Found()
-    statistic: dict[str, str] = {}
-    warnings: list[str] = []
-    lines = content.decode("utf-8", errors="replace").split("\n")
-    for place, line in enumerate(lines):
-        try:
-            statistic = _take(line.rstrip("\r"), found, statistic)
-        except (ValueError, InvalidOperation, IndexError, OverflowError):
-            if place >= len(lines) - 2 and line[:1].isdigit():
-                warnings.append(f"line {place + 1} breaks off and was left out")
-                continue
-            raise InputError(
-                f"{file}: line {place + 1}: expected a line of OMNeT++, found {line[:60]!r}"
-            ) from None
+    found, warnings = _read(file, content)
     streams = _streams(found)
     if not streams:
         raise InputError(
@@ -94,6 +81,50 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
     if found.others:
         warnings.append(f"{found.others} results are neither delays nor counts of packets and were left out")
     return {"format": FORMAT, "file": file, "tool": TOOL, "streams": streams, "warnings": warnings}
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The packets that one application received, in the order of arrival."""
+
+    module: str
+    """``Network.host.app[0].sink``."""
+    stream: str
+    """The ``display-name`` of the application, or its module."""
+    delays_ns: list[int]
+
+
+def arrivals(file: str, content: bytes) -> list[Arrivals]:
+    """The delays that sinks recorded packet by packet.
+
+    Raises:
+        InputError: a line is damaged.
+    """
+    found, _ = _read(file, content)
+    return [
+        Arrivals(vector.module, found.names.get(own := _application(vector.module), own), vector.values)
+        for vector in found.vectors.values()
+        if vector.statistic == ARRIVALS
+    ]
+
+
+def _read(file: str, content: bytes) -> tuple[_Found, list[str]]:
+    """What the lines of a file say, and warnings."""
+    found = _Found()
+    statistic: dict[str, str] = {}
+    warnings: list[str] = []
+    lines = content.decode("utf-8", errors="replace").split("\n")
+    for place, line in enumerate(lines):
+        try:
+            statistic = _take(line.rstrip("\r"), found, statistic)
+        except (ValueError, InvalidOperation, IndexError, OverflowError):
+            if place >= len(lines) - 2 and line[:1].isdigit():
+                warnings.append(f"line {place + 1} breaks off and was left out")
+                continue
+            raise InputError(
+                f"{file}: line {place + 1}: expected a line of OMNeT++, found {line[:60]!r}"
+            ) from None
+    return found, warnings
 
 
 def _take(line: str, found: _Found, statistic: dict[str, str]) -> dict[str, str]:
