@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Gates, Policing, Port
-from tsnbench.planning.shaping.cqf_cycle import choose_cycle
+from tsnbench.planning.shaping.cqf_cycle import choose_cycle, leads_to_cycles
 from tsnbench.planning.shaping.policing import gate_document, overlay
 from tsnbench.scenario import model
 
@@ -167,12 +167,7 @@ def _stream_gate(cqf: model.Cqf, ipvs: tuple[int, ...], shift: Shift | None, pro
 def _open(draft: Draft, port: Port, shift: Shift) -> None:
     cqf = port.shaper.cqf
     assert cqf is not None
-    # After the last cyclic port, cycles need not be kept apart.
-    follows = any(
-        other.shaper.cqf is not None and other.node == port.to and other.to != port.node
-        for other in draft.ports
-    )
-    pause = shift.pause_ns if follows else 0
+    pause = shift.pause_ns if leads_to_cycles(draft, port) else 0
     if pause >= cqf.cycle:
         draft.problem(
             f"shapers.{port.name}.cqf",

@@ -121,8 +121,18 @@ def _pause(draft: Draft, port: Port, cycle: int) -> int:
     """The pause of :func:`tsnbench.planning.shaping.cqf` at the end of each cycle, ns."""
     cqf = port.shaper.cqf
     assert cqf is not None
+    if not leads_to_cycles(draft, port):
+        return 0
     delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].processing_ns + 1
     return max(0, delay - min(-(-delay // cycle), len(cqf.classes) - 2) * cycle)
+
+
+def leads_to_cycles(draft: Draft, port: Port) -> bool:
+    """Whether frames may go on by another cyclic port; after the last one, cycles need not be kept apart."""
+    return any(
+        other.shaper.cqf is not None and other.node == port.to and other.to != port.node
+        for other in draft.ports
+    )
 
 
 def _holds(draft: Draft, load: _Load, cycle: int) -> bool:
@@ -153,7 +163,8 @@ def _check(draft: Draft, loads: list[_Load], cycle: int) -> None:
                 key = "delay" if limit == flow.stream.requires.delay else "delay from release"
                 draft.problem(
                     f"streams.{flow.group}.requires.{key}",
-                    f"a delay of {hops} cyclic hops, up to {quantities.time(-(-most // 1_000))}",
+                    f"a delay of {hops} cyclic hop{'s' * (hops > 1)}, "
+                    f"up to {quantities.time(-(-most // 1_000))}",
                     f"{quantities.time(limit)}, and no cycle shorter than "
                     f"{quantities.time(cycle)} holds the load",
                     "fewer hops, smaller frames, or a faster link",

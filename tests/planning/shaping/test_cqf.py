@@ -1,0 +1,172 @@
+"""Cyclic queues by hand: gates, stream gates, and the chosen cycle. IEEE 802.1Q-2022, annex T."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+TEXT = """\
+name: cqf
+duration: 10 ms
+network:
+  stations: [a, c, b]
+  bridges: {sw1: {processing: 1300 ns}, sw2: {processing: 500 ns}}
+  links:
+    - {rate: 1 Gbit/s, cable: 10 m, between: [a -- sw1, c -- sw1, sw2 -- b]}
+    - {rate: 1 Gbit/s, cable: LONG, between: sw1 -- sw2}
+streams:
+  s: {from: a, to: b, pcp: 5, period: 500 us, frame: 1000 B}
+  t: {from: c, to: b, pcp: 5, period: 1 ms, jitter: 10 us, frame: 500 B}
+  low: {from: c, to: b, pcp: 0, period: 1 ms, frame: 1500 B}
+shapers:
+  sw1 -> sw2: {cqf: {pcp: [5], classes: CLASSES, cycle: CYCLE, octets: 4 kB}}
+"""
+SECOND = "  sw2 -> b: {cqf: {pcp: [5], classes: CLASSES, cycle: CYCLE, octets: 4 kB}}\n"
+
+
+def planned(
+    text: str, *, long: str = "10 m", classes: str = "[7, 6]", cycle: str = "125 us"
+) -> dict[str, Any]:
+    made = text.replace("LONG", long).replace("CLASSES", classes).replace("CYCLE", cycle)
+    document: dict[str, Any] = plan(read_scenario(made)[0]).document  # type: ignore[assignment]
+    return document
+
+
+def gates(document: dict[str, Any], port: str) -> list[tuple[int, int]]:
+    """Open gates and ns of each entry."""
+    (found,) = (one["gates"] for one in document["ports"] if one["name"] == port)
+    assert found["base_time_ns"] == 0
+    assert found["cycle_ns"] == sum(entry["interval_ns"] for entry in found["entries"])
+    return [(entry["open"], entry["interval_ns"]) for entry in found["entries"]]
+
+
+def stream_gates(document: dict[str, Any], node: str) -> list[tuple[int, list[tuple[int, int, int]]]]:
+    """Base time, and priority, ns and octets of each entry."""
+    number = [one["name"] for one in document["nodes"]].index(node)
+    (own,) = (one for one in document["policing"] if one["node"] == number)
+    assert all(entry["open"] for gate in own["gates"] for entry in gate["entries"])
+    return [
+        (
+            gate["base_time_ns"],
+            [(entry["ipv"], entry["interval_ns"], entry["octets_max"]) for entry in gate["entries"]],
+        )
+        for gate in own["gates"]
+    ]
+
+
+def test_two_queues_take_turns_and_pause_for_the_link() -> None:
+    """10 m are 50 ns; with 500 ns of processing and the last instant of a cycle 551 ns.
+
+    In a cycle's last 551 ns nothing leaves by a port before a cyclic one: it would arrive in the next cycle.
+    """
+    document = planned(TEXT + SECOND)
+    others = 0b0011_1111
+    assert gates(document, "sw1 -> sw2") == [
+        (others | 0x80, 124_449), (others, 551), (others | 0x40, 124_449), (others, 551),
+    ]  # fmt: skip
+    assert gates(document, "sw2 -> b") == [(others | 0x80, 125_000), (others | 0x40, 125_000)]
+
+
+def test_stream_gates_put_frames_into_the_queue_that_sends_next() -> None:
+    """The first bridge counts by its own clock: from arrival, 1300 ns of processing before the queue."""
+    document = planned(TEXT + SECOND)
+    turns = [(6, 125_000, 4_000), (7, 125_000, 4_000)]
+    # One gate for each of the two ports at which streams arrive.
+    assert stream_gates(document, "sw1") == [(-1_300, turns), (-1_300, turns)]
+    # 551 ns after the cycle in which a frame was sent, less 500 ns of processing.
+    assert stream_gates(document, "sw2") == [(51, turns)]
+    (_, second) = document["policing"]
+    assert second["filters"] == [
+        {"name": "s", "ports": [7], "streams": [0], "gate": 0},
+        {"name": "t", "ports": [7], "streams": [1], "gate": 0},
+    ]
+
+
+def test_a_third_queue_bridges_a_long_link() -> None:
+    """30 km are 150 us, with processing 150.501 us: one cycle more in the queue, and a pause of 25.501 us."""
+    document = planned(TEXT + SECOND, long="30 km", classes="[7, 6, 4]")
+    others = 0b0010_1111
+    assert gates(document, "sw1 -> sw2") == [
+        (others | 0x80, 99_499), (others, 25_501), (others | 0x40, 99_499), (others, 25_501),
+        (others | 0x10, 99_499), (others, 25_501),
+    ]  # fmt: skip
+    turns = [(ipv, 125_000, 4_000) for ipv in (6, 4, 7)]
+    assert stream_gates(document, "sw1") == [(-1_300, turns), (-1_300, turns)]
+    # Two queues later, seen from the cycle in which it was sent.
+    assert stream_gates(document, "sw2") == [(150_001, [(ipv, 125_000, 4_000) for ipv in (4, 7, 6)])]
+
+
+def test_enough_queues_need_no_pause() -> None:
+    """150.501 us are two begun cycles: with four queues both are waited for."""
+    document = planned(TEXT + SECOND, long="30 km", classes="[7, 6, 5, 4]")
+    others = 0b0000_1111
+    assert gates(document, "sw1 -> sw2") == [(others | 1 << number, 125_000) for number in (7, 6, 5, 4)]
+    assert stream_gates(document, "sw2") == [(150_001, [(ipv, 125_000, 4_000) for ipv in (4, 7, 6, 5)])]
+
+
+def test_a_class_takes_a_priority_that_leads_to_it() -> None:
+    """PCP 1 is class 0 and PCP 0 is class 1: IEEE 802.1Q-2022, table 8-5."""
+    document = planned(TEXT.replace("pcp: 0,", "pcp: 2,"), classes="[1, 0]")
+    assert [ipv for ipv, _, _ in stream_gates(document, "sw1")[0][1]] == [1, 0]
+    swapped = TEXT.replace("{cqf:", "{queues: {classes: {5: 2, 4: 1, 2: 0}}, cqf:").replace(
+        "pcp: 0,", "pcp: 2,"
+    )
+    document = planned(swapped, classes="[2, 1]")
+    assert [ipv for ipv, _, _ in stream_gates(document, "sw1")[0][1]] == [4, 5]
+
+
+def cycle_of(document: dict[str, Any], queues: int = 2) -> int:
+    """The cycle of the port between the bridges, in ns."""
+    return sum(interval for _, interval in gates(document, "sw1 -> sw2")) // queues
+
+
+def test_the_shortest_cycle_holds_the_worst_load() -> None:
+    """8.16 us and 4.16 us, behind 12.16 us of a lower class: 24.48 us. 500 us over 20 is 25 us.
+
+    Before another cyclic port, 551 ns of a cycle are a pause: 24.449 us are too short;
+    500 us over 16 is next.
+    """
+    assert cycle_of(planned(TEXT, cycle="plan")) == 25_000
+    document = planned(TEXT + SECOND, cycle="plan")
+    assert cycle_of(document) == 31_250
+    assert gates(document, "sw2 -> b")[0][1] == 31_250
+
+
+def test_a_cycle_that_another_port_has_is_taken() -> None:
+    document = planned(TEXT + SECOND.replace("CYCLE", "250 us"), cycle="plan")
+    assert (cycle_of(document), gates(document, "sw2 -> b")[0][1]) == (250_000, 250_000)
+
+
+@pytest.mark.parametrize(("jitter", "cycle"), [("458776 ns", 25_000), ("458777 ns", 50_000)])
+def test_a_late_release_and_the_next_one_share_a_cycle(jitter: str, cycle: int) -> None:
+    """A frame is late by its jitter, and by 8.16 us and 8.064 us at the talker's port.
+
+    With the cycle of 25 us this is its period, or more. Then two frames of s are in a cycle: 32.64 us, for
+    which 500 us over 10 is the first that is long enough.
+    """
+    text = TEXT.replace("period: 500 us, frame", f"period: 500 us, jitter: {jitter}, frame")
+    document = planned(text, cycle="plan")
+    assert cycle_of(document) == cycle
+
+
+def test_classes_above_take_their_time_of_each_cycle() -> None:
+    """8.16 us more of a class above: 32.64 us, so 50 us. In class 4, it is a lower one, shorter than low."""
+    high = "  high: {from: c, to: b, pcp: PCP, period: 1 ms, frame: 1000 B}\n"
+    for pcp, cycle in ((7, 50_000), (2, 25_000)):
+        text = TEXT.replace("shapers:", high.replace("PCP", str(pcp)) + "shapers:")
+        assert cycle_of(planned(text, cycle="plan", classes="[5, 4]")) == cycle
+
+
+@pytest.mark.parametrize(("limit", "found"), [("68078 ns", None), ("68077 ns", "up to 68\\.078 us")])
+def test_the_delay_of_the_shortest_cycle_is_two_cycles_and_the_way(limit: str, found: str | None) -> None:
+    """Two cycles of 25 us, twice 8.064 us (talker and last bridge), 1.8 us of processing, 150 ns of cable."""
+    text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{delay: {limit}}}}}")
+    if found is None:
+        planned(text, cycle="plan")
+        return
+    with pytest.raises(PlanningErrors, match=found):
+        planned(text, cycle="plan")
