@@ -7,7 +7,6 @@ import gzip
 import json
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner
 
 from tsnbench.cli.main import app
@@ -73,14 +72,74 @@ def test_a_run(tmp_path: Path) -> None:
     assert rows("measure", run)["loop", "delay", "max"] == f"{delay['max']} ns"
 
 
-@pytest.mark.parametrize("more", [["--json"], ["--sync", "ptp4l.log"]])
-def test_csv_beside_something_else(tmp_path: Path, more: list[str]) -> None:
-    done = CliRunner().invoke(app, ["measure", str(tmp_path), "--csv", *more])
-    assert done.exit_code == 2
-    assert "--csv: expected no --json or --sync" in done.output
+def test_the_requirements_of_a_run(tmp_path: Path) -> None:
+    scenario = tmp_path / "line.yaml"
+    scenario.write_text(
+        "name: line\nduration: 2 ms\n"
+        "network: {stations: [a, b], links: {rate: 1 Gbit/s, cable: 5 m, between: [a -- b]}}\n"
+        "streams: {loop: {from: a, to: b, count: 2, period: 1 ms, frame: 1000 B, "
+        "requires: {delay: 8100 ns, loss: 0}}}\n"
+    )
+    run = str(tmp_path / "run")
+    CliRunner().invoke(app, ["run", str(scenario), "--into", run])
+    found = rows("measure", run)
+    # 1000 octets behind the preamble, and 25 ns of cable.
+    assert found["loop.1", "requirement delay", "found"] == "8025 ns"
+    assert found["loop.1", "requirement delay", "limit"] == "8100 ns"
+    assert found["loop.1", "requirement delay", "margin"] == "75 ns"
+    assert found["loop.1", "requirement delay", "worst_case"] == "8025 ns"
+    assert (found["loop.1", "requirement delay", "met"], found["loop.1", "requirement delay", "proved"]) == (
+        "1 ",
+        "1 ",
+    )
+    assert found["loop.1", "requirement loss", "found"].startswith("0 ")
 
 
-def test_one_capture_is_inspected(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["measure", unpacked("trdp_process_data.pcap", tmp_path), "--csv"])
+def test_telegrams_of_a_capture(tmp_path: Path) -> None:
+    file = unpacked("trdp_process_data.pcap", tmp_path)
+    found = rows("measure", file)
+    told = json.loads(CliRunner().invoke(app, ["measure", file, "--json"]).stdout)
+    first = told["streams"][0]
+    name = f"{first['name']} from {first['source']}"
+    assert found[name, "telegrams", "count"] == f"{first['telegrams']} telegrams"
+    assert found[name, "telegrams", "gaps"] == f"{first['subscription']['gaps']} telegrams"
+    assert found["all", "telegrams", "process_data"] == f"{told['process_data']} telegrams"
+    assert ("all", "telegrams in 10 ms", "variance") in found
+
+
+def test_clocks_of_a_log() -> None:
+    table = csv.reader(
+        CliRunner()
+        .invoke(app, ["measure", "--sync", str(RECORDED / "ptp4l_free_running.log"), "--csv"])
+        .stdout.splitlines()
+    )
+    found = {(row[2], row[3]): (row[4], row[5]) for row in table}
+    told = json.loads(
+        CliRunner()
+        .invoke(app, ["measure", "--sync", str(RECORDED / "ptp4l_free_running.log"), "--json"])
+        .stdout
+    )
+    (clock,) = told["clocks"]
+    assert found["offset", "max"] == (str(clock["offset"]["max"]), "ns")
+    assert found["offset", "count"] == (str(clock["offset"]["count"]), "samples")
+    assert found["frequency", "mean"] == (str(clock["frequency"]["mean"]), "ppb")
+    assert found["gate", "open at the end"] == ("0", "")
+
+
+def test_a_log_without_offsets_has_no_gate() -> None:
+    done = CliRunner().invoke(app, ["measure", "--sync", str(RECORDED / "ptp4l_grandmaster.log"), "--csv"])
+    assert done.exit_code == 0
+    (row,) = (row for row in csv.reader(done.stdout.splitlines()) if row[2:4] == ["gate", "closed"])
+    assert row[4:] == ["", "times"]
+
+
+def test_csv_beside_json(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["measure", str(tmp_path), "--csv", "--json"])
     assert done.exit_code == 2
-    assert "hint: tsnbench inspect" in done.output
+    assert "--csv: expected no --json" in done.output
+
+
+def test_a_capture_without_telegrams_is_inspected(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["measure", unpacked("rtc_out_A.pcap", tmp_path), "--csv"])
+    assert done.exit_code == 2
+    assert "tsnbench inspect" in done.output

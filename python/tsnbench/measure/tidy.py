@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.stat import kinds
+from tsnbench.measure.tables import verdict_rows
 from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from tsnbench.measure.inspection import Inspection
     from tsnbench.measure.stages import StreamStages
-    from tsnbench.measure.types import Measures
+    from tsnbench.measure.trdp import TrdpMeasures
+    from tsnbench.measure.types import Measures, Verdict
 
 COLUMNS = ("stream", "listener", "quantity", "statistic", "value", "unit")
 """``quantity``: delay, frames and so on. ``value`` is empty where a figure is missing."""
@@ -71,6 +73,52 @@ def of_figures(streams: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
         for figure in stream["figures"]:
             yield from _statistics(who, figure["name"], figure)
             yield (*who, figure["name"], "missing", figure["missing"], "samples")
+
+
+def of_verdict(verdict: Verdict) -> Iterator[Row]:
+    """Every requirement of every stream, of the flow that fails most: limit, finding, worst case."""
+    for one in verdict_rows(verdict):
+        who, quantity = (one["stream"], one["listener"]), f"requirement {one['requirement']}"
+        for name in ("limit", "found", "margin", "worst_case"):
+            yield (*who, quantity, name, _number(one.get(name)), one["limit_unit"])
+        yield (*who, quantity, "met", int(one["met"] == "yes"), "")
+        yield (*who, quantity, "proved", int(one["proof"] == "proved"), "")
+
+
+def of_sync(clocks: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """The clocks of ``tsnbench-sync/1``, which stand in the column of streams: offsets, path delays,
+    frequencies, and the gate."""
+    for clock in clocks:
+        who = (clock["clock"], "")
+        for name in ("offset", "path_delay"):
+            yield from _statistics(who, name.replace("_", " "), clock[name])
+        for name in STATISTICS:
+            yield (*who, "frequency", name, clock["frequency"][name], "samples" if name == "count" else "ppb")
+        yield (*who, "offset", "unlocked", clock["unlocked"], "samples")
+        yield (*who, "grandmasters", "count", len(clock["grandmasters"]), "")
+        gate = clock["gate"]
+        yield (*who, "gate", "open at the end", None if gate is None else int(gate["open"]), "")
+        for name in ("below", "steady", "first_open", "open"):
+            yield (*who, "gate", name.replace("_", " "), gate and gate[f"{name}_ns"], "ns")
+        yield (*who, "gate", "closed", gate and gate["closed"], "times")
+
+
+def of_trdp(found: TrdpMeasures) -> Iterator[Row]:
+    """The telegrams of every stream as a subscriber counts them, and how they are spread over time; the
+    destination stands in the column of listeners."""
+    for one in found["streams"]:
+        who = (f"{one['name']} from {one['source']}", one["destination"])
+        yield (*who, "telegrams", "count", one["telegrams"], "telegrams")
+        for name, number in (one["subscription"] or {}).items():
+            yield (*who, "telegrams", name, _number(number), "telegrams")
+        yield from _statistics(who, "interval", one["interval"])
+    who = ("all", "")
+    for name in ("process_data", "message_data", "check_errors", "protocol_errors"):
+        yield (*who, "telegrams", name, _number(found[name]), "telegrams")  # type: ignore[literal-required]
+    for name in ("min", "mean", "max", "variance"):
+        spreading = found["spreading"]
+        value = None if spreading is None else spreading[name]  # type: ignore[literal-required]
+        yield (*who, "telegrams in 10 ms", name, value, "telegrams")
 
 
 def text_of(rows: Iterable[Row]) -> str:

@@ -85,15 +85,15 @@ def measure(
     cyclictest, or of a result file of OMNeT++: its figures.
     """
     drawn = figure_kinds(figures, report)
-    if as_csv and (as_json or sync is not None):
-        fail(Exit.INPUT_WRONG, "--csv: expected no --json or --sync")
+    if as_csv and as_json:
+        fail(Exit.INPUT_WRONG, "--csv: expected no --json")
     folder, tx, rx = _given(what or [], tx or [], rx or [])
     if report is not None and not (tx and rx):
         _no_report(folder)
     if sync is not None:
         if folder is not None or tx or rx or stages:
             fail(Exit.INPUT_WRONG, "--sync: expected one log and no run folder or capture")
-        _sync(sync, below, as_json)
+        _sync(sync, below, as_json, as_csv)
         return
     if below is not None:
         fail(Exit.INPUT_WRONG, "--below: expected --sync")
@@ -105,9 +105,7 @@ def measure(
             if found is None or not found.capture:
                 _foreign(folder, time_out, everything, as_json, as_csv)
                 return
-        if as_csv:
-            fail(Exit.INPUT_WRONG, f"--csv: expected two captures\nhint: tsnbench inspect {folder} --csv")
-        _telegrams(folder, time_out, everything, as_json)
+        _telegrams(folder, time_out, everything, as_json, as_csv)
         return
     if time_out is not None:
         fail(Exit.INPUT_WRONG, "--time-out: expected one capture with TRDP telegrams")
@@ -142,7 +140,9 @@ def measure(
             if as_json:
                 print_json({"measures": measures, "verdict": verdict})
             elif as_csv:
-                _csv(measures)
+                from tsnbench.measure.tidy import of_measures, of_verdict, text_of
+
+                print_csv(text_of([*of_measures(measures), *of_verdict(verdict)]))
             else:
                 if not quiet:
                     first = [(row["group"], row["listener"]) for row in verdict_rows(verdict)]
@@ -219,18 +219,29 @@ def _reported(
         return measures, write_captures(measures, table, into, kinds)
 
 
-def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: bool) -> None:
+def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:
     """The TRDP telegrams of one capture."""
     from tsnbench.live.receiving import read_duration
     from tsnbench.measure import MOST_ROWS, measure_trdp, trdp_table
+    from tsnbench.measure.errors import MeasureError
 
     with user_errors():
         time_out_ns = None if time_out is None else read_duration("--time-out", time_out)
-        found = measure_trdp(capture, time_out_ns)
+        try:
+            found = measure_trdp(capture, time_out_ns)
+        except MeasureError as error:
+            if not str(error).startswith("no TRDP telegram"):
+                raise
+            hint = f"tsnbench inspect {capture}, or name two captures: at the talker, at the listener"
+            raise MeasureError(f"{error}\nhint: {hint}") from None
     for warning in found["source"]["warnings"]:
         print_message(f"warning: {warning}")
     if as_json:
         print_json(found)
+    elif as_csv:
+        from tsnbench.measure.tidy import of_trdp, text_of
+
+        print_csv(text_of(of_trdp(found)))
     else:
         print_table(trdp_table(found, None if everything else MOST_ROWS))
 
@@ -255,7 +266,7 @@ def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool, 
         print_table(foreign_table(found, None if everything else MOST_ROWS))
 
 
-def _sync(file: Path, below: str | None, as_json: bool) -> None:
+def _sync(file: Path, below: str | None, as_json: bool, as_csv: bool) -> None:
     """Clocks of a log of linuxptp; exit code 1 if the gate of one is closed at the end."""
     from tsnbench.foreign_files.linuxptp import measure_sync, sync_tables
     from tsnbench.live.receiving import read_duration
@@ -266,6 +277,10 @@ def _sync(file: Path, below: str | None, as_json: bool) -> None:
         print_message(f"warning: {warning}")
     if as_json:
         print_json(found)
+    elif as_csv:
+        from tsnbench.measure.tidy import of_sync, text_of
+
+        print_csv(text_of(of_sync(found["clocks"])))
     else:
         for table in sync_tables(found):
             print_table(table)
