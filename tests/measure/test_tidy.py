@@ -92,7 +92,7 @@ def test_the_requirements_of_a_run(tmp_path: Path) -> None:
         "1 ",
         "1 ",
     )
-    assert found["loop.1", "requirement loss", "found"].startswith("0 ")
+    assert found["loop.1", "requirement loss", "found"] == "0.0 ppm"
 
 
 def test_telegrams_of_a_capture(tmp_path: Path) -> None:
