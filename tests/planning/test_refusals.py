@@ -16,6 +16,7 @@ from tsnbench.planning.streams import replay
 from tsnbench.scenario import load_variants, read_scenario
 from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.model.gates import Follow
 from tsnbench.scenario.model.network import Link, Queues
 from tsnbench.scenario.model.shapers import Cqf, Shaper
 from tsnbench.scenario.model.traffic import Poisson, Saturating, UnitSizes
@@ -107,6 +108,20 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
     "one name twice": (
         lambda: streams(s={"count": 2}, s_2={}),
         "streams.s.2: expected a name that no other flow has, found 's.2'",
+    ),
+    "no path": (
+        lambda: network(links=tuple(one for one in base().network.links if "b" not in (one.a, one.b))),
+        "streams.s: expected a path from a to b over bridges or hosts, found none",
+    ),
+    "several ports to follow": (
+        lambda: shapers(
+            **{
+                "sw -> tw": base().shapers["sw -> tw"],
+                "a -> sw": Shaper(gates=Follow(port="sw -> *")),
+            }
+        ),
+        "shapers.a -> sw.gates.follow: expected one port, found 3 ports for 'sw -> *'\n"
+        "  hint: write follow: sw -> a",
     ),
     "an unknown hop": (
         lambda: stream(via=("a", "x", "b")),

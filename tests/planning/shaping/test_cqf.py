@@ -170,3 +170,79 @@ def test_the_delay_of_the_shortest_cycle_is_two_cycles_and_the_way(limit: str, f
         return
     with pytest.raises(PlanningErrors, match=found):
         planned(text, cycle="plan")
+
+
+@pytest.mark.parametrize(("octets", "cycle"), [(565, 25_000), (566, 31_250)])
+def test_a_cycle_may_be_full(octets: int, cycle: int) -> None:
+    """8.16 us, 12.16 us, and 585 octets on the wire: 25 us."""
+    assert cycle_of(planned(TEXT.replace("frame: 500 B", f"frame: {octets} B"), cycle="plan")) == cycle
+
+
+@pytest.mark.parametrize(
+    ("classes", "cycle", "pause"),
+    [
+        ("[7, 6]", 250_000, 150_501),
+        ("[7, 6, 5]", 100_000, 50_501),
+        ("[7, 6, 5, 4]", 62_500, 25_501),
+        ("[7, 6, 5, 4, 3]", 50_000, 501),
+    ],
+)
+def test_queues_make_cycles_on_long_links_short(classes: str, cycle: int, pause: int) -> None:
+    """150.501 us, less a cycle for each queue beyond two, are a pause; 24.48 us have to fit beside it."""
+    document = planned(TEXT + SECOND, long="30 km", classes=classes, cycle="plan")
+    assert [interval for _, interval in gates(document, "sw1 -> sw2")[:2]] == [cycle - pause, pause]
+
+
+@pytest.mark.parametrize(("limit", "kept"), [("559964 ns", True), ("559963 ns", False)])
+@pytest.mark.parametrize("kind", ["delay", "delay from release"])
+def test_a_long_link_costs_whole_cycles(kind: str, limit: str, kept: bool) -> None:
+    """8.114 us to the first bridge; there 1.3 us, two cycles of 100 us, 150 us of cable, and one cycle for
+    its delay; at the second bridge 0.5 us, one cycle, and 50 ns."""
+    text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{{kind}: {limit}}}}}")
+    if kept:
+        planned(text + SECOND, long="30 km", classes="[7, 6, 5]", cycle="plan")
+        return
+    with pytest.raises(PlanningErrors) as raised:
+        planned(text + SECOND, long="30 km", classes="[7, 6, 5]", cycle="plan")
+    (problem,) = raised.value.problems
+    assert problem.path == f"streams.s.requires.{kind}"
+    assert problem.expected == "a delay of 2 cyclic hops, up to 559.964 us"
+    assert problem.found == "559.963 us, and no cycle shorter than 100 us holds the load"
+
+
+def test_a_limit_of_any_stream_counts() -> None:
+    """The first stream has none; t needs 4.064 us at both ends, as the shorter of both frames."""
+    text = TEXT.replace("frame: 500 B}", "frame: 500 B, requires: {delay: 60077 ns}}")
+    with pytest.raises(
+        PlanningErrors, match=r"streams\.t\.requires\.delay: expected a delay of 1 cyclic hop, "
+    ):
+        planned(text, cycle="plan")
+    planned(text.replace("60077", "60078"), cycle="plan")
+
+
+@pytest.mark.parametrize(("jitter", "cycle"), [("422232 ns", 25_000), ("422233 ns", 50_000)])
+def test_every_port_before_the_first_cyclic_one_spreads_frames(jitter: str, cycle: int) -> None:
+    """16.224 us at the talker; between the bridges 24.48 us and 12.064 us of a lower frame."""
+    text = TEXT.replace("period: 500 us, frame", f"period: 500 us, jitter: {jitter}, frame")
+    text = text[: text.index("  sw1 -> sw2: {cqf")] + SECOND
+    document = planned(text, cycle="plan")
+    assert gates(document, "sw2 -> b") == [(0xBF, cycle), (0x7F, cycle)]
+
+
+FRER = TEXT.replace("bridges: {", "bridges: {sw3: {}, ").replace(
+    "[a -- sw1,", "[a -- sw1, a -- sw3, sw3 -- sw2,"
+)
+FRER = FRER.replace("frame: 1000 B", "frame: 1000 B, frer: {paths: [[sw1, sw2], [sw3, sw2]], at: sw2}")
+
+
+@pytest.mark.parametrize(("octets", "cycle"), [(559, 25_000), (560, 31_250)])
+def test_tags_of_member_streams_take_their_time(octets: int, cycle: int) -> None:
+    """The R-TAG has six octets, 48 ns."""
+    assert cycle_of(planned(FRER.replace("frame: 500 B", f"frame: {octets} B"), cycle="plan")) == cycle
+
+
+@pytest.mark.parametrize(("jitter", "cycle"), [("458680 ns", 25_000), ("458681 ns", 50_000)])
+def test_tags_of_member_streams_spread_frames(jitter: str, cycle: int) -> None:
+    """8.208 us and 8.112 us at the talker."""
+    text = FRER.replace("period: 500 us, frame", f"period: 500 us, jitter: {jitter}, frame")
+    assert cycle_of(planned(text, cycle="plan")) == cycle

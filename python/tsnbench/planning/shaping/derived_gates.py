@@ -34,7 +34,8 @@ def follow_gates(draft: Draft) -> None:
         ready = [number for number, leader in waiting.items() if leader.number not in waiting]
         if not ready:
             names = ", ".join(draft.ports[number].name for number in waiting)
-            _problem(draft, followers[min(waiting)], "a port whose list does not follow this one", names)
+            expected, hint = "a port whose list does not follow this one", "write the entries of one of them"
+            _problem(draft, followers[min(waiting)], expected, names, hint)
             return
         for number in ready:
             _follow(draft, followers[number], waiting.pop(number))
@@ -48,7 +49,8 @@ def _leader(draft: Draft, port: Port) -> Port | None:
     if not found:
         return None
     if len(found) > 1:
-        _problem(draft, port, "one port", f"{len(found)} ports for {follow.port!r}")
+        hint = f"write follow: {found[0].name}"
+        _problem(draft, port, "one port", f"{len(found)} ports for {follow.port!r}", hint)
         return None
     if found[0].shaper.gates is None:
         hint = f"give {found[0].name} entries or a pattern"
