@@ -184,3 +184,16 @@ def test_flows_of_one_capture_keep_their_distance(tmp_path: Path) -> None:
     here = sent(planned(tmp_path, parts, duration="20 ms"), tmp_path / "again", "a -> b tx")
     shift = there[0][0] - 64
     assert here == [(time - shift, octets) for time, octets in there]
+
+
+def test_a_recording_of_one_frame_is_played_once_or_with_its_own_time_as_pause(tmp_path: Path) -> None:
+    """There is no mean gap. Played once, its pass lasts as long as the stream; else until the frame."""
+    (tmp_path / "one.csv").write_text("time_us,frame\n30,100\n", encoding="utf-8")
+    once = stream(tmp_path, "replay: one.csv", duration="1 ms")["pattern"]
+    assert once == {"kind": "trace", "gaps_ns": [30_000], "cycle_ns": 1_000_000, "passes": 1}
+    short = stream(tmp_path, "start: 200 us, stop: 700 us, replay: one.csv", duration="1 ms")["pattern"]
+    assert short["cycle_ns"] == 500_000
+    more = stream(tmp_path, "replay: {file: one.csv, repeat: 3}", duration="1 ms")["pattern"]
+    assert (more["cycle_ns"], more["passes"]) == (30_000, 3)
+    ever = stream(tmp_path, "replay: {file: one.csv, repeat: forever}", duration="1 ms")["pattern"]
+    assert (ever["cycle_ns"], ever["passes"]) == (30_000, 34)

@@ -1,0 +1,109 @@
+"""Software of hosts by hand: every stage in its place, what a kernel's gates cannot do, and timers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+TEXT = """\
+name: software
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: [s]
+  links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}
+hosts: {a: HOST}
+streams:
+  x: {from: a, to: b, pcp: 3, period: 1 ms, offset: OFFSET, frame: 500 B, send: {SEND}}
+shapers:
+  a -> s: {gates: {GATES}, qdisc: {taprio: software}}
+"""
+ENTRIES = "entries: [{open: [3], for: 100 us}, {open: [0], for: 900 us}]"
+
+
+def planned(
+    host: str = "low-latency",
+    send: str = "advance: 0 us",
+    gates: str = ENTRIES,
+    offset: str = "0 us",
+    more: str = "",
+) -> dict[str, Any]:
+    text = TEXT.replace("HOST", host).replace("OFFSET", offset)
+    text = text.replace("{SEND}", f"{{{send}}}").replace("{GATES}", f"{{{gates}}}") + more
+    found: dict[str, Any] = plan(read_scenario(text)[0]).document  # type: ignore[assignment]
+    return found
+
+
+def test_every_stage_of_software_has_its_own_latency() -> None:
+    stages = ("wakeup", "send", "qdisc", "driver", "tx", "kernel-rx", "app-rx", "timer")
+    written = ", ".join(f"{stage}: {place} us" for place, stage in enumerate(stages, 1))
+    (host,) = (node["host"] for node in planned(f"{{{written}}}")["nodes"] if "host" in node)
+    assert host == {
+        stage.replace("-", "_"): {"kind": "constant", "ns": place * 1_000}
+        for place, stage in enumerate(stages, 1)
+    }
+
+
+@pytest.mark.parametrize(
+    ("gates", "more", "name"),
+    [
+        (f"{ENTRIES}, before: [0]", "", "before"),
+        (f"{ENTRIES}, guard: none", "", "guard"),
+        (f"{ENTRIES}, extension: 1 ns", "", "extension"),
+        (f"{ENTRIES}, changes: [{{at: 5 ms, {ENTRIES}}}]", "", "changes"),
+        (
+            ENTRIES,
+            "faults: [{schedule: {shift: 10 us}, on: a -> s, at: 1 ms}]\n",
+            "a fault of its schedule",
+        ),
+    ],
+)
+def test_a_kernel_keeps_one_plain_list(gates: str, more: str, name: str) -> None:
+    """tc-taprio(8) without offload: what goes beyond is a function of hardware."""
+    with pytest.raises(PlanningErrors) as raised:
+        planned(gates=gates, more=more)
+    (problem,) = raised.value.problems
+    assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
+
+
+def test_a_fault_of_another_port_is_no_matter() -> None:
+    more = f"  s -> b: {{gates: {{{ENTRIES}}}}}\n"
+    more += "faults: [{schedule: {shift: 10 us}, on: s -> b, at: 1 ms}]\n"
+    assert planned(more=more)["faults"][0]["kind"] == "schedule"
+
+
+@pytest.mark.parametrize(
+    ("offset", "advance", "begins"),
+    [
+        ("100 us", "100 us", 0),
+        ("100 us", "99999 ns", 1),
+        ("100 us", "100001 ns", 999_999),
+        ("0 us", "250 us", 750_000),
+        ("900 us", "250 us", 650_000),
+    ],
+)
+def test_a_timer_is_set_before_the_instant_and_not_before_the_start(
+    offset: str, advance: str, begins: int
+) -> None:
+    """In the first cycle in which the timer does not lie before time 0."""
+    (stream,) = planned(send=f"advance: {advance}", offset=offset)["streams"]
+    assert stream["pattern"] == {
+        "kind": "periodic",
+        "period_ns": 1_000_000,
+        "offset_ns": begins,
+        "jitter_ns": 0,
+    }
+
+
+@pytest.mark.parametrize(("window", "fits"), [("750 us", True), ("750001 ns", False)])
+def test_timer_and_window_fit_one_period(window: str, fits: bool) -> None:
+    send = f"advance: 250 us, window: {window}"
+    if fits:
+        planned(send=send)
+        return
+    with pytest.raises(PlanningErrors, match="at most 249999 ns, a period without the window, found 250 us"):
+        planned(send=send)
