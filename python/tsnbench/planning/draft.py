@@ -41,6 +41,15 @@ class Node:
     def forwards(self) -> bool:
         return self.kind in ("bridge", "host")
 
+    @property
+    def longest_processing_ns(self) -> int:
+        """The greatest processing time; ``processing_ns`` is the least one."""
+        if self.further is None:
+            return self.processing_ns
+        if self.further["kind"] == "uniform":
+            return self.processing_ns + self.further["up_to_ns"]
+        return self.processing_ns + max(self.further["values_ns"], default=0)
+
 
 @dataclass
 class Gates:

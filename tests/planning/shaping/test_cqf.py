@@ -229,6 +229,22 @@ def test_every_port_before_the_first_cyclic_one_spreads_frames(jitter: str, cycl
     assert gates(document, "sw2 -> b") == [(0xBF, cycle), (0x7F, cycle)]
 
 
+def test_the_longest_processing_time_counts() -> None:
+    """With 3 us in the first bridge and 2 us in the second, not with their least times.
+
+    50 ns of cable, 2 us of processing and the last instant are 2.051 us.
+    """
+    varying = (TEXT + SECOND).replace("1300 ns", "{least: 1300 ns, most: 3 us}")
+    varying = varying.replace("500 ns}}", "{least: 500 ns, most: 2 us}}}")
+    document = planned(varying)
+    assert [ns for _, ns in gates(document, "sw1 -> sw2")] == [122_949, 2_051] * 2
+    assert [base for base, _ in stream_gates(document, "sw1")] == [-3_000, -3_000]
+    assert [base for base, _ in stream_gates(document, "sw2")] == [51]
+    # 24.48 us beside 2.051 us, and beside 8.051 us: 500 us over 16, and over 10.
+    assert cycle_of(planned(varying, cycle="plan")) == 31_250
+    assert cycle_of(planned(varying.replace("most: 2 us", "most: 8 us"), cycle="plan")) == 50_000
+
+
 FRER = TEXT.replace("bridges: {", "bridges: {sw3: {}, ").replace(
     "[a -- sw1,", "[a -- sw1, a -- sw3, sw3 -- sw2,"
 )

@@ -101,6 +101,35 @@ def test_what_is_let_through_never_waits(**values: Any) -> None:
     assert set(found) <= {smallest, smallest + 1}
 
 
+def test_a_processing_time_that_varies_is_waited_for() -> None:
+    """Opened for the least processing time, closed for the greatest: 5.064 us and 8.064 us of the path."""
+    text = """\
+name: followers
+duration: 20 ms
+network:
+  stations: [talker, listener]
+  links: {rate: 1 Gbit/s, between: [talker -- b, b -- listener]}
+  NODES
+streams:
+  s: {from: talker, to: listener, pcp: 6, period: 33 us, frame: 500 B}
+shapers:
+  b -> listener: {gates: {entries: [{open: [6], for: 20 us}, {open: [0], for: 80 us}]}}
+  talker -> b: {gates: {follow: b -> listener}}
+"""
+    for nodes in (
+        "bridges: {b: {processing: {least: 1 us, most: 4 us}}}",
+        "hosts: [b]\nhosts:\n  b: {kernel-rx: {from: 300 ns, to: 3300 ns}, qdisc: 500 ns, driver: 200 ns}",
+    ):
+        (scenario,) = read_scenario(text.replace("NODES", nodes), "followers.yaml")
+        # 4.064 us to the last bit in; 20 us less two transmissions and 4 us.
+        intervals = [entry["interval_ns"] for entry in gates(scenario, "talker -> b")["entries"]]
+        assert intervals == [11_936, 83_000, 5_064]
+        found, _ = delays(scenario)
+        # Two transmissions less a preamble, and 1 us to 4 us between them: nothing at the gate.
+        assert set(found) <= set(range(9_064, 12_066))
+        assert found.max() > 11_500
+
+
 def test_without_following_they_wait() -> None:
     """The property above is worth something: the same frames wait at a gate that nobody follows."""
     free = made()

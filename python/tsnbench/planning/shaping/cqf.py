@@ -89,7 +89,8 @@ def queue_cyclically(draft: Draft) -> None:
             gate_key = (port.node, before.peer, cqf, ipvs, shift)
             if gate_key not in made:
                 made[gate_key] = len(own.gates)
-                processing = draft.nodes[port.node].processing_ns
+                # Also a frame that is processed longest is in its queue when the queue's turn begins.
+                processing = draft.nodes[port.node].longest_processing_ns
                 own.gates.append(_stream_gate(cqf, ipvs, shift, processing))
             clash = overlay(own, before.peer, number, pcp, flow.name, "gate", made[gate_key])
             if clash is not None:
@@ -131,7 +132,7 @@ def _shift(draft: Draft, port: Port) -> Shift:
     cqf = port.shaper.cqf
     assert cqf is not None
     # One nanosecond is added: the last bit of a full cycle arrives exactly then.
-    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].processing_ns + 1
+    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].longest_processing_ns + 1
     cycles = min(-(-delay // cqf.cycle), len(cqf.classes) - 2)
     return Shift(delay, cycles, max(0, delay - cycles * cqf.cycle))
 

@@ -123,7 +123,7 @@ def _pause(draft: Draft, port: Port, cycle: int) -> int:
     assert cqf is not None
     if not leads_to_cycles(draft, port):
         return 0
-    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].processing_ns + 1
+    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].longest_processing_ns + 1
     return max(0, delay - min(-(-delay // cycle), len(cqf.classes) - 2) * cycle)
 
 
@@ -179,11 +179,13 @@ def _most(draft: Draft, flow: Flow, end: int, cyclic: dict[int, Port], cycle: in
     while at is not None:
         hop = flow.route[at]
         port = draft.ports[hop.port]
-        most += port.propagation_ps + draft.nodes[port.node].processing_ns * 1_000 * (hop.parent is not None)
+        most += port.propagation_ps + draft.nodes[port.node].longest_processing_ns * 1_000 * (
+            hop.parent is not None
+        )
         if port.number in cyclic:
             # Two cycles for the first hop, one more for each further one, and the additional cycles of slow
             # links.
-            later = draft.nodes[port.to].processing_ns + -(-port.propagation_ps // 1_000)
+            later = draft.nodes[port.to].longest_processing_ns + -(-port.propagation_ps // 1_000)
             most += (2 if not hops else 1) * cycle * 1_000 + later // cycle * cycle * 1_000
             hops += 1
         else:

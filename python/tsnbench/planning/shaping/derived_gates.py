@@ -13,8 +13,9 @@ from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import Span, folded, open_spans
 from tsnbench.plan.streams.paths import paths_to_entry
-from tsnbench.planning.draft import Draft, Flow, Gates, Node, Port, plan_hop
+from tsnbench.planning.draft import Draft, Flow, Gates, Port, plan_hop
 from tsnbench.planning.selectors import select
+from tsnbench.planning.windows.demand import processing
 from tsnbench.scenario import model
 
 Path = tuple[int, int]
@@ -131,15 +132,10 @@ def _path(draft: Draft, flow: Flow, passed: list[tuple[int, int]], octets: int) 
     for (before, after), (_, tag) in zip(pairwise(ports), passed, strict=False):
         in_time = _needed(draft, before, after, octets + tag, draft.priority(flow, before))
         on_link = transmission_ps(BEFORE_STAMP + in_time, before.rate_bps) + before.propagation_ps
-        least, most = _processing_ns(draft.nodes[after.node])
-        first += on_link + least * 1_000
-        last += on_link + most * 1_000
+        least, most = processing(draft, after)
+        first += on_link + least
+        last += on_link + most
     return first, last + whole[-1] - whole[0]
-
-
-def _processing_ns(node: Node) -> tuple[int, int]:
-    """The least and the greatest processing time of a node."""
-    return node.processing_ns, node.processing_ns
 
 
 def _needed(draft: Draft, before: Port, after: Port, octets: int, pcp: int) -> int:

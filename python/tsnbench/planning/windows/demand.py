@@ -6,16 +6,12 @@ IEEE 802.1Q-2022, 8.6.8.4. All times are in ps from the origin of offsets.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import R_TAG, data_units
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.topology.host_delays import planned_qdisc
 from tsnbench.scenario import model
-
-if TYPE_CHECKING:
-    from tsnbench.plan.types import Further
 
 INTER_FRAME_GAP = 12
 MOST_UNITS = 1_000
@@ -128,9 +124,7 @@ def processing(draft: Draft, port: Port) -> tuple[int, int]:
     """Least and greatest processing time of a port's node, from a frame's last bit in to that port's gates,
     ps."""
     node = draft.nodes[port.node]
-    least = most = node.processing_ns
-    if node.further is not None:
-        most += _furthest(node.further)
+    least, most = node.processing_ns, node.longest_processing_ns
     host = draft.scenario.hosts.get(node.name)
     if host is not None:
         received, sent = span(host.latencies.get("kernel-rx")), sending(host, draft, port)
@@ -148,11 +142,6 @@ def sending(host: model.Host, draft: Draft, port: Port) -> tuple[int, int]:
     # The card keeps launch times, which are later by this delay.
     delay = (planned_qdisc(draft, port, qdisc).txtime_delay or 0) if assisted and qdisc is not None else 0
     return sum(low for low, _ in spans) + delay, sum(high for _, high in spans) + delay
-
-
-def _furthest(further: Further) -> int:
-    """Greatest additional processing time of a node, ns."""
-    return further["up_to_ns"] if further["kind"] == "uniform" else max(further["values_ns"], default=0)
 
 
 def _software(draft: Draft, flow: Flow) -> tuple[int, int]:
