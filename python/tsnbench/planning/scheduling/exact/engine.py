@@ -88,11 +88,11 @@ def solve(
 
 def _near(jobs: Sequence[Job], stuck: Sequence[int]) -> list[int]:
     """Jobs that share links with the jobs without a place; those with the most shared links come first."""
-    links = {part.link for number in stuck for path in jobs[number].paths for part in path.parts}
+    links = {time.link for number in stuck for path in jobs[number].paths for time in path.occupied}
     shared: Counter[int] = Counter()
     for job in jobs:
         if job.number not in stuck:
-            own = {part.link for path in job.paths for part in path.parts}
+            own = {time.link for path in job.paths for time in path.occupied}
             shared[job.number] = len(own & links)
     return [number for number, count in shared.most_common() if count]
 
@@ -120,11 +120,11 @@ def _place(
         for path in paths[number]
         if list(path.tree) == list(own["tree"])
     )
-    near = {part.link for number in region for path in paths[number] for part in path.parts}
+    near = {time.link for number in region for path in paths[number] for time in path.occupied}
     touched = [
         job
         for job in jobs
-        if job.number in inside or any(part.link in near for path in job.paths for part in path.parts)
+        if job.number in inside or any(time.link in near for path in job.paths for time in path.occupied)
     ]
     for waits in (True,) if waiting else (False, True):
         model = Model(problem, touched, waits=waits, stay=stay)

@@ -37,7 +37,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Part:
+class Occupied:
     """The occupied time of a link, margins included, from the release, by frames that are forwarded at
     once."""
 
@@ -53,7 +53,7 @@ class Path:
     steps: tuple[Step, ...]
     starts: tuple[int, ...]
     """First bits out of frames that are forwarded at once."""
-    parts: tuple[Part, ...]
+    occupied: tuple[Occupied, ...]
     delay: int
     late: int
     spread: int
@@ -80,7 +80,7 @@ class Job:
         """Whether a path alone keeps its limits."""
         return (
             path.delay + path.late <= self.deadline
-            and all(part.length <= self.period for part in path.parts)
+            and all(time.length <= self.period for time in path.occupied)
             and (self.jitter is None or path.spread + 2 * path.late <= self.jitter)
         )
 
@@ -126,7 +126,7 @@ def _path(problem: Problem, found: CandidatePath) -> Path:
             )
         )
     arrivals: list[list[int]] = []
-    starts, parts, delay, late = [], [], 0, 0
+    starts, occupied, delay, late = [], [], 0, 0
     ends: dict[int, list[int]] = {}
     for step in steps:
         ready = (
@@ -141,12 +141,14 @@ def _path(problem: Problem, found: CandidatePath) -> Path:
             come.append(begin + arrives)
         arrivals.append(come)
         starts.append(ready[0])
-        parts.append(Part(step.link, ready[0] - step.margin, free - ready[0] + 2 * step.margin, step.silence))
+        occupied.append(
+            Occupied(step.link, ready[0] - step.margin, free - ready[0] + 2 * step.margin, step.silence)
+        )
         if step.listens:
             delay, late = max(delay, come[-1]), max(late, step.margin)
             ends.setdefault(links[step.link]["to"], []).append(come[-1])
     spread = max((max(lasts) - min(lasts) for lasts in ends.values()), default=0)
-    return Path(found["tree"], tuple(steps), tuple(starts), tuple(parts), delay, late, spread)
+    return Path(found["tree"], tuple(steps), tuple(starts), tuple(occupied), delay, late, spread)
 
 
 def apart(one: Path, other: Path, common: int, grain: int) -> Spans:
@@ -157,8 +159,8 @@ def apart(one: Path, other: Path, common: int, grain: int) -> Spans:
     """
     size = common // grain
     allowed: Spans = [(0, size - 1)]
-    for mine in one.parts:
-        for theirs in other.parts:
+    for mine in one.occupied:
+        for theirs in other.occupied:
             if mine.link == theirs.link:
                 low = mine.length + mine.at - theirs.at
                 high = common - theirs.length + mine.at - theirs.at

@@ -83,8 +83,8 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
     cycles: dict[int, int] = defaultdict(lambda: 1)
     for own in model.streams:
         for path in own.job.paths:
-            for part in path.parts:
-                cycles[part.link] = lcm(cycles[part.link], own.job.period)
+            for time in path.occupied:
+                cycles[time.link] = lcm(cycles[time.link], own.job.period)
     terms: list[Any] = []
 
     def price(link: int, period: int, length: int) -> int:
@@ -96,7 +96,7 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
 
     for own in model.streams:
         for path, chosen in zip(own.job.paths, own.taken, strict=True):
-            terms += [chosen * price(part.link, own.job.period, part.length) for part in path.parts]
+            terms += [chosen * price(time.link, own.job.period, time.length) for time in path.occupied]
     if model.waits:
         return sum(terms)
     before: dict[tuple[int, int], list[Any]] = defaultdict(list)
@@ -107,8 +107,8 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
         for mine, path in enumerate(one.job.paths):
             for theirs, their_path in enumerate(other.job.paths):
                 taken = [one.taken[mine], other.taken[theirs]]
-                for a in path.parts:
-                    for b in their_path.parts:
+                for a in path.occupied:
+                    for b in their_path.occupied:
                         if a.link != b.link:
                             continue
                         common, saved = one.job.period, price(a.link, one.job.period, 0)
