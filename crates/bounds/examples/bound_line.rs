@@ -117,6 +117,7 @@ fn line(nodes: u32, flows: u32) -> Plan {
             flood: Vec::new(),
             socket: None,
             scheduled: None,
+            answers: None,
             listeners: vec![Destination { node: nodes - 1, route: nodes - 2 }],
             route,
             requirements: Requirements::default(),

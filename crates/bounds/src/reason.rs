@@ -10,6 +10,11 @@ pub enum Reason {
         /// The first such flow.
         stream: String,
     },
+    /// The flow answers another one, whose arrivals have no bound.
+    Answers {
+        /// The other one.
+        request: String,
+    },
     /// A higher class may use the port without a limit.
     HigherClass {
         /// The higher class.
@@ -77,12 +82,24 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// Whether the reason is that a flow releases any amount at once.
+    pub(crate) fn is_arrivals_of(&self, flow: &str) -> bool {
+        match self {
+            Self::UnboundedArrivals { stream } => stream == flow,
+            Self::At { why, .. } => why.is_arrivals_of(flow),
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnboundedArrivals { stream } => {
                 write!(f, "{stream} shares the class and may release any amount at once")
             }
+            Self::Answers { request } => write!(f, "it answers {request}, and the arrival of that has no bound"),
             Self::HigherClass { class } => write!(f, "class {class} above it may take the link for ever"),
             Self::Overload { coming_bps, served_bps } => {
                 write!(f, "{coming_bps} bit/s may arrive, the class is guaranteed {served_bps} bit/s")

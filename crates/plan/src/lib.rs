@@ -30,8 +30,9 @@ pub use node::{
 pub use plan::{FORMAT, Plan};
 pub use read::{PlanError, content_hash, digest};
 pub use stream::{
-    Active, Algorithm, Destination, Identification, Jitter, LatentErrors, Merge, Pattern, Percentile,
-    R_TAG_OCTETS, Recovery, Redundancy, Requirements, Rewritten, Route, Scheduled, Size, Span, Stream, Trdp,
+    Active, Algorithm, Answers, Destination, Identification, Jitter, LatentErrors, Merge, Pattern,
+    Percentile, R_TAG_OCTETS, Recovery, Redundancy, Requirements, Rewritten, Route, Scheduled, Size, Span,
+    Stream, Trdp,
 };
 pub use tap::{Point, Stage, Tap};
 pub use time::duration;

@@ -85,6 +85,7 @@ fn stream(talker: u32, octets: u32, jitter_ns: u64) -> Stream {
         listeners: vec![Destination { node: 3, route: 1 }],
         requirements: Requirements { delay_ns: Some(60_000), ..Requirements::default() },
         scheduled: None,
+        answers: None,
     }
 }
 

@@ -132,6 +132,9 @@ def _tasks(network: Network, notes: Notes) -> list[Task]:
     found: list[Task] = []
     for stream in network.streams:
         name, pattern = stream["name"], stream["pattern"]
+        if "answers" in stream:
+            notes.lost("answers to other streams", "tsnkit's streams have a period", name)
+            continue
         if pattern["kind"] != "periodic":
             notes.lost(
                 "streams that are not periodic",

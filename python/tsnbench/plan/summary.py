@@ -18,7 +18,7 @@ from tsnbench.plan.load import class_loads
 from tsnbench.plan.streams.paths import paths_to
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Fault, GateList, Gates, Pattern, PlanDocument, Port, Stream
+    from tsnbench.plan.types import Fault, GateList, Gates, PlanDocument, Port, Stream
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[S
                 flows=flows,
                 pcp=stream["pcp"],
                 frame=_frame(stream),
-                pattern=_pattern(stream["pattern"]),
+                pattern=_pattern(document, stream),
                 path=tuple(names),
                 least_ns=smallest_delay_ns(document, stream, place, points=points),
                 limit_ns=stream["requirements"].get("delay_ns"),
@@ -243,7 +243,10 @@ def load_text(rate_bps: Fraction, saturating: bool) -> str:
     return "+".join([*parts, "rest"] if saturating else parts)
 
 
-def _pattern(pattern: Pattern) -> str:
+def _pattern(document: PlanDocument, stream: Stream) -> str:
+    pattern = stream["pattern"]
+    if "answers" in stream:
+        return f"{document['streams'][stream['answers']['stream']]['group']}, answered"
     if pattern["kind"] == "periodic":
         return quantities.exact(pattern["period_ns"])
     if pattern["kind"] == "poisson":

@@ -238,6 +238,8 @@ def _stream(flow: Flow) -> plan_types.Stream:
         made["type_of_service"] = tos
     if stream.trdp is not None:
         made["trdp"] = _trdp(stream.trdp)
+    if flow.answers is not None:
+        made["answers"] = flow.answers
     if flow.redundancy:
         made["redundancy"] = flow.redundancy
     if flow.flood:

@@ -157,6 +157,7 @@ class Flow:
     size: plan_types.Size = field(init=False)
     """Set by the pass that fills it; so is ``pattern``."""
     pattern: plan_types.Pattern = field(init=False)
+    answers: plan_types.Answers | None = None
     redundancy: plan_types.Redundancy = field(default_factory=_no_redundancy)
     """Empty if the route is only a tree."""
     socket: plan_types.Socket | None = None

@@ -1,6 +1,7 @@
 //! The analysis: ports one by one, the network until nothing changes, and additional proofs.
 
 pub(crate) mod aggregate;
+pub(crate) mod answers;
 pub(crate) mod ats;
 pub(crate) mod cqf;
 pub(crate) mod delay_and_backlog;

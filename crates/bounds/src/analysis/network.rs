@@ -39,9 +39,8 @@ struct Network<'a> {
     unconverged: Vec<bool>,
 }
 
-/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
-#[must_use]
-pub fn bounds(plan: &Plan) -> Bounds {
+/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable.
+pub(crate) fn bounds(plan: &Plan) -> Bounds {
     let openings = |port: &tsn_plan::Port| -> Vec<Option<Openings>> {
         (0..port.classes.len()).map(|class| Openings::of(covered(port), class as u8)).collect()
     };

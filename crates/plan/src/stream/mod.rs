@@ -39,8 +39,11 @@ pub struct Stream {
     /// The TRDP telegram that each frame carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trdp: Option<Box<Trdp>>,
-    /// The times of releases.
+    /// The times of releases. For a stream that answers: the request's period, and the jitter of its own.
     pub pattern: Pattern,
+    /// The stream whose frames release its data units; absent if the talker has a timetable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Answers>,
     /// The sizes of data units.
     pub size: Size,
     /// There is no release before this, in ns.
@@ -67,6 +70,16 @@ pub struct Stream {
     /// The planned times of its frames, if the stream is scheduled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scheduled: Option<Box<Scheduled>>,
+}
+
+/// The request that a stream answers: one data unit for each frame of it that reaches the talker.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answers {
+    /// The stream, of which the talker is a listener.
+    pub stream: u32,
+    /// From the last bit of the request, or its reception by the program of a host, to the release; ns.
+    pub after_ns: u64,
 }
 
 /// TRDP process data. IEC 61375-2-3, Annex A.

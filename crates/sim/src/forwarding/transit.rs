@@ -2,8 +2,8 @@
 //!
 //! IEEE 802.1CB-2017, 7.
 
-use crate::faults::impairment::{Damage, LinkTransit};
-use crate::ids::{HopId, PortId, StreamId};
+use crate::faults::impairment::{Damage, LinkTransit, instant};
+use crate::ids::{HopId, NodeId, PortId, StreamId};
 use crate::kernel::event::{EventKind, Frame};
 use crate::kernel::simulation::Simulation;
 use crate::network::hop_extras::MergePoint;
@@ -115,8 +115,9 @@ impl Simulation<'_> {
         let learns = self.learning.as_ref().is_some_and(|learning| learning.learns_from(frame.hop));
         let filtered = self.hop_extras.filtered(frame.hop).is_some();
         let copies = merge_point.is_some_and(|meeting| meeting.recovery.is_some());
-        if filtered || learns || copies || self.is_received(port) {
-            // Elimination, learning, filters and software depend on the order in which frames arrive.
+        let answered = self.answers.as_ref().is_some_and(|answers| answers.has(hop.stream, link.peer));
+        if filtered || learns || copies || answered || self.is_received(port) {
+            // Elimination, learning, filters, software and answers depend on the order in which frames arrive.
             if begun + self.ports[port].line().until_last_bit(Octets(frame.octets)) != arrival {
                 self.hop_extras.remember_first_bit(frame, arrival, begun);
             }
@@ -162,12 +163,24 @@ impl Simulation<'_> {
             None => {}
             // Filters, meters and elimination need the whole frame.
             Some(passed) if passes => {
-                let ready = self.receive(&hop, merge_point, (frame, copy), sink)?;
+                let (ready, program) = self.receive(&hop, merge_point, (frame, copy), sink)?;
+                self.answer(hop.stream, link.peer, program);
                 self.forward_received(merge_point, frame, (self.now, ready), true, passed);
             }
             Some(_) => self.stream_totals[hop.stream].eliminated += 1,
         }
         Ok(())
+    }
+
+    /// Releases the answers to a frame that the program of a node has received at `at`.
+    fn answer(&mut self, request: StreamId, node: NodeId, at: Instant) {
+        let Some(mut answers) = self.answers.take() else { return };
+        for (stream, released) in answers.released(request, node, at) {
+            if released < instant(self.plan.streams[stream].stop_ns.min(self.plan.duration_ns)) {
+                self.schedule(released, node, EventKind::Release { stream });
+            }
+        }
+        self.answers = Some(answers);
     }
 
     /// Forwards a frame that has arrived at the end of its hop: to listeners, and to the queues of the next hops. The

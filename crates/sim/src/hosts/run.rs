@@ -267,23 +267,24 @@ impl Simulation<'_> {
         self.hosts.as_ref().is_some_and(|hosts| hosts.has(PortId(self.plan.ports[port].peer)))
     }
 
-    /// Handles a frame that has just arrived over a hop; returns when it can be forwarded.
+    /// Handles a frame that has just arrived over a hop; returns when it can be forwarded, and when a
+    /// program that listens has received it.
     pub(crate) fn receive<S: Sink>(
         &mut self,
         hop: &Hop,
         merge_point: Option<MergePoint>,
         frame: (Frame, u8),
         sink: &mut S,
-    ) -> io::Result<Instant> {
+    ) -> io::Result<(Instant, Instant)> {
         let here = merge_point.map_or(*hop, |meeting| self.network.hops[meeting.leading_hop]);
         if here.listeners.indices().is_empty() && here.branches.indices().is_empty() {
             // The frame was flooded to a station with another address, whose port does not accept it.
-            return Ok(self.now);
+            return Ok((self.now, self.now));
         }
         let peer = PortId(self.plan.ports[hop.port].peer);
-        let Some(hosts) = &mut self.hosts else { return Ok(self.now) };
+        let Some(hosts) = &mut self.hosts else { return Ok((self.now, self.now)) };
         let Some(own) = hosts.ports.get_mut(peer.index()).and_then(Option::as_deref_mut) else {
-            return Ok(self.now);
+            return Ok((self.now, self.now));
         };
         let kernel = (self.now + own.kernel_rx.draw()).max(own.received);
         own.received = kernel;
@@ -296,7 +297,7 @@ impl Simulation<'_> {
         if let Some(program) = program {
             self.sight_up(node, self.taps(peer, Stage::AppRx), hop, frame, program, sink)?;
         }
-        Ok(kernel)
+        Ok((kernel, program.unwrap_or(kernel)))
     }
 
     /// Forwards a frame that came over `ingress` to the next queue at `at`: in a host, through its software.

@@ -15,6 +15,7 @@ use crate::network::tables::{Hop, IndexRange, Network};
 use crate::output::counters::RunCounters;
 use crate::output::stream_totals::StreamTotals;
 use crate::policing::state::PolicingState;
+use crate::talkers::answers::Answers;
 use crate::talkers::saturating::Sources;
 use crate::talkers::talker::Talker;
 use std::hint::black_box;
@@ -54,6 +55,8 @@ pub struct Simulation<'a> {
     pub(crate) ports: Vec<EgressPort<Frame>>,
     pub(crate) talkers: Vec<Talker>,
     pub(crate) sources: Sources,
+    /// The talkers that answer other streams, if the Plan has any.
+    pub(crate) answers: Option<Box<Answers>>,
     pub(crate) calendar: Calendar,
     /// Events scheduled so far for every node.
     pub(crate) scheduled: Vec<u64>,
@@ -138,6 +141,7 @@ impl<'a> Simulation<'a> {
             plan,
             ports: plan.ports.iter().map(EgressPort::new).collect(),
             sources: Sources::new(&network, &talkers),
+            answers: Answers::new(plan),
             calendar: Calendar::new(bucket_width(plan)),
             scheduled: vec![0; network.nodes],
             now: Instant::EPOCH,
@@ -231,6 +235,7 @@ impl<'a> Simulation<'a> {
 
     fn release<S: Sink>(&mut self, stream: StreamId, event: &Event, sink: &mut S) -> io::Result<()> {
         if let Some(timing) = &mut self.timing
+            && self.plan.streams[stream].answers.is_none()
             && !timing.is_due(stream, self.now)
         {
             return Ok(());

@@ -7,7 +7,7 @@ use crate::ids::{HopId, NodeId, StreamId};
 use crate::kernel::event::Frame;
 use crate::network::tables::Network;
 use crate::policing::state::{Filtered, PolicingState, Variant};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use tsn_bridge::frer::BaseRecovery;
 use tsn_plan::{Plan, R_TAG_OCTETS, Redundancy};
 use tsn_units::Instant;
@@ -80,7 +80,10 @@ impl HopExtras {
             }
             first += stream.route.len();
         }
+        let answered: HashSet<u32> =
+            plan.streams.iter().filter_map(|stream| stream.answers.map(|answers| answers.stream)).collect();
         for hop in &mut network.hops {
+            hop.special |= answered.contains(&hop.stream.0);
             // The PTP code handles losses of PTP messages itself.
             hop.special |= !hop.timing && impaired.get(hop.port.index()).copied().unwrap_or(false);
         }

@@ -21,10 +21,24 @@ pub(crate) struct Talker {
 
 #[derive(Debug)]
 enum ReleasePattern {
-    Periodic { next: Instant<Local>, period: Duration, jitter_ps: u64, draws: Option<Box<Draws>> },
-    Poisson { last: Instant<Local>, mean_ps: u64, draws: Box<Draws> },
-    Saturating { start: Instant<Local>, backlog: u32 },
+    Periodic {
+        next: Instant<Local>,
+        period: Duration,
+        jitter_ps: u64,
+        draws: Option<Box<Draws>>,
+    },
+    Poisson {
+        last: Instant<Local>,
+        mean_ps: u64,
+        draws: Box<Draws>,
+    },
+    Saturating {
+        start: Instant<Local>,
+        backlog: u32,
+    },
     Trace(Box<Trace>),
+    /// Frames of another stream release its data units: see [`crate::talkers::answers`].
+    Answers,
 }
 
 /// The frame sizes of a data unit.
@@ -41,6 +55,7 @@ impl Talker {
         let draws = |what: &str| Box::new(Draws::new(plan.seed, &format!("stream/{}/{what}", stream.name)));
         let start = Instant::EPOCH + duration(stream.start_ns);
         let pattern = match &stream.pattern {
+            _ if stream.answers.is_some() => ReleasePattern::Answers,
             Pattern::Trace { gaps_ns, cycle_ns, passes } => {
                 ReleasePattern::Trace(Box::new(Trace::new(start, gaps_ns, *cycle_ns, *passes)))
             }
@@ -93,6 +108,7 @@ impl Talker {
             }
             ReleasePattern::Saturating { start, .. } => std::mem::replace(start, Instant::MAX),
             ReleasePattern::Trace(trace) => trace.next(),
+            ReleasePattern::Answers => return None,
         };
         (next < self.stop).then_some(next)
     }

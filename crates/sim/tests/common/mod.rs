@@ -157,6 +157,7 @@ impl Net {
             flood: Vec::new(),
             socket: None,
             scheduled: None,
+            answers: None,
             listeners,
             requirements: Requirements::default(),
         });

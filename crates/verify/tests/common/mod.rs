@@ -125,6 +125,7 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
             offset_ns: placed.offset_ns as u64,
             jitter_ns: 0,
         },
+        answers: None,
         size: Size::Units {
             octets: vec![octets.iter().sum()],
             most_per_frame: octets[0],
@@ -173,6 +174,7 @@ pub fn saturate(plan: &mut Plan) {
             socket: None,
             requirements: Requirements::default(),
             scheduled: None,
+            answers: None,
         });
     }
 }

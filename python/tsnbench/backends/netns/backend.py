@@ -76,7 +76,7 @@ class Namespaces(Backend):
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
             raise InputError(
                 f"{plan.name}: --on netns cannot run all of this plan:\n{listed}\n"
-                "hint: --on vm has a kernel that supports more; the simulator supports everything"
+                "hint: --on vm may support more, as its kernel has more; the simulator supports everything"
             )
         begin(plan, folder, backend=self.name)
 

@@ -47,6 +47,13 @@ def sources(network: Network, stream: Stream, notes: Notes) -> list[Source]:
     """All sources of a stream, in the order in which their packets leave."""
     tag = TAG_OCTETS if "vid" in stream else 0
     pattern = stream["pattern"]
+    if "answers" in stream:
+        notes.lost(
+            "answers to other streams",
+            "a source has a timetable of its own; not written",
+            stream["name"],
+        )
+        return []
     if pattern["kind"] == "periodic":
         made = _periodic(network, stream, pattern, notes)
     elif pattern["kind"] == "trace":

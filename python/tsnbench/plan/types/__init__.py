@@ -103,6 +103,7 @@ from tsnbench.plan.types.redundancy import (
     VectorAlgorithm,
 )
 from tsnbench.plan.types.streams import (
+    Answers,
     Destination,
     FrameSize,
     Jitter,
@@ -126,6 +127,7 @@ __all__ = [
     "Active",
     "ActiveIdentification",
     "Algorithm",
+    "Answers",
     "AtsGroup",
     "AtsScheduler",
     "BabbleFault",

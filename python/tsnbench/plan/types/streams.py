@@ -118,6 +118,13 @@ class Requirements(TypedDict):
     worst_case: NotRequired[bool]
 
 
+class Answers(TypedDict):
+    """The stream whose frames release data units, ``after_ns`` after each has reached the talker."""
+
+    stream: int
+    after_ns: int
+
+
 class Trdp(TypedDict):
     """TRDP process data; ``header_octets``: 40 (version 1), 20 or 16 (version 2)."""
 
@@ -144,6 +151,7 @@ class Stream(TypedDict):
     type_of_service: NotRequired[int]
     trdp: NotRequired[Trdp]
     pattern: Pattern
+    answers: NotRequired[Answers]
     size: Size
     start_ns: int
     stop_ns: int

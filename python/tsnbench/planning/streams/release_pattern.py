@@ -12,21 +12,25 @@ from tsnbench.scenario import model
 
 
 def set_phases(draft: Draft) -> None:
-    """Fills ``pattern``, ``start_ns`` and ``stop_ns``."""
+    """Fills ``pattern``, ``answers``, ``start_ns`` and ``stop_ns``."""
     duration = draft.scenario.duration
+    numbers = {(flow.group, flow.number): number for number, flow in enumerate(draft.flows)}
     for flow in draft.flows:
         stream = flow.stream
         pattern = stream.pattern
         flow.start_ns = stream.start
         flow.stop_ns = duration if stream.stop is None else min(stream.stop, duration)
-        if isinstance(pattern, model.Periodic):
+        if isinstance(pattern, model.Periodic | model.Answer):
             flow.pattern = {
                 "kind": "periodic",
                 "period_ns": pattern.period,
-                "offset_ns": pattern.offset,
+                "offset_ns": pattern.offset if isinstance(pattern, model.Periodic) else 0,
                 "jitter_ns": pattern.jitter,
             }
             wanting = "period" if pattern.period < 1 else ""
+            if isinstance(pattern, model.Answer):
+                request = numbers[pattern.answers, flow.number]
+                flow.answers = {"stream": request, "after_ns": pattern.after}
         elif isinstance(pattern, model.Poisson):
             # The interval is finer than 1 ns, so that the rate is exact.
             gap_ps = (pattern.mean_interval or 0) * 1_000
@@ -43,3 +47,4 @@ def set_phases(draft: Draft) -> None:
             draft.problem(
                 f"streams.{flow.group}.{wanting}", "a number that a talker can keep", "too small or large"
             )
+

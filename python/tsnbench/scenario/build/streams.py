@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from tsnbench.scenario import catalogue, model, sizes
+from tsnbench.scenario.build.answers import completed, requests_first
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.build.redundancy import redundancy
 from tsnbench.scenario.build.release import check_release
@@ -24,13 +25,18 @@ def build(
 ) -> dict[str, model.Stream]:
     """Streams by name; ``worst_case``: the default for requirements without that key."""
     built: dict[str, model.Stream] = {}
-    for name, fields in streams.items():
+    for name, fields in requests_first(reading, streams):
         if isinstance(fields, Bad):
             continue
         before = len(reading.problems)
+        if "answers" in fields:
+            fields = completed(net, fields, built, streams)
+            if fields is None:
+                continue
         stream = _stream(reading, net, fields, worst_case)
         if stream is not None and len(reading.problems) == before:
             built[str(name)] = stream
+    built = {str(name): built[name] for name in streams if name in built}
     for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
         if stream is not None and stream.count > 1:
             _flows(reading, name, stream.count, streams)
@@ -112,7 +118,7 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
 def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
     """The stream's own keys before its pattern's; an own size or period replaces the pattern's."""
     for key, what in (("from", "the talker: from: node1"), ("to", "the listener: to: node2")):
-        if key not in written.places and key not in written.bad:
+        if key not in written and key not in written.bad:
             reading.problem(written.place, written.path, f"the key {key} in a stream", "none", f"name {what}")
             written.bad.add(key)
     if "pattern" in written.bad:
@@ -130,7 +136,7 @@ def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
     for group in (_WHEN, _SIZE):
         if any(key in written.places for key in group):
             drop |= set(group)
-    if any(key in written.places for key in ("poisson", "saturating", "replay")):
+    if any(key in written.places for key in ("poisson", "saturating", "replay", "answers")):
         drop |= {"offset", "jitter"}
     if "replay" in written.places:
         drop |= set(_SIZE)
@@ -252,8 +258,14 @@ def _vid(fields: Fields) -> int | None:
 
 def _when(
     net: Net, fields: Fields
-) -> model.Periodic | model.Poisson | model.Saturating | model.Replay | None:
+) -> model.Periodic | model.Poisson | model.Saturating | model.Replay | model.Answer | None:
     reading = net.reading
+    if "after" in fields and "answers" not in fields:
+        hint = "write answers: the stream whose frames release this one's; or offset: when in the period"
+        reading.problem(fields.at("after"), fields.path_of("after"), "after only with answers", "after", hint)
+    if "answers" in fields:
+        settings = fields.given(net, model.Answer)
+        return model.Answer(jitter=fields.get("jitter", 0), period=fields["period"], **settings)
     given = [key for key in _WHEN if key in fields.places or key in fields]
     if fields.get("saturating") is False:
         given = [key for key in given if key != "saturating"]

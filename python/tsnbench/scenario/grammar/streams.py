@@ -7,7 +7,7 @@ from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListO
 from tsnbench.scenario.kinds.common import CLASS_NAME, FRAME, LONGEST, NODE, NODES, PCP, SPAN, UNIT, VLAN
 from tsnbench.scenario.kinds.values import YES_NO, Average, Quantity, Text
 from tsnbench.scenario.model.streams import Requirements, Stream
-from tsnbench.scenario.model.traffic import POISSON, REPLAY, Periodic, Saturating
+from tsnbench.scenario.model.traffic import POISSON, REPLAY, Answer, Periodic, Saturating
 from tsnbench.scenario.units import DURATION, SIZE
 
 JITTER = Quantity(DURATION, 0, LONGEST, zero=True)
@@ -89,6 +89,7 @@ STREAM = Record(
         "via": Field(
             NODES, "hops, where the shortest path is not meant; dut#2 takes the second parallel link"
         ),
+        **fields_of(Answer, "answers", "after"),
         "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
         **TRAFFIC,
         **fields_of(Stream, "trdp", "udp_port", "address", "tos"),
@@ -107,6 +108,7 @@ STREAM = Record(
         **dict.fromkeys(("talker", "source", "src", "sender"), "did you mean from?"),
         **dict.fromkeys(("listener", "listeners", "destination", "dst", "sink"), "did you mean to?"),
         **dict.fromkeys(("interval", "cycle", "every"), "did you mean period?"),
+        **dict.fromkeys(("reply", "replies", "reply-to", "responds", "answer"), "did you mean answers?"),
         **dict.fromkeys(("route", "path", "hops"), "did you mean via?"),
         **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
         **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),

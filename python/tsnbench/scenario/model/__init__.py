@@ -44,6 +44,7 @@ from tsnbench.scenario.model.shapers import Ats, CbsClass, Cqf, Etf, Preemption,
 from tsnbench.scenario.model.streams import JitterLimit, Release, Requirements, Send, Stream, Trdp
 from tsnbench.scenario.model.taps import Taps
 from tsnbench.scenario.model.traffic import (
+    Answer,
     CaptureFilter,
     FixedSize,
     Periodic,

@@ -10,6 +10,7 @@ from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.model.names import Name, Pcp
 from tsnbench.scenario.model.redundancy import Failover, Frer
 from tsnbench.scenario.model.traffic import (
+    Answer,
     FixedSize,
     Periodic,
     Poisson,
@@ -147,7 +148,7 @@ class Stream(Part):
     sr_class: Literal["A", "B", "C", "D"] | None = None
     """The SR class whose CBS reservation counts this stream."""
     vid: int | None = 100
-    pattern: Periodic | Poisson | Saturating | Replay
+    pattern: Periodic | Poisson | Saturating | Replay | Answer
     size: FixedSize | UnitSizes | RecordedSizes
     count: int = key(
         Count(1, 10_000, "a number of flows"), "so many flows, each with its own sequence", default=1

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Field, Fields, record_of
 from tsnbench.scenario.kinds.common import PCP, SPAN, STREAM_RATE, TIME, VLAN
-from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed
+from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed, Text
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.units import BitRate, Duration, Size
@@ -53,6 +53,23 @@ POISSON = Either(
     mapping=record_of(Poisson, "a Poisson source", rule=_rate_or_interval),
     short="rate",
 )
+
+
+class Answer(Part):
+    """One data unit for each frame of another stream that reaches the talker."""
+
+    kind: Literal["request-driven"] = "request-driven"
+    answers: str = key(
+        Text("the name of a stream"),
+        "the stream whose frames, when they have reached the talker, release one data unit each",
+    )
+    after: Duration = key(
+        TIME, "with answers: from the reception of a request to its answer; 0 us unless given", default=0
+    )
+    jitter: Duration = 0
+    """Each answer is late by up to this, uniformly."""
+    period: Duration = 0
+    """That of the request."""
 
 
 class Saturating(Part):

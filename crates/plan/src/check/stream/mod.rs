@@ -1,5 +1,6 @@
 //! Checks of streams: patterns, sizes, routes, listeners.
 
+mod answers;
 mod redundancy;
 mod rewriting;
 mod scheduled;
@@ -74,6 +75,7 @@ impl Plan {
         }
         Self::check_trdp(stream, path)?;
         self.check_scheduled(stream, path)?;
+        self.check_answers(stream, path)?;
         self.check_route(stream, path)
     }
 

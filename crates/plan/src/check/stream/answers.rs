@@ -1,0 +1,131 @@
+//! Checks of streams that answer others.
+
+use crate::check::{Check, ensure, index, time};
+use crate::{Pattern, Plan, Redundancy, Size, Stream};
+
+/// Longest chain of streams that answer each other.
+const LONGEST_CHAIN: usize = 64;
+
+impl Plan {
+    pub(crate) fn check_answers(&self, stream: &Stream, path: impl Fn(&str) -> String) -> Check {
+        let Some(own) = stream.answers else { return Ok(()) };
+        let requested = || path("answers.stream");
+        index(own.stream, self.streams.len(), requested)?;
+        time(own.after_ns, || path("answers.after_ns"))?;
+        let request = &self.streams[own.stream as usize];
+        ensure(request.listeners.iter().any(|listener| listener.node == stream.talker), requested, || {
+            format!("{} is not sent to the talker", request.name)
+        })?;
+        let period = |of: &Stream| match of.pattern {
+            Pattern::Periodic { period_ns, .. } => Some(period_ns),
+            _ => None,
+        };
+        ensure(
+            period(stream).is_some() && period(stream) == period(request),
+            || path("pattern"),
+            || format!("is not periodic with the period of {}", request.name),
+        )?;
+        let whole = match &request.size {
+            Size::Frame { .. } | Size::List { .. } => true,
+            Size::Units { octets, most_per_frame, .. } => octets.iter().all(|unit| unit <= most_per_frame),
+        };
+        ensure(whole, requested, || format!("data units of {} have several frames", request.name))?;
+        let eliminated = |redundancy: &Redundancy| {
+            redundancy.recovery.is_some() || redundancy.copies.iter().all(|copy| *copy == 0)
+        };
+        ensure(request.redundancy.as_deref().is_none_or(eliminated), requested, || {
+            format!("copies of {} are not eliminated", request.name)
+        })?;
+        ensure(
+            stream.scheduled.is_none(),
+            || path("scheduled"),
+            || "a stream that answers has no schedule".into(),
+        )?;
+        let mut at = own.stream;
+        for _ in 0..LONGEST_CHAIN {
+            match self.streams.get(at as usize).and_then(|stream| stream.answers) {
+                None => return Ok(()),
+                Some(next) => at = next.stream,
+            }
+        }
+        ensure(false, requested, || format!("is a circle, or a chain of more than {LONGEST_CHAIN} answers"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::broken::{refuses, with};
+    use serde_json::json;
+
+    #[test]
+    fn answers_are_checked() {
+        let plan = with(&[]);
+        let mut answer = plan["streams"][0].clone();
+        let (talker, listener) = (answer["talker"].clone(), answer["listeners"][0]["node"].clone());
+        // The way back: the other direction of the same links.
+        let back: Vec<_> = answer["route"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .rev()
+            .zip(0_u32..)
+            .map(|(hop, place)| {
+                let port = plan["ports"][hop["port"].as_u64().unwrap() as usize]["peer"].clone();
+                if place == 0 { json!({"port": port}) } else { json!({"port": port, "parent": place - 1}) }
+            })
+            .collect();
+        answer["name"] = json!("answer");
+        answer["talker"] = listener;
+        answer["listeners"] = json!([{"node": talker, "route": back.len() - 1}]);
+        answer["route"] = json!(back);
+        answer["answers"] = json!({"stream": 0, "after_ns": 5});
+        let mut holds = plan;
+        holds["streams"].as_array_mut().unwrap().push(answer);
+        let last = holds["streams"].as_array().unwrap().len() - 1;
+        let path = |field: &str| format!("/streams/{last}/{field}");
+        let says = |field: &str, what: &str| format!("streams[{last}].{field}: {what}");
+        let name = holds["streams"][0]["name"].as_str().unwrap().to_owned();
+        let period = holds["streams"][0]["pattern"]["period_ns"].as_u64().unwrap();
+        let count = last + 1;
+        refuses(
+            &holds,
+            &[
+                (
+                    &path("answers/stream"),
+                    json!(99),
+                    &says("answers.stream", &format!("99 is not the index of one of {count}")),
+                ),
+                (
+                    &path("answers/stream"),
+                    json!(last),
+                    &says("answers.stream", "answer is not sent to the talker"),
+                ),
+                (
+                    &path("answers/after_ns"),
+                    json!(864_000_000_000_001_u64),
+                    &says("answers.after_ns", "864000000000001 ns is more than ten days"),
+                ),
+                (
+                    &path("pattern/period_ns"),
+                    json!(period + 1),
+                    &says("pattern", &format!("is not periodic with the period of {name}")),
+                ),
+                (
+                    "/streams/0/size",
+                    json!({"kind": "units", "octets": [1_001], "most_per_frame": 1_000, "overhead": 46}),
+                    &says("answers.stream", &format!("data units of {name} have several frames")),
+                ),
+                (
+                    &path("scheduled"),
+                    json!({"starts_ps": [[0], [0]]}),
+                    &says("scheduled", "a stream that answers has no schedule"),
+                ),
+                (
+                    "/streams/0/answers",
+                    json!({"stream": last, "after_ns": 0}),
+                    "streams[0].answers.stream: is a circle, or a chain of more than 64 answers",
+                ),
+            ],
+        );
+    }
+}

@@ -1,0 +1,219 @@
+"""Streams that answer others: when each answer is released, how many there are, and their worst case."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tsnbench.backends.simulation import Simulation
+from tsnbench.plan.bounds import bounds
+from tsnbench.planning import plan
+from tsnbench.planning.errors import PlanningErrors
+from tsnbench.scenario import read_scenario
+
+LOOP = """\
+name: loop
+duration: 20 ms
+network:
+  stations: [sensor, controller, actuator]
+  bridges: {sw: {processing: 1 us}}
+  links: {rate: 100 Mbit/s, between: [sensor -- sw, controller -- sw, actuator -- sw]}
+streams:
+  measured: {from: sensor, to: controller, pcp: 6, period: 1 ms, frame: 200 B}
+  command: {answers: measured, to: actuator, after: 50 us, pcp: 6, frame: 100 B}
+  done: {answers: command, pcp: 6, frame: 64 B}
+"""
+
+
+def planned(text: str) -> Any:
+    return plan(read_scenario(text, "loop.yaml")[0])
+
+
+def simulated(text: str, folder: Path) -> pl.DataFrame:
+    """Numbers and times of all frames at each stage, in ns."""
+    run = planned(text).run(on=Simulation(), into=folder / "run")
+    return run.observations()
+
+
+def stamps(rows: pl.DataFrame, stream: str, stage: str) -> list[int]:
+    own = rows.filter((pl.col("stream") == stream) & (pl.col("stage") == stage))
+    return own.sort("t_ns")["t_ns"].to_list()
+
+
+def test_an_answer_leaves_after_its_request(tmp_path: Path) -> None:
+    """100 Mbit/s: an octet takes 80 ns. 640 ns of preamble before each stamp of a begin."""
+    rows = simulated(LOOP, tmp_path)
+    received = stamps(rows, "measured", "rx")
+    # 208 octets twice and 1 us.
+    assert received == [1_000_000 * n + 2 * 16_640 + 1_000 for n in range(20)]
+    assert stamps(rows, "command", "tx") == [at + 50_000 + 640 for at in received]
+    commanded = stamps(rows, "command", "rx")
+    assert commanded == [at + 50_000 + 2 * 8_640 + 1_000 for at in received]
+    assert stamps(rows, "done", "tx") == [at + 640 for at in commanded]
+    # From the actuator to the controller, which sent the command.
+    assert stamps(rows, "done", "rx") == [at + 2 * 5_760 + 1_000 for at in commanded]
+
+
+def test_a_lost_request_has_no_answer(tmp_path: Path) -> None:
+    lossy = LOOP + "faults:\n  - {loss: 40 %, on: sensor -> sw}\n"
+    rows = simulated(lossy.replace("20 ms", "200 ms"), tmp_path)
+    received = stamps(rows, "measured", "rx")
+    assert 60 < len(received) < 180
+    assert len(stamps(rows, "measured", "tx")) == 200
+    assert stamps(rows, "command", "tx") == [at + 50_640 for at in received]
+
+
+def test_a_talker_that_is_down_does_not_answer(tmp_path: Path) -> None:
+    down = LOOP + "faults:\n  - {down: controller, at: 4900 us, for: 5100 us}\n"
+    answered = stamps(simulated(down, tmp_path), "command", "tx")
+    assert len(answered) == 15
+    assert not [at for at in answered if 4_900_000 < at < 10_000_000]
+
+
+def test_nothing_is_answered_after_the_end_of_a_stream(tmp_path: Path) -> None:
+    rows = simulated(LOOP.replace("after: 50 us", "after: 50 us, stop: 10 ms"), tmp_path)
+    assert (len(stamps(rows, "measured", "rx")), len(stamps(rows, "command", "tx"))) == (20, 10)
+
+
+def test_jitter_delays_answers_uniformly(tmp_path: Path) -> None:
+    late = LOOP.replace("after: 50 us", "after: 50 us, jitter: 100 us").replace("20 ms", "2 s")
+    rows = simulated(late, tmp_path)
+    waits = [
+        sent - received - 50_640
+        for received, sent in zip(stamps(rows, "measured", "rx"), stamps(rows, "command", "tx"), strict=True)
+    ]
+    assert min(waits) >= 0
+    assert max(waits) <= 100_000
+    # Mean of 2000 uniform values: 50 us, with a standard error of 645 ns.
+    assert abs(sum(waits) / len(waits) - 50_000) < 3_000
+
+
+def test_a_host_answers_when_its_program_has_the_request(tmp_path: Path) -> None:
+    hosts = LOOP.replace("[sensor, controller, actuator]", "[sensor, actuator]\n  hosts: [controller]")
+    hosts += "hosts:\n  controller: {kernel-rx: 7 us, app-rx: 20 us, wakeup: 3 us, send: 2 us}\n"
+    rows = simulated(hosts, tmp_path)
+    received = stamps(rows, "measured", "rx")
+    assert stamps(rows, "command", "tx") == [at + 27_000 + 50_000 + 5_000 + 640 for at in received]
+
+
+def test_copies_are_answered_once(tmp_path: Path) -> None:
+    ring = LOOP.replace("bridges: {sw:", "bridges: {up: {}, low: {}, sw:").replace(
+        "sensor -- sw,", "sensor -- up, sensor -- low, up -- sw, low -- sw,"
+    )
+    ring = ring.replace("frame: 200 B", "frame: 200 B, frer: {paths: [[up, sw], [low, sw]], at: sw}")
+    rows = simulated(ring, tmp_path)
+    assert len(stamps(rows, "measured", "tx")) == 40
+    assert len(stamps(rows, "command", "tx")) == 20
+    assert "answers measured" in str(bounds(planned(ring))["flows"])
+
+
+def test_several_flows_answer_one_each(tmp_path: Path) -> None:
+    rows = simulated(LOOP.replace("period: 1 ms", "period: 1 ms, count: 3"), tmp_path)
+    for number in (1, 2, 3):
+        received = stamps(rows, f"measured.{number}", "rx")
+        assert len(received) == 20
+        assert len(stamps(rows, f"command.{number}", "tx")) == 20
+        assert stamps(rows, f"command.{number}", "tx")[0] >= received[0] + 50_640
+
+
+def test_one_listener_of_several_answers() -> None:
+    several = LOOP.replace("to: controller", "to: [controller, actuator]").replace(
+        "{answers: measured, to: actuator,", "{answers: measured, from: actuator,"
+    )
+    document = planned(several.replace("  done: {answers: command, pcp: 6, frame: 64 B}\n", "")).document
+    names = [node["name"] for node in document["nodes"]]
+    _, command = document["streams"]
+    assert names[command["talker"]] == "actuator"
+    assert [names[one["node"]] for one in command["listeners"]] == ["sensor"]
+    assert command["answers"] == {"stream": 0, "after_ns": 50_000}
+    assert command["pattern"] == {"kind": "periodic", "period_ns": 1_000_000, "offset_ns": 0, "jitter_ns": 0}
+
+
+def test_the_worst_case_by_hand() -> None:
+    """The request waits for one lower frame at sw; so its answer is late by up to that."""
+    text = LOOP.replace(
+        "  done: {answers: command, pcp: 6, frame: 64 B}\n",
+        "  low: {from: actuator, to: controller, pcp: 0, period: 1 ms, frame: 1000 B}\n",
+    )
+    flows = {flow["stream"]: flow for flow in bounds(planned(text))["flows"]}
+    # 208 octets twice, 1 us, and 1020 octets of the lower frame with its gap.
+    assert flows["measured"]["release_lower_ps"] == (2 * 16_640 + 1_000) * 1_000
+    assert flows["measured"]["release_upper_ps"] == (2 * 16_640 + 1_000 + 81_600) * 1_000
+    # The answer has its ports to itself.
+    assert flows["command"]["release_upper_ps"] == (2 * 8_640 + 1_000) * 1_000
+
+
+@pytest.mark.parametrize(("jitter", "waits"), [("900 us", 1), ("1 ms", 2), ("2 ms", 3)])
+def test_requests_that_come_together_are_answered_together(jitter: str, waits: int) -> None:
+    """A frame of the answering talker waits for all of them: 120 octets each, with preamble and gap."""
+    text = LOOP.replace("period: 1 ms,", f"period: 1 ms, jitter: {jitter},").replace(
+        "  done: {answers: command, pcp: 6, frame: 64 B}\n",
+        "  beside: {from: controller, to: sensor, pcp: 6, period: 1 ms, frame: 64 B}\n",
+    )
+    flows = {flow["stream"]: flow for flow in bounds(planned(text))["flows"]}
+    assert flows["beside"]["release_upper_ps"] == (2 * 5_760 + 1_000 + waits * 9_600) * 1_000
+
+
+def _random(seed: int) -> str:
+    """A line of bridges with chains of answers, in one class or several, and streams beside them."""
+    draw = random.Random(seed)
+    bridges, stations = draw.randint(1, 3), draw.randint(3, 5)
+    lines = [f"name: answers-{seed}", "duration: 40 ms", f"seed: {seed}", "network:"]
+    lines.append(
+        "  bridges: {"
+        + ", ".join(f"b{n}: {{processing: {draw.randint(0, 5)} us}}" for n in range(bridges))
+        + "}"
+    )
+    lines.append(f"  stations: [{', '.join(f's{n}' for n in range(stations))}]")
+    wires = [f"b{n} -- b{n + 1}" for n in range(bridges - 1)]
+    wires += [f"s{n} -- b{draw.randrange(bridges)}" for n in range(stations)]
+    lines.append(f"  links: {{rate: {draw.choice([10, 100])} Mbit/s, between: [{', '.join(wires)}]}}")
+    lines.append("streams:")
+    for number in range(draw.randint(1, 3)):
+        at, to = draw.sample(range(stations), 2)
+        period = draw.choice([5_000, 7_001, 10_000])
+        jitter = draw.choice([0, 0, 300, 3 * period])
+        lines.append(
+            f"  q{number}: {{from: s{at}, to: s{to}, pcp: {draw.choice([0, 5, 6])}, period: {period} us, "
+            f"jitter: {jitter} us, frame: {draw.randint(64, 900)} B}}"
+        )
+        for step in range(draw.randint(1, 3)):
+            request = f"q{number}" if step == 0 else f"q{number}a{step}"
+            at, to = to, draw.choice([one for one in range(stations) if one != to])
+            lines.append(
+                f"  q{number}a{step + 1}: {{answers: {request}, to: s{to}, pcp: {draw.choice([0, 5, 6])}, "
+                f"after: {draw.choice([0, 40, 9_000])} us, jitter: {draw.choice([0, 200])} us, "
+                f"frame: {draw.randint(64, 900)} B}}"
+            )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_answer_exceeds_its_bound(seed: int, tmp_path: Path) -> None:
+    made = planned(_random(seed))
+    rows = made.run(on=Simulation(), into=tmp_path / "run").observations()
+    sent = rows.filter(pl.col("stage") == "tx").select("stream", "seq", sent="t_ns")
+    arrived = rows.filter(pl.col("stage") == "rx").select("stream", "seq", arrived="t_ns")
+    longest = (
+        sent.join(arrived, on=["stream", "seq"])
+        .group_by("stream")
+        .agg(longest=(pl.col("arrived") - pl.col("sent")).max())
+    )
+    found = dict(longest.iter_rows())
+    bounded = 0
+    for flow in bounds(made)["flows"]:
+        if flow["upper_ns"] is not None:
+            bounded += 1
+            assert found.get(flow["stream"], 0) <= flow["upper_ns"], flow["stream"]
+    assert bounded or seed
+
+
+def test_a_window_cannot_be_planned_for_an_answer() -> None:
+    text = LOOP.replace("frame: 100 B", "frame: 100 B, requires: {delay: 500 us}")
+    text += "shapers:\n  sw -> all: {gates: plan}\n"
+    with pytest.raises(PlanningErrors, match="a request-driven one"):
+        planned(text)
