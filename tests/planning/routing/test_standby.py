@@ -1,0 +1,189 @@
+"""Standby paths by hand: their routes, and when each path forwards. Settings of recovery functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import read_scenario
+
+US = 1_000
+MS = 1_000_000
+END = 120 * MS + 1
+"""20 ms of duration, 100 ms in which frames may still arrive, and the instant after them."""
+
+LADDER = """\
+name: ladder
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [x1, x2, y, z, x3, x4]
+  stations: [t, l]
+  links: [t -- x1, x1 -- x2, x2 -- y, y -- x3, x2 -- z, z -- x3, x3 -- x4, x4 -- l]
+"""
+CIRCLE = """\
+name: circle
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [up, low]
+  stations: [t, l]
+  links: [t -- up, up -- l, t -- low, low -- l]
+"""
+
+
+def stream(network: str, settings: str, rest: str = "", number: int = 0) -> dict[str, Any]:
+    """One stream of the Plan, with the names of its ports in place of their numbers."""
+    text = (
+        f"{network}streams:\n  s: {{from: t, to: l, pcp: 5, period: 1 ms, frame: 100 B, {settings}}}\n{rest}"
+    )
+    document = plan(read_scenario(text)[0]).document
+    found: Any = dict(document["streams"][number])
+    found["route"] = [(document["ports"][hop["port"]]["name"], hop.get("parent")) for hop in found["route"]]
+    return found
+
+
+def spans(settings: str, *faults: str) -> list[list[tuple[int, int]]]:
+    """From when until when the first path forwards, and the standby path."""
+    written = "".join(f"  - {{{fault}}}\n" for fault in faults)
+    settings = f"via: [up], failover: {{path: [low], {settings}}}"
+    found = stream(CIRCLE, settings, f"faults:\n{written}" if faults else "")
+    return [
+        [(span["from_ns"], span["until_ns"]) for span in path["spans"]]
+        for path in found["redundancy"]["active"]
+    ]
+
+
+def test_both_paths_share_their_beginning_and_their_end() -> None:
+    found = stream(LADDER, "via: [x1, x2, y, x3, x4], failover: {path: [x1, x2, z, x3, x4], after: 1 ms}")
+    assert found["route"] == [
+        ("t -> x1", None), ("x1 -> x2", 0),
+        ("x2 -> y", 1), ("y -> x3", 2),
+        ("x2 -> z", 1), ("z -> x3", 4),
+        ("x3 -> x4", 3), ("x4 -> l", 6),
+    ]  # fmt: skip
+    assert found["redundancy"]["merges"] == [{"from": [3, 5]}]
+    assert [path["route"] for path in found["redundancy"]["active"]] == [2, 4]
+    assert [listener["route"] for listener in found["listeners"]] == [7]
+
+
+def test_paths_that_share_nothing() -> None:
+    found = stream(CIRCLE, "via: [low], failover: {path: [up], after: 1 ms}")
+    assert found["route"] == [("t -> low", None), ("low -> l", 0), ("t -> up", None), ("up -> l", 2)]
+    assert [path["route"] for path in found["redundancy"]["active"]] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "number", "ports"),
+    [
+        ("via: ['sw#3'], failover: {path: ['sw#2'], after: 1 ms}", 0, ["t -> sw #3", "t -> sw #2"]),
+        ("count: 2, via: [sw], failover: {path: ['sw#3'], after: 1 ms}", 0, ["t -> sw #1", "t -> sw #3"]),
+        ("count: 2, via: [sw], failover: {path: ['sw#3'], after: 1 ms}", 1, ["t -> sw #2", "t -> sw #3"]),
+    ],
+)
+def test_parallel_links_are_chosen_by_their_number(settings: str, number: int, ports: list[str]) -> None:
+    network = CIRCLE.replace("[up, low]", "[sw]").replace(
+        "[t -- up, up -- l, t -- low, low -- l]", "[t -- sw, t -- sw, t -- sw, sw -- l]"
+    )
+    found = stream(network, settings, number=number)
+    assert [name for name, parent in found["route"] if parent is None] == ports
+
+
+def test_without_a_fault_the_first_path_forwards() -> None:
+    assert spans("after: 1 ms, back: 2 ms") == [[(0, END)], []]
+
+
+def test_the_standby_path_forwards_after_its_delay_and_gives_way_at_once() -> None:
+    assert spans("after: 1 ms, back: 2 ms", "down: up -- l, at: 5 ms, for: 5 ms") == [
+        [(0, 6 * MS), (12 * MS, END)],
+        [(6 * MS, 10 * MS)],
+    ]
+
+
+def test_a_node_of_the_path_that_is_down_is_a_fault_of_it() -> None:
+    assert spans("after: 1 ms, back: 2 ms", "down: up, at: 5 ms, for: 5 ms") == [
+        [(0, 6 * MS), (12 * MS, END)],
+        [(6 * MS, 10 * MS)],
+    ]
+
+
+def test_a_fault_of_the_standby_path_changes_nothing() -> None:
+    assert spans("after: 1 ms, back: 2 ms", "down: t -- low, at: 5 ms, for: 5 ms") == [[(0, END)], []]
+    both = ("down: up -- l, at: 5 ms, for: 5 ms", "down: t -- low, at: 6 ms, for: 2 ms")
+    assert spans("after: 1 ms, back: 2 ms", *both) == [
+        [(0, 6 * MS), (12 * MS, END)],
+        [(6 * MS, 10 * MS)],
+    ]
+
+
+def test_with_both_paths_down_the_first_that_returns_forwards() -> None:
+    both = ("down: up -- l, at: 5 ms, for: 10 ms", "down: t -- low, at: 4 ms, for: 4 ms")
+    # The first path is left when the other one returns, at 8 ms.
+    assert spans("after: 1 ms, back: 2 ms", *both) == [
+        [(0, 9 * MS), (17 * MS, END)],
+        [(9 * MS, 15 * MS)],
+    ]
+
+
+def test_a_first_path_that_fails_while_it_returns() -> None:
+    twice = ("down: up -- l, at: 5 ms, for: 5 ms", "down: up -- l, at: 11 ms, for: 2 ms")
+    assert spans("after: 1 ms, back: 2 ms", *twice) == [
+        [(0, 6 * MS), (15 * MS, END)],
+        [(6 * MS, 10 * MS), (12 * MS, 13 * MS)],
+    ]
+    # It had forwarded for 500 us when it failed again, and does so until the other one takes over.
+    assert spans("after: 1 ms, back: 500 us", *twice) == [
+        [(0, 6 * MS), (10_500 * US, 12 * MS), (13_500 * US, END)],
+        [(6 * MS, 10 * MS), (12 * MS, 13 * MS)],
+    ]
+
+
+def test_faults_of_one_path_that_overlap_are_one() -> None:
+    over = ("down: up -- l, at: 5 ms, for: 5 ms", "down: t -- up, at: 7 ms, for: 5 ms")
+    assert spans("after: 1 ms, back: 2 ms", *over) == [
+        [(0, 6 * MS), (14 * MS, END)],
+        [(6 * MS, 12 * MS)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("back", "first"),
+    [("0 us", [(0, END)]), ("100 us", [(0, 5_500 * US), (5_600 * US, END)])],
+)
+def test_a_path_that_returns_before_it_is_left(back: str, first: list[tuple[int, int]]) -> None:
+    assert spans(f"after: 1 ms, back: {back}", "down: up -- l, at: 5 ms, for: 500 us") == [first, []]
+
+
+def test_a_path_that_would_forward_after_the_end() -> None:
+    assert spans("after: 1 s, back: 0 us", "down: up -- l, at: 5 ms, for: 10 s") == [
+        [(0, 1_005 * MS)],
+        [],
+    ]
+
+
+def test_settings_of_recovery_functions() -> None:
+    settings = "frer: {paths: [[up], [low]], recovery: match, reset: 7 ms, identification: source-mac}"
+    assert stream(CIRCLE, settings)["redundancy"]["recovery"] == {
+        "identification": "source-mac", "algorithm": {"kind": "match"}, "reset_ns": 7 * MS,
+    }  # fmt: skip
+    latent = "latent-errors: {period: 3 ms, reset: 5 ms, difference: 4}"
+    settings = f"frer: {{paths: [[up], [low]], history: 9, reset: 7 ms, individual: true, {latent}}}"
+    assert stream(CIRCLE, settings)["redundancy"]["recovery"] == {
+        "identification": "null",
+        "algorithm": {"kind": "vector", "history": 9},
+        "reset_ns": 7 * MS,
+        "individual": True,
+        "latent": {"period_ns": 3 * MS, "reset_ns": 5 * MS, "difference": 4},
+    }
+
+
+def test_paths_of_which_one_is_a_part_of_the_other() -> None:
+    """The second path leaves out a bridge: both have the same first and last links, so nothing merges."""
+    network = LADDER.replace("x2 -- z, z -- x3,", "x2 -- z, z -- x3, x2 -- x3,")
+    found = stream(network, "frer: {paths: [[x1, x2, y, x3, x4], [x1, x2, x3, x4]], at: x3}")
+    assert found["redundancy"]["merges"] == [{"from": [3, 4]}]
+    same = "frer: {paths: [[x1, x2, y, x3, x4], [x1, x2, y, x3, x4]], at: x3}"
+    with pytest.raises(PlanningErrors, match="streams\\.s\\.frer"):
+        stream(LADDER, same)
