@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from tsnbench.plan.bounds import bounds
 from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import read_scenario
+from tsnbench.scenario.errors import ScenarioErrors
 
 LOOP = """\
 name: loop
@@ -217,3 +220,42 @@ def test_a_window_cannot_be_planned_for_an_answer() -> None:
     text += "shapers:\n  sw -> all: {gates: plan}\n"
     with pytest.raises(PlanningErrors, match="a request-driven one"):
         planned(text)
+
+
+PULL = """\
+name: pull
+duration: 1 s
+network:
+  stations: [tcms, hvac]
+  bridges: {sw: {}}
+  links: {rate: 100 Mbit/s, between: [tcms -- sw, hvac -- sw]}
+streams:
+  ask: {from: tcms, to: hvac, period: 100 ms, trdp: {com-id: 2000, pattern: pull, data-set: 14 B}}
+  climate: {answers: ask, after: 2 ms, trdp: {com-id: 2001, pattern: pull, data-set: 400 B}}
+"""
+
+
+def test_a_pull_of_trdp_has_requests_and_replies(tmp_path: Path) -> None:
+    """IEC 61375-2-3, A.6: type `Pr` with the identifier of the reply at octet 28, and `Pp`."""
+    Simulation().execute(planned(PULL), tmp_path / "run", pcap=True)
+    captures = b"".join(path.read_bytes() for path in (tmp_path / "run" / "captures").iterdir())
+    requests = [captures[at.start() - 4 :][:40] for at in re.finditer(rb"\x01[\0\1]Pr", captures)]
+    replies = [captures[at.start() - 4 :][:40] for at in re.finditer(rb"\x01[\0\1]Pp", captures)]
+    # Ten of each, at the talker and at the listener.
+    assert (len(requests), len(replies)) == (20, 20)
+    # Communication identifier, and that of the reply; the length of the data set.
+    assert {struct.unpack_from(">I", one, 8)[0] for one in requests} == {2000}
+    assert {struct.unpack_from(">I", one, 28)[0] for one in requests} == {2001}
+    assert {struct.unpack_from(">I", one, 8)[0] for one in replies} == {2001}
+    assert {struct.unpack_from(">I", one, 28)[0] for one in replies} == {0}
+    assert {struct.unpack_from(">I", one, 20)[0] for one in replies} == {400}
+    assert sorted(struct.unpack_from(">I", one)[0] for one in replies) == sorted([*range(10)] * 2)
+
+
+def test_a_pull_needs_both_sides() -> None:
+    for text, words in (
+        (PULL.replace("2000, pattern: pull,", "2000,"), "an answer to a request of TRDP, found one to ask"),
+        (PULL.replace("2001, pattern: pull,", "2001,"), "a request with a reply, found one that no stream"),
+    ):
+        with pytest.raises(ScenarioErrors, match=words):
+            read_scenario(text)

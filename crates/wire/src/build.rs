@@ -4,6 +4,7 @@
 use crate::ethernet::{self, EtherType, Mac, Tag};
 use crate::{Error, payload::tsnbench};
 use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+pub use tsn_trdp::process_data::Kind as TelegramKind;
 use tsn_trdp::{process_data, tsn};
 use tsn_units::FCS;
 
@@ -46,6 +47,10 @@ pub struct FrameSpec {
 /// A telegram of TRDP process data; its number is the frame's.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TelegramSpec {
+    /// Type of a telegram of version 1.
+    pub kind: TelegramKind,
+    /// Of a request: the communication identifier of the reply.
+    pub reply_com_id: u32,
     /// Communication identifier.
     pub com_id: u32,
     /// Octets of the header: 40 (version 1), 20 or 16 (version 2).
@@ -71,6 +76,8 @@ impl TelegramSpec {
         if usize::from(self.header_octets) == process_data::HEADER {
             let header = process_data::Header {
                 sequence,
+                kind: self.kind,
+                reply_com_id: self.reply_com_id,
                 com_id: self.com_id,
                 etb_topo_count: self.etb_topo_count,
                 op_trn_topo_count: self.op_trn_topo_count,
@@ -190,6 +197,8 @@ mod tests {
             [(40, 64, 14 + 28 + 40 + 64), (20, 30, 14 + 28 + 52), (16, 14, 74)]
         {
             let telegram = TelegramSpec {
+                kind: TelegramKind::Push,
+                reply_com_id: 0,
                 com_id: 1000,
                 header_octets,
                 data_set_octets,

@@ -49,8 +49,8 @@ def _fits(stream: Stream, notes: Notes) -> bool:
         notes.lost("streams", "they carry no TRDP", stream["name"])
     elif trdp["header_octets"] != 40:
         notes.lost("TRDP-TSN (version 2)", "the files have process data of version 1", stream["name"])
-    elif "answers" in stream:
-        notes.lost("answers to other streams", "a telegram has a cycle", stream["name"])
+    elif "answers" in stream or trdp.get("kind", "push") != "push":
+        notes.lost("requests and their answers", "a telegram has a cycle", stream["name"])
     elif pattern["kind"] != "periodic":
         notes.lost("process data without a period", "a telegram has a cycle", stream["name"])
     elif pattern["period_ns"] % MICROSECOND or trdp["time_out_ns"] % MICROSECOND:

@@ -28,7 +28,7 @@ def assemble(draft: Draft) -> PlanDocument:
         "drain_ns": scenario.drain,
         "nodes": [_node(node) for node in draft.nodes],
         "ports": [_port(port) for port in draft.ports],
-        "streams": [_stream(flow) for flow in draft.flows],
+        "streams": [_stream(draft, flow) for flow in draft.flows],
         "taps": [
             {
                 "name": tap.name,
@@ -195,13 +195,18 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     return made
 
 
-def _trdp(trdp: model.Trdp) -> plan_types.Trdp:
+def _trdp(draft: Draft, flow: Flow, trdp: model.Trdp) -> plan_types.Trdp:
     made: plan_types.Trdp = {
         "com_id": trdp.com_id,
         "header_octets": trdp.header_octets,
         "data_set_octets": trdp.data_set,
         "time_out_ns": trdp.time_out,
     }
+    if trdp.pattern == "pull":
+        made["kind"] = "request" if flow.answers is None else "reply"
+    if trdp.pattern == "pull" and flow.answers is None:
+        replies = (one for one in draft.scenario.streams.values() if one.is_reply_to(flow.group))
+        made["reply_com_id"] = next((one.trdp.com_id for one in replies if one.trdp), 0)
     if trdp.etb_topo_count:
         made["etb_topo_count"] = trdp.etb_topo_count
     if trdp.op_trn_topo_count:
@@ -211,7 +216,7 @@ def _trdp(trdp: model.Trdp) -> plan_types.Trdp:
     return made
 
 
-def _stream(flow: Flow) -> plan_types.Stream:
+def _stream(draft: Draft, flow: Flow) -> plan_types.Stream:
     stream = flow.stream
     made: plan_types.Stream = {
         "name": flow.name,
@@ -237,7 +242,7 @@ def _stream(flow: Flow) -> plan_types.Stream:
     if tos:
         made["type_of_service"] = tos
     if stream.trdp is not None:
-        made["trdp"] = _trdp(stream.trdp)
+        made["trdp"] = _trdp(draft, flow, stream.trdp)
     if flow.answers is not None:
         made["answers"] = flow.answers
     if flow.redundancy:

@@ -88,6 +88,12 @@ pub struct Answers {
 pub struct Trdp {
     /// Communication identifier.
     pub com_id: u32,
+    /// What the telegram is for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub kind: TelegramKind,
+    /// Of a request: the communication identifier of the reply.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reply_com_id: u32,
     /// Octets of the header: 40 (version 1), 20 or 16 (version 2, for TSN).
     pub header_octets: u8,
     /// Octets of the data set, without the padding to a multiple of four.
@@ -103,6 +109,19 @@ pub struct Trdp {
     /// Service identifier.
     #[serde(default, skip_serializing_if = "is_default")]
     pub service_id: u32,
+}
+
+/// The kinds of telegrams of process data.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TelegramKind {
+    /// Sent in every cycle (`Pd`, or of version 2).
+    #[default]
+    Push,
+    /// Requests a telegram (`Pr`).
+    Request,
+    /// Answers a request (`Pp`).
+    Reply,
 }
 
 impl Trdp {

@@ -8,7 +8,7 @@ use tsn_capture::write::PcapNg;
 use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Pattern, Plan, R_TAG_OCTETS, Size, Stream};
 use tsn_units::{Clock, True};
-use tsn_wire::build::{FrameSpec, TelegramSpec};
+use tsn_wire::build::{FrameSpec, TelegramKind, TelegramSpec};
 use tsn_wire::{Mac, Tag};
 
 /// One file per tap.
@@ -115,6 +115,12 @@ impl Template {
             intended_ns: 0,
             type_of_service: stream.type_of_service,
             telegram: stream.trdp.as_deref().map(|trdp| TelegramSpec {
+                kind: match trdp.kind {
+                    tsn_plan::TelegramKind::Push => TelegramKind::Push,
+                    tsn_plan::TelegramKind::Request => TelegramKind::Request,
+                    tsn_plan::TelegramKind::Reply => TelegramKind::Reply,
+                },
+                reply_com_id: trdp.reply_com_id,
                 com_id: trdp.com_id,
                 header_octets: trdp.header_octets,
                 data_set_octets: trdp.data_set_octets,

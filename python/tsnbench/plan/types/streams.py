@@ -125,10 +125,16 @@ class Answers(TypedDict):
     after_ns: int
 
 
+TelegramKind = Literal["push", "request", "reply"]
+"""The kinds of telegrams of process data."""
+
+
 class Trdp(TypedDict):
     """TRDP process data; ``header_octets``: 40 (version 1), 20 or 16 (version 2)."""
 
     com_id: int
+    kind: NotRequired[TelegramKind]
+    reply_com_id: NotRequired[int]
     header_octets: int
     data_set_octets: int
     time_out_ns: int

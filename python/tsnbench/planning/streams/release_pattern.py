@@ -47,4 +47,3 @@ def set_phases(draft: Draft) -> None:
             draft.problem(
                 f"streams.{flow.group}.{wanting}", "a number that a talker can keep", "too small or large"
             )
-

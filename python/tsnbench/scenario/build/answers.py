@@ -93,3 +93,20 @@ def completed(
         fields["to"] = [Named.at(request.talker, name.place, name.path)]
     fields["period"], fields["count"] = request.pattern.period, request.count
     return fields
+
+
+def check_pull(reading: Reading, name: Named, written: Fields, built: Mapping[str, model.Stream]) -> None:
+    """Reports a reply of TRDP to no request, and a request without a reply."""
+    stream = built[name]
+    place, path = written.at("trdp"), written.path_of("trdp")
+    if isinstance(stream.pattern, model.Answer):
+        request = built.get(stream.pattern.answers)
+        if request is not None and (request.trdp is None or request.trdp.pattern != "pull"):
+            asked = stream.pattern.answers
+            hint = f"give {asked} trdp: {{com-id: 1000, pattern: pull, data-set: 14 B}}"
+            reading.problem(
+                place, path, "an answer to a request of TRDP", f"one to {asked}, no request", hint
+            )
+    elif not reading.problems and not any(one.is_reply_to(name) for one in built.values()):
+        hint = "write a stream with answers, whose trdp also has pattern: pull"
+        reading.problem(place, path, "a request with a reply", "one that no stream answers", hint)

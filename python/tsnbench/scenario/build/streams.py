@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from tsnbench.scenario import catalogue, model, sizes
-from tsnbench.scenario.build.answers import completed, requests_first
+from tsnbench.scenario.build.answers import check_pull, completed, requests_first
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.build.redundancy import redundancy
 from tsnbench.scenario.build.release import check_release
@@ -40,6 +40,8 @@ def build(
     for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
         if stream is not None and stream.count > 1:
             _flows(reading, name, stream.count, streams)
+        if stream is not None and stream.trdp is not None and stream.trdp.pattern == "pull":
+            check_pull(reading, name, streams[name], built)
     return built
 
 
@@ -358,9 +360,11 @@ def _telegram(
     if trdp is None:
         return None
     written = fields["trdp"]
-    if trdp.pattern == "push" and "header" in written:
+    if trdp.pattern != "tsn" and "header" in written:
         hint = "pattern: tsn has a header of 20 or 16 octets"
-        reading.problem(written.at("header"), written.path_of("header"), "no header with push", "one", hint)
+        reading.problem(
+            written.at("header"), written.path_of("header"), f"no header with {trdp.pattern}", "one", hint
+        )
     if trdp.data_set > trdp.longest:
         expected = f"at most {trdp.longest} B"
         reading.problem(written.at("data-set"), written.path_of("data-set"), expected, f"{trdp.data_set} B")

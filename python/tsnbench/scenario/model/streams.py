@@ -105,9 +105,10 @@ class Trdp(Part):
         "octets of the data set, which begins with tsnbench's test payload: at least 14 B",
         "64 B",
     )
-    pattern: Literal["push", "tsn"] = key(
-        Choice({"push": "push", "tsn": "tsn"}, "a pattern"),
-        "push: version 1, which is the default; tsn: version 2, with a shorter header",
+    pattern: Literal["push", "pull", "tsn"] = key(
+        Choice({"push": "push", "pull": "pull", "tsn": "tsn"}, "a pattern"),
+        "push: version 1, which is the default; pull: a request, or with answers the reply to it; "
+        "tsn: version 2, with a shorter header",
         default="push",
     )
     qos: int = key(
@@ -128,7 +129,7 @@ class Trdp(Part):
     @property
     def header_octets(self) -> int:
         """Of the telegram's header."""
-        return 40 if self.pattern == "push" else self.header
+        return self.header if self.pattern == "tsn" else 40
 
     @property
     def payload_octets(self) -> int:
@@ -138,7 +139,7 @@ class Trdp(Part):
     @property
     def longest(self) -> int:
         """Octets of the longest data set."""
-        return 1432 if self.pattern == "push" else 1458
+        return 1458 if self.pattern == "tsn" else 1432
 
 
 class Stream(Part):
@@ -190,3 +191,8 @@ class Stream(Part):
     start: Duration = key(TIME, "no release before this", default=0)
     stop: Duration | None = key(SPAN, "no release at or after this", default=None)
     requires: Requirements = Requirements()
+
+    def is_reply_to(self, request: str) -> bool:
+        """Whether its telegrams are the replies to a request of TRDP."""
+        pulls = self.trdp is not None and self.trdp.pattern == "pull"
+        return pulls and isinstance(self.pattern, Answer) and self.pattern.answers == request

@@ -7,7 +7,7 @@ mod scheduled;
 mod trace;
 
 use crate::check::{Check, LARGEST_FRAME, ensure, index, time};
-use crate::{Pattern, Plan, Size, Stream};
+use crate::{Pattern, Plan, Size, Stream, TelegramKind};
 
 /// Smallest frame: 64 octets untagged. IEEE 802.3-2022, 4.2.3.3.
 const SMALLEST_FRAME: u32 = 64;
@@ -92,6 +92,11 @@ impl Plan {
             || path("trdp.data_set_octets"),
             || format!("{} is more than {}", trdp.data_set_octets, trdp.longest()),
         )?;
+        ensure(
+            trdp.kind == TelegramKind::Push || trdp.header_octets == 40,
+            || path("trdp.kind"),
+            || "version 2 has no requests and no replies".into(),
+        )?;
         time(trdp.time_out_ns, || path("trdp.time_out_ns"))?;
         let around = HEADERS + if stream.vid.is_some() { TAG } else { 0 };
         let octets = (trdp.payload_octets() + around).max(SMALLEST_FRAME);
@@ -166,6 +171,11 @@ mod tests {
                     "streams[0].trdp.data_set_octets: 1433 is more than 1432",
                 ),
                 ("/streams/0/trdp/data_set_octets", json!(65), &other),
+                (
+                    "/streams/0/trdp",
+                    json!({"com_id": 1, "kind": "reply", "header_octets": 20, "data_set_octets": 61, "time_out_ns": 5}),
+                    "streams[0].trdp.kind: version 2 has no requests and no replies",
+                ),
                 (
                     "/streams/0/trdp/time_out_ns",
                     json!(864_000_000_000_001_u64),
