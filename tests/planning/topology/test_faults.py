@@ -191,3 +191,37 @@ def test_a_bridge_that_is_down_is_gone_around(tmp_path: Path) -> None:
     _, path = ran(made, tmp_path)
     # Frames from 5 to 6 ms and, at the return, from 10 to 11 ms.
     assert path["count"]["lost"] == 20
+
+
+def shorter(faults: str, duration_ms: int, rest: str = "") -> list[dict[str, Any]]:
+    """The faults of a run that is shorter than its scenario; its frames may arrive for 100 ms more."""
+    (scenario,) = read_scenario(LINE.replace("20 ms", "2 s") % "[b1, b2]" + rest + f"faults: [{faults}]\n")
+    found: Any = plan(scenario.model_copy(update={"duration": duration_ms * 1_000_000})).document
+    return list(found.get("faults", []))
+
+
+def test_a_fault_that_begins_when_the_run_is_over_is_left_out() -> None:
+    assert shorter("{down: b1 -> b2, at: 120 ms}", 20) == []
+    (fault,) = shorter("{down: b1 -> b2, at: 119 ms, for: 1 s}", 20)
+    assert (fault["from_ns"], fault["until_ns"]) == (119_000_000, 120_000_000)
+
+
+def test_a_wrong_schedule_stands_after_one_that_is_left_out() -> None:
+    gates = "shapers: {b1 -> b2: {gates: {entries: [{open: all, for: 1 ms}]}}}\n"
+    late = "{schedule: {shift: 1 us}, on: b1 -> b2, at: 1 s}, {down: b1 -> b2, at: 2 s}"
+    (fault,) = shorter(f"{late}, {{schedule: {{shift: 5 us}}, on: b1 -> b2, at: 1 ms}}", 20, gates)
+    entries = [{"open": 255, "interval_ns": 1_000_000}]
+    assert fault == {
+        "kind": "schedule", "port": 2, "from_ns": 1_000_000, "until_ns": 120_000_000,
+        "gates": {"base_time_ns": 5_000, "cycle_ns": 1_000_000, "entries": entries},
+    }  # fmt: skip
+
+
+def test_a_shifted_schedule_needs_gates_at_each_port() -> None:
+    """The other ports of the selector have their faults, and each without gates is named."""
+    gates = "shapers: {b1 -> b2: {gates: {entries: [{open: all, for: 1 ms}]}}}\n"
+    with pytest.raises(PlanningErrors) as raised:
+        planned("{schedule: {shift: 1 us}, on: b1 -> all, at: 1 ms}", rest=gates)
+    assert [(one.path, one.found) for one in raised.value.problems] == [
+        ("faults[0].schedule", "b1 -> t without"),
+    ]

@@ -75,6 +75,6 @@ def _loss(draft: Draft, port: Port, pcp: int) -> int:
     asked = [
         flow.stream.requires.loss_ppm or 0
         for flow in draft.flows
-        if flow.stream.pcp == pcp and any(hop.port == port.number for hop in flow.route)
+        if any(hop.port == port.number for hop in flow.route) and draft.priority(flow, port) == pcp
     ]
     return min(asked, default=0)
