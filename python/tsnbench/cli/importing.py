@@ -67,3 +67,24 @@ def trdp(
 
         texts = [(path.name, foreign.read_text(path, LARGEST_FILE)) for path in devices]
         sys.stdout.write(scenario(texts))
+
+
+@app.command("engine")
+def engine(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder with 01-network.yml, 02-stacks.yml, 04-experiments.yml.", show_default=False
+        ),
+    ],
+    experiment: Annotated[
+        str | None, option("NAME", "Name of the experiment; needed if there are several.")
+    ] = None,
+) -> None:
+    """Print a scenario from the experiment files of EnGINE's framework."""
+    with user_errors():
+        from tsnbench import foreign
+        from tsnbench.exports.engine_import import FILES, LARGEST_FILE, scenario
+
+        texts = {name: foreign.read_text(folder / name, LARGEST_FILE) for name in FILES}
+        sys.stdout.write(scenario(texts, experiment))
