@@ -187,3 +187,18 @@ def test_paths_of_which_one_is_a_part_of_the_other() -> None:
     same = "frer: {paths: [[x1, x2, y, x3, x4], [x1, x2, y, x3, x4]], at: x3}"
     with pytest.raises(PlanningErrors, match="streams\\.s\\.frer"):
         stream(LADDER, same)
+
+
+def test_a_path_that_is_written_twice_is_no_second_path() -> None:
+    """Also beside a third one, which differs."""
+    for paths in ("[[up], [up]]", "[[up], [up], [low]]", "[[up], [low], [up]]"):
+        with pytest.raises(PlanningErrors, match="paths that differ, found one twice"):
+            stream(CIRCLE, f"frer: {{paths: {paths}}}")
+
+
+def test_each_listener_needs_two_paths() -> None:
+    network = LADDER.replace("stations: [t, l]", "stations: [t, l, m]").replace("x4 -- l", "x4 -- l, z -- m")
+    text = "frer: {paths: [[x1, x2, y, x3, x4, l], [x1, x2, z, m]]}"
+    both = f"{network}streams:\n  s: {{from: t, to: [l, m], period: 1 ms, frame: 100 B, {text}}}\n"
+    with pytest.raises(PlanningErrors, match="paths that differ, found one path"):
+        plan(read_scenario(both)[0])

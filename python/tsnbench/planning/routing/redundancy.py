@@ -50,8 +50,9 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
         _problem(draft, flow, "frer.at", "a node where the paths to each listener meet", ", ".join(frer.at))
         return
     merged_route = split_and_merge(draft, paths, nodes)
-    if not merged_route.merges or any(len(own) > 1 and _contained(own) for own in paths):
-        _problem(draft, flow, "frer", "paths that differ", "one that is a part of another")
+    twice = any(len({tuple(path) for path in own}) < len(own) for own in paths)
+    if twice or not merged_route.merges:
+        _problem(draft, flow, "frer", "paths that differ", "one twice" if twice else "one path")
         return
     flow.route, flow.ends = tuple(merged_route.route), tuple(merged_route.ends)
     flow.redundancy = {
@@ -59,18 +60,6 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
         "copies": merged_route.copies,
         "recovery": _recovery(frer),
     }
-
-
-def _contained(paths: Sequence[Sequence[int]]) -> bool:
-    """Whether one path consists of the begin and the end of another one."""
-    before = 0
-    shortest = min(len(path) for path in paths)
-    while before < shortest and len({path[before] for path in paths}) == 1:
-        before += 1
-    after = 0
-    while after < shortest - before and len({path[-1 - after] for path in paths}) == 1:
-        after += 1
-    return any(len(path) == before + after for path in paths)
 
 
 def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) -> None:
@@ -81,7 +70,7 @@ def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) 
     after = shared or 0
     own = [path[before : len(path) - after] for path in paths]
     if not all(own):
-        _problem(draft, flow, "failover", "paths that differ", "one that is a part of another")
+        _problem(draft, flow, "failover", "paths that differ", "one twice")
         return
     route = [Hop(port, place - 1 if place else None) for place, port in enumerate(paths[0][:before])]
     ends, firsts = [], []
