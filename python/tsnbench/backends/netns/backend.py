@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel import job, results, traffic
 from tsnbench.backends.kernel.environment import Capabilities, Environment
+from tsnbench.backends.kernel.tsnport import TSNPORT
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.netns import capabilities, probe, sandbox, state
@@ -74,9 +75,11 @@ class Namespaces(Backend):
         if found := [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]:
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
+            # A guest has a network device for a bridge's functions, but talkers as here.
+            guest = "" if unsupported(plan.document, TSNPORT) else "--on vm has a kernel that can; "
             raise InputError(
                 f"{plan.name}: --on netns cannot run all of this plan:\n{listed}\n"
-                "hint: --on vm may support more, as its kernel has more; the simulator supports everything"
+                f"hint: {guest}the simulator supports everything"
             )
         begin(plan, folder, backend=self.name)
 
