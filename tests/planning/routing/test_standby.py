@@ -202,3 +202,51 @@ def test_each_listener_needs_two_paths() -> None:
     both = f"{network}streams:\n  s: {{from: t, to: [l, m], period: 1 ms, frame: 100 B, {text}}}\n"
     with pytest.raises(PlanningErrors, match="paths that differ, found one path"):
         plan(read_scenario(both)[0])
+
+
+THREE = CIRCLE.replace("[up, low]", "[up, mid, low]").replace(
+    "t -- low, low -- l]", "t -- mid, mid -- l, t -- low, low -- l]"
+)
+
+
+@pytest.mark.parametrize(
+    ("settings", "first", "second"),
+    [
+        ("failover: {after: 1 ms}", "up", "mid"),
+        ("via: [low], failover: {after: 1 ms}", "low", "up"),
+        ("failover: {path: [up], after: 1 ms}", "mid", "up"),
+        ("via: [mid], failover: {path: [low], after: 1 ms}", "mid", "low"),
+    ],
+)
+def test_what_is_not_written_is_the_shortest_path_beside_it(settings: str, first: str, second: str) -> None:
+    """Of three equal paths, the first two without links of the written one, in the order of the scenario."""
+    assert stream(THREE, settings)["route"] == [
+        (f"t -> {first}", None), (f"{first} -> l", 0), (f"t -> {second}", None), (f"{second} -> l", 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "settings", ["failover: {after: 1 ms}", "via: [x1, x2, y, x3, x4], failover: {after: 1 ms}"]
+)
+def test_paths_that_must_share_links(settings: str) -> None:
+    """A second path has links of its own where there are some, and shares those that there is one of."""
+    assert [name for name, _ in stream(LADDER, settings)["route"]] == [
+        "t -> x1", "x1 -> x2", "x2 -> y", "y -> x3", "x2 -> z", "z -> x3", "x3 -> x4", "x4 -> l",
+    ]  # fmt: skip
+
+
+def test_a_path_without_a_second_one() -> None:
+    network = CIRCLE.replace("t -- low, low -- l]", "low -- l]")
+    for settings in (
+        "failover: {after: 1 ms}",
+        "failover: {path: [up], after: 1 ms}",
+        "via: [up], failover: {after: 1 ms}",
+    ):
+        with pytest.raises(PlanningErrors, match="a second path that shares no link, found none"):
+            stream(network, settings)
+
+
+def test_latent_error_detection_has_defaults_of_the_standard() -> None:
+    recovery = stream(CIRCLE, "frer: {paths: [[up], [low]], latent-errors: {}}")["redundancy"]["recovery"]
+    assert sorted(recovery["latent"]) == ["difference", "period_ns", "reset_ns"]
+    assert "latent" not in stream(CIRCLE, "frer: {paths: [[up], [low]]}")["redundancy"]["recovery"]
