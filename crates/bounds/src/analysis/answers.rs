@@ -8,49 +8,59 @@
 
 use crate::analysis::network;
 use crate::reason::Reason;
-use crate::report::Bounds;
+use crate::report::{Bounds, FlowBounds};
+use std::collections::HashMap;
 use tsn_plan::{Answers, Fault, Pattern, Plan, Stream};
 
 /// Number of rounds after which answers whose jitter still grows count as unlimited.
 const MOST_ROUNDS: usize = 400;
+/// ps in a ns.
 const PS: i64 = 1_000;
 
-/// The bounds of a checked Plan.
-///
-/// # Examples
-/// See `tests/answers.rs`.
+/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
         return network::bounds(plan);
     }
+    let timetable =
+        |stream: &Stream| Stream { answers: None, start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
     let mut unlimited: Vec<bool> =
         plan.streams.iter().map(|stream| stream.answers.is_some_and(|own| many(plan, own))).collect();
-    for round in 0.. {
+    let mut round = 0;
+    loop {
         let mut found = network::bounds(&assumed);
-        let mut rests = true;
+        let arrivals: HashMap<(&str, &str), &FlowBounds> =
+            found.flows.iter().map(|flow| ((flow.stream.as_str(), flow.listener.as_str()), flow)).collect();
+        let mut changed = false;
         for (number, stream) in plan.streams.iter().enumerate() {
             let Some(own) = stream.answers else { continue };
-            let now = if unlimited[number] { None } else { released(&assumed, stream, own, &found) };
+            let request = &assumed.streams[own.stream as usize];
+            let talker = plan.nodes[stream.talker as usize].name.as_str();
+            let arrives = arrivals.get(&(request.name.as_str(), talker)).filter(|_| !unlimited[number]);
+            let now = arrives.and_then(|arrives| released(request, stream, own, arrives));
             let now = now.unwrap_or_else(|| endless(stream));
-            let grows = now != assumed.streams[number].pattern;
-            unlimited[number] |= grows && round >= MOST_ROUNDS;
-            unlimited[number] |= !matches!(now, Pattern::Periodic { .. });
-            rests &= !grows;
+            let differs = now != assumed.streams[number].pattern;
+            unlimited[number] |= differs && round >= MOST_ROUNDS || !matches!(now, Pattern::Periodic { .. });
+            changed |= differs;
             assumed.streams[number].pattern = now;
         }
-        if rests {
+        if !changed {
             name_reasons(plan, &unlimited, &mut found);
             return found;
         }
+        round += 1;
     }
-    network::bounds(&assumed)
 }
 
-/// A stream with the timetable that its answers would have if requests took no time.
-fn timetable(stream: &Stream) -> Stream {
-    Stream { answers: None, ..stream.clone() }
+/// When a stream begins: with the first request of its chain, which a checked Plan has.
+fn start(plan: &Plan, stream: &Stream) -> u64 {
+    let mut first = stream;
+    while let Some(own) = first.answers {
+        first = &plan.streams[own.stream as usize];
+    }
+    first.start_ns
 }
 
 /// Whether a request may be answered more than once: its talker babbles, or copies of it may pass.
@@ -59,14 +69,10 @@ fn many(plan: &Plan, own: Answers) -> bool {
     plan.streams[own.stream as usize].redundancy.is_some() || plan.faults.iter().any(babbles)
 }
 
-/// The releases of a stream that answers, by the bounds of its request; none if the request has no bound.
-fn released(assumed: &Plan, stream: &Stream, own: Answers, found: &Bounds) -> Option<Pattern> {
-    let request = &assumed.streams[own.stream as usize];
+/// The releases of a stream that answers, by the arrivals of its request; none if these have no bound.
+fn released(request: &Stream, stream: &Stream, own: Answers, arrives: &FlowBounds) -> Option<Pattern> {
     let Pattern::Periodic { period_ns, offset_ns, jitter_ns } = request.pattern else { return None };
     let Pattern::Periodic { jitter_ns: own_jitter_ns, .. } = stream.pattern else { return None };
-    let listener = &assumed.nodes[stream.talker as usize].name;
-    let arrives =
-        found.flows.iter().find(|flow| flow.stream == request.name && &flow.listener == listener)?;
     let early = u64::try_from(arrives.release_lower_ps.div_euclid(PS)).ok()?;
     let late = u64::try_from(arrives.release_upper_ps?.checked_add(PS - 1)?.div_euclid(PS)).ok()?;
     Some(Pattern::Periodic {
@@ -88,15 +94,21 @@ fn endless(stream: &Stream) -> Pattern {
 
 /// Says of answers without a bound that their request has none.
 fn name_reasons(plan: &Plan, unlimited: &[bool], found: &mut Bounds) {
-    for (stream, _) in plan.streams.iter().zip(unlimited).filter(|(_, unlimited)| **unlimited) {
-        let Some(own) = stream.answers else { continue };
-        let why = Reason::Answers { request: plan.streams[own.stream as usize].name.clone() };
-        for flow in found.flows.iter_mut().filter(|flow| flow.stream == stream.name) {
-            for reason in [&mut flow.reason, &mut flow.release_reason] {
-                let own_arrivals = reason.as_ref().is_some_and(|reason| reason.is_arrivals_of(&stream.name));
-                if own_arrivals {
-                    *reason = Some(why.clone());
-                }
+    let requests: HashMap<&str, &str> = plan
+        .streams
+        .iter()
+        .zip(unlimited)
+        .filter(|(_, unlimited)| **unlimited)
+        .filter_map(|(stream, _)| {
+            let request = &plan.streams[stream.answers?.stream as usize];
+            Some((stream.name.as_str(), request.name.as_str()))
+        })
+        .collect();
+    for flow in &mut found.flows {
+        let Some(request) = requests.get(flow.stream.as_str()) else { continue };
+        for reason in [&mut flow.reason, &mut flow.release_reason].into_iter().flatten() {
+            if reason.is_arrivals_of(&flow.stream) {
+                *reason = Reason::Answers { request: (*request).into() };
             }
         }
     }

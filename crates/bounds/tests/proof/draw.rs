@@ -15,6 +15,8 @@ struct Talk {
     pcp: u8,
     pattern: Pattern,
     size: Size,
+    /// Streams that answer it, each the one before: class, octets, how long after, jitter and start in ns.
+    answers: Vec<(u8, u32, u64, u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -59,8 +61,16 @@ fn talk() -> impl Strategy<Value = Talk> {
             Size::Units { octets, most_per_frame: 1_472, overhead: 50 }
         }),
     ];
-    (any::<Index>(), any::<Index>(), pattern_and_class, size)
-        .prop_map(|(from, to, (pattern, pcp), size)| Talk { from, to, pcp, pattern, size })
+    let answer = (
+        prop::sample::select(&[7, 6, 5, 4, 0][..]),
+        64..700u32,
+        0..300_000u64,
+        prop_oneof![3 => Just(0), 1 => 1..300_000u64],
+        prop_oneof![2 => Just(0), 1 => 0..1_500_000u64],
+    );
+    let answers = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(answer, 1..4)];
+    (any::<Index>(), any::<Index>(), pattern_and_class, size, answers)
+        .prop_map(|(from, to, (pattern, pcp), size, answers)| Talk { from, to, pcp, pattern, size, answers })
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -161,6 +171,7 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
             }
         };
         net.stream(&format!("s{number}"), &path, talk.pcp, talk.pattern.clone(), talk.size.clone());
+        answer(&mut net.plan, talk);
     }
     for shape in shapes {
         // Of ports that are used, so that shapers meet streams.
@@ -188,6 +199,26 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         }
     }
     net.plan
+}
+
+/// A chain of answers to the last stream, as far as it is a Plan.
+fn answer(plan: &mut Plan, talk: &Talk) {
+    if !matches!(talk.pattern, Pattern::Periodic { .. }) {
+        return;
+    }
+    for (pcp, octets, after_ns, late_ns, start_ns) in &talk.answers {
+        let before = plan.clone();
+        let request = plan.streams.len() - 1;
+        let own = respond(plan, request, 0, *pcp, frame(*octets), *after_ns);
+        own.start_ns = *start_ns;
+        if let Pattern::Periodic { jitter_ns, .. } = &mut own.pattern {
+            *jitter_ns = *late_ns;
+        }
+        if plan.check().is_err() {
+            *plan = before;
+            return;
+        }
+    }
 }
 
 /// Reservations as the planner makes them (EnGINE eq. 2 to 6), scaled.
@@ -271,8 +302,8 @@ pub fn text(plan: &Plan) -> String {
         let ports: Vec<&str> =
             stream.route.iter().map(|hop| plan.ports[hop.port as usize].name.as_str()).collect();
         lines.push(format!(
-            "{} pcp {} {:?} {:?} {ports:?}",
-            stream.name, stream.pcp, stream.pattern, stream.size
+            "{} pcp {} {:?} {:?} {ports:?} {:?} from {}",
+            stream.name, stream.pcp, stream.pattern, stream.size, stream.answers, stream.start_ns
         ));
     }
     lines.join("\n")

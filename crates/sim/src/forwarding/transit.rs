@@ -176,7 +176,9 @@ impl Simulation<'_> {
     fn answer(&mut self, request: StreamId, node: NodeId, at: Instant) {
         let Some(mut answers) = self.answers.take() else { return };
         for (stream, released) in answers.released(request, node, at) {
-            if released < instant(self.plan.streams[stream].stop_ns.min(self.plan.duration_ns)) {
+            let own = &self.plan.streams[stream];
+            let stop = instant(own.stop_ns.min(self.plan.duration_ns));
+            if (instant(own.start_ns)..stop).contains(&released) {
                 self.schedule(released, node, EventKind::Release { stream });
             }
         }

@@ -96,7 +96,9 @@ impl Template {
             return Err(wrong(format!("stream {:?} has no route", stream.name)));
         };
         let timetable = match (&stream.pattern, &stream.size) {
-            (Pattern::Periodic { period_ns, offset_ns, .. }, Size::Frame { .. }) => {
+            (Pattern::Periodic { period_ns, offset_ns, .. }, Size::Frame { .. })
+                if stream.answers.is_none() =>
+            {
                 let ns = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
                 Some((ns(stream.start_ns.saturating_add(*offset_ns)), ns(*period_ns)))
             }

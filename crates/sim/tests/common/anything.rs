@@ -41,6 +41,7 @@ pub enum Extra {
     Host(Vec<Option<Software>>),
     Wrong(Vec<Wrong>),
     Babble(Index, u64, u64),
+    Answer { request: Index, listener: Index, pcp: u8, octets: u32, after_ns: u64, late: u64, start_ns: u64 },
 }
 
 fn detour() -> impl Strategy<Value = Detour> {
@@ -113,8 +114,29 @@ fn extras() -> impl Strategy<Value = Vec<Extra>> {
                 .prop_map(|(stream, from, every)| Extra::Babble(stream, from, every))
                 .boxed(),
         ),
+        each(0.3, answer()),
+        each(0.3, answer()),
     ];
     all.prop_shuffle().prop_map(|all| all.into_iter().flatten().collect())
+}
+
+fn answer() -> BoxedStrategy<Extra> {
+    let times = (
+        prop_oneof![Just(0), 1..400_000u64],
+        prop_oneof![Just(0), 1..60_000u64],
+        prop_oneof![3 => Just(0), 1 => 1..1_500_000u64],
+    );
+    (any::<[Index; 2]>(), 0..8u8, 64..1_523u32, times)
+        .prop_map(|([request, listener], pcp, octets, (after_ns, late, start_ns))| Extra::Answer {
+            request,
+            listener,
+            pcp,
+            octets,
+            after_ns,
+            late,
+            start_ns,
+        })
+        .boxed()
 }
 
 /// A plan of up to 9 nodes, with taps everywhere; see [`Everywhere`].
@@ -207,6 +229,25 @@ fn add(plan: &mut Plan, extra: &Extra) {
             let (from_ns, until_ns) = (from * 1_000, from * 1_000 + 300_000);
             plan.faults.push(Fault::Babble { stream, from_ns, until_ns, every_ns: *every_ns });
         }),
+        Extra::Answer { request, listener, pcp, octets, after_ns, late, start_ns } => {
+            // Only periodic streams are answered.
+            let is_periodic = |stream: &Stream| matches!(stream.pattern, Pattern::Periodic { .. });
+            let all = plan.streams.iter();
+            let periodic: Vec<usize> =
+                (0..).zip(all).filter(|(_, stream)| is_periodic(stream)).map(|found| found.0).collect();
+            if periodic.is_empty() {
+                return;
+            }
+            let request = periodic[request.index(periodic.len())];
+            attempt(plan, |plan| {
+                let number = listener.index(plan.streams[request].listeners.len());
+                let own = respond(plan, request, number, *pcp, frame(*octets), *after_ns);
+                own.start_ns = *start_ns;
+                if let Pattern::Periodic { jitter_ns, .. } = &mut own.pattern {
+                    *jitter_ns = *late;
+                }
+            });
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use tsn_plan::{Algorithm, ChildQdisc, ClockFault, Delay, Fault, Pattern, Plan, Size, TaprioMode};
 
 /// Their names, in the order of [`used`].
-pub const MECHANISMS: [&str; 44] = [
+pub const MECHANISMS: [&str; 45] = [
     "gates",
     "list changes",
     "hold",
@@ -48,11 +48,12 @@ pub const MECHANISMS: [&str; 44] = [
     "txtime assist",
     "trace",
     "saturating",
+    "answers",
 ];
 
 /// Which of them a plan uses.
 #[rustfmt::skip]
-pub fn used(plan: &Plan) -> [bool; 44] {
+pub fn used(plan: &Plan) -> [bool; 45] {
     let port = |is: &dyn Fn(&tsn_plan::Port) -> bool| plan.ports.iter().any(is);
     let gated = |is: &dyn Fn(&tsn_plan::Gates) -> bool| port(&|port| port.gates.as_ref().is_some_and(is));
     let class = |is: &dyn Fn(&tsn_plan::Class) -> bool| port(&|port| port.classes.iter().any(is));
@@ -124,5 +125,6 @@ pub fn used(plan: &Plan) -> [bool; 44] {
         taprio(TaprioMode::TxtimeAssist),
         stream(&|one| matches!(one.pattern, Pattern::Trace { .. }) || matches!(one.size, Size::List { .. })),
         stream(&|one| matches!(one.pattern, Pattern::Saturating { .. })),
+        stream(&|one| one.answers.is_some()),
     ]
 }

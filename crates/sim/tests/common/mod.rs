@@ -10,8 +10,8 @@ pub mod wrong;
 
 use tsn_observation::Sighting;
 use tsn_plan::{
-    Cbs, CbsLinux, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
-    Requirements, Route, Size, Stage, Stream, Tap,
+    Answers, Cbs, CbsLinux, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan,
+    Point, Port, Requirements, Route, Size, Stage, Stream, Tap,
 };
 use tsn_sim::{RunCounters, Simulation, unwatched};
 
@@ -177,6 +177,35 @@ impl Net {
         let last = self.port(path[path.len() - 1], path[path.len() - 2]);
         (self.tap(first, Stage::Tx, Point::Start), self.tap(last, Stage::Rx, Point::End))
     }
+}
+
+/// A stream back along the path of a request, from one of its listeners; released when that has received it.
+pub fn respond(
+    plan: &mut Plan,
+    request: usize,
+    listener: usize,
+    pcp: u8,
+    size: Size,
+    after_ns: u64,
+) -> &mut Stream {
+    let mut net = Net { plan: plan.clone() };
+    let own = plan.streams[request].clone();
+    let Pattern::Periodic { period_ns, .. } = own.pattern else { panic!("{} is not periodic", own.name) };
+    let mut at = Some(own.listeners[listener].route);
+    let mut route = Vec::new();
+    while let Some(hop) = at {
+        let hop = own.route[hop as usize];
+        let port = plan.ports[hop.port as usize].peer;
+        route.push(Route { port, parent: (route.len() as u32).checked_sub(1) });
+        at = hop.parent;
+    }
+    let end = Destination { node: own.talker, route: route.len() as u32 - 1 };
+    let name = format!("{} answered by {}", own.name, plan.streams.len());
+    let stream =
+        net.tree(&name, own.listeners[listener].node, route, vec![end], pcp, periodic(period_ns, 0), size);
+    stream.answers = Some(Answers { stream: request as u32, after_ns });
+    *plan = net.plan;
+    plan.streams.last_mut().unwrap()
 }
 
 pub fn periodic(period_ns: u64, offset_ns: u64) -> Pattern {
