@@ -19,7 +19,7 @@ from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.model.gates import Follow
 from tsnbench.scenario.model.network import Link, Queues
 from tsnbench.scenario.model.shapers import Cqf, Shaper
-from tsnbench.scenario.model.traffic import Poisson, Saturating, UnitSizes
+from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
 
 TEXT = """\
 name: refusals
@@ -55,6 +55,15 @@ def streams(**names: dict[str, Any]) -> Scenario:
             "streams": {name.replace("_", "."): own.model_copy(update=new) for name, new in names.items()}
         }
     )
+
+
+def answers(request: str, flows: int) -> Scenario:
+    """The scenario with a stream back that has so many flows."""
+    scenario = base()
+    pattern = Answer(answers=request, after=0, period=1_000_000, jitter=0)
+    new = {"talker": "b", "listeners": ("a",), "pattern": pattern, "count": flows}
+    other = scenario.streams["s"].model_copy(update=new)
+    return scenario.model_copy(update={"streams": {**scenario.streams, "t": other}})
 
 
 def shapers(**selected: Shaper) -> Scenario:
@@ -112,6 +121,14 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
     "no path": (
         lambda: network(links=tuple(one for one in base().network.links if "b" not in (one.a, one.b))),
         "streams.s: expected a path from a to b over bridges or hosts, found none",
+    ),
+    "an answer to nothing": (
+        lambda: answers("x", 1),
+        "streams.t.answers: expected a stream with as many flows, found x with 0",
+    ),
+    "more answers than requests": (
+        lambda: answers("s", 3),
+        "streams.t.answers: expected a stream with as many flows, found s with 1",
     ),
     "several ports to follow": (
         lambda: shapers(

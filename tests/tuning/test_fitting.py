@@ -183,3 +183,13 @@ def test_a_requirement_without_a_bound_is_named() -> None:
 def test_windows_of_a_schedule_do_not_run_out() -> None:
     base = scenario(f"{FRAME}, scheduled: true, requires: {{delay: 400 us}}")
     assert {one.kind for one in tightest(plan(base)).uses} == {Kind.REQUIREMENT, Kind.LINK}
+
+
+def test_answers_grow_with_their_requests() -> None:
+    """Each flow has its answer, of 276 octets on the wire: 22 x 22.08 us <= 500 us fit on the way back."""
+    more = "  back: {answers: cam, pcp: 5, frame: 256 B, requires: {delay: 5 ms}}\n"
+    more += "  again: {answers: back, pcp: 1, frame: 64 B}\n"
+    base = scenario(f"{FRAME}, requires: {{delay: 900 us}}", more=more)
+    assert fitting(base, "cam", Judge.BOUNDS).count == 22
+    with pytest.raises(InputError, match="expected a stream that releases frames itself, found again"):
+        fitting(base, "again", Judge.BOUNDS)

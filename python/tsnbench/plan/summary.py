@@ -246,7 +246,7 @@ def load_text(rate_bps: Fraction, saturating: bool) -> str:
 def _pattern(document: PlanDocument, stream: Stream) -> str:
     pattern = stream["pattern"]
     if "answers" in stream:
-        return f"{document['streams'][stream['answers']['stream']]['group']}, answered"
+        return f"after {document['streams'][stream['answers']['stream']]['group']}"
     if pattern["kind"] == "periodic":
         return quantities.exact(pattern["period_ns"])
     if pattern["kind"] == "poisson":

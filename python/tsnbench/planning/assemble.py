@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 def assemble(draft: Draft) -> PlanDocument:
     """The document, without its hash."""
     scenario = draft.scenario
+    # The first stream that replies names the identifier of the reply.
+    replies: dict[str, int] = {}
+    for stream in scenario.streams.values():
+        if stream.trdp is not None and stream.replies_to is not None:
+            replies.setdefault(stream.replies_to, stream.trdp.com_id)
     document: PlanDocument = {
         "format": FORMAT,
         "name": scenario.name,
@@ -28,7 +33,7 @@ def assemble(draft: Draft) -> PlanDocument:
         "drain_ns": scenario.drain,
         "nodes": [_node(node) for node in draft.nodes],
         "ports": [_port(port) for port in draft.ports],
-        "streams": [_stream(draft, flow) for flow in draft.flows],
+        "streams": [_stream(draft, flow, replies) for flow in draft.flows],
         "taps": [
             {
                 "name": tap.name,
@@ -195,7 +200,7 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     return made
 
 
-def _trdp(draft: Draft, flow: Flow, trdp: model.Trdp) -> plan_types.Trdp:
+def _trdp(flow: Flow, trdp: model.Trdp, replies: Mapping[str, int]) -> plan_types.Trdp:
     made: plan_types.Trdp = {
         "com_id": trdp.com_id,
         "header_octets": trdp.header_octets,
@@ -205,8 +210,7 @@ def _trdp(draft: Draft, flow: Flow, trdp: model.Trdp) -> plan_types.Trdp:
     if trdp.pattern == "pull":
         made["kind"] = "request" if flow.answers is None else "reply"
     if trdp.pattern == "pull" and flow.answers is None:
-        replies = (one for one in draft.scenario.streams.values() if one.is_reply_to(flow.group))
-        made["reply_com_id"] = next((one.trdp.com_id for one in replies if one.trdp), 0)
+        made["reply_com_id"] = replies.get(flow.group, 0)
     if trdp.etb_topo_count:
         made["etb_topo_count"] = trdp.etb_topo_count
     if trdp.op_trn_topo_count:
@@ -216,7 +220,7 @@ def _trdp(draft: Draft, flow: Flow, trdp: model.Trdp) -> plan_types.Trdp:
     return made
 
 
-def _stream(draft: Draft, flow: Flow) -> plan_types.Stream:
+def _stream(draft: Draft, flow: Flow, replies: Mapping[str, int]) -> plan_types.Stream:
     stream = flow.stream
     made: plan_types.Stream = {
         "name": flow.name,
@@ -242,7 +246,7 @@ def _stream(draft: Draft, flow: Flow) -> plan_types.Stream:
     if tos:
         made["type_of_service"] = tos
     if stream.trdp is not None:
-        made["trdp"] = _trdp(draft, flow, stream.trdp)
+        made["trdp"] = _trdp(flow, stream.trdp, replies)
     if flow.answers is not None:
         made["answers"] = flow.answers
     if flow.redundancy:

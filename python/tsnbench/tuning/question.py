@@ -21,6 +21,7 @@ from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import some
 from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.model.traffic import Answer as RequestDriven
 from tsnbench.tuning.bisection import first, greatest
 from tsnbench.tuning.overload import overloads
 from tsnbench.tuning.tightest import Tightest, tightest
@@ -187,11 +188,18 @@ def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOW
     if not 1 <= most <= MOST_FLOWS:
         raise InputError(f"expected a number of flows from 1 to {MOST_FLOWS}, found {most}")
     own = scenario.streams[stream]
+    if isinstance(own.pattern, RequestDriven):
+        hint = f"ask for {own.pattern.answers}: each of its flows has its own answer"
+        raise InputError(
+            f"expected a stream that releases frames itself, found {stream}, an answer\n  hint: {hint}"
+        )
+    chain = _chain(scenario, stream)
     seen: dict[int, Evaluation] = {}
     plans: dict[int, Plan] = {}
 
     def meets(count: int) -> bool:
-        streams = {**scenario.streams, stream: own.model_copy(update={"count": count})}
+        grown = {name: scenario.streams[name].model_copy(update={"count": count}) for name in chain}
+        streams = {**scenario.streams, **grown}
         met, reason, made = _judged(scenario.model_copy(update={"streams": streams}), judge)
         seen[count] = Evaluation(str(count), met, reason)
         if made is not None and met:
@@ -210,6 +218,18 @@ def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOW
         certain=found.certain,
         tightest=None if left is None else tightest(left),
     )
+
+
+def _chain(scenario: Scenario, request: str) -> list[str]:
+    """A stream, those that answer it, those that answer these, and so on."""
+    answers: dict[str, list[str]] = {}
+    for name, stream in scenario.streams.items():
+        if isinstance(stream.pattern, RequestDriven):
+            answers.setdefault(stream.pattern.answers, []).append(name)
+    chain = [request]
+    for name in chain:
+        chain += answers.get(name, [])
+    return chain
 
 
 def _judged(scenario: Scenario, judge: Judge) -> tuple[bool, str, Plan | None]:

@@ -150,3 +150,12 @@ def test_a_burst_holds_at_least_one_frame() -> None:
     said = refused(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 1249 B}"))
     assert "ats.burst: expected at least 1250 B, a frame of even on the wire, found 1249 B" in said
     assert schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 1250 B}"))
+
+
+def test_an_answer_needs_a_written_scheduler() -> None:
+    """Its requests may come late together, so what it may release is not known before the bounds."""
+    text = TEXT.replace("streams:\n", "streams:\n  back: {answers: even, pcp: 5, frame: 100 B}\n", 1)
+    said = refused(text)
+    assert (
+        "streams.back: expected a periodic stream, or rate and burst with ats, found request-driven" in said
+    )

@@ -61,7 +61,8 @@ def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] 
     """bit/s and bit on the wire; if they are not written, the least for everything that a flow may
     release."""
     pattern = flow.pattern
-    if pattern["kind"] == "periodic":
+    # Answers come as late as their requests, and that depends on the network.
+    if pattern["kind"] == "periodic" and flow.answers is None:
         bits = 8 * _largest_unit(flow)
         period = pattern["period_ns"]
         own_rate = -(-bits * 10**9 // period)

@@ -14,7 +14,11 @@ from tsnbench.scenario import model
 def set_phases(draft: Draft) -> None:
     """Fills ``pattern``, ``answers``, ``start_ns`` and ``stop_ns``."""
     duration = draft.scenario.duration
-    numbers = {(flow.group, flow.number): number for number, flow in enumerate(draft.flows)}
+    patterns = (stream.pattern for stream in draft.scenario.streams.values())
+    requests = {pattern.answers for pattern in patterns if isinstance(pattern, model.Answer)}
+    numbers = {
+        (flow.group, flow.number): number for number, flow in enumerate(draft.flows) if flow.group in requests
+    }
     for flow in draft.flows:
         stream = flow.stream
         pattern = stream.pattern
@@ -29,8 +33,15 @@ def set_phases(draft: Draft) -> None:
             }
             wanting = "period" if pattern.period < 1 else ""
             if isinstance(pattern, model.Answer):
-                request = numbers[pattern.answers, flow.number]
-                flow.answers = {"stream": request, "after_ns": pattern.after}
+                request = numbers.get((pattern.answers, flow.number))
+                if request is not None:
+                    flow.answers = {"stream": request, "after_ns": pattern.after}
+                elif flow.number == _flows(draft, pattern.answers):
+                    draft.problem(
+                        f"streams.{flow.group}.answers",
+                        "a stream with as many flows",
+                        f"{pattern.answers} with {_flows(draft, pattern.answers)}",
+                    )
         elif isinstance(pattern, model.Poisson):
             # The interval is finer than 1 ns, so that the rate is exact.
             gap_ps = (pattern.mean_interval or 0) * 1_000
@@ -47,3 +58,8 @@ def set_phases(draft: Draft) -> None:
             draft.problem(
                 f"streams.{flow.group}.{wanting}", "a number that a talker can keep", "too small or large"
             )
+
+
+def _flows(draft: Draft, stream: str) -> int:
+    """Number of flows of a stream, 0 if there is none of that name."""
+    return draft.scenario.streams[stream].count if stream in draft.scenario.streams else 0

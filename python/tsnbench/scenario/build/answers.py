@@ -95,8 +95,18 @@ def completed(
     return fields
 
 
-def check_pull(reading: Reading, name: Named, written: Fields, built: Mapping[str, model.Stream]) -> None:
-    """Reports a reply of TRDP to no request, and a request without a reply."""
+def check_pulls(reading: Reading, streams: dict[Named, Any], built: Mapping[str, model.Stream]) -> None:
+    """Reports replies of TRDP to no request, and requests without a reply."""
+    replied = {stream.replies_to for stream in built.values()}
+    for name, written in streams.items():
+        stream = built.get(name)
+        if stream is not None and stream.trdp is not None and stream.trdp.pattern == "pull":
+            _check_pull(reading, name, written, built, name in replied)
+
+
+def _check_pull(
+    reading: Reading, name: Named, written: Fields, built: Mapping[str, model.Stream], replied: bool
+) -> None:
     stream = built[name]
     place, path = written.at("trdp"), written.path_of("trdp")
     if isinstance(stream.pattern, model.Answer):
@@ -107,6 +117,6 @@ def check_pull(reading: Reading, name: Named, written: Fields, built: Mapping[st
             reading.problem(
                 place, path, "an answer to a request of TRDP", f"one to {asked}, no request", hint
             )
-    elif not reading.problems and not any(one.is_reply_to(name) for one in built.values()):
+    elif not reading.problems and not replied:
         hint = "write a stream with answers, whose trdp also has pattern: pull"
         reading.problem(place, path, "a request with a reply", "one that no stream answers", hint)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from tsnbench.scenario import catalogue, model, sizes
-from tsnbench.scenario.build.answers import check_pull, completed, requests_first
+from tsnbench.scenario.build.answers import check_pulls, completed, requests_first
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.build.redundancy import redundancy
 from tsnbench.scenario.build.release import check_release
@@ -40,8 +40,7 @@ def build(
     for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
         if stream is not None and stream.count > 1:
             _flows(reading, name, stream.count, streams)
-        if stream is not None and stream.trdp is not None and stream.trdp.pattern == "pull":
-            check_pull(reading, name, streams[name], built)
+    check_pulls(reading, streams, built)
     return built
 
 

@@ -192,7 +192,8 @@ class Stream(Part):
     stop: Duration | None = key(SPAN, "no release at or after this", default=None)
     requires: Requirements = Requirements()
 
-    def is_reply_to(self, request: str) -> bool:
-        """Whether its telegrams are the replies to a request of TRDP."""
+    @property
+    def replies_to(self) -> str | None:
+        """The stream whose requests of TRDP its telegrams answer."""
         pulls = self.trdp is not None and self.trdp.pattern == "pull"
-        return pulls and isinstance(self.pattern, Answer) and self.pattern.answers == request
+        return self.pattern.answers if pulls and isinstance(self.pattern, Answer) else None
