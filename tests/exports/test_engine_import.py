@@ -13,7 +13,8 @@ from ruamel.yaml import YAML
 
 from support.commands import tsnbench
 from tsnbench.errors import InputError
-from tsnbench.exports.engine_import import EXPERIMENTS, NETWORK, STACKS, experiments, scenario
+from tsnbench.exports.engine.experiment import experiments, scenario
+from tsnbench.exports.engine.files import EXPERIMENTS, NETWORK, STACKS
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 

@@ -84,7 +84,8 @@ def engine(
     """Print a scenario from the experiment files of EnGINE's framework."""
     with user_errors():
         from tsnbench import foreign
-        from tsnbench.exports.engine_import import FILES, LARGEST_FILE, scenario
+        from tsnbench.exports.engine.experiment import scenario
+        from tsnbench.exports.engine.files import FILES, LARGEST_FILE
 
         texts = {name: foreign.read_text(folder / name, LARGEST_FILE) for name in FILES}
         sys.stdout.write(scenario(texts, experiment))

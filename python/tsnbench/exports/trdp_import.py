@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tsnbench.errors import InputError
+from tsnbench.exports.import_notes import Notes
 from tsnbench.quantities import exact
 
 LARGEST_FILE = 1 << 24
@@ -50,30 +51,13 @@ class Interface:
     telegrams: list[Telegram] = field(default_factory=list)
 
 
-@dataclass
-class _Notes:
-    """Parts without an equivalent, each once, with the devices that have them."""
-
-    found: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, what: str, who: str) -> None:
-        having = self.found.setdefault(what, [])
-        if who not in having:
-            having.append(who)
-
-    def lines(self) -> Iterator[str]:
-        for what, having in self.found.items():
-            more = f" and {len(having) - 4} more" if len(having) > 4 else ""
-            yield f"#   {what}: {', '.join(having[:4])}{more}"
-
-
 def scenario(files: Sequence[tuple[str, str]]) -> str:
     """The scenario of several devices; ``files``: name and text of each.
 
     Raises:
         InputError: a file is no device configuration, or no process data goes from one device to another.
     """
-    notes = _Notes()
+    notes = Notes()
     interfaces = [one for name, text in files for one in _device(name, text, notes)]
     streams = list(_streams(interfaces, notes))
     if not streams:
@@ -99,7 +83,7 @@ def scenario(files: Sequence[tuple[str, str]]) -> str:
     return "\n".join([*lines, "", "streams:", *streams, ""])
 
 
-def _device(file: str, text: str, notes: _Notes) -> Iterator[Interface]:
+def _device(file: str, text: str, notes: Notes) -> Iterator[Interface]:
     """A device's interfaces with their telegrams."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise InputError(f"{file}: expected a TRDP device configuration, found a document type definition")
@@ -134,7 +118,7 @@ def _telegram(
     common: ET.Element | None,
     data_sets: dict[str, ET.Element],
     parameters: dict[str, ET.Element],
-    notes: _Notes,
+    notes: Notes,
     who: str,
 ) -> Telegram | None:
     own = written.find("pd-parameter")
@@ -194,7 +178,7 @@ def _octets(file: str, number: str, data_sets: dict[str, ET.Element], depth: int
     return octets
 
 
-def _streams(interfaces: Sequence[Interface], notes: _Notes) -> Iterator[str]:
+def _streams(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
     """One line for each telegram with a receiver."""
     taken: set[str] = set()
     for own in interfaces:

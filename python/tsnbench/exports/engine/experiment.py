@@ -1,0 +1,143 @@
+"""One experiment of EnGINE as a scenario; parts without an equivalent are listed in comments at its top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tsnbench.errors import InputError
+from tsnbench.exports.engine.files import (
+    EXPERIMENTS,
+    NETWORK,
+    STACKS,
+    TRUE,
+    mapping_of,
+    name_of,
+    part_of,
+    read_document,
+    shown,
+    whole_number,
+)
+from tsnbench.exports.engine.links import Links, read_path
+from tsnbench.exports.engine.queues import port_settings
+from tsnbench.exports.engine.services import streams as streams_of
+from tsnbench.exports.import_notes import Notes
+
+EXPERIMENT_SECONDS, SIGNAL_SECONDS = 30, 60
+"""How long an experiment takes that does not say it: defaults of EnGINE's role ``experiment``."""
+
+
+def experiments(text: str) -> list[str]:
+    """The names of all experiments of ``04-experiments.yml``, in their order.
+
+    Raises:
+        InputError: the file has no experiments.
+    """
+    return [_title(one, number) for number, one in enumerate(_experiments(text), 1)]
+
+
+def scenario(texts: Mapping[str, str], wanted: str | None = None) -> str:
+    """The scenario of one experiment; ``texts``: the three files by their names.
+
+    Raises:
+        InputError: a file is not as EnGINE writes it, or there is no such experiment, or there are several
+            and none is named.
+    """
+    every = _experiments(texts[EXPERIMENTS])
+    names = [_title(one, number) for number, one in enumerate(every, 1)]
+    if wanted is None and len(every) > 1:
+        listed = "\n".join(f"  {name}" for name in names[:20])
+        more = f"\n  and {len(names) - 20} more" if len(names) > 20 else ""
+        raise InputError(f"--experiment: expected one of {len(names)} experiments:\n{listed}{more}")
+    if wanted is not None and wanted not in names:
+        raise InputError(f"--experiment: expected one of {', '.join(names[:8])}, found {wanted}")
+    place = names.index(wanted) if wanted is not None else 0
+    experiment = every[place]
+    notes = Notes()
+    networks, stacks = read_document(NETWORK, texts[NETWORK]), read_document(STACKS, texts[STACKS])
+    network = part_of(NETWORK, networks.get("network"), experiment.get("network"), "network")
+    stack = part_of(STACKS, stacks.get("stacks"), experiment.get("stack"), "stack")
+    flows = {str(key): read_path(str(key), text) for key, text in mapping_of(network.get("flows")).items()}
+    if network.get("topo_flows"):
+        notes.add("flows of a predefined topology (topo_flows)", str(network["topo_flows"]))
+    if not flows:
+        raise InputError(f"{NETWORK}: expected flows in {experiment.get('network')}, found none")
+    links = Links()
+    for path in flows.values():
+        for a, b in path:
+            links.add(a, b)
+    seconds = experiment.get("time")
+    if seconds is None:
+        signals = experiment.get("signal") in TRUE
+        seconds = experiment.get("timeout", SIGNAL_SECONDS) if signals else EXPERIMENT_SECONDS
+    seconds = whole_number(EXPERIMENTS, seconds, "time", least=1)
+    streams, launches = streams_of(stack, flows, links, seconds, notes)
+    if not streams:
+        raise InputError(
+            f"{STACKS}: expected iperf clients or send_udp in {experiment.get('stack')}, found none"
+        )
+    used = {leaves for path in flows.values() for leaves, _ in path}
+    ports = port_settings(network, networks, links, used, notes)
+    alike = {settings["queues"] for settings in ports.values()}
+    queues = alike.pop() if len(alike) == 1 else None
+    if queues is not None:
+        ports = {name: _without_queues(settings) for name, settings in ports.items() if len(settings) > 1}
+    software = launches or any("qdisc" in settings for settings in ports.values())
+    return _written(names[place], seconds, links, queues, streams, ports, software, notes)
+
+
+def _without_queues(settings: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in settings.items() if key != "queues"}
+
+
+def _written(
+    name: str,
+    seconds: int,
+    links: Links,
+    queues: str | None,
+    streams: Sequence[str],
+    ports: Mapping[str, Mapping[str, str]],
+    software: bool,
+    notes: Notes,
+) -> str:
+    lines = [f"# From EnGINE's experiment {_comment(name)}."]
+    lines.append(
+        "# The files do not say rates or cables: here each link has 1 Gbit/s, as EnGINE's I210 cards."
+    )
+    if software:
+        lines.append(
+            "# Launch times and kernels' gates need software of hosts: here that of the paper's computers."
+        )
+    if notes.found:
+        lines += ["# Not said here:", *notes.lines()]
+    lines += [f"name: {name_of(name)}", f"duration: {seconds} s", "", "network:"]
+    nodes = dict.fromkeys(end[0] for cable in links.cables for end in cable)
+    lines.append(f"  hosts: [{', '.join(nodes)}]")
+    lines += ["  links:", "    rate: 1 Gbit/s", "    between:"]
+    lines += [f"      - {a[0]} -- {b[0]}" for a, b in links.cables]
+    if queues is not None:
+        lines.append(f"  queues: {queues}")
+    if software:
+        lines += ["", "hosts: {default: engine-zgw}"]
+    lines += ["", "streams:", *streams]
+    if ports:
+        lines += ["", "shapers:"]
+        for port, settings in ports.items():
+            lines.append(f'  "{port}":' if "#" in port else f"  {port}:")
+            lines += [f"    {key}: {value}" for key, value in settings.items()]
+    return "\n".join([*lines, ""])
+
+
+def _experiments(text: str) -> list[Mapping[str, Any]]:
+    written = read_document(EXPERIMENTS, text).get("experiments")
+    if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
+        raise InputError(f"{EXPERIMENTS}: expected a list of experiments, found {shown(written)}")
+    return written
+
+
+def _title(experiment: Mapping[str, Any], number: int) -> str:
+    return str(experiment.get("name") or f"experiment-{number}")
+
+
+def _comment(text: str) -> str:
+    return "".join(one for one in text if one.isprintable())[:120]

@@ -1,0 +1,64 @@
+"""The files of EnGINE, and how their parts are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tsnbench.errors import InputError
+
+NETWORK, STACKS, EXPERIMENTS = FILES = ("01-network.yml", "02-stacks.yml", "04-experiments.yml")
+LARGEST_FILE = 1 << 20
+"""Octets; the largest file that was published with EnGINE has 63 kB."""
+TRUE = (True, "yes", "true", "on")
+
+
+def read_document(file: str, text: str) -> Mapping[str, Any]:
+    """A YAML document. ``yes`` and ``no`` stay texts, as YAML 1.2 has them."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    reader = YAML(typ="safe", pure=True)
+    reader.allow_duplicate_keys = True
+    try:
+        found = reader.load(text)
+    except (YAMLError, ValueError, RecursionError, TypeError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise InputError(f"{file}: expected YAML, found {shown(first)}") from None
+    if not isinstance(found, dict):
+        raise InputError(f"{file}: expected a mapping, found {shown(found)}")
+    return found
+
+
+def part_of(file: str, parts: Any, name: Any, what: str) -> Mapping[str, Any]:
+    found = mapping_of(parts).get(name) if isinstance(name, str | int) else None
+    if not isinstance(found, dict):
+        known = ", ".join(map(str, list(mapping_of(parts))[:8])) or "none"
+        raise InputError(f"{file}: expected the {what} {shown(name)} of the experiment, found {known}")
+    return found
+
+
+def mapping_of(value: Any) -> Mapping[Any, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def whole_number(file: str, written: Any, what: str, least: int = 0) -> int:
+    """A whole number, which EnGINE also writes as a text."""
+    text = str(written)
+    if isinstance(written, bool) or not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise InputError(f"{file}: {what}: expected a whole number, found {shown(written)}")
+    if int(text) < least:
+        raise InputError(f"{file}: {what}: expected at least {least}, found {shown(written)}")
+    return int(text)
+
+
+def shown(value: Any) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def name_of(text: str) -> str:
+    """A name that a scenario takes."""
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-.")
+    return (name if name[:1].isalpha() else f"engine-{name}")[:64].rstrip("-.")
