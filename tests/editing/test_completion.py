@@ -87,6 +87,7 @@ def test_names_of_nodes_and_ports_stand_where_the_grammar_has_them() -> None:
     assert set(offered("faults:\n  - loss: 1 %\n    on: |")) == ports
     assert set(offered("shapers:\n  |")) >= ports
     assert set(offered("faults: [{babble: |")) >= {"cam", "log"}
+    assert set(offered("streams:\n  back: {answers: |")) >= {"cam", "log"}
     assert not {"one", "sw -> two"} & set(offered("streams:\n  s: {period: |"))
 
 

@@ -13,7 +13,7 @@ from tsnbench.scenario.kinds.values import OF
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.schema import whole_schema
 
-_STREAM_KEYS = ("babble",)
+_STREAM_KEYS = ("babble", "answers")
 
 
 @dataclass(frozen=True)

@@ -107,3 +107,18 @@ def test_the_delay_of_taprio_is_longer_than_delta(settings: str, ns: int) -> Non
     document: Any = plan(read_scenario(text)[0]).document
     (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
     assert found["taprio"]["txtime_delay_ns"] == ns
+
+
+def test_a_frame_that_changes_its_priority_on_the_way_counts_where_it_waits() -> None:
+    """From p with PCP 6, and from h on with 3: it may not be lost, so the queue of 3 waits for the slowest timer."""
+    text = HOST.replace("stations: [b]", "stations: [b, p]").replace("h -- sw,", "h -- sw, p -- h,")
+    text = text.replace("SECOND", "30 %").replace("QDISC", "etf: {3: {delta: plan, skip-sock-check: true}}")
+    text = text.replace(
+        "  back:", "  through: {from: p, to: b, pcp: 6, period: 1 ms, frame: 90 B, requires: {loss: 0}}\n  back:"
+    )
+    deltas = []
+    for more in ("", "policing:\n  - {at: p -> h, regenerate: {6: 3}}\n"):
+        document: Any = plan(read_scenario(text + more)[0]).document
+        (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
+        deltas += [one["delta_ns"] for one in found["children"] if one["kind"] == "etf"]
+    assert deltas == [9_000, 11_000]
