@@ -150,6 +150,11 @@ impl Path {
 
     /// Ends the path after the last sighting: all waiting frames are as complete as possible.
     pub fn finish(&mut self, out: &mut impl FrameSink) {
+        self.empty(out);
+        self.statistics.end(&self.options);
+    }
+
+    fn empty(&mut self, out: &mut impl FrameSink) {
         while !self.window.is_empty() {
             self.pop(out);
         }
@@ -216,7 +221,7 @@ impl Path {
     #[cold]
     fn restart(&mut self, seq: u64, out: &mut impl FrameSink) {
         if self.retired || !self.window.is_empty() {
-            self.finish(out);
+            self.empty(out);
             self.statistics.restarts += 1;
             self.highest_rx = None;
             self.given_up.clear();
@@ -464,7 +469,8 @@ mod tests {
 
     #[test]
     fn a_path_measures_against_what_it_was_given() {
-        let options = PathOptions { path: 3, offset_ns: 40, deadline_ns: Some(100) };
+        let options =
+            PathOptions { path: 3, offset_ns: 40, deadline_ns: Some(100), ..PathOptions::default() };
         for mut path in [Path::from_zero(options), Path::from_first(options)] {
             path.tx(0, Some(0), 64, &mut ());
             path.rx(0, Some(141), 64, &mut ());

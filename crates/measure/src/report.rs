@@ -110,6 +110,12 @@ pub struct PathReport {
     pub departures: Option<Stat>,
     /// Gaps between arrivals, ns.
     pub arrivals: Option<Stat>,
+    /// From the last arrival to the end of the stream, ns, if that came later: nothing arrived in this time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silence_ns: Option<i64>,
+    /// Age of the newest value at the listener just before a newer one arrived, ns, if the Plan limits it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age: Option<Stat>,
 }
 
 /// The uncertainty of a path's times, ns. No delay is corrected by it.

@@ -178,6 +178,8 @@ fn report(
         uncertainty: info.uncertainty,
         departures: stat(&statistics.departures),
         arrivals: stat(&statistics.arrivals),
+        silence_ns: statistics.silence,
+        age: stat(&statistics.age),
     }
 }
 

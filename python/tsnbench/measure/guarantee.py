@@ -14,6 +14,7 @@ from tsnbench.runs.manifest import KERNELS
 
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import FlowBounds
+    from tsnbench.plan.types import PlanDocument, Stream
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,22 @@ BY_THE_PLAN = "the kernel does as the Plan says"
 
 
 def guarantee(
-    requirement: str, bounds: FlowBounds | None, drain_ns: int, backend: str = "simulation"
+    requirement: str,
+    bounds: FlowBounds | None,
+    drain_ns: int,
+    backend: str = "simulation",
+    releases_ns: int | None = None,
 ) -> Guarantee:
     """The guarantee for one requirement of one flow.
 
     Args:
         requirement: as in the verdict: ``delay``, ``delay p99.9``, ``delay from release``, ``jitter spread``,
-            ``loss``, ``rate``.
+            ``loss``, ``rate``, ``time-out``, ``age``.
         bounds: the flow's entry in the result of :func:`tsnbench.plan.bounds.bounds`, or None.
         drain_ns: how long after the last release frames may still arrive.
         backend: the backend of the run; a kernel may differ from the Plan.
+        releases_ns: the longest time from one release to the next (:func:`between_releases`); None if it is
+            unknown.
     """
     if bounds is None:
         return Guarantee(None, "no bounds were computed")
@@ -66,7 +73,36 @@ def guarantee(
         return _of(apart / 2 if which == "spread" and apart is not None else apart, bounds["reason"], common)
     if kind == "loss":
         return _loss(bounds, drain_ns, common)
+    if kind in ("time-out", "age"):
+        return _without_news(kind, bounds, releases_ns, common)
     return Guarantee(None, NOT_BOUNDED)
+
+
+def between_releases(document: PlanDocument, stream: Stream) -> int | None:
+    """The longest time from one release of a stream to the next, ns; None if there is no limit.
+
+    A stream that answers another is released by the arrivals there, and faults may silence talkers.
+    """
+    pattern = stream["pattern"]
+    if pattern["kind"] != "periodic" or "answers" in stream or document.get("faults"):
+        return None
+    return pattern["period_ns"] + pattern["jitter_ns"]
+
+
+def _without_news(
+    kind: str, bounds: FlowBounds, releases_ns: int | None, common: Mapping[str, str]
+) -> Guarantee:
+    """No frame is lost, so the next one comes a release later: an arrival as late as possible after one that
+    was as early as possible, or, for an age, after one that was sent at its release."""
+    if releases_ns is None:
+        return Guarantee(None, "the time from one release to the next has no limit")
+    if why := bounds.get("loss_reason", NOT_BOUNDED):
+        return Guarantee(None, f"frames may be lost: {why}")
+    latest = _released(bounds)
+    if latest is None:
+        return Guarantee(None, bounds.get("release_reason") or "")
+    earliest = bounds["release_lower_ps"] // 1_000 if kind == "time-out" else 0
+    return Guarantee(releases_ns + latest - earliest, **common)
 
 
 def _released(bounds: FlowBounds) -> int | None:

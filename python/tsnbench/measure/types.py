@@ -137,6 +137,8 @@ class PathReport(TypedDict):
     uncertainty: NotRequired[Uncertainty]
     departures: Stat | None
     arrivals: Stat | None
+    silence_ns: NotRequired[int]
+    age: NotRequired[Stat]
 
 
 class Offset(TypedDict):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee
+from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import (
@@ -69,13 +69,15 @@ def judge(
     rows: list[VerdictRow] = []
     for stream in plan_document["streams"]:
         required = stream.get("requirements", {})
+        listens = "time_out_ns" in required or "age_ns" in required
+        releases = between_releases(plan_document, stream) if listens else None
         for listener in stream["listeners"]:
             name = plan_document["nodes"][listener["node"]]["name"]
             path = measured.get((stream["name"], name))
             own = bounded.get((stream["name"], name))
             whose: Whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
             for row in _rows(required, path):
-                known = guarantee(row["requirement"], own, drain, backend)
+                known = guarantee(row["requirement"], own, drain, backend, releases)
                 row, proof = _proved(row, known, bool(required.get("worst_case")))
                 rows.append({**whose, **row, **proof})
     met = all(row["met"] == YES for row in rows)
@@ -178,8 +180,11 @@ def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
         margin = None if found is None else found - limit
         yield _row("rate", limit, "bit/s", found, margin)
     if (limit := required.get("time_out_ns")) is not None:
-        stat = path.get("arrivals") if path else None
-        yield _worst("time-out", limit, stat, unsure and unsure["arrivals_ns"])
+        yield _time_out(limit, path)
+    if (limit := required.get("age_ns")) is not None:
+        stat = path.get("age") if path else None
+        # An age is a delay and the time to the next arrival.
+        yield _worst("age", limit, stat, unsure and unsure["delay_ns"] + unsure["arrivals_ns"])
 
 
 def _row(
@@ -224,6 +229,17 @@ def _worst(requirement: str, limit: int, stat: Stat | None, uncertainty: float |
     return _row(
         requirement, limit, "ns", stat["max"], limit - stat["max"], stat["max_seq"], kept, uncertainty
     )
+
+
+def _time_out(limit: int, path: PathReport | None) -> Found:
+    """The longest time without an arrival, also after the last one: until the last frame was sent."""
+    unsure = path.get("uncertainty") if path else None
+    row = _worst("time-out", limit, path.get("arrivals") if path else None, unsure and unsure["arrivals_ns"])
+    silence = path.get("silence_ns") if path else None
+    if silence is None or silence <= (row["found"] or 0):
+        return row
+    own = unsure["delay_ns"] + unsure["arrivals_ns"] if unsure else None
+    return _row("time-out", limit, "ns", silence, limit - silence, uncertainty=own)
 
 
 def _percentile(percentile: Percentile, path: PathReport | None) -> Found:

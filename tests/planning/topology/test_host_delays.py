@@ -110,11 +110,12 @@ def test_the_delay_of_taprio_is_longer_than_delta(settings: str, ns: int) -> Non
 
 
 def test_a_frame_that_changes_its_priority_on_the_way_counts_where_it_waits() -> None:
-    """From p with PCP 6, and from h on with 3: it may not be lost, so the queue of 3 waits for the slowest timer."""
+    """From p with PCP 6, and from h on with 3: it may not be lost, so the slowest timer counts for 3."""
     text = HOST.replace("stations: [b]", "stations: [b, p]").replace("h -- sw,", "h -- sw, p -- h,")
-    text = text.replace("SECOND", "30 %").replace("QDISC", "etf: {3: {delta: plan, skip-sock-check: true}}")
+    text = text.replace("QDISC", "etf: {3: {delta: plan, skip-sock-check: true}}").replace("SECOND", "30 %")
     text = text.replace(
-        "  back:", "  through: {from: p, to: b, pcp: 6, period: 1 ms, frame: 90 B, requires: {loss: 0}}\n  back:"
+        "  back:",
+        "  through: {from: p, to: b, pcp: 6, period: 1 ms, frame: 90 B, requires: {loss: 0}}\n  back:",
     )
     deltas = []
     for more in ("", "policing:\n  - {at: p -> h, regenerate: {6: 3}}\n"):

@@ -54,6 +54,8 @@ pub fn measure(
         path: 0,
         offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
         deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
+        ages: false,
+        ends_ns: None,
     };
     let mut streams = Streams::new(formats.visible, formats.formats, formats.hash_octets, path_options);
     let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;

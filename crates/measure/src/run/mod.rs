@@ -108,6 +108,8 @@ struct Paths {
     talkers: Vec<u32>,
     /// By the observations' stream number: tap, path, and the tap's role in the path.
     roles: Vec<Vec<(u16, u32, Role)>>,
+    /// The last timestamp of any frame: an interrupted run ends there.
+    last_ns: Option<i64>,
 }
 
 impl Paths {
@@ -120,8 +122,12 @@ impl Paths {
             .enumerate()
             .map(|(number, stream)| (stream.name.as_str(), number))
             .collect();
-        let mut found =
-            Self { all: Vec::new(), talkers: Vec::new(), roles: vec![Vec::new(); legend.streams.len()] };
+        let mut found = Self {
+            all: Vec::new(),
+            talkers: Vec::new(),
+            roles: vec![Vec::new(); legend.streams.len()],
+            last_ns: None,
+        };
         for stream in &plan.streams {
             let Some(number) = streams.get(stream.name.as_str()) else {
                 let problem = format!("{OBSERVATIONS} does not know stream {:?} of {PLAN}", stream.name);
@@ -160,10 +166,14 @@ impl Paths {
                     in_network_at_end: 0,
                     uncertainty: None,
                 };
+                let stop = stream.stop_ns.min(plan.duration_ns);
+                let listens = stream.requirements.time_out_ns.or(stream.requirements.age_ns).is_some();
                 let path_options = PathOptions {
                     path,
                     offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
                     deadline_ns: info.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
+                    ages: stream.requirements.age_ns.is_some(),
+                    ends_ns: listens.then_some(stop).and_then(|stop| i64::try_from(stop).ok()),
                 };
                 found.all.push((info, Path::from_zero(path_options)));
                 found.talkers.push(stream.talker);
@@ -174,6 +184,7 @@ impl Paths {
 
     #[inline]
     fn sight(&mut self, sighting: &Sighting, out: &mut impl FrameSink) {
+        self.last_ns = self.last_ns.max(sighting.t_ns);
         let Some(roles) = self.roles.get(sighting.stream as usize) else { return };
         for (tap, path, role) in roles {
             if *tap != sighting.tap {
@@ -197,6 +208,7 @@ impl Paths {
 
     fn finish(mut self, out: &mut impl FrameSink) -> Vec<(PathInfo, Path)> {
         for (_, path) in &mut self.all {
+            path.options.ends_ns = path.options.ends_ns.min(self.last_ns);
             path.finish(out);
         }
         self.all

@@ -1,5 +1,6 @@
 //! Counters and distributions of the frames of one path.
 
+use super::age::Ages;
 use super::distribution::Distribution;
 use super::throughput::Throughput;
 use crate::frame::{Frame, FrameFlags};
@@ -49,6 +50,14 @@ pub struct PathStatistics {
     pub sent_rate: Throughput,
     /// Rate at the last tap.
     pub received_rate: Throughput,
+    /// Ages of the newest value at the listener, if the options ask for them.
+    pub age: Distribution,
+    /// From the last arrival to the end of the stream, if that came later: nothing arrived in this time.
+    pub silence: Option<i64>,
+    ages: Ages,
+    /// The last departure, with its number, and the last arrival.
+    last_tx: Option<(i64, u64)>,
+    last_rx: Option<i64>,
     previous_delay: Option<i64>,
     previous_tx: Option<i64>,
 }
@@ -62,6 +71,10 @@ pub struct PathOptions {
     pub offset_ns: i64,
     /// Delay above which a frame is late.
     pub deadline_ns: Option<i64>,
+    /// Whether ages are computed.
+    pub ages: bool,
+    /// Until when the stream lasts, ns, if the time without arrivals counts.
+    pub ends_ns: Option<i64>,
 }
 
 impl PathStatistics {
@@ -83,6 +96,9 @@ impl PathStatistics {
                 self.departures.add(gap, seq, options.path);
             }
             self.previous_tx = Some(tx);
+            if options.ends_ns.is_some() {
+                self.last_tx = self.last_tx.max(Some((tx, seq)));
+            }
             if let Some(wait) = frame.send().and_then(|send| tx.checked_sub(send)) {
                 self.send_to_tx.add(wait, seq, options.path);
             }
@@ -98,6 +114,15 @@ impl PathStatistics {
         }
         self.received += 1;
         self.received_rate.pass(frame.rx(), frame.octets);
+        if options.ends_ns.is_some() {
+            self.last_rx = self.last_rx.max(frame.rx());
+        }
+        if options.ages
+            && let (Some(tx), Some(rx)) = (frame.tx(), frame.rx())
+        {
+            let age = self.ages.arrived(seq, (tx, rx), options.offset_ns);
+            age.into_iter().for_each(|age| self.age.add(age.ns, age.seq, options.path));
+        }
         if let (Some(send), Some(rx)) = (frame.send(), frame.rx())
             && let Some(delay) = rx.checked_sub(send).and_then(|delay| delay.checked_sub(options.offset_ns))
         {
@@ -116,6 +141,19 @@ impl PathStatistics {
             self.step_abs.add(step.saturating_abs(), seq, options.path);
         }
         self.previous_delay = Some(delay);
+    }
+
+    /// Ends the path: no frame follows.
+    pub fn end(&mut self, options: &PathOptions) {
+        let (Some((tx, seq)), Some(rx), Some(ends)) = (self.last_tx, self.last_rx, options.ends_ns) else {
+            return;
+        };
+        let ends = ends.max(tx);
+        for age in self.ages.end(seq, ends, options.offset_ns) {
+            self.age.add(age.ns, age.seq, options.path);
+        }
+        let silence = ends.saturating_sub(rx.saturating_sub(options.offset_ns));
+        self.silence = (silence > 0).then_some(silence);
     }
 
     /// Adds another path's counts and samples.
@@ -144,6 +182,8 @@ impl PathStatistics {
         self.step_abs.merge(&other.step_abs);
         self.departures.merge(&other.departures);
         self.arrivals.merge(&other.arrivals);
+        self.age.merge(&other.age);
+        self.silence = self.silence.max(other.silence);
         self.send_to_tx.merge(&other.send_to_tx);
         self.release_delay.merge(&other.release_delay);
         self.sent_rate.merge(&other.sent_rate);
@@ -166,7 +206,8 @@ mod tests {
 
     #[test]
     fn a_frame_is_late_above_its_deadline() {
-        let options = PathOptions { path: 0, offset_ns: 10, deadline_ns: Some(300) };
+        let options =
+            PathOptions { path: 0, offset_ns: 10, deadline_ns: Some(300), ..PathOptions::default() };
         let mut statistics = PathStatistics::default();
         for (seq, delay) in [(0, 309), (1, 310), (2, 311)] {
             statistics.add(seq, &arrived(delay), &options);

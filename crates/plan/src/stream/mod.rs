@@ -257,6 +257,9 @@ pub struct Requirements {
     /// Least rate received, in bit/s of frames (destination address to FCS).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_bps: Option<u64>,
+    /// Oldest that the newest value at a listener may become, ns: from its sending to the arrival of the next one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age_ns: Option<u64>,
     /// Longest time from one arrival to the next, ns: a subscriber's time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_out_ns: Option<u64>,

@@ -114,6 +114,7 @@ class Requirements(TypedDict):
     jitter: NotRequired[list[Jitter]]
     loss_ppm: NotRequired[int]
     rate_bps: NotRequired[int]
+    age_ns: NotRequired[int]
     time_out_ns: NotRequired[int]
     worst_case: NotRequired[bool]
 

@@ -27,6 +27,8 @@ def requirements_document(requires: model.Requirements) -> Requirements:
         document["loss_ppm"] = requires.loss_ppm
     if requires.rate is not None:
         document["rate_bps"] = requires.rate
+    if requires.age is not None:
+        document["age_ns"] = requires.age
     if requires.time_out is not None:
         document["time_out_ns"] = requires.time_out
     if document and requires.worst_case:

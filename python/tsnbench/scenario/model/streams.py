@@ -48,6 +48,11 @@ class Requirements(Part):
     rate: BitRate | None = key(
         STREAM_RATE, "least rate received, frames from destination address to FCS", default=None
     )
+    age: Duration | None = key(
+        SPAN,
+        "oldest that a listener's last value may become: from its sending to the arrival of a newer one",
+        default=None,
+    )
     time_out: Duration | None = key(
         SPAN,
         "longest time from one arrival to the next: no subscriber with this time-out times out",
