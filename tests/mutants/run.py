@@ -1,8 +1,8 @@
 """`make mutants`: put defects into the code, one at a time, and see whether a test fails.
 
 Rust: the mutants that cargo-mutants lists, all in one build of a crate. Python: mutmut. Both work in a copy
-of the tree under `target/mutants`. What survives is compared with `survivors.txt` beside this file: a
-survivor that is not listed there makes the run fail. See docs/mutants.md.
+of the tree under `target/mutants`. What survives is compared with the lists in `survivors` beside this file:
+a survivor that is not listed there makes the run fail. See docs/mutants.md.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from mutants.build import CRATES, build, environment_for, judge
 from mutants.build import listed as listed_mutants
 from mutants.planner import PLANNING_MODULES, PLANNING_TESTS
 from mutants.saved import Saved
-from mutants.survivors import Survivor, listed, only, report
+from mutants.survivors import Survivor, all_listed, is_defect, only, report
 
 TREE = Path(__file__).parents[2]
 WORK = TREE / "target" / "mutants"
-SURVIVORS = Path(__file__).parent / "survivors.txt"
 
 
 def copy_of_tree(into: Path) -> None:
@@ -130,6 +129,9 @@ def python(modules: list[Path], tests: list[str], children: int) -> tuple[list[S
                 text=True,
             ).stdout
             found.append(Survivor.of_mutmut(shown))
+            if not is_defect(found[-1]):
+                found.pop()
+                states[name] = "no defect"
     counted = {state: list(states.values()).count(state) for state in sorted(set(states.values()))}
     return found, "planning: " + ", ".join(f"{state} {count}" for state, count in counted.items())
 
@@ -162,7 +164,7 @@ def main() -> int:
         found += survivors
         said.append(line)
     print(*said, sep="\n")
-    known = listed(SURVIVORS.read_text())
+    known = all_listed()
     expected = None if given.shard or given.test else only(known, given.what, given.file)
     text, failed = report(found, known, expected)
     print(text)

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# The lists: one file for each crate, and for each room of the planner.
+FOLDER = Path(__file__).parent / "survivors"
+
 # A line of code and a change may have a `|` of their own. Changes of Rust begin with one of two words.
 ENTRY = re.compile(r"(\S+\.rs) \| (.+) \| ((?:replace|delete) .+)|(\S+) \| (.+) \| (.*)")
 
@@ -38,6 +41,36 @@ class Survivor:
         before = next(line[1:] for line in lines if line.startswith("-") and not line.startswith("---"))
         after = next((line[1:] for line in lines if line.startswith("+") and not line.startswith("+++")), "")
         return cls("python/" + file.strip(), before.strip(), after.strip())
+
+
+# Changes of Python that are no defects, wherever they are written: a pattern, what it is replaced with in the
+# line and in the change, and the reason. A change that leaves both texts equal is not counted.
+NO_DEFECTS = [
+    # `strict=True` refuses lists of different lengths. Only an error of programming can give such lists, and the
+    # result is equal with and without it. (From `strict=False` to `strict=True` is a change that can fail.)
+    (re.compile(r",\s*strict=True(?=\))|,\s*strict=(None|False)(?=\))|, (?=\))"), ""),
+    # The type in `cast` is for the reader and for mypy: nothing is done with it when the program runs.
+    (re.compile(r"\bcast\((None|\"[^\"]*\"|[A-Za-z_.\[\], ]+?), (?=[^,]+\))"), "cast("),
+]
+
+
+def is_defect(survivor: Survivor) -> bool:
+    """Whether a change of Python can change a result at all: see `NO_DEFECTS`."""
+    if "strict=False" in survivor.line and "strict=True" in survivor.change:
+        return True
+    for pattern, text in NO_DEFECTS:
+        if pattern.sub(text, survivor.line) == pattern.sub(text, survivor.change):
+            return False
+    return True
+
+
+def all_listed() -> dict[Survivor, str]:
+    """The survivors of all lists, each with its reason."""
+    return {
+        survivor: reason
+        for path in sorted(FOLDER.glob("*.txt"))
+        for survivor, reason in listed(path.read_text()).items()
+    }
 
 
 def listed(text: str) -> dict[Survivor, str]:

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from mutants.planner import PLANNING_MODULES, PLANNING_TESTS
-from mutants.survivors import Survivor, listed, only, report
+from mutants.survivors import FOLDER, Survivor, all_listed, is_defect, listed, only, report
 
-LIST = Path(__file__).parent / "survivors.txt"
 TREE = Path(__file__).parents[2]
 
 ONE = Survivor("crates/bridge/src/credit.rs", "if now > self.at {", "replace > with >= in advance")
@@ -60,8 +59,29 @@ def test_what_the_tools_print_is_read(tmp_path: Path) -> None:
     assert Survivor.of_mutmut(shown) == OTHER
 
 
+@pytest.mark.parametrize(
+    ("line", "change", "seen"),
+    [
+        ("for a, b in zip(x, y, strict=True):", "for a, b in zip(x, y, ):", False),
+        ("for a, b in zip(x, y, strict=True):", "for a, b in zip(x, y, strict=False):", False),
+        ("for a, b in zip(x, y, strict=True):", "for a, b in zip(x, strict=True):", True),
+        ("for a, b in zip(x, y, strict=False):", "for a, b in zip(x, y, strict=None):", False),
+        ("for a, b in zip(x, y, strict=False):", "for a, b in zip(x, y, strict=True):", True),
+        ('a = cast("Gate", found)', "a = cast(None, found)", False),
+        ('a = cast("Gate", found)', 'a = cast("XXGateXX", found)', False),
+        ('a = cast("Gate", found)', 'a = cast("Gate", None)', True),
+        ('a = cast("Gate", found)', "a = None", True),
+        ('zip(x, cast("Gate", y), strict=True)', 'zip(None, cast("Gate", y), strict=True)', True),
+        ("a = b + 1", "a = b - 1", True),
+    ],
+)
+def test_changes_without_effect_are_no_defects(line: str, change: str, seen: bool) -> None:
+    assert is_defect(Survivor("python/tsnbench/planning/draft.py", line, change)) is seen
+
+
 def test_the_list_can_be_read_and_names_files_that_exist() -> None:
-    files = {survivor.file for survivor in listed(LIST.read_text())}
+    assert sorted(FOLDER.iterdir()) == sorted(FOLDER.glob("*.txt"))
+    files = {survivor.file for survivor in all_listed()}
     assert [name for name in sorted(files) if not (TREE / name).is_file()] == []
 
 
