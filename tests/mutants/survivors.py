@@ -46,8 +46,8 @@ class Survivor:
 # Changes of Python that are no defects, wherever they are written: a pattern, what it is replaced with in the
 # line and in the change, and the reason. A change that leaves both texts equal is not counted.
 NO_DEFECTS = [
-    # `strict=True` refuses lists of different lengths. Only an error of programming can give such lists, and the
-    # result is equal with and without it. (From `strict=False` to `strict=True` is a change that can fail.)
+    # `strict=True` refuses lists of different lengths. Only an error of programming can give such lists, and
+    # the result is equal with and without it. (From `strict=False` to `strict=True` can fail.)
     (re.compile(r",\s*strict=True(?=\))|,\s*strict=(None|False)(?=\))|, (?=\))"), ""),
     # The type in `cast` is for the reader and for mypy: nothing is done with it when the program runs.
     (re.compile(r"\bcast\((None|\"[^\"]*\"|[A-Za-z_.\[\], ]+?), (?=[^,]+\))"), "cast("),
