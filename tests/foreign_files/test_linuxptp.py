@@ -125,10 +125,12 @@ def test_times_that_go_back_are_said(tmp_path: Path) -> None:
 def test_what_is_no_log_is_said(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("hello\n")
-    with pytest.raises(InputError, match="expected a log of ptp4l or phc2sys, found text\nhint: "):
+    with pytest.raises(InputError, match="expected a log of ptp4l, phc2sys or ts2phc, found text\nhint: "):
         measure_sync(path)
     path.write_text("ptp4l[1.0]: nothing of interest\n")
-    with pytest.raises(InputError, match=r"expected offsets or port states of ptp4l or phc2sys, found none$"):
+    with pytest.raises(
+        InputError, match=r"expected offsets or port states of ptp4l, phc2sys or ts2phc, found none$"
+    ):
         measure_sync(path)
 
 
@@ -161,3 +163,22 @@ def test_hostile_octets_end_in_words(seed: int, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["measure", "--sync", str(path)])
     assert done.exit_code in (0, 1, 2)
     assert done.exception is None or isinstance(done.exception, SystemExit)
+
+
+def test_ts2phc_steers_clocks_by_pulses(tmp_path: Path) -> None:
+    """ts2phc 3.1 writes "/dev/ptp1 master offset", version 4 "/dev/ptp1 offset". Each clock has a gate."""
+    old = [
+        f"ts2phc[{second}.5]: /dev/ptp1 master offset {7:10d} s2 freq      +3" for second in range(100, 112)
+    ]
+    new = [f"ts2phc[{second}.5]: /dev/ptp2 offset {-400:10d} s2 freq      -3" for second in range(112, 124)]
+    first, second = written([*old, *new], tmp_path)["clocks"]
+    assert (first["clock"], first["offset"]["max"], first["offset"]["count"]) == ("ts2phc /dev/ptp1", 7, 12)
+    assert first["gate"] is not None
+    assert (first["gate"]["open"], first["gate"]["below_ns"]) == (True, 100)
+    assert (second["clock"], second["offset"]["min"], second["path_delay"]["count"]) == (
+        "ts2phc /dev/ptp2",
+        -400,
+        0,
+    )
+    assert second["gate"] is not None
+    assert second["gate"]["open"] is False

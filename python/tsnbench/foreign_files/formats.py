@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
-from tsnbench.foreign_files import cyclictest, isochron, netlatency, omnetpp, rtc_testbench
+from tsnbench.foreign_files import (
+    cyclictest,
+    engine,
+    flextest,
+    isochron,
+    netlatency,
+    omnetpp,
+    packet_generators,
+    rtc_testbench,
+)
 from tsnbench.foreign_files.figures import ForeignMeasures
 
 LARGEST_FILE = 1 << 28
@@ -106,6 +115,20 @@ FORMATS: tuple[Format, ...] = (
         "tsnbench measure --sync FILE prints offsets and states",
         lambda head: _LINUXPTP.search(head[:4096]) is not None,
     ),
+    Format(
+        "tcpreplay",
+        "output of tcpreplay",
+        _MEASURE,
+        packet_generators.tcpreplay_recognised,
+        packet_generators.measure_tcpreplay,
+    ),
+    Format(
+        "trafgen",
+        "output of trafgen",
+        _MEASURE,
+        packet_generators.trafgen_recognised,
+        packet_generators.measure_trafgen,
+    ),
     Format("cyclictest", "output of cyclictest", _MEASURE, cyclictest.recognised, cyclictest.measure),
     Format(
         "omnetpp",
@@ -163,6 +186,34 @@ FORMATS: tuple[Format, ...] = (
         ),
     ),
     Format(
+        "flextest",
+        "a table of TSN-FlexTest's frames (CSV)",
+        _MEASURE,
+        flextest.frames_recognised,
+        flextest.measure_frames,
+    ),
+    Format(
+        "flextest-statistics",
+        "a table of TSN-FlexTest's statistics (CSV)",
+        _MEASURE,
+        flextest.statistics_recognised,
+        flextest.measure_statistics,
+    ),
+    Format(
+        "engine",
+        "a table of EnGINE's packets (CSV)",
+        _MEASURE,
+        engine.single_recognised,
+        engine.measure_single,
+    ),
+    Format(
+        "engine-delays",
+        "a table of EnGINE's delays (CSV)",
+        _MEASURE,
+        engine.combined_recognised,
+        engine.measure_combined,
+    ),
+    Format(
         "tsnkit",
         "a CSV file of tsnkit",
         "tsnbench import tsnkit TASK TOPO makes a scenario of it",
@@ -192,7 +243,7 @@ def recognise(path: str | os.PathLike[str]) -> Format | None:
 
 
 def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
-    """The figures of a file of another tool: isochron, netlatency, RTC-Testbench, cyclictest, OMNeT++.
+    """The figures of a file of another tool: see :data:`FORMATS`, those with a reader.
 
     Returns:
         A dictionary of the format ``tsnbench-foreign/1``: ``["streams"]`` has counts and figures in ns;

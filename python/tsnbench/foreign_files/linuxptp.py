@@ -1,5 +1,4 @@
-"""Logs of ptp4l and phc2sys: offsets, servo and port states, path delays over time; and the state of the
-gate.
+"""Logs of ptp4l, phc2sys and ts2phc: offsets, servo and port states, path delays over time; and the gate.
 
 Lines of ``-m`` (``ptp4l[17.024]: …``), of syslog and of the journal are read; other programs' lines are left
 out. The gate is the one for which runs on real hosts wait (:class:`tsnbench.hosts.clocks.sync.Gate`): it gets
@@ -27,12 +26,13 @@ FORMAT = "tsnbench-sync/1"
 WINDOWS = 12
 """Rows of a table over time."""
 _LINE = re.compile(
-    r"(?:^|.*?\s)(ptp4l|phc2sys)(?:\[(\d{1,12}\.\d{1,9})\]|(?:\[\d{1,9}\])?): "
+    r"(?:^|.*?\s)(ptp4l|phc2sys|ts2phc)(?:\[(\d{1,12}\.\d{1,9})\]|(?:\[\d{1,9}\])?): "
     r"(?:\[(\d{1,12}\.\d{1,9})\]:? )?(?:\[[^\]]{1,40}\] )*(.*)"
 )
 _NUMBER = r"([+-]?\d{1,18})"
 _OFFSET = re.compile(
-    rf"(?:master|(\S+) \S+) offset\s+{_NUMBER} s(\d) freq\s+{_NUMBER}(?: (?:path )?delay\s+{_NUMBER})?\s*"
+    rf"(?:master|(\S+)(?: \S+)?) offset\s+{_NUMBER} s(\d) freq\s+{_NUMBER}"
+    rf"(?: (?:path )?delay\s+{_NUMBER})?\s*"
 )
 _SUMMARY = re.compile(
     rf"(?:(\S+) )?rms\s+(\d{{1,18}}) max\s+{_NUMBER} freq\s+{_NUMBER} \+/-\s+\d+"
@@ -138,20 +138,20 @@ class _Clock:
 
 
 def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> SyncMeasures:
-    """The clocks in a log of ptp4l or phc2sys.
+    """The clocks in a log of ptp4l, phc2sys or ts2phc.
 
     Args:
         path: the log.
-        below_ns: the largest offset for the gate; 100 ns of ptp4l and 1 us of phc2sys unless given.
+        below_ns: the largest offset for the gate; 1 us of phc2sys and 100 ns of the others unless given.
 
     Raises:
-        InputError: the file has no lines of ptp4l or phc2sys with a time.
+        InputError: the file has no lines of these programs with a time.
         OSError: it cannot be opened.
     """
     name = os.fspath(path)
     found = recognise(path)
     if found is None or found.name != "linuxptp":
-        raise InputError(no_measure(name, found, "a log of ptp4l or phc2sys"))
+        raise InputError(no_measure(name, found, "a log of ptp4l, phc2sys or ts2phc"))
     text = foreign.read_bytes(path, LARGEST_FILE).decode("utf-8", errors="replace")
     warnings: list[str] = []
     clocks: dict[str, _Clock] = {}
@@ -164,7 +164,7 @@ def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> S
         latest = at_ns
         _take(clocks, program, at_ns, said)
     if not clocks:
-        raise InputError(f"{name}: expected offsets or port states of ptp4l or phc2sys, found none")
+        raise InputError(f"{name}: expected offsets or port states of ptp4l, phc2sys or ts2phc, found none")
     bounds = SyncBounds()
     made = [_report(one, bounds, below_ns) for one in clocks.values()]
     return {"format": FORMAT, "file": name, "clocks": made, "warnings": list(dict.fromkeys(warnings))}
@@ -180,17 +180,18 @@ def _lines(text: str) -> Iterator[tuple[str, int, str]]:
 
 def _take(clocks: dict[str, _Clock], program: str, at_ns: int, said: str) -> None:
     def clock(label: str | None) -> _Clock:
-        name = f"{program} {label}" if label else program
+        # ptp4l names its port in place of a clock; the others steer several clocks.
+        name = f"{program} {label}" if label and program != "ptp4l" else program
         return clocks.setdefault(name, _Clock(name))
 
     if found := _OFFSET.fullmatch(said):
         servo = int(found[3])
         delay = None if found[5] is None else int(found[5])
-        one = clock(found[1] if program == "phc2sys" else None)
+        one = clock(found[1])
         _sample(one, program, at_ns, int(found[2]), servo, int(found[4]), delay, summary=False)
     elif found := _SUMMARY.fullmatch(said):
         delay = None if found[5] is None else int(found[5])
-        one = clock(found[1] if program == "phc2sys" else None)
+        one = clock(found[1])
         _sample(one, program, at_ns, int(found[3]), None, int(found[4]), delay, summary=True)
     elif program == "ptp4l" and (found := _STATE.fullmatch(said)):
         one = clock(None)
@@ -232,8 +233,8 @@ def _sample(
     told: dict[str, Any] = {"master_offset_ns": offset}
     if servo is not None and servo < _LOCKED:
         told["error"] = f"its servo is not locked (s{servo})"
-    if program == "phc2sys" or one.port_state is None:
-        # A log that begins later, or a log of phc2sys, contains no port states.
+    if program != "ptp4l" or one.port_state is None:
+        # A log that begins later, or a log of phc2sys or ts2phc, contains no port states.
         told["port_state"] = FOLLOWS
     one.read(at_ns, told)
 

@@ -30,3 +30,13 @@ def counts(numbers: Sequence[int]) -> dict[str, int | None]:
         "duplicate": len(numbers) - len(seen),
         "reordered": reordered,
     }
+
+
+def unwrapped(numbers: Sequence[int], bits: int) -> list[int]:
+    """Numbers of some bits, continued after their greatest: each is the nearest to the one before."""
+    whole = 1 << bits
+    found: list[int] = []
+    for number in numbers:
+        before = found[-1] if found else number
+        found.append(before + (number - before + whole // 2) % whole - whole // 2)
+    return found
