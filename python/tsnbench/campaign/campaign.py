@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from tsnbench.measure.types import Measures, Verdict
     from tsnbench.plan.document import Plan
     from tsnbench.scenario.model import Scenario
+
+_REPORTS = threading.Lock()
+"""One report at a time: the library that draws figures knows no threads."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +203,8 @@ def _run_one(
     verdict = judge_run(run, measures)
     if options.report and not (reused and (into / file_names.REPORT).exists() and not options.figures):
         tell("report")
-        report.write(Run.open(into), figures=options.figures)
+        with _REPORTS:
+            report.write(Run.open(into), figures=options.figures)
     return Outcome(run=Run.open(into), reused=reused, verdict=verdict)
 
 

@@ -11,7 +11,7 @@ import typer
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import Exit, data, fail, print_json, print_message, print_table, user_errors
 from tsnbench.cli.console.output import print_line as put
-from tsnbench.cli.console.progress import HOW, busy, end_with_input, known
+from tsnbench.cli.console.progress import HOW, busy, end_with_input, known, progress_together
 from tsnbench.cli.console.progress import progress as progress_of
 from tsnbench.cli.console.strict import HELP, refuse_warnings
 from tsnbench.quantities import some
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tsnbench.backends.protocol import Backend
-    from tsnbench.campaign.campaign import Outcome
+    from tsnbench.campaign.campaign import Options, Outcome
+    from tsnbench.campaign.together import Job
     from tsnbench.measure.types import Measures, Verdict
     from tsnbench.plan.document import Plan
+    from tsnbench.scenario.model import Scenario
 
 
 def run(
@@ -67,6 +69,10 @@ def run(
             help="On vm and netns: run slower by this factor; results are in the scenario's time.",
         ),
     ] = 1,
+    jobs: Annotated[
+        int | None,
+        option("NUMBER", "Simulated runs of a sweep at the same time; default: as many as there are cores."),
+    ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
@@ -102,8 +108,8 @@ def run(
         folders_of,
         numbered,
         report_all,
-        run_one,
     )
+    from tsnbench.campaign.together import Job
     from tsnbench.planning import plan as make_plan
     from tsnbench.scenario import load_variants
     from tsnbench.scenario.selection import selected, shortened
@@ -138,28 +144,16 @@ def run(
             whole = len(scenarios) == len(every)
             if earlier := begin_sweep(into, folders, whole, options, scenarios[0].name, file):
                 _tell_earlier(into, earlier)
-        outcomes: list[Outcome] = []
         stack.callback(backend.close)
-        for number, (scenario, plan, folder) in enumerate(zip(scenarios, plans, folders, strict=True), 1):
-            for warning in plan.warnings:
-                print_message(str(warning))
-            label = ", ".join(f"{k} {v}" for k, v in scenario.variant.items()) or scenario.name
-            length = plan.document["duration_ns"]
-            with progress_of(label, number, len(plans), length, progress) as shown:
-                about = about_run(scenario, file, duration, seed)
-                about["command"] += [] if keep is None else ["--keep", called(keep)]
-                about["command"] += _elsewhere(on, dilate, hosts, place or [])
-                outcomes.append(
-                    run_one(
-                        plan,
-                        folder,
-                        options,
-                        shown.simulated if shown else None,
-                        on=backend,
-                        about=about,
-                        stage=shown.stage if shown else None,
-                    )
-                )
+        for warning in (warning for plan in plans for warning in plan.warnings):
+            print_message(str(warning))
+        made = []
+        for scenario, plan, folder in zip(scenarios, plans, folders, strict=True):
+            about = about_run(scenario, file, duration, seed)
+            about["command"] += [] if keep is None else ["--keep", called(keep)]
+            about["command"] += _elsewhere(on, dilate, hosts, place or [])
+            made.append(Job(plan, folder, about))
+        outcomes = _make(made, scenarios, options, backend, _workers(jobs, on, len(made)), progress)
         with busy(f"report of {len(outcomes)} runs", progress):
             where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
@@ -168,6 +162,53 @@ def run(
     if where is not None and not quiet:
         print_message(f"report: {where}")
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
+
+
+def _workers(jobs: int | None, on: str, runs: int) -> int:
+    """The number of runs at the same time: one on kernels and hosts, where runs would disturb each other."""
+    from tsnbench.runs.process import cores
+
+    if jobs is not None and jobs < 1:
+        fail(Exit.INPUT_WRONG, f"--jobs: expected a number from 1, found {jobs}")
+    if jobs is not None and jobs > 1 and on != "simulation":
+        fail(Exit.INPUT_WRONG, "--jobs: only for --on simulation: runs on a kernel would disturb each other")
+    if on != "simulation":
+        return 1
+    return min(runs, jobs or cores())
+
+
+def _make(
+    jobs: Sequence[Job],
+    scenarios: Sequence[Scenario],
+    options: Options,
+    backend: Backend,
+    workers: int,
+    progress: str,
+) -> list[Outcome]:
+    """Makes all runs, one after the other or several at the same time."""
+    from tsnbench.campaign.campaign import run_one
+    from tsnbench.campaign.together import run_together
+
+    labels = [", ".join(f"{k} {v}" for k, v in one.variant.items()) or one.name for one in scenarios]
+    lengths = [job.plan.document["duration_ns"] for job in jobs]
+    if workers > 1:
+        with progress_together(labels, lengths, progress) as watchers:
+            return run_together(jobs, options, workers, watchers)
+    outcomes = []
+    for number, (job, label, length) in enumerate(zip(jobs, labels, lengths, strict=True), 1):
+        with progress_of(label, number, len(jobs), length, progress) as shown:
+            outcomes.append(
+                run_one(
+                    job.plan,
+                    job.folder,
+                    options,
+                    shown.simulated if shown else None,
+                    on=backend,
+                    about=job.about,
+                    stage=shown.stage if shown else None,
+                )
+            )
+    return outcomes
 
 
 def _tell_earlier(into: Path, earlier: list[str]) -> None:

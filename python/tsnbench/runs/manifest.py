@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from tsnbench import __version__, foreign
-from tsnbench.runs import documents, engine, file_names
+from tsnbench.runs import documents, engine, file_names, process
 from tsnbench.runs.errors import FULL, FolderError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def machine_facts() -> Json:
     """Facts that explain a run's speed, without any that identify the machine's owner."""
     return {
         "cpu": _cpu_model(),
-        "cpus": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cpus": process.cores(),
         "architecture": platform.machine(),
         "system": platform.system(),
         "kernel": platform.release(),

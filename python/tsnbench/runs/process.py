@@ -1,7 +1,8 @@
-"""The identity of a process: process numbers are reused, start times are not."""
+"""Processes: their identity (process numbers are reused, start times are not), and the cores they may use."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -15,3 +16,8 @@ def started(process: int) -> int | None:
     words = text.rpartition(")")[2].split()
     # A zombie process counts as ended.
     return None if words[0] in ("Z", "X") else int(words[19])
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -16,6 +16,7 @@ from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import lock
 from tsnbench.runs.errors import writing
 from tsnbench.sheet import Column, Sheet, csv_text
+from tsnbench.studies import differences
 from tsnbench.studies.design import Request
 from tsnbench.studies.intervals import COLUMNS, intervals, mean_delay
 from tsnbench.studies.sequence import Look, Progress, Repetitions
@@ -23,7 +24,7 @@ from tsnbench.studies.statistics import State
 from tsnbench.studies.store import Content, Store
 
 RESULTS, RESULTS_CSV, RUNS_CSV = "results.parquet", "results.csv", "runs.csv"
-INTERVALS_CSV, UNTIL_CSV = "intervals.csv", "until.csv"
+INTERVALS_CSV, UNTIL_CSV, DIFFERENCES_CSV = "intervals.csv", "until.csv", "differences.csv"
 MOST_ROWS = 40
 _TAKEN = {
     "run",
@@ -42,6 +43,7 @@ _TAKEN = {
     "asked",
     "reached",
     *COLUMNS,
+    *differences.COLUMNS,
 }
 """Columns that a parameter of the same name must not replace."""
 Row = dict[str, Any]
@@ -67,6 +69,8 @@ class Tables:
     results: list[Row] = field(default_factory=list)
     runs: list[Row] = field(default_factory=list)
     intervals: list[Row] = field(default_factory=list)
+    differences: list[Row] = field(default_factory=list)
+    """Of every combination of values from the first one."""
     progress: list[Progress] = field(default_factory=list)
     missing: int = 0
     """Runs that are not made yet."""
@@ -93,10 +97,16 @@ def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
         found.runs.append({**own, "state": state, "worst_case_beyond": beyond, **about})
     by_id = _by_run(found.results)
     met = {row["run"]: row["state"] == "met" for row in found.runs}
-    for runs in _points(content).values():
+    against: str | None = None
+    first: list[Row] = []
+    for words, runs in _points(content).items():
         point = {name: values_of(runs[0]).get(name) for name in named}
         rows = [row for run in runs for row in by_id.get(run.id, [])]
         found.intervals += intervals(point, rows, [met[run.id] for run in runs if run.id in met])
+        if against is None:
+            against, first = words, rows
+        elif len(runs) > 1:
+            found.differences += differences.differences(point, against, rows, first)
     return content, found
 
 
@@ -163,13 +173,24 @@ def write(store: Store, content: Content, found: Tables) -> None:
         )
         frame.write_parquet(out, compression="zstd")
         store.write(RESULTS, out.getvalue())
-        written: tuple[tuple[str, list[Row]], ...]
-        written = ((RESULTS_CSV, found.results), (RUNS_CSV, found.runs), (INTERVALS_CSV, found.intervals))
-        if content.until:
-            written = (*written, (UNTIL_CSV, looks(content, found.progress)))
-        for name, rows in written:
+        for name, rows in _csv_tables(content, found).items():
             header = _columns(rows)
             store.write(name, csv_text(header, ([row.get(key) for key in header] for row in rows)))
+
+
+def written(content: Content, found: Tables) -> list[str]:
+    """The names of the tables that :func:`write` writes."""
+    return [RESULTS, *_csv_tables(content, found)]
+
+
+def _csv_tables(content: Content, found: Tables) -> dict[str, list[Row]]:
+    made = {
+        RESULTS_CSV: found.results,
+        INTERVALS_CSV: found.intervals,
+        DIFFERENCES_CSV: found.differences,
+        RUNS_CSV: found.runs,
+    }
+    return made | {UNTIL_CSV: looks(content, found.progress)} if content.until else made
 
 
 def _columns(rows: Iterable[Row]) -> list[str]:
@@ -210,6 +231,8 @@ def summary(content: Content, found: Tables, most: int | None = MOST_ROWS) -> Sh
         )
     if any("±" in row[4] for row in sheet.rows):
         sheet.captions.append("±: the 95 % confidence interval of the mean over repetitions; intervals.csv.")
+    if any(row["differs"] == "yes" for row in found.differences):
+        sheet.captions.append("differences.csv: how far combinations differ from the first, seed by seed.")
     if content.until:
         sheet.captions.append(narrowness(found.progress))
     if any(row["state"] == "no plan" for row in found.runs):

@@ -7,11 +7,15 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tsnbench.cli.console.output import Exit, fail, progress_console
+
+if TYPE_CHECKING:
+    from tsnbench.campaign.together import Watcher
 
 HOW = "Progress on stderr: bar (on a terminal) or json (a line for each step)."
 
@@ -67,6 +71,47 @@ def progress(label: str, number: int, count: int, total_ns: int, how: str = "bar
             bar.update(task, total=None, what=what)
 
         yield Shown(simulated, stage)
+
+
+@contextmanager
+def progress_together(
+    labels: Sequence[str], totals_ns: Sequence[int], how: str = "bar"
+) -> Iterator[list[Watcher]]:
+    """Runs that are made at the same time: a bar that counts the runs; lines of JSON for each of them, with
+    ``done``, the number of runs that have ended."""
+    from tsnbench.campaign.together import Watcher
+
+    if how == "json":
+        ended = 0
+
+        def lines(number: int, label: str, total_ns: int) -> Watcher:
+            about: dict[str, str | int] = {"run": label, "number": number, "count": len(labels)}
+
+            def far(now_ns: int, frame_hops: int) -> None:
+                now = {"ns": min(now_ns, total_ns), "of_ns": total_ns, "frame_hops": frame_hops}
+                line({**about, "done": ended, **now})
+
+            def done() -> None:
+                nonlocal ended
+                ended += 1
+                line({**about, "done": ended, "step": "done"})
+
+            return Watcher(far, lambda what: line({**about, "done": ended, "step": what}), done)
+
+        yield [
+            lines(number, label, total)
+            for number, (label, total) in enumerate(zip(labels, totals_ns, strict=True), 1)
+        ]
+        return
+    if not sys.stderr.isatty():
+        yield [Watcher()] * len(labels)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=progress_console(), transient=True) as bar:
+        task = bar.add_task("runs", total=len(labels))
+        yield [Watcher(done=lambda: bar.advance(task))] * len(labels)
 
 
 @contextmanager

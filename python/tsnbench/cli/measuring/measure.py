@@ -46,7 +46,9 @@ def measure(
     end: Annotated[str | None, option("STAGE", "Stage to measure to: rx unless given.", "--to")] = None,
     sync: Annotated[
         Path | None,
-        option("FILE", "Log of ptp4l, phc2sys or ts2phc: offsets, states, path delays; whether the gate opens."),
+        option(
+            "FILE", "Log of ptp4l, phc2sys or ts2phc: offsets, states, path delays; whether the gate opens."
+        ),
     ] = None,
     below: Annotated[
         str | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,6 +39,7 @@ def run(
 ) -> None:
     """Make all runs of a study that are not made yet, on all cores; write its tables."""
     from tsnbench.cli.study.crew import crew
+    from tsnbench.runs.process import cores
     from tsnbench.scenario.text import source
     from tsnbench.studies import study_file
     from tsnbench.studies.design import design
@@ -75,11 +75,6 @@ def run(
             print_message(f"{len(counted - there)} runs made, {len(counted & there)} were there already")
         content, found = _tables(store, write=True)
     _print_tables(store, content, found, as_json, everything, quiet)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def work(
@@ -151,14 +146,13 @@ def report(
 def export(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
 ) -> None:
-    """Write the tables of a study anew: results.parquet, results.csv, intervals.csv and runs.csv."""
+    """Write the tables of a study anew: results, intervals, differences and runs."""
     from tsnbench.studies.store import Store
-    from tsnbench.studies.table import INTERVALS_CSV, RESULTS, RESULTS_CSV, RUNS_CSV, UNTIL_CSV
+    from tsnbench.studies.table import written
 
     with user_errors():
-        content, _ = _tables(Store(folder), write=True)
-    names = (RESULTS, RESULTS_CSV, INTERVALS_CSV, RUNS_CSV)
-    for name in (*names, UNTIL_CSV) if content.until else names:
+        content, found = _tables(Store(folder), write=True)
+    for name in written(content, found):
         print_line(str(folder / name))
 
 

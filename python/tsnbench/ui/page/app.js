@@ -166,19 +166,22 @@ const ENDS = { 0: "", 1: "", 2: "", 3: "", 130: "Stopped. " };
 
 function update(item, job) {
   const [, bar, words, stop] = item.children;
-  const { run, number = 1, count = 1, ns, of_ns: all, step } = job.progress;
+  const { run, number = 1, count = 1, done, ns, of_ns: all, step } = job.progress;
   item.dataset.state = job.state;
   const ended = job.state === "ended";
   bar.hidden = ended;
   stop.hidden = ended;
   stop.disabled = job.state !== "running";
-  if (step === undefined && all) bar.value = (number - 1 + ns / all) / count;
+  // Runs that are made at the same time: only how many have ended is a measure of progress.
+  if (done !== undefined) bar.value = done / count;
+  else if (step === undefined && all) bar.value = (number - 1 + ns / all) / count;
   else if (count > 1) bar.value = number / count;
   else bar.removeAttribute("value");
   const which = count > 1 ? `${run} (${number} of ${count}): ` : "";
+  const together = done === undefined ? "" : `${done} of ${count} runs`;
   const far = step ?? (all ? `${Math.floor((100 * ns) / all)} % simulated` : "starting");
   const end = ENDS[job.code] ?? `Ended with ${job.code}. `;
-  words.textContent = ended ? `${end}${job.verdict}\n${job.words}`.trim() : `${which}${far}`;
+  words.textContent = ended ? `${end}${job.verdict}\n${job.words}`.trim() : together || `${which}${far}`;
   // Green is what is proved; a run in which nothing failed is no proof.
   const proved = job.verdict.startsWith("ALL MET (PROVED)") && !job.verdict.includes(" lost");
   const failed = job.code !== 0 && job.code !== 130;
