@@ -1,4 +1,4 @@
-"""``tsnbench plan`` leaves out rows of large plans, and counts them as it shows them."""
+"""``tsnbench plan`` omits rows of large plans, and counts omitted rows in the unit of the rows that it shows."""
 
 from __future__ import annotations
 

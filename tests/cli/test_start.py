@@ -1,4 +1,4 @@
-"""What a command loads before it does anything: no more than it needs."""
+"""The modules that a command loads before its work: only those that it needs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_command_alone_is_the_one_of_the_whole_program(name: str) -> None:
     assert alone.output == whole.output
 
 
-def test_what_is_no_command_is_answered_with_one_that_is() -> None:
+def test_an_unknown_command_is_answered_with_a_similar_one() -> None:
     code = "import sys; from tsnbench.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "rnu"], capture_output=True, text=True, check=False)
     assert done.returncode == 2
