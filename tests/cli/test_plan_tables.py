@@ -1,4 +1,4 @@
-"""``tsnbench plan`` omits rows of large plans, and counts omitted rows in the unit of the rows that it shows."""
+"""``tsnbench plan`` omits rows of large plans, and counts them in the same unit as the rows it shows."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from tsnbench.cli.main import COMMANDS, app, application
 
 SLOW = ("pydantic", "polars", "matplotlib", "numpy", "ortools", "jinja2")
-"""Libraries for those who draw, join tables, or search for optimal schedules."""
+"""Libraries for figures, tables, and the search for optimal schedules."""
 
 
 def loaded(*words: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Control characters in names from other sources are printed as escapes wherever they would reach a terminal."""
+"""Control characters in names from other sources are printed as escapes on every way to a terminal."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ HERE = Path(__file__).parent / "inet"
 MOST = 200
 """The number of packets of each stream in a recording."""
 APART_NS = {"ex-ucc-odd": (-2, 2)}
-"""With credit-based shapers: INET rounds the times of credit to whole picoseconds.
+"""The deviation with credit-based shapers: INET rounds the times of credit to whole picoseconds.
 
-The other scenarios agree but for rounding.
+The other scenarios agree to the rounding.
 """
 STREAMS = {
     "base-time": 4,

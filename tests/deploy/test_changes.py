@@ -1,4 +1,4 @@
-"""The necessary changes of a device, without a server: edits are applied to an independent model of a server."""
+"""The changes that a device needs: edits are applied to an independent model of a server."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def plain(node: Node) -> object:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_edits_make_the_requested_configuration_and_restore_the_previous_one(path: Path) -> None:
-    """From nothing, and from each other node's configuration; every way there and back."""
+    """Edits lead from an empty configuration and from any other node's, and back."""
     own = texts(path)[:6]
     empty = f'<config xmlns="{xml.BASE}"/>'
     for before, meant in itertools.permutations([empty, *own], 2):

@@ -1,4 +1,4 @@
-"""Plans on a real NETCONF server: on all devices or on none, with read-back; the previous configuration returns."""
+"""Plans on a real NETCONF server: on all devices or none, with read-back and restored configurations."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def has(server: NetconfServer) -> Node:
 
 
 def text(server: NetconfServer) -> str:
-    """The whole configuration; identities without prefixes, which the server loses when it restores a configuration."""
+    """The whole configuration, without prefixes of identities, which the server loses when it restores."""
     return re.sub(r' xmlns:[\w-]+="[^"]*">[\w-]+:', ">", has(server).text_of())
 
 
@@ -175,7 +175,7 @@ REFUSAL = b"""<?xml version="1.0" encoding="UTF-8"?>
 
 
 def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
-    """A rule that passes the first ``after`` requests with ``what``, and answers the next ``times`` with an error."""
+    """A rule that passes ``after`` requests with ``what``, and answers the next ``times`` with an error."""
     seen = [0]
 
     def rule(piece: bytes) -> bytes | None:
@@ -425,7 +425,7 @@ def test_someone_elses_lock_is_respected(two: tuple[NetconfServer, NetconfServer
 
 
 def test_the_error_of_a_server_that_does_not_know_a_node_is_shown(tmp_path: Path) -> None:
-    """netconfd 2.13 loads the module of stream gates, but ignores the nodes that an augment of a group adds."""
+    """netconfd 2.13 loads the module of stream gates, but ignores nodes that an augment of a group adds."""
     runs = load_variants(ROOT / "scenarios/tutorial/5-policing.yaml")
     document = next(one for run in runs if "policing" in (one := plan(run).document))
     node = document["nodes"][document["policing"][0]["node"]]["name"]

@@ -29,7 +29,7 @@ REPLIES = {
 
 
 class Session:
-    """A session with the same reply to every request; ``parsed``: the reply passes through the library's parser."""
+    """A session with one reply to all requests; ``parsed``: the reply passes through the library's parser."""
 
     server_capabilities = (
         "urn:ietf:params:netconf:capability:candidate:1.0",

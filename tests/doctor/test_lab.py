@@ -1,4 +1,4 @@
-"""``tsnbench doctor --hosts``: the answers of hosts and the findings, for hosts that are not available here."""
+"""``tsnbench doctor --hosts``: findings from the answers of hosts that are not available here."""
 
 from __future__ import annotations
 

@@ -28,8 +28,7 @@ APART = """
 mount --bind "$1/etc" /etc
 exec "$2" -D -e -f "$1/config"
 """
-"""An ssh server whose user is unknown to this machine: it runs in a mount namespace with its own copy of /etc.
-"""
+"""An ssh server whose user this machine does not know: a mount namespace has another copy of /etc."""
 SPACE = f"tsnbench-doctor-{os.getpid()}"
 PORT = 2222
 CONFIG = """Port {port}
