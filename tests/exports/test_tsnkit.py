@@ -46,7 +46,7 @@ def test_windows_wrap_around_the_cycle() -> None:
 
 @pytest.mark.parametrize("name", ["rich", "fork"])
 def test_an_exported_problem_can_be_imported_again(name: str) -> None:
-    """A Plan is exported, imported and exported again: the problem stays the same; nodes may get new numbers."""
+    """A Plan is exported, imported and exported again: the problem stays the same but for node numbers."""
     path = HERE / "rich.yaml" if name == "rich" else PLANS / f"{name}.yaml"
     first = export(plan(load(path)).document, ["tsnkit"]).files
     text = scenario(first["tsnkit/task.csv"], first["tsnkit/topo.csv"]).scenario
@@ -194,7 +194,7 @@ def delays(made: Plan, folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def delays_there(files: Path, simulated: list[Frames]) -> list[tuple[int, int]]:
-    """The least and the greatest delay of every stream in tsnkit's simulator, less the preamble, the gap and its addition to the time of sending."""
+    """The least and greatest delays in tsnkit's simulator, without preamble, gap and its sending offset."""
     found = []
     for row, frames in zip(table((files / "task.csv").read_text()), simulated, strict=True):
         wire = int(row["size"]) * 8
@@ -228,7 +228,7 @@ def test_a_problem_of_tsnkit_is_planned_and_meets_its_deadlines_in_both_simulato
 
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_off_tsnkits_grid_are_rounded_up(seed: int, tsnkit: Tsnkit, tmp_path: Path) -> None:
-    """Frames of any size: in tsnkit's simulator a delay differs by at most 100 ns and is up to 500 ns longer."""
+    """Frames of any size: in tsnkit's simulator, delays differ by up to 100 ns and are up to 500 ns longer."""
     task, topo = problem_of(100 + seed, [84, 101, 333, 1071, 1542])
     task = re.sub(r"(\d+),(\d+)$", "200000,200000", task, flags=re.MULTILINE)
     made = plan(read_scenario(scenario(task, topo).scenario)[0])

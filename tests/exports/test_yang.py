@@ -38,7 +38,7 @@ def rich() -> dict[str, Any]:
 
 
 def policed(ats: bool) -> dict[str, Any]:
-    """The same with filters, stream gates, meters; or with ATS schedulers."""
+    """The same Plan with filters, stream gates and meters, or with ATS schedulers."""
     document = dict(rich())
     network = Network(document)
     node = next(number for number, one in enumerate(network.nodes) if one["name"] == "left")

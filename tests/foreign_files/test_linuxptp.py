@@ -15,8 +15,7 @@ from tsnbench.errors import InputError
 from tsnbench.foreign_files.linuxptp import SyncMeasures, measure_sync
 
 RECORDED = Path(__file__).parents[1] / "captures"
-"""Two instances of ptp4l (linuxptp 3.1.1) over a virtual link, with software stamps and free-running clocks.
-"""
+"""Two instances of ptp4l (linuxptp 3.1.1) over a virtual link: software stamps, free-running clocks."""
 
 
 def written(lines: Iterable[str], folder: Path) -> SyncMeasures:

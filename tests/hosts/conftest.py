@@ -1,4 +1,4 @@
-"""A lab of hosts in namespaces of this machine; each host has an ssh server that was unpacked, not installed."""
+"""A lab of hosts in namespaces of this machine; each host has an ssh server, which need not be installed."""
 
 from __future__ import annotations
 

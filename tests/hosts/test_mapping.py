@@ -257,7 +257,7 @@ def test_a_shuffled_copy_of_a_network_maps_back(
 
 
 def holds(inventory: Inventory, made: PlanDocument, mapped: Mapped) -> None:
-    """Whether every node has its own machine, and every link its own wire between the machines of its nodes."""
+    """Every node has its own machine, and every link its own wire between the machines of its nodes."""
     assert len(set(mapped.machines.values())) == len(made["nodes"])
     assert len(set(mapped.ends.values())) == len(made["ports"])
     wires = {frozenset(wire.ends) for wire in inventory.wires}

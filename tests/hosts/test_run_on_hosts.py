@@ -98,7 +98,7 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
 
 
 def test_delays_have_their_error_bars(run: tuple[Run, dict[str, str]]) -> None:
-    """All hosts have one clock: the uncertainty is the resolution of both stamps, and 100 ppm of the delay."""
+    """All hosts have one clock: the uncertainty is the resolution of two stamps and 100 ppm of the delay."""
     frames = run[0].frames()
     expected = 2 + (frames["delay_ns"].abs() * 100 + 999_999) // 1_000_000
     assert (frames["uncertainty_ns"] == expected).all()
@@ -266,7 +266,7 @@ def test_a_queueing_discipline_of_the_user_is_not_removed(rig: Rig, tmp_path: Pa
 def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A talker that is stopped for a while is late, so the attempt is invalid; after three there is no result."""
+    """A talker that stops for a while is late, so the attempt is invalid; after three there is no result."""
     from tsnbench.hosts import attempt
 
     longer = read_scenario(SCENARIO.replace("200 ms", "1 s", 1))[0].plan()

@@ -1,4 +1,4 @@
-"""Settings of cards, rates of links and the work folder on hosts of a lab: read before, compared after a run."""
+"""Settings of cards, rates of links and work folder on hosts of a lab: read before a run, compared after."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_cards_setting_that_somebody_changed_is_named(
 def test_a_link_with_another_rate_is_refused(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A veth link says that it has 10 Gbit/s; it counts here as a network card's would."""
+    """A veth link reports 10 Gbit/s; the test treats the value as that of a network card."""
     before = rig.state()
     monkeypatch.setattr(Hosts, "_cards", lambda self, host, own: own.names)
     with pytest.raises(InputError) as error:
