@@ -228,7 +228,7 @@ def test_a_problem_of_tsnkit_is_planned_and_meets_its_deadlines_in_both_simulato
 
 @pytest.mark.parametrize("seed", range(3))
 def test_frames_off_tsnkits_grid_are_rounded_up(seed: int, tsnkit: Tsnkit, tmp_path: Path) -> None:
-    """Frames of any size: in tsnkit's simulator, delays differ by up to 100 ns and are up to 500 ns longer."""
+    """Frames of any size: in tsnkit, delays differ by up to 100 ns and are up to 500 ns longer than ours."""
     task, topo = problem_of(100 + seed, [84, 101, 333, 1071, 1542])
     task = re.sub(r"(\d+),(\d+)$", "200000,200000", task, flags=re.MULTILINE)
     made = plan(read_scenario(scenario(task, topo).scenario)[0])

@@ -130,7 +130,7 @@ def test_swapped_captures_give_a_warning(ends: tuple[Path, Path]) -> None:
 
 
 def test_streams_of_the_other_direction_are_named(ends: tuple[Path, Path], tmp_path: Path) -> None:
-    """Captures of two ports hold frames of both directions: frames of the other direction have negative ones."""
+    """Captures of two ports hold frames of both directions; in the other direction delays are negative."""
     there = [only(path, tmp_path / f"there-{n}.pcap", range(100)) for n, path in enumerate(ends)]
     back = [only(path, tmp_path / f"back-{n}.pcap", range(100), 1) for n, path in enumerate(ends)]
     both = [tmp_path / "both-0.pcap", tmp_path / "both-1.pcap"]

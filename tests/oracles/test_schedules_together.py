@@ -78,7 +78,7 @@ def _made(text: str) -> Plan | None:
 
 
 def _last_bits(document: Mapping[str, Any], stream: Mapping[str, Any], entry: int) -> list[Fraction]:
-    """The planned arrivals of a first frame's last bit behind an entry of the route, in ps from its release."""
+    """The planned arrivals of a first frame's last bit behind a route's entry, in ps from its release."""
     hop = stream["route"][entry]
     port = document["ports"][hop["port"]]
     size = stream["size"]
