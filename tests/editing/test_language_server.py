@@ -54,7 +54,7 @@ def test_a_good_scenario_has_no_problem_and_a_mistake_is_underlined(client: Clie
     assert action["edit"]["changes"][uri] == [{"range": found["range"], "newText": "two"}]
 
 
-def test_problems_are_those_of_check(client: Client, tmp_path: Path) -> None:
+def test_problems_are_those_of_the_command_check(client: Client, tmp_path: Path) -> None:
     """Each wrong scenario of ``tests/errors``, in one process."""
     assert len(ERRORS) >= 10
     for number, file in enumerate(ERRORS):
