@@ -64,8 +64,7 @@ class NetconfServer:
         self.seen: list[bytes] = []
         """The pieces that clients have sent, in order."""
         self.rules = rules
-        """A function that gets each piece from a client before the server; its result, if any, is the answer.
-        """
+        """A function that gets each piece from a client before the server; its result is the answer."""
         folder.mkdir(parents=True, exist_ok=True)
         # A socket's path has at most 107 octets, and pytest's folders are long.
         self._socket = Path(f"/tmp/tsnbench-nc-{os.getpid()}-{id(self):x}.sock")
