@@ -1,4 +1,4 @@
-"""For all tests: which were left out and why, and that a whole machine leaves out none."""
+"""For all tests: the list of skipped tests with reasons; on a complete machine no test may be skipped."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Children of nohup ignore it; what is tested here are programs of which nobody said so.
+# Children of nohup inherit an ignored SIGHUP; the programs under test expect the default action.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 settings.register_profile("shared-machine", deadline=None)
 settings.load_profile("shared-machine")
-"""How long one example takes says what else the machine does, not whether the code is right."""
+"""Run times of examples depend on the load of the machine and say nothing about the code."""
 
 WALL_CLOCK = ("live", "backends/netns", "backends/vm", "hosts", "twin")
-"""Tests whose frames really travel: on a machine that stops for half a second, talkers are late."""
+"""Tests with frames on real kernels: on a machine that stops for half a second, talkers are late."""
 
 TRIES_AGAIN = 3
 PAUSE_S = 10
-"""Whoever kept the machine busy may have finished by then. A defect fails each time."""
+"""After the pause, the load of other programs may be gone. A defect fails in each attempt."""
 
 NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z]+\b|^this kernel\b")
-"""Reasons that hold everywhere: a variable names what is somebody else's and cannot come with the project;
-and no package changes this machine's kernel."""
+"""Reasons that are valid on every machine.
+
+A variable names programs or files of another project that cannot be distributed with this one. And no package
+changes the kernel of a machine.
+"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What depends on the wall clock is tried again; the summary lists what was (``-rR``)."""
+    """Tests that depend on the wall clock are repeated after a failure; ``-rR`` lists the repeated ones."""
     for item in items:
         room = item.path.relative_to(Path(__file__).parent).as_posix()
         if room.startswith(tuple(f"{each}/" for each in WALL_CLOCK)):
@@ -37,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test that is tried again makes anew what its module keeps, such as the results of a guest."""
+    """A repeated test first clears what its module keeps, such as the results of a guest."""
     if getattr(item, "execution_count", 1) > 1 and isinstance(item, pytest.Function):
         for kept in vars(item.module).values():
             if callable(clear := getattr(kept, "cache_clear", None)):
@@ -45,14 +48,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Why a test was skipped, in its own words."""
+    """The reason why a test was skipped, without the prefix."""
     place = report.longrepr
     words = place[2] if isinstance(place, tuple) else str(place)
     return words.removeprefix("Skipped: ")
 
 
 def unexcused(reasons: list[str]) -> list[str]:
-    """The reasons that do not hold on a machine where everything may be installed."""
+    """The reasons that are not valid on a machine where everything can be installed."""
     return sorted({reason for reason in reasons if not NOT_OURS.search(reason)})
 
 

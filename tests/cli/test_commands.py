@@ -1,4 +1,4 @@
-"""The command line as a person meets it: words on stderr, data on stdout, and what the exit code says."""
+"""The command line as users see it: messages on stderr, data on stdout, and exit codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ streams:
 
 
 def tsnbench(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """One call of the program, outside this process, as a shell would make it."""
+    """One call of the program in a process of its own, as a shell makes it."""
     return subprocess.run(
         [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *map(str, arguments)],
         cwd=cwd,
@@ -74,14 +74,15 @@ def test_a_requirement_that_fails_ends_with_one(tmp_path: Path) -> None:
     (run,) = json.loads(done.stdout)
     rows = {row["requirement"]: row for row in run["verdict"]["rows"]}
     assert rows["delay"]["met"] == "no"
-    # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns. Before it goes
-    # one frame of y, with preamble, delimiter and gap.
+    # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns. The frame first
+    # waits
+    # for one frame of y with preamble, delimiter and gap.
     assert rows["delay"]["found"] == 16_864 + 1_070 * 8
     assert rows["loss"]["met"] == "yes"
 
 
 def test_a_limit_that_no_frame_can_keep_is_a_mistake(tmp_path: Path) -> None:
-    """Whatever the command: nothing is run, and the place is named."""
+    """Every command names the place of the limit in the file, and runs nothing."""
     path = small(tmp_path, "10 us")
     for command in ("check", "plan", "run"):
         done = tsnbench(command, path.name, cwd=tmp_path)
@@ -197,7 +198,7 @@ def test_the_folder_of_a_sweep_says_where_its_runs_are(tmp_path: Path) -> None:
 
 
 def test_the_command_of_the_manifest_repeats_the_run(tmp_path: Path) -> None:
-    """And tells nobody where on the machine the file was."""
+    """The command does not contain the directory of the file."""
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/gates.yaml").write_text(GATES.read_text(encoding="utf-8"), encoding="utf-8")
     options = ("--duration", "2ms", "--seed", "3", "--no-report")
@@ -240,7 +241,7 @@ def test_measuring_a_run_folder_again_gives_the_same(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["measures"] == kept
 
 
-def test_what_is_listed() -> None:
+def test_listings_name_every_entry() -> None:
     assert json.loads(tsnbench("schema").stdout)["type"] == "object"
     names = [line.split()[0] for line in tsnbench("catalogue", "engine/").stdout.splitlines()]
     assert len(names) == 16
@@ -256,7 +257,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_measured(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        # A shell's background job is started with SIGINT ignored, and a test run may be one.
+        # A shell starts background jobs with SIGINT ignored, and a test run may be such a job.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     folder = tmp_path / "runs/ex-ucc"
@@ -286,7 +287,7 @@ def test_bounds_hold_for_the_run(tmp_path: Path) -> None:
     assert "no bound" in tsnbench("plan", UCC, "--bounds").stdout
 
 
-def test_what_no_guest_can_run_is_said_before_one_starts(tmp_path: Path) -> None:
+def test_unsupported_parts_are_named_before_a_guest_starts(tmp_path: Path) -> None:
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SMALL.replace("LIMIT", "1 ms"))
     cuts = tmp_path / "cuts.yaml"
@@ -361,7 +362,7 @@ def test_a_run_ends_with_the_program_that_holds_its_input(tmp_path: Path) -> Non
 
 
 def test_a_run_that_a_program_holds_is_interrupted_also_in_the_background(tmp_path: Path) -> None:
-    """A shell ignores SIGINT for what it starts in the background, and all its children inherit this."""
+    """A shell ignores SIGINT for background jobs, and all their children inherit this."""
     (tmp_path / "small.yaml").write_text(SMALL.replace("LIMIT", "1 ms").replace("20 ms", "20000 s"))
     words = f"{sys.executable} -m tsnbench run small.yaml --progress json --until-closed"
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""How commands end when it is not their input that is wrong: one line and 3, or a signal's code."""
+"""How commands end when their input is not at fault: one line and exit code 3, or a signal's exit code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def here(tmp_path: Path) -> Path:
 
 
 def one_line(said: str) -> str:
-    """What was said, which is one line and perhaps a hint."""
+    """The message, which is one line and an optional hint."""
     lines = said.strip().splitlines()
     assert len(lines) <= 2, said
     assert "Traceback" not in said
@@ -61,7 +61,7 @@ def test_what_cannot_be_said_on_a_full_standard_error_changes_nothing(here: Path
 
 @pytest.mark.parametrize("words", [["--json"], []])
 def test_a_reader_that_has_gone_changes_no_exit_code(here: Path, words: list[str]) -> None:
-    """The requirement fails: ``| head -1`` is no failure, and hides none."""
+    """The requirement fails with exit code 1; a reader such as ``| head -1`` changes neither 0 nor 1."""
     gone, end = os.pipe()
     os.close(gone)
     with os.fdopen(end, "w") as out:
@@ -78,7 +78,7 @@ def test_a_reader_that_has_gone_changes_no_exit_code(here: Path, words: list[str
 def test_signals_leave_a_run_that_can_be_read(here: Path, number: signal.Signals, code: int) -> None:
     process = subprocess.Popen(
         command("run", "long.yaml", "--no-report"), cwd=here, stderr=subprocess.PIPE, text=True,
-        # A shell's background job is started with SIGINT ignored, and a test run may be one.
+        # A shell starts background jobs with SIGINT ignored, and a test run may be such a job.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     folder = here / "runs/random"
@@ -112,7 +112,7 @@ def limited(octets: int):
 
 
 def test_files_that_may_not_be_so_large(here: Path) -> None:
-    """While it is simulated; SIGXFSZ ends nothing."""
+    """The limit is reached during the simulation; SIGXFSZ does not end the process."""
     done = tsnbench("run", "random.yaml", "--no-report", cwd=here, preexec_fn=limited(300_000))
     assert done.returncode == 3
     assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
@@ -121,7 +121,7 @@ def test_files_that_may_not_be_so_large(here: Path) -> None:
 
 
 def test_measures_that_do_not_fit(here: Path) -> None:
-    """The observations do, the table of frames does not."""
+    """The observations fit into the limit, the table of frames does not."""
     assert tsnbench("run", "random.yaml", "--no-report", cwd=here).returncode == 0
     done = tsnbench("measure", "runs/random", cwd=here, preexec_fn=limited(300_000))
     assert done.returncode == 3
@@ -147,7 +147,7 @@ def test_a_disk_that_takes_no_more(here: Path, kind: str) -> None:
         assert one_line(done.stderr) == f"{disk}/run: cannot be written: {said}"
         if kind == "small":
             assert json.loads((disk / "run/manifest.json").read_text())["state"] == "failed"
-            # What is left is still ours to replace.
+            # tsnbench can still recognise and replace the incomplete run.
             (here / "other.yaml").write_text(SCENARIO.replace("small", "random"))
             done = tsnbench("run", "other.yaml", "--no-report", "--into", disk / "run", cwd=here)
             assert done.returncode == 1, done.stderr

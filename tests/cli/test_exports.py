@@ -1,4 +1,4 @@
-"""Exports and imports as a person asks for them."""
+"""Exports and imports from the command line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_files_on_stdout_and_what_is_lost_on_stderr(tmp_path: Path) -> None:
     notes = (tmp_path / "out/notes.txt").read_text().splitlines()
     shown = done.stderr.splitlines()
     assert len(notes) == len(shown)
-    # The file has all places of a kind, the terminal the first three.
+    # The file has all places of a kind of note, the terminal the first three.
     (long,) = [line for line in notes if line.startswith("tc: ports with mqprio (11: ")]
     (short,) = [line for line in shown if line.startswith("tc: ports with mqprio (11: ")]
     assert "controller -> left" in long
@@ -73,7 +73,7 @@ def test_choices_reach_the_text(tmp_path: Path) -> None:
         (["--interface", "left -> right=a\nb"], "expected the name of an interface"),
     ],
 )
-def test_wrong_options_are_told(tmp_path: Path, arguments: list[str], words: str | None) -> None:
+def test_wrong_options_are_named(tmp_path: Path, arguments: list[str], words: str | None) -> None:
     done = tsnbench("plan", RICH, "--export", tmp_path / "out", "--to", "csv", *arguments)
     assert done.returncode == (0 if words is None else 2)
     if words is not None:

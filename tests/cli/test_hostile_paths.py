@@ -1,7 +1,7 @@
-"""Every option that takes a path is given everything that a path can lead to.
+"""Every option that takes a path gets every kind of file that a path can name.
 
-Nothing hangs, fills the memory or ends with a traceback: one mistake is one message that names the file, with
-exit code 2.
+No command hangs, fills the memory or ends with a traceback: one mistake gives one message that names the
+file, with exit code 2.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ clocks: {a: {drift: 1 ppm}}
 """
 REPLAY = "  played: {from: a, to: c, pcp: 4, frame: 500 B, replay: FILE}\nclocks"
 INSIDE = {
-    # A file that a scenario names.
+    # A file that the scenario names.
     "trace.csv": SCENARIO.replace("{drift: 1 ppm}", "{trace: FILE}"),
     "replay.csv": SCENARIO.replace("clocks", REPLAY),
     "replay.parquet": SCENARIO.replace("clocks", REPLAY),
@@ -76,7 +76,7 @@ class Option:
     suffix: str = ""
     codes: tuple[int, ...] = (2,)
     below: str = ""
-    """What is asked for below the path."""
+    """The name of a file below the path."""
 
 
 OPTIONS = (
@@ -127,11 +127,11 @@ PARTS = (
     ("frames.parquet", ("report", "compare")),
     ("clock_error.parquet", ("report",)),
 )
-"""Commands on a run folder of which one file is broken."""
+"""The files of a run folder; with each file, commands on a run folder in which that file is damaged."""
 
 
 def _damaged(path: Path) -> None:
-    """Octets of its pages are others."""
+    """Replace random octets of the file."""
     octets = bytearray(path.read_bytes())
     draws = random.Random(3)
     for _ in range(max(20, len(octets) // 20)):
@@ -154,7 +154,7 @@ def _make(kind: str, path: Path) -> None:
 
 
 class Cases:
-    """All commands, which run at once in one process that forks."""
+    """All commands; one process runs them at the same time, each in a fork."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -208,7 +208,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, Option
             shutil.copytree(folder / "good", place)
             _make(kind, place / name)
             given = [*command.split(), str(place), *([str(folder / "good")] if command == "compare" else [])]
-            # What is missing or broken may not be needed, and a report says what it lacks.
+            # The command may not need the file that is missing or damaged, and a report names what it lacks.
             cases.add(f"{command}: {name} {kind}", given, Option(command, codes=(0, 1, 2)))
     return list(zip(cases.names, cases.option, _run(cases.given), strict=True))
 
@@ -234,7 +234,7 @@ def test_every_command_ends_with_a_message(outcomes: list[tuple[str, Option, dic
             problems.append(f"exit code {done['code']}, not {option.codes}")
         if "Traceback" in done["err"] or "panicked" in done["err"] or "defect" in done["err"]:
             problems.append("a traceback")
-        # All mistakes of a scenario are told at once.
+        # All mistakes of a scenario are reported together.
         if done["code"] == 2 and not 1 <= len(done["err"].strip().splitlines()) <= 20:
             problems.append("not a few lines")
         if done["kib"] > 1 << 20:

@@ -1,4 +1,4 @@
-"""``tsnbench plan`` leaves out rows of large plans, and counts them as it shows them."""
+"""``tsnbench plan`` omits rows of large plans, and counts them in the same unit as the rows it shows."""
 
 from __future__ import annotations
 

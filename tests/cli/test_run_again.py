@@ -1,4 +1,4 @@
-"""A scenario is edited and run again; nothing else is replaced without being told."""
+"""A scenario is edited and run again; other files are replaced only on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command loads before it does anything: no more than it needs."""
+"""The modules that a command loads before its work: only those that it needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from tsnbench.cli.main import COMMANDS, app, application
 
 SLOW = ("pydantic", "polars", "matplotlib", "numpy", "ortools", "jinja2")
-"""Libraries for those who draw, join tables, or search for optimal schedules."""
+"""Libraries for figures, tables, and the search for optimal schedules."""
 
 
 def loaded(*words: str) -> list[str]:
@@ -79,7 +79,7 @@ def test_a_command_alone_is_the_one_of_the_whole_program(name: str) -> None:
     assert alone.output == whole.output
 
 
-def test_what_is_no_command_is_answered_with_one_that_is() -> None:
+def test_an_unknown_command_is_answered_with_a_similar_one() -> None:
     code = "import sys; from tsnbench.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "rnu"], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""Control characters of foreign names are shown, not obeyed, wherever they would reach a terminal."""
+"""Control characters in names from other sources are printed as escapes on every way to a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_line_feeds_and_tabs_stay_and_all_else_is_shown() -> None:
     assert visible(STRIKE + "\n\tä µ→“”") == SHOWN + "\n\tä µ→“”"
 
 
-def test_talk_tables_and_json_carry_no_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_tables_and_json_have_no_control_character(capsys: pytest.CaptureFixture[str]) -> None:
     table = Table(title=STRIKE)
     table.add_column(STRIKE)
     table.add_row(STRIKE + " [/b][fe80::1] :x:")
@@ -36,7 +36,7 @@ def test_talk_tables_and_json_carry_no_control_character(capsys: pytest.CaptureF
     told = capsys.readouterr()
     assert told.err == f"{SHOWN}\n"
     table_part, _, document = told.out.partition("\n{")
-    # Neither cut to the width of the text before, nor read as markup.
+    # The text is not cut to the width of the text before it, and is not read as markup.
     assert f" {SHOWN} [/b][fe80::1] :x: " in table_part
     assert json.loads("{" + document) == {STRIKE: STRIKE}
     assert visible(told.out) == told.out
@@ -51,7 +51,7 @@ def test_the_name_of_a_file_cannot_write_to_the_terminal(tmp_path: Path) -> None
     assert b"\\x1b]0;owned\\x07.yaml" in done.stderr
 
 
-def test_what_nobody_else_has_said_is_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_that_no_command_handles_are_escaped_too(capsys: pytest.CaptureFixture[str]) -> None:
     def fails() -> None:
         raise InputError(STRIKE)
 

@@ -1,4 +1,4 @@
-"""``tsnbench tune`` on a terminal: answer, neighbours, command and exit code, as the guide shows them."""
+"""``tsnbench tune`` on a terminal: result, neighbouring values, command and exit code, as in the guide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as a person meets it on the terminal: one line that says it all, tables that fold and fit."""
+"""A run on the terminal: a last line with the verdict, and tables that fit the terminal's width."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = 30
 
 
 def sensors(folder: Path, extra: str = "", limit: str = "300 us") -> Path:
-    """Thirty talkers that a run spreads out, and whose worst case is all at once."""
+    """Thirty talkers with different offsets; in the worst case all of them send at the same time."""
     names = [f"sensor-of-a-long-name-{n}" for n in range(MANY)]
     text = SENSORS.format(
         extra=extra,
@@ -54,7 +54,7 @@ def tsnbench(*arguments: str | Path, cwd: Path, columns: int = 80) -> subprocess
     )
 
 
-# 30 frames of 320 octets at once behind one port, the first link beside them.
+# 30 frames of 320 octets at the same time at one port, and one frame on the first link before them.
 BEYOND = (
     "MET IN THIS RUN, WORST CASE BEYOND A LIMIT: 30 of 30 requirements, "
     "worst sensor-of-a-long-name-0 at plc: delay 791.04 us of 300 us in the worst case"
@@ -68,7 +68,7 @@ def test_a_worst_case_beyond_the_limit_stands_in_the_last_line_and_in_all_files(
     *table, last = done.stdout.splitlines()
     assert last == BEYOND
     assert "ALL MET" not in done.stdout
-    # Twelve rows, the rest counted; nothing wider than the terminal.
+    # Twelve rows are shown and the others counted; no line is wider than the terminal.
     assert sum("met, worst case beyond" in line and "us" in line for line in table) == 12
     assert any("and 18 requirements more" in line for line in table)
     assert max(map(len, table)) <= 80
@@ -79,7 +79,7 @@ def test_a_worst_case_beyond_the_limit_stands_in_the_last_line_and_in_all_files(
     page = (tmp_path / "runs/sensors/report.html").read_text(encoding="utf-8")
     assert "MET IN THIS RUN, WORST CASE BEYOND A LIMIT" in page
     assert "ALL MET" not in page
-    # The whole of it is there when asked for, and one line where that is enough.
+    # ``--all`` prints every row, ``-q`` one line.
     everything = tsnbench("run", scenario, "--all", cwd=tmp_path, columns=200)
     assert (
         sum(line.rstrip().endswith("met, worst case beyond") for line in everything.stdout.splitlines())
@@ -103,7 +103,7 @@ def test_a_required_worst_case_decides_the_exit_code(tmp_path: Path, limit: str,
     assert last.startswith("WORST CASE BEYOND A LIMIT: 30 of 30" if code else "WORST CASE KEEPS EVERY LIMIT")
 
 
-def test_bounds_are_judged_when_that_is_asked_for(tmp_path: Path) -> None:
+def test_bounds_are_judged_on_request(tmp_path: Path) -> None:
     scenario = sensors(tmp_path)
     shown = tsnbench("plan", scenario, "--bounds", cwd=tmp_path)
     assert shown.returncode == 0

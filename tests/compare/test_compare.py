@@ -1,4 +1,4 @@
-"""Runs held against each other: what agrees, what differs, and by whose arithmetic."""
+"""Comparison of runs: what agrees, what differs, and how the tolerance is computed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _run(folder: Path, name: str, *, duration: str = "20 ms", seed: int = 1, fau
 
 
 def _as_kernel(side: Side, later_ns: int, dilate: int = 1) -> Side:
-    """The same frames on a kernel, later by so much."""
+    """The same frames on a kernel; each arrives later by the given time."""
     measures = json.loads(json.dumps(side.measures))
     for path in measures["paths"]:
         for name in ("min", "median", "p99", "max"):
@@ -77,9 +77,10 @@ def test_a_run_agrees_with_itself(folder: Path) -> None:
         assert one.only_first == one.only_second == (0, ())
 
 
-def test_a_kernel_may_take_its_time_and_no_more(folder: Path) -> None:
+def test_a_kernel_may_be_later_by_the_tolerance_and_no_more(folder: Path) -> None:
     side = opened(_run(folder, "one"))
-    # Two hops at 15 us, two stamps of each run, 500 ns for repetition on veth interfaces.
+    # The tolerance: 15 us for each of two hops, two stamps of each run, 500 ns for repetition on veth
+    # interfaces.
     allowed = 2 * 15_000 + 4 + 500
     assert compare([side, _as_kernel(side, allowed)]).agrees
     late = compare([side, _as_kernel(side, allowed + 1)])
@@ -88,10 +89,10 @@ def test_a_kernel_may_take_its_time_and_no_more(folder: Path) -> None:
     ]
     assert compare([side, _as_kernel(side, -15_504)]).agrees
     assert not compare([side, _as_kernel(side, -15_505)]).agrees
-    # Ten times slower, the kernel's time weighs a tenth.
+    # Dilated by 10, the kernel's time counts a tenth.
     assert compare([side, _as_kernel(side, 3_054, dilate=10)]).agrees
     assert not compare([side, _as_kernel(side, 3_055, dilate=10)]).agrees
-    # A guest's own device has no repetition to allow for.
+    # The guest's own device has no tolerance for repetition.
     exact = _as_kernel(side, 30_004)
     exact = replace(exact, manifest={**(exact.manifest or {}), "guest": {"wire": "tsnport"}})
     assert compare([side, exact]).agrees
@@ -100,7 +101,7 @@ def test_a_kernel_may_take_its_time_and_no_more(folder: Path) -> None:
 
 
 def test_what_clocks_of_hosts_leave_open_is_a_tolerance(folder: Path) -> None:
-    """Of hosts alone: the clocks of a Plan are the same in both runs."""
+    """The term is for hosts only: in two runs of a simulator or guest the clocks of a Plan are the same."""
     first = opened(_run(folder, "one"))
     for backend, terms in (("hosts", 1), ("vm", 0)):
         side = replace(_as_kernel(first, 0), backend=backend)
@@ -129,7 +130,8 @@ def test_a_simulator_has_no_time_of_its_own(folder: Path) -> None:
     moved = replace(_as_kernel(other, 5), backend="simulation")
     assert not compare([one, moved]).agrees
     assert compare([one, moved], within_ns=5).agrees
-    # However many there are: a simulation is the same every time, and what differs is another one.
+    # The number of runs does not matter: a simulation repeats exactly, so a difference means another
+    # simulation.
     assert not compare([one, moved, replace(moved, measures=one.measures), moved]).agrees
 
 
@@ -165,14 +167,14 @@ def test_runs_without_a_common_stream_are_refused(folder: Path) -> None:
         compare([side])
 
 
-def test_gates_are_held_against_departures(folder: Path) -> None:
+def test_departures_are_compared_with_gates(folder: Path) -> None:
     side = opened(_run(folder, "one"))
     kept = conformance(0, side)
     assert [(one.traffic_class, one.outside, one.early_ns, one.late_ns) for one in kept] == [
         (0, 0, 0, 0),
         (1, 0, 0, 0),
     ]
-    # The same departures under a list that is 300 us later: none of the urgent ones is in its window.
+    # The same departures under a list that is 300 us later: no urgent frame is in its window.
     plan = json.loads(json.dumps(side.plan))
     for port in plan["ports"]:
         if port.get("gates"):
@@ -216,7 +218,7 @@ clocks:
     page = write_comparison(compare(sides), tmp_path).read_text(encoding="utf-8")
     assert "Clock error over time" in page
     assert "How far clocks were ahead of true time" in page
-    # 20 and 10 ppm for 140 ms, and whose.
+    # 20 and 10 ppm for 140 ms, with the node and run of each clock.
     assert re.search(r"robot, simulator \(1\): at most 2\.8\d* µs", page), page.count("robot, simulator")
     assert re.search(r"robot, simulator \(2\): at most 1\.4\d* µs", page)
 

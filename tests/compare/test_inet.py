@@ -1,7 +1,7 @@
-"""INET 4.5.4 beside the simulator: what it recorded of scenarios that tsnbench exported, packet by packet.
+"""INET 4.5.4 and the simulator: recordings of scenarios that tsnbench exported, compared packet by packet.
 
-``inet/NAME.csv.xz`` has the first 200 packets of each stream in the order of arrival: instant, delay (ps).
-They were recorded in INET 4.5.4 with OMNeT++ 6.1.0. Here they are written as OMNeT++ writes vectors.
+``inet/NAME.csv.xz`` has the first 200 packets of each stream in the order of arrival: instant and delay (ps).
+They were recorded in INET 4.5.4 with OMNeT++ 6.1.0. The tests write them in OMNeT++'s format for vectors.
 """
 
 from __future__ import annotations
@@ -25,9 +25,12 @@ from tsnbench.scenario import load_variants
 
 HERE = Path(__file__).parent / "inet"
 MOST = 200
-"""Packets of each stream in a recording."""
+"""The number of packets of each stream in a recording."""
 APART_NS = {"ex-ucc-odd": (-2, 2)}
-"""Credit-based shapers: INET keeps whole picoseconds of credit's times. All others agree to the rounding."""
+"""The deviation with credit-based shapers: INET rounds the times of credit to whole picoseconds.
+
+The other scenarios agree to the rounding.
+"""
 STREAMS = {
     "base-time": 4,
     "cut-through-18": 2,
@@ -53,7 +56,7 @@ def seconds(ps: int) -> str:
 
 
 def vectors(packets: dict[str, list[tuple[int, int]]], node: str = "b") -> str:
-    """A file of vectors; lines of all of them are mixed, as OMNeT++ writes them."""
+    """A file of vectors; their lines are interleaved, as OMNeT++ writes them."""
     lines = ["version 3", "run General-0-20261123-10:00:00-1", "attr configname General"]
     lines += [
         f'config *.{node}.app[{place}].display-name "\\"{name}\\""' for place, name in enumerate(packets)
@@ -74,7 +77,7 @@ def ran(name: str, into: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_each_packet_is_where_inet_has_it(name: str, tmp_path: Path) -> None:
+def test_each_packet_arrives_when_it_arrives_in_inet(name: str, tmp_path: Path) -> None:
     theirs = recorded(name)
     (tmp_path / "General-0.vec").write_text(vectors(theirs), encoding="utf-8")
     found = beside(ran(name, tmp_path), tmp_path / "General-0.vec")
@@ -84,7 +87,7 @@ def test_each_packet_is_where_inet_has_it(name: str, tmp_path: Path) -> None:
         assert one.difference is not None
         assert one.difference.count == one.theirs
         assert low <= one.difference.min <= one.difference.max <= high, one
-        # A recording ends after 200 packets; INET leaves out the last one of a run.
+        # A recording ends after 200 packets; INET does not record the last packet of a run.
         if one.theirs < MOST:
             assert one.theirs in (one.frames, one.frames - 1)
             assert one.agrees
@@ -110,7 +113,7 @@ def test_a_packet_that_is_late_or_missing_differs(run: Path, tmp_path: Path) -> 
     assert found["x"].difference is not None
     assert found["x"].difference.max == 3
     packets = recorded("two-ports")
-    # INET leaves out the last packet; another one that is missing was lost.
+    # INET does not record the last packet; any other missing packet was lost.
     packets["y"] = packets["y"][: found["y"].frames - 2]
     assert not held(run, packets, tmp_path)["y"].agrees
 

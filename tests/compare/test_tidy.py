@@ -1,4 +1,4 @@
-"""A comparison as tidy CSV: every figure of the JSON document in one row of its run."""
+"""A comparison as tidy CSV: every figure of the JSON document has one row, which names its run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ taps: [b -> c]
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two runs: the second one is twice as long."""
+    """Two runs; the second one is twice as long."""
     folder = tmp_path_factory.mktemp("tidy")
     found = []
     for duration in ("10 ms", "20 ms"):
@@ -55,7 +55,7 @@ def test_every_figure_has_one_row(folders: list[str]) -> None:
     first, second = (run["label"] for run in document["runs"])
     assert found["loop", first, "frames", "sent"] == "10 frames"
     assert found["loop", second, "frames", "sent"] == "20 frames"
-    # Two links at 100 Mbit/s: nothing else is sent, so that every frame has the same delay.
+    # Two links at 100 Mbit/s without other traffic, so every frame has the same delay.
     delay = document["streams"][0]["delay"]
     assert found["loop", first, "delay", "min"] == found["loop", second, "delay", "max"]
     assert found["loop", first, "delay", "min"] == f"{delay['min']} ns"
@@ -69,7 +69,7 @@ def test_every_figure_has_one_row(folders: list[str]) -> None:
             int(one["agrees"])
         )
     assert found["loop", second, "agreement delay min", "difference"] == "0.0 ns"
-    # Two stamps of each run, each of a clock that counts 1 ns.
+    # Two stamps of each run, each with a resolution of 1 ns.
     assert found["loop", second, "agreement delay min", "above"] == "4.0 ns"
     assert found["loop", second, "agreement delay min", "below"] == "4.0 ns"
 
@@ -80,7 +80,7 @@ def test_what_differs_does_not_agree(folders: list[str], tmp_path: Path) -> None
     load(path).plan().run(on=Simulation(), into=tmp_path / "far")
     done = CliRunner().invoke(app, ["compare", folders[0], str(tmp_path / "far"), "--csv"])
     found = {(row[3], row[4]): row[5] for row in csv.reader(done.stdout.splitlines()) if row[0] == "loop"}
-    # Two cables that are 1995 m longer, at 5 ns for each metre.
+    # Two cables, each 1995 m longer than before, at 5 ns per metre.
     assert float(found["agreement delay min", "difference"]) == 2 * 1995 * 5
     assert found["agreement delay min", "agrees"] == "0"
 

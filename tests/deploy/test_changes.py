@@ -1,4 +1,4 @@
-"""What must change, without any server: edits are applied to a model of one that knows nothing of ours."""
+"""The changes that a device needs: edits are applied to an independent model of a server."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def said(one: Element) -> str:
 
 
 def like(one: Element, other: Element) -> bool:
-    """Whether two elements are the same instance: by name, and keys or, in leaf-lists, value."""
+    """Whether two elements are the same instance: same name and keys, or, in leaf-lists, the same value."""
     if (one.localName, one.namespaceURI) != (other.localName, other.namespaceURI):
         return False
     if one.localName in ("port", "input-port", "stream") and not parts(one):
@@ -59,7 +59,7 @@ def like(one: Element, other: Element) -> bool:
 
 
 def apply(store: Element, request: Element) -> None:
-    """`edit-config` on a model: merge, replace, remove (RFC 6241, 7.2)."""
+    """Apply an `edit-config` to the model: merge, replace, remove (RFC 6241, 7.2)."""
     for child in parts(request):
         operation = child.getAttribute("nc:operation") or "merge"
         if operation != "merge":
@@ -90,7 +90,7 @@ def config(text: str) -> Element:
 
 
 def plain(node: Node) -> object:
-    """All that a tree says, in no order; a container with nothing in it says nothing."""
+    """The content of a tree without order; an empty container counts as nothing."""
     below = sorted((plain(one) for one in node.children), key=repr)
     return (
         (node.name, node.text.rpartition(":")[2], [one for one in below if one])
@@ -100,8 +100,8 @@ def plain(node: Node) -> object:
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_edits_make_what_is_meant_and_bring_back_what_was(path: Path) -> None:
-    """From nothing, and from each other node's configuration; every way there and back."""
+def test_edits_make_the_requested_configuration_and_restore_the_previous_one(path: Path) -> None:
+    """Edits lead from an empty configuration and from any other node's, and back."""
     own = texts(path)[:6]
     empty = f'<config xmlns="{xml.BASE}"/>'
     for before, meant in itertools.permutations([empty, *own], 2):
@@ -111,7 +111,7 @@ def test_edits_make_what_is_meant_and_bring_back_what_was(path: Path) -> None:
         assert not changes(read(meant), told(store))
         apply(store, config(edit([one.back() for one in reversed(wanted)])))
         assert all(same(one.path, one.before, told(store)) for one in wanted)
-        # Containers that were made on the way stay, and are empty.
+        # Containers that an edit creates stay when it is undone, and are empty.
         found = plain(told(store).told)
         if was is None:
             assert not re.sub(r"[(\[\])', ]|None|interfaces|bridges|ptp|instances", "", repr(found)).strip(
@@ -121,7 +121,7 @@ def test_edits_make_what_is_meant_and_bring_back_what_was(path: Path) -> None:
             assert repr(found).count("'name'") == repr(was).count("'name'")
 
 
-def test_what_is_meant_comes_through_as_it_was_written() -> None:
+def test_a_configuration_is_written_as_it_was_read() -> None:
     for text in texts(RICH):
         tree = read(text)
         assert read(tree.text_of()) == tree
@@ -129,7 +129,7 @@ def test_what_is_meant_comes_through_as_it_was_written() -> None:
         assert ("sched:set-gate-states" in tree.text_of()) == ("sched:set-gate-states" in text)
 
 
-def test_tables_that_the_plan_has_no_more_go() -> None:
+def test_tables_that_are_not_in_the_plan_are_removed() -> None:
     right = next(text for text in texts(RICH) if "<admin-idle-slope>" in text)
     without = re.sub(
         r"<cbsa .*?</cbsa>|<frer .*?</frer>|<stream-identity .*?</stream-identity>", "", right, flags=re.S
@@ -168,7 +168,7 @@ def test_a_devices_limits_are_raised_and_never_lowered(told_leaf: str, expected:
     assert len(changes(read(left), told(config(has)))) == expected
 
 
-def test_defaults_that_are_not_told_are_there() -> None:
+def test_defaults_that_a_device_does_not_report_are_in_force() -> None:
     left = texts(RICH)[0]
     bare = read(left.replace("<enabled>true</enabled>", ""))
     assert len(changes(read(left), Has(bare, bare))) > 0
@@ -184,12 +184,12 @@ def test_other_spellings_are_the_same() -> None:
     )
     assert other != left
     assert not changes(read(left), told(config(other)))
-    # The same word of another module is another identity.
+    # The same name in another module is another identity.
     wrong = left.replace(xml.SCHED + '">sched', xml.TYPES + '">sched')
     assert len(changes(read(left), Has(read(wrong), read(wrong)))) == 1
 
 
-def test_modules_are_called_as_they_are() -> None:
+def test_names_of_modules_are_those_of_ieee() -> None:
     if not MODULES.is_dir():
         pytest.skip("needs IEEE's modules (TSNBENCH_YANG)")
     for namespace, name in NAMES.items():
@@ -232,14 +232,14 @@ def test_a_record_comes_back_and_none_is_overwritten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"format": "x"}', '{"format": "tsnbench-deploy/1", "devices": [{"node": 1}]}']
 )
-def test_what_is_no_record_is_said(tmp_path: Path, text: str) -> None:
+def test_what_is_no_record_is_an_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "r.json").write_text(text)
     with pytest.raises(InputError, match=r"r\.json: expected a record"):
         load(tmp_path / "r.json")
 
 
 def test_a_record_with_a_change_of_everything_is_refused(tmp_path: Path) -> None:
-    """An empty path would be the whole configuration."""
+    """An empty path would mean the whole configuration."""
     device = {"node": "a", "host": "h", "port": 1, "changes": [{"path": [], "before": None, "after": None}]}
     document = {"format": "tsnbench-deploy/1", "scenario": "", "plan": "", "state": "", "devices": [device]}
     (tmp_path / "r.json").write_text(json.dumps(document))

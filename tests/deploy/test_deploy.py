@@ -1,4 +1,4 @@
-"""Plans on a real NETCONF server: all devices or none, read back, and what was before comes back."""
+"""Plans on a real NETCONF server: on all devices or none, with read-back and restored configurations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rich() -> dict[str, Any]:
 
 
 def other() -> dict[str, Any]:
-    """The same with another, shorter list, and without the shaper and pre-emption."""
+    """The same scenario with another, shorter gate list, and without the shaper and pre-emption."""
     text = (ROOT / "tests/exports/rich.yaml").read_text()
     text = text.replace(
         "{open: [7], for: 50 us}, {open: [3, 2, 0], for: 450 us}", "{open: [7, 3, 2, 0], for: 500 us}"
@@ -72,7 +72,7 @@ def has(server: NetconfServer) -> Node:
 
 
 def text(server: NetconfServer) -> str:
-    """All of it; identities without prefixes, which the server loses when it takes something back."""
+    """The whole configuration, without prefixes of identities, which the server loses when it restores."""
     return re.sub(r' xmlns:[\w-]+="[^"]*">[\w-]+:', ">", has(server).text_of())
 
 
@@ -86,7 +86,7 @@ def put(document: dict[str, Any], folder: Path, *where: tuple[str, NetconfServer
     )
 
 
-def test_two_bridges_get_the_plan_and_once_is_enough(
+def test_two_bridges_get_the_plan_and_a_second_time_changes_nothing(
     two: tuple[NetconfServer, NetconfServer], tmp_path: Path
 ) -> None:
     left, right = two
@@ -109,7 +109,7 @@ def test_two_bridges_get_the_plan_and_once_is_enough(
     assert again.changes == {"left": [], "right": []}
     assert not again.done
     assert again.record is None
-    # And back to nothing.
+    # Restore the empty configuration.
     assert done.record is not None
     back = restore(done.record, access(left, right))
     assert back.done
@@ -175,7 +175,7 @@ REFUSAL = b"""<?xml version="1.0" encoding="UTF-8"?>
 
 
 def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
-    """A rule that lets some requests of a kind pass, and answers the next ones with a refusal."""
+    """A rule that passes ``after`` requests with ``what``, and answers the next ``times`` with an error."""
     seen = [0]
 
     def rule(piece: bytes) -> bytes | None:
@@ -196,7 +196,7 @@ def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
     [(b"edit-config", False), (b"<nc:confirmed", True)],
     ids=["when it looks", "when it acts"],
 )
-def test_one_refuses_and_all_have_what_they_had(
+def test_one_device_rejects_a_change_and_all_are_restored(
     two: tuple[NetconfServer, NetconfServer], tmp_path: Path, what: bytes, touched: bool
 ) -> None:
     left, right = two
@@ -211,12 +211,14 @@ def test_one_refuses_and_all_have_what_they_had(
     assert end in str(error.value)
     assert (text(left), text(right)) == first
     assert json.loads((tmp_path / "before-2.json").read_text())["state"] == "taken back"
-    # Nothing is locked, and it works now.
+    # No lock is left, and the next request succeeds.
     assert put(other(), tmp_path, ("left", left), ("right", right)).done
 
 
-def test_the_module_itself_refuses(two: tuple[NetconfServer, NetconfServer], tmp_path: Path) -> None:
-    """Not a word of ours: the server evaluates the module's constraint."""
+def test_a_constraint_of_the_module_rejects_a_change(
+    two: tuple[NetconfServer, NetconfServer], tmp_path: Path
+) -> None:
+    """The server evaluates the module's constraint and sends the error; the message is the server's."""
     left, right = two
     document = rich()
     gates = next(port["gates"] for port in document["ports"] if "gates" in port)
@@ -230,7 +232,7 @@ def test_the_module_itself_refuses(two: tuple[NetconfServer, NetconfServer], tmp
 def test_a_device_that_forgets_is_found_and_taken_back(
     two: tuple[NetconfServer, NetconfServer], tmp_path: Path
 ) -> None:
-    """It says ok to a commit, and does nothing: only reading back shows it."""
+    """The device replies ok to a commit, and changes nothing: only the read-back shows this."""
     left, right = two
     empty = text(left)
 
@@ -271,7 +273,7 @@ def test_a_device_dies_half_way(two: tuple[NetconfServer, NetconfServer], tmp_pa
     record = json.loads((tmp_path / "before.json").read_text())
     assert record["state"] == "broken"
     assert {one["node"] for one in record["devices"]} == {"left", "right"}
-    # It comes back, elsewhere, with all that it had been told.
+    # The device comes back at another address with its last configuration.
     with NetconfServer(tmp_path / "again", MODULES) as again:
         put(rich(), tmp_path, ("right", again))
         with pytest.raises(InputError, match="--node: expected one of left, right, found middle"):
@@ -283,7 +285,7 @@ def test_a_device_dies_half_way(two: tuple[NetconfServer, NetconfServer], tmp_pa
 
 
 def test_without_a_candidate(tmp_path: Path) -> None:
-    """Running is edited itself: first as a test only, and back by hand."""
+    """The device is edited in its running datastore: a test comes first, and changes are undone by edits."""
     with (
         NetconfServer(tmp_path / "l", MODULES, target="running") as left,
         NetconfServer(tmp_path / "r", MODULES) as right,
@@ -324,7 +326,7 @@ def test_modules_that_a_device_lacks_are_named_first(tmp_path: Path) -> None:
         assert put(rich(), tmp_path, ("right", right), partial=True).changes == {"right": []}
 
 
-def test_words_and_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_and_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = CliRunner()
     scenario = str(ROOT / "tests/exports/rich.yaml")
@@ -417,13 +419,13 @@ def test_someone_elses_lock_is_respected(two: tuple[NetconfServer, NetconfServer
     assert "nothing was changed on any device" in str(error.value)
     assert "<name>eth1" not in text(right)
     assert not any(b"discard-changes" in piece for piece in left.seen)
-    # What they were about to change is still there.
+    # The change that the other client prepared is still in the candidate.
     assert "theirs" in other_one._session.get_config("candidate").xml
     other_one.close()
 
 
-def test_a_part_that_the_server_does_not_know_is_refused_in_its_words(tmp_path: Path) -> None:
-    """netconfd 2.13 loads the module of stream gates, but does not see what an augment of a group adds."""
+def test_the_error_of_a_server_that_does_not_know_a_node_is_shown(tmp_path: Path) -> None:
+    """netconfd 2.13 loads the module of stream gates, but ignores nodes that an augment of a group adds."""
     runs = load_variants(ROOT / "scenarios/tutorial/5-policing.yaml")
     document = next(one for run in runs if "policing" in (one := plan(run).document))
     node = document["nodes"][document["policing"][0]["node"]]["name"]

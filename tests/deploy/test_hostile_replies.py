@@ -1,4 +1,4 @@
-"""What a device sends, and what a record says, ends in one line, whatever it is."""
+"""Any reply of a device and any record give at most one line of error."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REPLIES = {
 
 
 class Session:
-    """Answers with the same words whatever it is asked; ``parsed``: by way of the library's own parser."""
+    """A session with one reply to all requests; ``parsed``: the reply passes through the library's parser."""
 
     server_capabilities = (
         "urn:ietf:params:netconf:capability:candidate:1.0",
@@ -58,7 +58,7 @@ def test_a_reply_that_cannot_be_read_is_the_devices_fault(reply: str, parsed: bo
     assert "\n" not in str(error.value)
 
 
-def test_trees_of_a_bearable_depth_are_read() -> None:
+def test_trees_up_to_the_greatest_depth_are_read() -> None:
     depth = DEEPEST - 1
     read("<a>" * depth + "</a>" * depth)
     with pytest.raises(UnreadableXmlError, match="levels of nesting"):
@@ -80,7 +80,7 @@ def test_a_whole_record_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("wrong", [None, 5, -1.5, float("inf"), "x", [], {}, [5], {"a": 5}, "<a>" * 10_000])
 @pytest.mark.parametrize("key", ["devices", "port", "changes", "path", "after", "format", "whole"])
-def test_values_of_other_types_in_a_record_are_told(tmp_path: Path, key: str, wrong: Any) -> None:
+def test_values_of_other_types_in_a_record_are_errors(tmp_path: Path, key: str, wrong: Any) -> None:
     document = _record()
     device = document["devices"][0]
     for holder in (document, device, device["changes"][0]):

@@ -1,4 +1,4 @@
-"""The same scenario gives the same bytes: in another process, with other hashes, next to other runs."""
+"""A scenario gives the same files, byte for byte, in two processes with different hash seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/reference/commands.md says what the program's own help says: every command, every option.
+"""docs/reference/commands.md agrees with the program's help: every command, every option.
 
 ``TSNBENCH_UPDATE=1`` writes the page anew.
 """

@@ -37,7 +37,7 @@ def test_a_guide_can_be_followed(guide: Path, tmp_path: Path) -> None:
 
 
 def _follow(line: str, folder: Path) -> None:
-    """One line of a shell; a comment may say that it ends with exit code 1."""
+    """Run one line of a shell; its comment may say that the exit code is 1."""
     program, *words = shlex.split(line, comments=True)
     assert program == "tsnbench", line
     into = None
@@ -74,7 +74,7 @@ def test_the_first_chapter_shows_its_scenario_as_it_is() -> None:
 
 
 def test_what_the_guide_to_trains_says_of_its_runs(tmp_path: Path) -> None:
-    """No telegram of the brakes is lost; with 200 ms alone one stream times out, twice."""
+    """No telegram of the brakes is lost; with a recovery time of 200 ms one stream times out, twice."""
     from tsnbench.measure import measure_trdp
 
     test_a_guide_can_be_followed(ROOT / "docs/guides/train.md", tmp_path)

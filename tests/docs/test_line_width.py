@@ -1,6 +1,6 @@
 """Lines of Markdown are at most 100 characters wide, so that a change can be reviewed line by line.
 
-Headings and rows of tables cannot be broken. Pages that a program writes, and code blocks, are as they are.
+Headings and rows of tables cannot be wrapped. Generated pages and code blocks are not checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def test_lines_are_not_too_wide(page: Path) -> None:
     wide = [
         line
         for line in text.splitlines()
-        # One long word, such as a link, cannot be broken either.
+        # A line of one long word, such as a link, cannot be wrapped.
         if len(line) > WIDEST
         and not line.lstrip().startswith(("|", "#"))
         and " " in line.strip().lstrip("-*> ")[:WIDEST]

@@ -1,4 +1,4 @@
-"""What the pages promise: links lead somewhere, and the README's scenario does what the README says."""
+"""Links of the pages lead to existing targets, and the README's scenario gives the results that it prints."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_scenario_of_the_readme_meets_its_requirements(tmp_path: Path) -> No
     assert not plan.warnings
     limits = {"video": 2_000_000, "brake": 30_000}
     bounded = {flow["stream"]: flow["upper_ns"] for flow in bounds(plan)["flows"]}
-    # Of both, the worst case is known, and keeps the limit.
+    # The worst cases of both are known, and keep the limits.
     assert all(bounded[name] <= limit for name, limit in limits.items())
     run = plan.run(on=Simulation(), into=tmp_path / "run")
     verdict = judge(plan.document, measure_run(run.folder))

@@ -1,4 +1,4 @@
-"""``tsnbench doctor`` and ``restore``: output of tools back to facts, and what is said here."""
+"""``tsnbench doctor`` and ``restore``: facts from the output of tools, and their messages on this machine."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_queues_features_drivers():
     assert reading.driver("") is None
 
 
-def test_how_ptp4l_is():
+def test_port_states_and_offset_of_ptp4l():
     said = (
         "sending: GET PORT_DATA_SET\n\t1-1 seq 0 RESPONSE MANAGEMENT PORT_DATA_SET \n\t\tportState  SLAVE\n"
     )
@@ -99,7 +99,7 @@ def test_how_ptp4l_is():
     assert reading.offset_ns("") is None
 
 
-def test_what_is_found_here_has_a_word_for_its_state():
+def test_each_finding_on_this_machine_has_a_state():
     code, said = _doctor("--json")
     assert code == 0
     found = json.loads(said)
@@ -122,7 +122,7 @@ def test_what_no_kernel_can_run_has_reasons(tmp_path: Path, json_too: bool):
         assert [given[name]["can"] for name in ("simulation", "netns", "vm")] == [True, False, False]
 
 
-def test_a_scenario_that_is_wrong_is_said_to_be(tmp_path: Path):
+def test_a_wrong_scenario_or_host_is_exit_code_2(tmp_path: Path):
     path = tmp_path / "scenario.yaml"
     path.write_text("name: 5\n")
     assert _doctor("--for", str(path))[0] == 2

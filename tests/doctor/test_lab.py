@@ -1,4 +1,4 @@
-"""``tsnbench doctor --hosts``: what the answers of hosts mean, for machines that nobody has here."""
+"""``tsnbench doctor --hosts``: findings from the answers of hosts that are not available here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STAMPS = Stamping(True, True, 0, ("all",))
 
 
 def host(name: str, **changed) -> Examined:
-    """A host that has everything; ``interface``, ``ready`` and ``can`` are of its facts."""
+    """A host without any defect; ``interface``, ``ready`` and ``can`` change its facts."""
     ready = replace(READY, boot=f"boot-{name}", **changed.pop("ready", {}))
     interface = replace(CARD, **changed.pop("interface", {}))
     can = changed.pop("can", Capabilities())
@@ -68,7 +68,7 @@ def lacks(report: LabReport) -> list[tuple[str, str]]:
     return [(one.room, one.name) for one in report.findings if one.state == "missing"]
 
 
-def test_a_lab_that_has_everything_lacks_nothing_but_what_plans_cannot() -> None:
+def test_a_lab_without_defects_has_no_missing_part() -> None:
     report = judged(host("b"))
     assert lacks(report) == []
     assert not report.silent

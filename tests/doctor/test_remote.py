@@ -1,4 +1,4 @@
-"""``tsnbench doctor --on HOST``: a real sshd in a network namespace of its own, with keys for one use."""
+"""``tsnbench doctor --on HOST``: a real sshd in a network namespace of its own, with temporary keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tsnbench.doctor import remote
 from tsnbench.doctor.host import Told
 
 UNPACKED = Path(__file__).parents[2] / ".venv" / "unpacked"
-"""Where ``make test`` unpacks what it does not install."""
+"""The folder where ``make test`` unpacks packages that it does not install."""
 SSHD = next(
     (path for path in (UNPACKED / "usr/sbin/sshd", Path("/usr/sbin/sshd")) if path.exists()), UNPACKED
 )
@@ -28,7 +28,7 @@ APART = """
 mount --bind "$1/etc" /etc
 exec "$2" -D -e -f "$1/config"
 """
-"""An ssh server whose user this machine does not know: in a mount namespace, where a copy of /etc does."""
+"""An ssh server whose user this machine does not know: a mount namespace has another copy of /etc."""
 SPACE = f"tsnbench-doctor-{os.getpid()}"
 PORT = 2222
 CONFIG = """Port {port}
@@ -58,7 +58,7 @@ def _doctor(*words: str) -> tuple[int, str]:
 
 @pytest.fixture(scope="module")
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of an sshd that runs."""
+    """The folder of a running sshd."""
     if not sandbox.privileged() or not shutil.which("ip", path=sandbox.PATH):
         pytest.skip("a namespace of the network takes root and iproute2")
     if not SSHD.is_file() or not shutil.which("ssh"):
@@ -121,10 +121,10 @@ def test_another_host_is_found_as_this_one_is(there: Path, monkeypatch: pytest.M
     assert code == 0, said
     found = {(one["room"], one["name"]): one for one in json.loads(said)}
     here = {(one["room"], one["name"]): one for one in json.loads(_doctor("--json")[1])}
-    # Both are this machine's kernel: but for interfaces, which are the namespace's, all is the same.
+    # Host and machine share a kernel: all findings are the same but for the namespace's own interfaces.
     keys = {key for key in here if not key[0].startswith("interface")}
     assert {key for key in found if not key[0].startswith("interface")} == keys
-    # How many processors a process may use may differ, as who is asked is another one.
+    # The number of usable processors may differ, as another process is examined.
     unlike = [key for key in keys if found[key] != here[key] and key[0] not in ("processors", "clocks")]
     assert unlike == []
     assert ("kernel", "qdisc pfifo") in found
@@ -141,7 +141,7 @@ def test_another_host_is_found_as_this_one_is(there: Path, monkeypatch: pytest.M
         ("other", "its host key is not the one that is known here"),
     ],
 )
-def test_who_does_not_answer_is_said_to(
+def test_a_failed_login_or_connection_is_reported(
     there: Path, monkeypatch: pytest.MonkeyPatch, client: str, words: str
 ):
     _ssh(monkeypatch, there, client)
@@ -151,7 +151,7 @@ def test_who_does_not_answer_is_said_to(
     assert "hint: " in said
 
 
-def test_who_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_an_absent_host_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     program = tmp_path / "ssh"
     for words, meant in (
         ("echo 'ssh: Could not resolve hostname nowhere: Name or service not known' >&2; exit 255", "name"),
@@ -179,7 +179,7 @@ def test_what_is_no_host_never_reaches_ssh(monkeypatch: pytest.MonkeyPatch, host
     assert _doctor("--on", host)[0] == 2
 
 
-def test_a_scenario_is_asked_of_this_machine(tmp_path: Path):
+def test_a_scenario_is_examined_on_this_machine_only(tmp_path: Path):
     assert _doctor("--on", "host", "--for", str(tmp_path / "x"))[0] == 2
 
 
@@ -199,7 +199,7 @@ def test_the_script_is_for_any_shell(shell: str):
     assert set(found.interfaces()) == {name for _, name in socket.if_nameindex()}
 
 
-def test_a_host_that_says_little_is_known_little():
+def test_facts_that_a_host_does_not_report_are_unknown():
     found = Told(remote.read("@release\n|6.1\n\n@status\n|CapEff:\t0000000000000000\n\n@the end\n|\n"))
     assert (found.release(), found.privileged(), found.processors()) == ("6.1", False, None)
     assert (found.tai_s(), found.interfaces(), found.has("ip")) == (None, {}, False)

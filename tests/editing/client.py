@@ -15,7 +15,7 @@ WAIT_S = 60
 
 
 class Client:
-    """Starts ``tsnbench lsp``, and speaks JSON-RPC with it."""
+    """A client that starts ``tsnbench lsp``, and exchanges JSON-RPC messages with it."""
 
     def __init__(self, folder: Path) -> None:
         self._process = subprocess.Popen(
@@ -43,7 +43,7 @@ class Client:
         self._process.wait()
 
     def end(self) -> int:
-        """Ends the server as an editor does; its exit code."""
+        """End the server as an editor does, and return its exit code."""
         self.ask("shutdown", None)
         self.tell("exit", None)
         return self._process.wait(WAIT_S)
@@ -52,7 +52,7 @@ class Client:
         self._send({"method": method, "params": params})
 
     def ask(self, method: str, params: Any) -> Any:
-        """The result of a request; what is told meanwhile is kept."""
+        """The result of a request; notifications that arrive before the result are kept."""
         self._asked += 1
         self._send({"id": self._asked, "method": method, "params": params})
         kept = []
@@ -67,7 +67,7 @@ class Client:
         return message["result"]
 
     def problems(self, uri: str, version: int) -> list[dict[str, Any]]:
-        """The diagnostics of a version of a text."""
+        """The diagnostics of one version of a text."""
         while True:
             message = self._told.get(timeout=WAIT_S)
             params = message.get("params") or {}

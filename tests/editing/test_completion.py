@@ -1,4 +1,4 @@
-"""Where a place in a half-written text is, and what may stand there."""
+"""The context of a place in an incomplete text, and the completions for it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def offered(text: str) -> dict[str, str]:
     return {one.text: one.kind for one in complete(*at(text), NAMES)}
 
 
-def test_names_of_nodes_and_ports_stand_where_the_grammar_has_them() -> None:
+def test_names_of_nodes_and_ports_are_offered_where_the_grammar_has_them() -> None:
     nodes = {"one": "name", "two": "name", "sw": "name"}
     assert offered("streams:\n  s: {from: |").items() >= nodes.items()
     assert offered("streams:\n  s: {from: one, to: [|").items() >= nodes.items()
@@ -113,8 +113,8 @@ def test_a_key_is_explained_and_an_unknown_one_is_not() -> None:
     assert meaning("network: {}\nnonsense: 1\n", 1, 3) == ""
 
 
-def test_every_place_of_every_shipped_scenario_has_a_context() -> None:
-    """Whatever is half written, an answer comes; keys of the file are keys for it."""
+def test_no_place_of_the_first_tutorial_scenarios_raises() -> None:
+    """Completion and explanation give an answer at any place of an incomplete text."""
     root = Path(__file__).parents[2] / "scenarios"
     files = [root / "tutorial/1-first-bridge.yaml", *sorted((root / "tutorial").glob("*.yaml"))[:6]]
     for file in (one for one in files if one.exists()):

@@ -1,4 +1,4 @@
-"""The language server as an editor meets it: a process, and messages."""
+"""The language server as editors use it: a process and messages."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def test_a_good_scenario_has_no_problem_and_a_mistake_is_underlined(client: Clie
     assert action["edit"]["changes"][uri] == [{"range": found["range"], "newText": "two"}]
 
 
-def test_problems_are_those_of_check(client: Client, tmp_path: Path) -> None:
-    """Each wrong scenario of the collection, in one process."""
+def test_problems_are_those_of_the_command_check(client: Client, tmp_path: Path) -> None:
+    """Each wrong scenario of ``tests/errors``, in one process."""
     assert len(ERRORS) >= 10
     for number, file in enumerate(ERRORS):
-        # An editor sends text, so there is no wrong encoding.
+        # An editor sends decoded text, so a wrong encoding cannot occur.
         text = file.read_bytes().decode("utf-8", errors="replace")
         if not all(f"\n{key}:" in f"\n{text}" for key in ("network", "streams")):
             continue
@@ -86,7 +86,7 @@ def test_only_the_last_of_fast_changes_is_checked(client: Client, tmp_path: Path
 
 
 def test_one_text_is_checked_at_a_time(tmp_path: Path) -> None:
-    """Threads would share one processor, and old texts would hold up the last one."""
+    """Threads would share one processor, and checks of old texts would delay the check of the last text."""
     begun, most, now = [], 0, 0
 
     def slow(text: str, file: str) -> tuple[Checked, list[Scenario]]:
@@ -148,8 +148,8 @@ def test_a_check_that_fails_is_told_and_the_server_goes_on(tmp_path: Path) -> No
     assert one.message == "tsnbench could not check this text: KeyError: 'nothing'"
 
 
-def test_what_cannot_be_planned_is_at_its_place(client: Client, tmp_path: Path) -> None:
-    """The text is well-formed: only the planner finds that no frame can be so early."""
+def test_an_error_of_the_planner_has_its_place(client: Client, tmp_path: Path) -> None:
+    """The text is well-formed; the planner finds that no frame can arrive so early."""
     uri = (tmp_path / "plan.yaml").as_uri()
     found = client.open(uri, TEXT.replace("500 us}", "500 us, requires: {delay: 1 ns}}", 1))
     (one,) = (one for one in found if one["severity"] == 1)
@@ -160,7 +160,7 @@ def test_what_cannot_be_planned_is_at_its_place(client: Client, tmp_path: Path) 
 def test_names_and_keys_are_offered_and_explained(client: Client, tmp_path: Path) -> None:
     uri = (tmp_path / "offer.yaml").as_uri()
     client.open(uri, TEXT)
-    # Half written: the names are those of the last text that could be read.
+    # The text is incomplete: the names are those of the last text that could be read.
     text, place = position(TEXT.replace("  log:\n", "  new: {from: |\n  log:\n"))
     client.change(uri, 2, text)
     client.problems(uri, 2)
@@ -179,7 +179,7 @@ def test_names_and_keys_are_offered_and_explained(client: Client, tmp_path: Path
 
 
 def test_columns_count_as_the_protocol_counts(client: Client, tmp_path: Path) -> None:
-    """An emoji is one character and two UTF-16 units."""
+    """An emoji is one character and two UTF-16 code units."""
     uri = (tmp_path / "wide.yaml").as_uri()
     text = TEXT.replace("name: two", 'name: two\ntitle: "\N{STEAM LOCOMOTIVE}\N{STEAM LOCOMOTIVE}"')
     wide = '  "\N{STEAM LOCOMOTIVE}": {from: one, to: tow, pcp: 5, frame: 100 B, period: 1 ms}\n'

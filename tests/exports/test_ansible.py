@@ -1,6 +1,6 @@
-"""Plays for Ansible: valid YAML, modules of ansible.builtin alone, and an inventory that reads back.
+"""Plays for Ansible: valid YAML, modules of ansible.builtin alone, and an inventory that can be read back.
 
-With ``TSNBENCH_ANSIBLE`` set to a folder with Ansible's programs, these read it all, too.
+If ``TSNBENCH_ANSIBLE`` names a folder with Ansible's programs, these read the plays and the inventory, too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_what_the_plays_copy_and_run_is_there() -> None:
     assert "import ansible" not in text
 
 
-def test_the_inventory_is_one_of_tsnbench_too() -> None:
+def test_tsnbench_can_read_the_inventory() -> None:
     names = {"left -> right": "enp3s0"}
     document, files = exported(names)
     groups = loaded(files["ansible/inventory.yml"])["all"]
@@ -97,10 +97,10 @@ def test_the_zero_of_the_plan_keeps_the_phase_of_gates() -> None:
     assert loaded(files["ansible/inventory.yml"])["all"]["vars"]["tsnbench_step_ns"] == step
 
 
-def test_what_plays_do_not_do_is_said() -> None:
+def test_notes_name_what_plays_do_not_do() -> None:
     notes = [str(note) for note in export(plan(load(RICH)).document, ["ansible"]).notes]
     assert any(note.startswith("ansible: plays: they do not wait for synchronised clocks") for note in notes)
-    # Their files are those of two other formats, and so are the notes.
+    # Two other formats write their files, and their notes.
     assert {note.partition(":")[0] for note in notes} == {"ansible", "tc", "ptp4l"}
 
 

@@ -1,4 +1,4 @@
-"""EnGINE's experiment files as scenarios: paths, services, queues, shapers, gates, and what is not said."""
+"""EnGINE's experiment files as scenarios: paths, services, queues, shapers, gates, and missing values."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ def test_a_whole_experiment() -> None:
 def test_its_ports_have_their_queues_shapers_and_gates() -> None:
     ports = {port["name"]: port for port in plan(read_scenario(imported())[0]).document["ports"]}
     first: Any = ports["node-1 -> node-2"]
-    # Queue 1 is the highest class; the last one takes all other priorities.
+    # Queue 1 has the highest class; the last queue takes all other priorities.
     assert first["pcp_to_class"] == [0, 1, 2, 3, 0, 0, 0, 0]
     assert [one.get("cbs", {}).get("idle_slope_bps") for one in first["classes"]] == [
         None, None, 12_820_000, 26_400_000,
     ]  # fmt: skip
-    # Without an interface, all ports of the node have the configuration.
+    # A configuration without an interface applies to all ports of the node.
     for name in ("node-2 -> node-1", "node-2 -> node-3"):
         other: Any = ports[name]
         assert other["pcp_to_class"] == first["pcp_to_class"]
@@ -182,7 +182,7 @@ VALUES = st.recursive(
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_value_at_any_place_is_read_or_refused(data: st.DataObject) -> None:
-    """A value of the three files is replaced by another one: a scenario, or a mistake of the input."""
+    """Any value at any place of the three files gives a scenario or an error of the input."""
     trees = {name: YAML(typ="safe", pure=True).load(text) for name, text in TEXTS.items()}
     tree: Any = trees[data.draw(st.sampled_from(sorted(trees)))]
     while True:

@@ -1,6 +1,6 @@
-"""Golden files of everything that a small and rich scenario exports.
+"""Golden files of all exports of a small scenario with many mechanisms.
 
-``TSNBENCH_WRITE_GOLDEN=1`` writes them anew; read the difference before keeping it.
+``TSNBENCH_WRITE_GOLDEN=1`` writes them anew; check the difference before you keep it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def rich() -> dict[str, Any]:
     return plan(load(HERE / "rich.yaml")).document
 
 
-def test_everything_is_as_it_was() -> None:
+def test_exports_are_the_golden_files() -> None:
     files = export(rich(), FORMATS).files
     if os.environ.get("TSNBENCH_WRITE_GOLDEN"):
         shutil.rmtree(GOLDEN, ignore_errors=True)
@@ -121,8 +121,8 @@ streams:
 """
 
 
-def test_the_cure_of_short_entries_cures_them() -> None:
-    """Between the windows of both streams there are 232 ns for others."""
+def test_the_cure_of_short_entries_removes_their_note() -> None:
+    """Between the windows of the two streams, 232 ns are left for others."""
 
     def short(text: str) -> list[Note]:
         notes = export(plan(read_scenario(text)[0]).document, ["tc"]).notes
@@ -155,7 +155,7 @@ def test_an_earlier_export_is_replaced(tmp_path: Path) -> None:
 
 
 def test_a_list_of_files_that_no_export_wrote_removes_nothing(tmp_path: Path) -> None:
-    """It may come with a folder that somebody sent, or name what the person has written since."""
+    """The list may come with a folder from somebody else, or name files that the user wrote later."""
     out = tmp_path / "out"
     (out / ".git").mkdir(parents=True)
     (out / ".git/config").write_text("precious")
@@ -215,7 +215,7 @@ def test_tables_have_the_plans_numbers() -> None:
 
 
 def gate_at(lines: dict[str, str], gate: str, at: int) -> bool:
-    """Whether a gate of INET is open at an instant, worked out from its parameters."""
+    """Whether a gate of INET is open at an instant, computed from its parameters."""
     state = lines[f"{gate}.initiallyOpen"] == "true"
     durations = [
         int(one.removesuffix("ns"))

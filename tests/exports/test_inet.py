@@ -1,4 +1,4 @@
-"""INET's files, held to what INET 4.5.4 was found to take (decision 0019); INET itself is not run here."""
+"""INET's files against the known behaviour of INET 4.5.4 (decision 0019), without a run of INET."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class Exported:
         self.notes = "\n".join(map(str, done.notes))
         joined = re.sub(r",\n    ", ", ", self.ini)
         self.lines = dict(line.split(" = ", 1) for line in joined.splitlines() if " = " in line)
-        # The first line that matches counts, so a second one would be lost.
+        # INET uses the first line that matches, so a second line with the same key would be lost.
         keys = [line.split(" = ", 1)[0] for line in joined.splitlines() if " = " in line]
         assert len(keys) == len(set(keys))
 
     def of(self, prefix: str) -> dict[str, str]:
-        """Lines below a prefix, by the rest of their key."""
+        """The lines whose key begins with a prefix, by the rest of the key."""
         return {key.removeprefix(prefix): text for key, text in self.lines.items() if key.startswith(prefix)}
 
     def apps(self, module: str, kind: str = "UdpSourceApp") -> list[dict[str, str]]:
-        """Applications of a module, in order."""
+        """The applications of a module, in order."""
         found = []
         for number in range(int(self.lines[f"*.{module}.numApps"])):
             own = self.of(f"*.{module}.app[{number}].")
@@ -60,7 +60,7 @@ def shipped(name: str, only: str | None = None) -> Exported:
 
 
 def releases(app: dict[str, str], end_ns: int) -> list[int]:
-    """When a source of INET's sends, worked out from its parameters."""
+    """The instants at which a source of INET sends, computed from its parameters."""
     at = int(app["source.initialProductionOffset"].removesuffix("ns"))
     found = []
     pattern = re.compile(r"simTime\(\) < (-?\d+)\.5ns \? (\d+)ns : (\d+)ns|(\d+)ns")
@@ -88,7 +88,7 @@ def test_queues_drop_where_they_have_a_limit() -> None:
     queue = "*.s.eth[2].macLayer.queue.queue[1]."
     frames = inet(text.replace("LIMIT", "limit-frames: 20") + streams).of(queue)
     assert frames == {"typename": '"DropTailQueue"', "packetCapacity": "20"}
-    # DropTailQueue has a limit of frames of its own.
+    # Without a value, DropTailQueue has a default limit of frames.
     document = plan(read_scenario(text.replace("LIMIT", "limit-octets: 5000 B") + streams)[0]).document
     for port in document["ports"]:
         for one in port["classes"]:
@@ -108,7 +108,7 @@ def test_hosts_and_stations_with_two_ports_are_pairs() -> None:
         "  z: {from: a, to: h, pcp: 7, period: 1 ms, frame: 100 B}\n"
     )
     assert " a: TsnSwitch { gates: ethg[3]; }" in found.ned
-    # A node is called a_host already.
+    # Another node already has the name a_host.
     assert " a_host_2: TsnDevice { gates: ethg[1]; }" in found.ned
     assert " h: TsnSwitch { gates: ethg[3]; }" in found.ned
     assert " b: TsnDevice { gates: ethg[1]; }" in found.ned
@@ -118,12 +118,12 @@ def test_hosts_and_stations_with_two_ports_are_pairs() -> None:
     )
     assert [one["io.destAddress"] for one in found.apps("a_host_2")] == ['"c_host%eth0"', '"h_host%eth0"']
     assert found.lines["*.h.eth[2].bitrate"] == found.lines["*.h_host.eth[0].bitrate"]
-    # The address is that of the applications; the switch's own stay automatic.
+    # The address belongs to the applications' module; the addresses of the switch stay automatic.
     assert re.fullmatch(r'"02:00:00:\d\d:00:01"', found.lines["*.h_host.eth[0].address"])
     assert not any(key.startswith("*.h.eth[") and key.endswith(".address") for key in found.lines)
     assert found.lines["*.h_host.hasEgressTrafficShaping"] == "true"
     assert "*.h_host.eth[0].macLayer.queue.numTrafficClasses" in found.lines
-    # Frames for its own applications do not wait in the delayer of a bridge.
+    # Frames for the node's own applications do not wait for the processing delay of the bridge.
     assert found.of("*.h.eth[0].processingDelayLayer.") == {
         "typename": '"ProcessingDelayLayer"',
         "ingress.delay": "5000ns",
@@ -135,7 +135,7 @@ def test_hosts_and_stations_with_two_ports_are_pairs() -> None:
 
 
 def arrive(found: Exported) -> int:
-    """Every stream, by the tables of INET's bridges, comes to its listeners and nobody else."""
+    """By the tables of INET's bridges, every stream reaches its listeners and no other node."""
     links = {}
     for left, one, right, other in re.findall(
         r"(\w+)\.ethg\[(\d+)\] <--> EthernetLink .* <--> (\w+)\.ethg\[(\d+)\];", found.ned
@@ -225,7 +225,7 @@ def arrive(found: Exported) -> int:
     ],
 )
 def test_every_stream_arrives_by_the_tables(name: str, only: str | None, count: int | None) -> None:
-    """EX_UCC exported none of its 26 streams: its talkers forward, too."""
+    """The talkers of EX_UCC also forward frames; once this kept its 26 streams out of the export."""
     found = arrive(shipped(name, only))
     assert found > 0
     assert count in (None, found)
@@ -252,7 +252,7 @@ def test_streams_to_one_address_on_two_paths_have_two_vlans() -> None:
 
 
 def test_sources_stop_when_the_plan_says() -> None:
-    """Tutorial 1: 200 frames, not 399."""
+    """Tutorial 1 releases 200 frames, not 399."""
     found = shipped("tutorial/1-first-link.yaml")
     (app, *_) = found.apps("sensor") if "*.sensor.numApps" in found.lines else found.apps(
         re.findall(r"(\w+): TsnDevice", found.ned)[0]
@@ -310,7 +310,7 @@ def test_a_recording_has_a_source_for_every_release() -> None:
     assert checked > 10
 
 
-def test_what_is_drawn_is_drawn_by_inet() -> None:
+def test_random_releases_are_drawn_by_inet() -> None:
     found = inet(
         LINE + "streams:\n"
         "  j: {from: a, to: c, pcp: 3, period: 1 ms, offset: 20 us, jitter: 100 us, frame: 100 B}\n"
@@ -319,7 +319,7 @@ def test_what_is_drawn_is_drawn_by_inet() -> None:
     )
     jitter, poisson = found.apps("a")
     assert jitter["source.initialProductionOffset"] == "20000ns + uniform(0s, 100000ns)"
-    # The last one is released at 9.02 ms.
+    # The last frame is released at 9.02 ms.
     assert jitter["source.productionInterval"] == (
         "simTime() < 9019999.5ns ? "
         "(floor((simTime() - 20000ns) / 1000000ns + 1e-9) + 1) * 1000000ns + 20000ns "
@@ -374,12 +374,12 @@ CUT = (
 )
 
 
-def test_who_cuts_through_needs_stations_that_stream() -> None:
+def test_cut_through_needs_the_streaming_layers_of_stations() -> None:
     found = inet(CUT.replace("AFTER", "64 B"))
     keys = list(found.lines)
     assert found.lines["*.t.hasCutthroughSwitching"] == "false"
     assert found.lines["*.t.eth[*].phyLayer.typename"] == '"EthernetStreamingPhyLayer"'
-    # The first line that matches counts.
+    # INET uses the first line that matches.
     assert keys.index("*.t.hasCutthroughSwitching") < keys.index("*.*.hasCutthroughSwitching")
     assert "s (368 ns too early)): INET decides after 18 octets" in found.notes
     cure = re.search(r"cure: forwarding: \{mode: cut-through, after: (.*)\}", found.notes)
@@ -387,14 +387,14 @@ def test_who_cuts_through_needs_stations_that_stream() -> None:
     assert "cut through" not in inet(CUT.replace("AFTER", cure[1])).notes
 
 
-def test_words_of_ned_are_no_names() -> None:
+def test_keywords_of_ned_are_not_used_as_names() -> None:
     for word in ("input", "output", "channel", "for", "network", "index"):
         assert identifier(word) == f"{word}_"
     assert identifier("bridge-1") == "bridge_1"
 
 
 def test_a_meter_drops_what_the_plans_does() -> None:
-    """Tutorial 5, where INET dropped the same 316 of 1,352 frames with these numbers."""
+    """Tutorial 5: with these parameters INET dropped the same 316 of 1,352 frames."""
     found = shipped("tutorial/5-policing.yaml", "meter")
     assert found.lines["*.sw.hasIngressTrafficFiltering"] == "true"
     assert found.lines["*.sw.bridging.streamCoder.decoder.mapping"] == (
@@ -431,8 +431,8 @@ def test_asynchronous_shaping_has_a_note_about_groups() -> None:
     assert "groups of ATS schedulers (3: sw1, sw2, sw3)" in found.notes
 
 
-def test_copies_are_split_and_merged_and_links_break() -> None:
-    """Tutorial 7, whose stream `both` INET carries as the simulator does."""
+def test_member_streams_are_split_and_merged_and_links_break() -> None:
+    """Tutorial 7: INET treats the stream `both` as the simulator does."""
     found = shipped("tutorial/7-frer-and-faults.yaml")
     split, merge = found.of("*.bridge1.bridging."), found.of("*.bridge4.bridging.")
     assert split["streamIdentifier.identifier.mapping"] == (
@@ -445,7 +445,7 @@ def test_copies_are_split_and_merged_and_links_break() -> None:
     assert merge["streamCoder.decoder.mapping"] == (
         '[{stream: "both.copy1", vlan: 4094}, {stream: "both.copy2", vlan: 4093}]'
     )
-    # Not "both": the tag would stay on.
+    # With the output stream "both" the R-TAG would stay in the frame.
     assert merge["streamRelay.merger.mapping"] == '{"both.copy1": "", "both.copy2": ""}'
     assert merge["directionReverser.reverser.excludeEncapsulationProtocols"] == '["ieee8021rtag"]'
     assert "excludeEncapsulationProtocols" not in str(split)
@@ -461,14 +461,14 @@ def test_copies_are_split_and_merged_and_links_break() -> None:
     assert "histories of sequence recovery (both)" in found.notes
 
 
-def test_the_cure_of_a_history_cures_it() -> None:
+def test_the_cure_of_a_history_removes_its_note() -> None:
     text = (HERE / "rich.yaml").read_text()
     assert "cure: frer: {history: 10}" in inet(text).notes
     cured = inet(text.replace("left], [right, detour, left]]", "left], [right, detour, left]], history: 10"))
     assert "histories" not in cured.notes
 
 
-def test_pre_emption_stays_out_and_says_why() -> None:
+def test_pre_emption_is_not_exported_with_a_reason() -> None:
     found = Exported(plan(load_variants(HERE / "rich.yaml")[0]).document)
     assert "hasFramePreemption" not in found.ini
     assert (

@@ -1,4 +1,4 @@
-"""Copies in YANG: who numbers, who eliminates, where the tag is."""
+"""Member streams in YANG: the node that numbers frames, the node that eliminates duplicates, the tags."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def sections(text: str, name: str) -> list[str]:
     return re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
 
 
-def test_copies_are_made_at_one_end_and_eliminated_at_the_other() -> None:
+def test_sequences_are_generated_at_one_end_and_recovered_at_the_other() -> None:
     files = export(plan(load(HERE / "rich.yaml")).document, ["yang"]).files
     right, left = files["right/yang.xml"], files["left/yang.xml"]
     assert len(sections(right, "sequence-generation")) == 1
@@ -45,7 +45,7 @@ streams:
 """
 
 
-def test_copies_that_are_rewritten_say_what_they_show_and_what_they_are() -> None:
+def test_rewritten_member_streams_have_both_identifications() -> None:
     files = export(plan(read_scenario(ACTIVE)[0]).document, ["yang"]).files
     (own, *_) = sections(files["s/yang.xml"], "dmac-vlan-stream-identification")
     for part, vlan, priority in (("down", "200", "6"), ("up", "100", "3")):

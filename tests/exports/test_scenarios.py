@@ -1,4 +1,4 @@
-"""Every shipped scenario exports: nothing raises, and what tc, YANG and INET get names every node."""
+"""Every shipped scenario can be exported, and the files of tc, YANG and INET name every node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Process data as TRDP device configurations: read again by the import, and what they cannot say."""
+"""Process data as TRDP device configurations: the import reads them, and notes name what they omit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STREAMS = """
 
 
 def told(scenario: model.Scenario) -> set[tuple[object, ...]]:
-    """Everything that a device configuration says of process data."""
+    """All facts of a device configuration about process data."""
     found = set()
     for stream in scenario.streams.values():
         assert stream.trdp is not None
@@ -55,7 +55,7 @@ def test_the_import_reads_what_the_export_wrote() -> None:
     assert [name for name, _ in files] == ["tcms.xml", "door1.xml", "door2.xml", "Brake.xml"]
     (again,) = read_scenario(scenario(files), "again.yaml")
     assert told(again) == told(first)
-    # Once more: nothing is left that the files could not say.
+    # A second export and import changes nothing: the first files held everything that the format can express.
     second = export(plan(again).document, ["trdp"])
     (third,) = read_scenario(
         scenario([(n.rpartition("/")[2], t) for n, t in second.files.items() if n.endswith("xml")]), "t"
@@ -64,7 +64,7 @@ def test_the_import_reads_what_the_export_wrote() -> None:
 
 
 def test_a_subscriber_names_a_destination_only_of_a_group() -> None:
-    """Without an entry TRDP takes what is sent to the device's own address."""
+    """A subscriber without a destination receives telegrams to the device's own address."""
     (one,) = read_scenario(NETWORK + STREAMS, "train.yaml")
     files = export(plan(one).document, ["trdp"]).files
     sinks = {

@@ -1,4 +1,4 @@
-"""TRDP's XML device configurations as a scenario: what is said, listed as missing, refused."""
+"""TRDP's XML device configurations as a scenario: values, lists of missing values, errors."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_several_devices_become_a_scenario_that_can_be_planned() -> None:
     doors = found.streams["tcms.doors"]
     assert (doors.talker, doors.listeners, doors.address) == ("tcms", ("door1", "door-2"), "239.1.1.2")
     assert doors.trdp is not None
-    # 10 numbers of 16 bits, a time of 64 bits, one octet.
+    # 10 numbers of 16 bits, one time of 64 bits, one octet.
     assert (doors.trdp.com_id, doors.trdp.data_set, doors.trdp.qos) == (2000, 29, 6)
     assert doors.requires.time_out == 250_000_000, "the least of those that wait"
     status = found.streams["door1.com2001"]

@@ -1,4 +1,4 @@
-"""tsnkit's files: out, back in, and through tsnkit's own simulator."""
+"""tsnkit's files: exported, imported again, and run in tsnkit's own simulator."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_windows_wrap_around_the_cycle() -> None:
     }
     assert clock_spans(gates, 1) == [(0, 10), (80, 100)]
     assert clock_spans(gates, 0) == [(10, 80)]
-    # Without a wrap, and before 0.
+    # A window that does not wrap, with a base time before 0.
     assert clock_spans({**gates, "base_time_ns": -100}, 1) == [(0, 30)]
 
 
 @pytest.mark.parametrize("name", ["rich", "fork"])
-def test_tsnkit_comes_back(name: str) -> None:
-    """Out, in as a scenario, and out again: the same problem (numbers of nodes may change)."""
+def test_an_exported_problem_can_be_imported_again(name: str) -> None:
+    """A Plan is exported, imported and exported again: the problem stays the same but for node numbers."""
     path = HERE / "rich.yaml" if name == "rich" else PLANS / f"{name}.yaml"
     first = export(plan(load(path)).document, ["tsnkit"]).files
     text = scenario(first["tsnkit/task.csv"], first["tsnkit/topo.csv"]).scenario
@@ -100,7 +100,7 @@ def test_a_problem_of_tsnkit_is_a_scenario() -> None:
     assert [node["name"] for node in document["nodes"]] == ["es0", "es2", "sw1"]
     (stream,) = document["streams"]
     assert stream["size"] == {"kind": "frame", "octets": 100}
-    # Without the listener's t_proc and the gap behind the frame.
+    # The listener's t_proc and the gap after the frame are subtracted.
     assert stream["requirements"]["delay_ns"] == 500_000 - 2000 - 96
     assert "scheduled" in stream
     assert document["nodes"][2]["processing_ns"] == 2000 + 96
@@ -135,7 +135,7 @@ def test_a_problem_of_tsnkit_is_a_scenario() -> None:
         ),
     ],
 )
-def test_wrong_files_are_told_where(task: str, topo: str, words: str | None) -> None:
+def test_errors_of_wrong_files_name_the_place(task: str, topo: str, words: str | None) -> None:
     with pytest.raises(InputError) as error:
         scenario(task, topo)
     if words:
@@ -170,14 +170,15 @@ def problem_of(seed: int, sizes: list[int]) -> tuple[str, str]:
         one, other = draw.sample(range(3, 9), 2)
         size, period = draw.choice(sizes), draw.choice([250_000, 500_000])
         hops = 2 + abs((one - 3) // 2 - (other - 3) // 2)
-        # As tsnkit's generator writes them: every hop's transmission and processing, and some slack.
+        # The deadline as tsnkit's generator computes it: transmission and processing of every hop, and some
+        # slack.
         deadline = hops * (2000 + size * 8) + draw.choice([0, 0, 25_000, 100_000])
         lines.append(f"{number},{one},[{other}],{size},{period},{deadline},{deadline}")
     return "\n".join(lines) + "\n", topo
 
 
 def delays(made: Plan, folder: Path) -> dict[str, tuple[int, int]]:
-    """Of every stream the least and the greatest delay in tsnbench's simulator, in ns."""
+    """The least and the greatest delay of every stream in tsnbench's simulator, in ns."""
     run = made.run(on=Simulation(), into=folder / "run")
     at = run.observations().pivot(
         on="stage", index=["stream", "seq"], values="t_ns", aggregate_function="first"
@@ -193,7 +194,7 @@ def delays(made: Plan, folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def delays_there(files: Path, simulated: list[Frames]) -> list[tuple[int, int]]:
-    """The same of tsnkit: without preamble, gap, and what it adds to the time of sending."""
+    """The least and greatest delays in tsnkit's simulator, without preamble, gap and its sending offset."""
     found = []
     for row, frames in zip(table((files / "task.csv").read_text()), simulated, strict=True):
         wire = int(row["size"]) * 8
@@ -208,7 +209,7 @@ def delays_there(files: Path, simulated: list[Frames]) -> list[tuple[int, int]]:
 def test_a_problem_of_tsnkit_is_planned_and_meets_its_deadlines_in_both_simulators(
     seed: int, tsnkit: Tsnkit, tmp_path: Path
 ) -> None:
-    """Sizes of whole slots: the delays are the same to the nanosecond."""
+    """Sizes are multiples of the slot, so the delays of both simulators are the same to the nanosecond."""
     task, topo = problem_of(seed, [100, 200, 500, 1500])
     made = plan(read_scenario(scenario(task, topo).scenario)[0])
     assert all("scheduled" in stream for stream in made.document["streams"])
@@ -226,8 +227,8 @@ def test_a_problem_of_tsnkit_is_planned_and_meets_its_deadlines_in_both_simulato
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_frames_off_tsnkits_grid_are_rounded_soundly(seed: int, tsnkit: Tsnkit, tmp_path: Path) -> None:
-    """Any size: frames pass tsnkit's simulator with one delay, a few slots more than ours."""
+def test_frames_off_tsnkits_grid_are_rounded_up(seed: int, tsnkit: Tsnkit, tmp_path: Path) -> None:
+    """Frames of any size: in tsnkit, delays differ by up to 100 ns and are up to 500 ns longer than ours."""
     task, topo = problem_of(100 + seed, [84, 101, 333, 1071, 1542])
     task = re.sub(r"(\d+),(\d+)$", "200000,200000", task, flags=re.MULTILINE)
     made = plan(read_scenario(scenario(task, topo).scenario)[0])
@@ -249,7 +250,7 @@ def test_a_shipped_schedule_passes_tsnkits_simulator(name: str, tsnkit: Tsnkit, 
         assert most - least <= 100
 
 
-# What the rows are made of.
+# The parts of the rows.
 
 
 def test_frames_that_do_not_touch_the_end_of_a_cycle_stay_where_they_are() -> None:
@@ -258,12 +259,12 @@ def test_frames_that_do_not_touch_the_end_of_a_cycle_stay_where_they_are() -> No
 
 
 def test_the_first_instant_without_a_frame_on_any_link() -> None:
-    # On the first link until 150, on the second one from 120 to 340.
+    # A frame is on the first link until 150 ns and on the second one from 120 to 340 ns.
     links = [Link(1000, frames=[(7, (950, 1150))]), Link(500, frames=[(7, (620, 840))])]
     assert first_instant(links, 100, 1000) == 400
     assert rows(links[0], 400) == ([(7, (550, 750))], [])
     assert rows(links[1], 400) == ([(7, (220, 440))], [])
-    # One frame is always there.
+    # There is a frame on the link at every instant.
     full = Link(500, frames=[(7, (50, 250)), (7, (250, 550))])
     assert first_instant([full], 100, 500) is None
 
@@ -282,20 +283,20 @@ def test_spans_are_folded_and_cut() -> None:
 
 
 def test_frames_wait_for_the_grid_and_for_each_other() -> None:
-    """Two frames a nanosecond behind each other, of 1,050 ns each: the second one comes a slot later."""
+    """Two frames of 1,050 ns with a gap of 1 ns: on the grid, the second one starts a slot later."""
     one = Frame(10_000_000, [Hop(0, None, 0, 1_050_000, 0)])
     other = Frame(
         10_000_000, [Hop(0, None, 1_051_000, 1_050_000, 2_000_000), Hop(1, 0, 4_101_000, 500_000, 0)]
     )
     assert on_grid([one, other]) == [[0], [1_100_000, 4_200_000]]
-    # No room: the link is full, to the nanosecond.
+    # The link is full to the nanosecond, so the rounded frames do not fit.
     full = [Frame(4_200_000, [Hop(0, None, 1_050_000 * n, 1_050_000, 0)]) for n in range(4)]
     assert on_grid(full) is None
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "nan", "1e400", "1e16", "1" * 5000, "1_000x", "0x10", ""])
 @pytest.mark.parametrize("column", ["size", "period", "deadline", "jitter", "src", "stream"])
-def test_cells_that_are_no_numbers_are_told_where(cell: str, column: str) -> None:
+def test_errors_of_cells_without_a_number_name_the_place(cell: str, column: str) -> None:
     names = TASK.splitlines()[0].split(",")
     row = ["0", "0", "[2]", "120", "1000000", "500000", "1000000"]
     row[names.index(column)] = cell
@@ -311,6 +312,6 @@ def test_cells_that_are_no_numbers_are_told_where(cell: str, column: str) -> Non
         (TASK + '1,"' + "0" * 200_000 + '",[2],120,1000000,500000,1000000\n', TOPO),
     ],
 )
-def test_cells_without_end_are_told(task: str, topo: str) -> None:
+def test_very_long_cells_are_errors(task: str, topo: str) -> None:
     with pytest.raises(InputError, match=r"(task|topo).csv:\d+: "):
         scenario(task, topo)

@@ -1,4 +1,4 @@
-"""YANG data is what the published modules say, and what makes it wrong is found."""
+"""YANG data conforms to the published modules, and data that violates them is found."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rich() -> dict[str, Any]:
 
 
 def policed(ats: bool) -> dict[str, Any]:
-    """The same with filters, stream gates, meters; or with ATS schedulers."""
+    """The same Plan with filters, stream gates and meters, or with ATS schedulers."""
     document = dict(rich())
     network = Network(document)
     node = next(number for number, one in enumerate(network.nodes) if one["name"] == "left")
@@ -86,7 +86,7 @@ def policed(ats: bool) -> dict[str, Any]:
     [rich(), policed(False), policed(True), plan(load(HERE / "policed.yaml")).document],
     ids=["rich", "psfp", "ats", "policed"],
 )
-def test_every_node_is_as_the_modules_say(document: dict[str, Any]) -> None:
+def test_the_data_of_every_node_conforms_to_the_modules(document: dict[str, Any]) -> None:
     done = export(document, ["yang"])
     texts = {name: text for name, text in done.files.items() if name.endswith("yang.xml")}
     assert len(texts) == len(document["nodes"])
@@ -96,12 +96,12 @@ def test_every_node_is_as_the_modules_say(document: dict[str, Any]) -> None:
 
 @published
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(SCENARIOS)))
-def test_a_shipped_scenario_is_as_the_modules_say(path: Path) -> None:
+def test_the_data_of_a_shipped_scenario_conforms_to_the_modules(path: Path) -> None:
     document = plan(load_variants(path)[0]).document
     done = export(document, ["yang"])
     texts = {name: text for name, text in done.files.items() if name.endswith("yang.xml")}
     assert len(texts) == len(document["nodes"])
-    # Large networks have many nodes of a kind: some are enough.
+    # Large networks have many nodes of the same kind: some 20 nodes are checked.
     check_all(dict(list(texts.items())[:: max(1, len(texts) // 20)]), MODULES)
 
 
@@ -116,7 +116,7 @@ def test_a_shipped_scenario_is_as_the_modules_say(path: Path) -> None:
         ("<bridge-name>left</bridge-name>", "<bridge-name>right</bridge-name>"),
     ],
 )
-def test_known_traps_are_traps(what: str, becomes: str) -> None:
+def test_known_violations_are_found(what: str, becomes: str) -> None:
     text = export(rich(), ["yang"]).files["left/yang.xml"]
     assert what in text
     with pytest.raises(InputError):
@@ -129,7 +129,7 @@ def test_identities_have_the_prefix_that_is_compared() -> None:
     assert text.count("<supported-list-max>") == text.count("<gate-parameter-table")
 
 
-def test_a_missing_program_or_module_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_or_module_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = export(rich(), ["yang"]).files["left/yang.xml"]
     with pytest.raises(BackendError, match="libyang2-tools"):
         check(text, tmp_path, program="no-such-yanglint")

@@ -1,4 +1,4 @@
-"""Figures of other tools' files: recorded ones exactly, damaged ones as one line."""
+"""Figures from files of other tools: exact for recordings, one line of error for damaged files."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ RTC = (
     "RtcRttMax=0 [us] | RtcRttAvg=0.000000 [us] | RtcOnewayMin=9223372036854775807 [us] | "
     "RtcOnewayMax=-9223372036854775808 [us] | RtcOnewayAvg=0.000000 [us] | \n"
 )
-"""A line of the log as the sources of the program print it."""
+"""A line of the log, in the format of the program's source code."""
 
 
 def test_rtc_testbenchs_log(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Logs of ptp4l and phc2sys: recorded ones exactly; the gate opens and closes as it does on real hosts."""
+"""Logs of ptp4l and phc2sys: exact figures of recordings; the synchronisation gate opens as on real hosts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tsnbench.errors import InputError
 from tsnbench.foreign_files.linuxptp import SyncMeasures, measure_sync
 
 RECORDED = Path(__file__).parents[1] / "captures"
-"""Two ptp4l of linuxptp 3.1.1 over a virtual link, software stamps, clocks that nobody steers."""
+"""Two instances of ptp4l (linuxptp 3.1.1) over a virtual link: software stamps, free-running clocks."""
 
 
 def written(lines: Iterable[str], folder: Path) -> SyncMeasures:
@@ -72,7 +72,7 @@ def test_the_gate_opens_and_closes(tmp_path: Path) -> None:
     (one,) = written([*START, *offsets(105, 120)], tmp_path)["clocks"]
     gate = one["gate"]
     assert gate is not None
-    # The first good offset is that of 105 s, 5 s after the log's begin.
+    # The first good offset is at 105 s, 5 s after the first line of the log.
     assert (gate["open"], gate["first_open_ns"], gate["closed"]) == (True, 15 * 10**9, 0)
     assert gate["open_ns"] == 4 * 10**9
     bad = [*START, *offsets(105, 120), *offsets(120, 121, 400), *offsets(121, 125)]

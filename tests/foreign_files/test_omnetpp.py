@@ -1,4 +1,4 @@
-"""Result files of OMNeT++: times of vectors exactly, statistics and counts of scalar files, damaged lines."""
+"""Result files of OMNeT++: exact times of vectors, statistics and counts of scalar files, damaged lines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import measure_foreign
 
-# Written here in OMNeT++'s text format; the times of x are those of INET 4.5.4 for tests of the exporter.
+# Written for these tests in OMNeT++'s text format; the times of x are from INET 4.5.4, as in tests of the
+# export.
 VECTORS = r"""version 3
 run General-0-20261122-10:00:00-1
 attr configname General
@@ -78,7 +79,7 @@ def test_statistics_and_counts_of_a_scalar_file(tmp_path: Path) -> None:
     assert delay["mean"] == pytest.approx(17028.5)
 
 
-def test_a_statistic_of_a_vector_that_is_there_is_no_second_figure(tmp_path: Path) -> None:
+def test_a_statistic_of_a_recorded_vector_adds_no_second_figure(tmp_path: Path) -> None:
     found = measure_foreign(
         written(VECTORS + SCALARS.partition("\n")[2].replace("run General-0\n", ""), tmp_path)
     )

@@ -1,4 +1,4 @@
-"""What a file is, by its content: one word on it and on what can be done, never a traceback."""
+"""Recognition of files by content: one line names the format and the next step, without a traceback."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ CONTENTS: dict[str, bytes] = {
 }
 
 
-def test_every_format_has_a_content_here() -> None:
+def test_every_format_has_an_example() -> None:
     assert list(CONTENTS) == [one.name for one in FORMATS]
 
 
@@ -91,7 +91,7 @@ def test_import_says_what_is_no_csv(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe\x00\x00"])
-def test_what_nobody_knows_is_said_in_one_line(content: bytes, tmp_path: Path) -> None:
+def test_an_unknown_format_is_one_line_of_error(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
     assert recognise(path) is None

@@ -1,4 +1,4 @@
-"""The dissector in tshark itself: every field of frames that are written here, octet by octet."""
+"""The dissector in tshark: every field of frames that these tests write octet by octet."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def capture(payloads: list[bytes], into: Path) -> Path:
 
 
 def dissected(path: Path, home: Path, *words: str) -> list[list[str]]:
-    """The fields that tshark prints, with the plugins of this home."""
+    """The fields that tshark prints with the plugins of this home directory."""
     tshark = shutil.which("tshark")
     if tshark is None:
         pytest.skip("needs tshark")
@@ -77,7 +77,7 @@ def test_tshark_prints_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_an_own_file_is_replaced_and_no_other(tmp_path: Path) -> None:
+def test_only_a_file_of_tsnbench_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / NAME
     words = ["wireshark", "install", "--folder", str(tmp_path)]
     path.write_text(dissector().splitlines()[0] + "\n-- older\n")
@@ -108,7 +108,7 @@ TELEGRAM = ("type", "fcs_good", "version", "length")
                 ("pull request", "1", "256", "256"): 12,
             },
         ),
-        # Half of them have a header of 16 octets.
+        # 20 of the 40 telegrams have a header of 16 octets.
         ("trdp_version_2", {("process data (TSN)", "1", "2", "24"): 40}),
         (
             "trdp_message_data",
@@ -137,7 +137,8 @@ def test_telegrams_of_tcnopen(tmp_path: Path, name: str, expected: dict[tuple[st
 def test_a_damaged_telegram_has_a_wrong_check_sequence(tmp_path: Path) -> None:
     install(tmp_path / FOLDER)
     content = bytearray(gzip.decompress((RECORDED / "trdp_process_data.pcap.gz").read_bytes()))
-    # The begin of the file, of the frame, of UDP's payload: the second octet of the sequence counter.
+    # Headers of the file, of the packet, and up to UDP's payload; then the second octet of the sequence
+    # counter.
     content[24 + 16 + 42 + 1] ^= 1
     path = tmp_path / "damaged.pcap"
     path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""A lab of hosts in namespaces of this machine; each has an ssh server, unpacked and not installed."""
+"""A lab of hosts in namespaces of this machine; each host has an ssh server, which need not be installed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ streams:
 
 @dataclass
 class Rig:
-    """A lab that is up, and a scenario of its network."""
+    """A running lab, and a scenario for its network."""
 
     folder: Path
     made: lab.Lab
@@ -46,7 +46,7 @@ class Rig:
         return load_inventory(self.made.inventory)
 
     def ssh(self, host: str, words: str) -> subprocess.CompletedProcess[str]:
-        """A command on a host, beside tsnbench."""
+        """Run a command on a host with another ssh connection than tsnbench's."""
         told = [*self.made.ssh.split(), "-o", "BatchMode=yes", host, words]
         return subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
 
@@ -56,7 +56,7 @@ class Rig:
         return done.stdout
 
     def state(self) -> dict[str, list[str]]:
-        """All that a run may change on the hosts, as their own tools say it."""
+        """All settings that a run may change on the hosts, as the hosts' own tools print them."""
         looks = (
             "ip -d -o link | sed 's/ qlen [0-9]*//; s/ qdisc [a-z_]*//; s/ state [A-Z]*//'",
             "ip -o -4 addr",
@@ -74,7 +74,7 @@ class Rig:
 
 @pytest.fixture(scope="session")
 def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """One lab for all tests: what one of them leaves behind, the next one sees."""
+    """One lab for all tests: each test sees what the earlier ones left behind."""
     if why := lab.cells.missing(SSHD):
         pytest.skip(why)
     folder = tmp_path_factory.mktemp("hosts")
@@ -96,7 +96,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
 
 @pytest.fixture
 def by_hand(rig: Rig, tmp_path: Path) -> Iterator[Path]:
-    """The lab, whose bridge has no shell: somebody else configures it."""
+    """The lab, with a bridge that has no shell: the test configures it by hand."""
     lines = rig.made.inventory.read_text().splitlines(keepends=True)
     own = next(line for line in lines if line.lstrip().startswith("s: {ssh: s"))
     lines.remove(own)

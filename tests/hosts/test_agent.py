@@ -1,4 +1,4 @@
-"""The agent by itself, on this machine: orders, their undo, and every way in which a controller can go."""
+"""The agent alone, on this machine: steps, their undo, and every kind of loss of the controller."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="hosts are worked with
 
 @dataclass(frozen=True)
 class Here:
-    """This machine, with a state folder and folders for temporary files of its own."""
+    """This machine as a host, with its own folder for states and its own folder for temporary files."""
 
     folder: Path
     path: str = os.environ["PATH"]
     before: str = ""
-    """A line of the shell that a login would run first."""
+    """A shell command that a login would run first."""
 
     @property
     def scope(self) -> str:
@@ -90,7 +90,7 @@ def test_steps_are_undone_in_reverse_and_only_those_that_succeeded(here: Here, t
         [
             Step(("mkdir", str(folder)), undo=(("rmdir", str(folder)),)),
             touch(file),
-            # It fails, so what it would have undone stays: somebody else made it.
+            # The step fails, so its undo command must not run.
             Step(("mkdir", str(folder)), undo=(("touch", str(tmp_path / "harm")),)),
             touch(tmp_path / "never"),
         ]
@@ -104,7 +104,7 @@ def test_steps_are_undone_in_reverse_and_only_those_that_succeeded(here: Here, t
     assert not (tmp_path / "never").exists()
 
 
-def test_what_cannot_be_undone_is_said(here: Here, tmp_path: Path) -> None:
+def test_a_failed_undo_is_reported(here: Here, tmp_path: Path) -> None:
     host = connect(here)
     host.open()
     host.steps([touch(tmp_path / "a"), Step(("true",), undo=(("rmdir", "/nowhere/at/all"),))])
@@ -112,7 +112,7 @@ def test_what_cannot_be_undone_is_said(here: Here, tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
-def test_undo_keeps_the_conversation(here: Here, tmp_path: Path) -> None:
+def test_undo_keeps_the_connection(here: Here, tmp_path: Path) -> None:
     host = connect(here)
     host.open()
     host.steps([touch(tmp_path / "a")])
@@ -146,7 +146,7 @@ def test_the_end_of_the_connection_undoes_everything(here: Here, tmp_path: Path)
     host.start("sleeper", ["sh", "-c", f"trap '' TERM; touch {tmp_path}/b; sleep 60"])
     assert host._connection._process is not None
     host._connection._process.kill()
-    # The process that is killed is the agent itself here: nobody is left to undo.
+    # In this test the killed process is the agent itself, so no process is left to undo the steps.
     host.restore()
     assert (tmp_path / "a").exists()
     again = connect(here)
@@ -181,7 +181,7 @@ def test_a_long_step_does_not_silence_the_beats(
     assert host.restore() == []
 
 
-def test_a_login_may_talk(tmp_path: Path) -> None:
+def test_output_of_a_login_is_ignored(tmp_path: Path) -> None:
     host = connect(Here(tmp_path, before="echo Welcome; echo '@all'; echo warning >&2"))
     assert host.open().left == 0
     assert host.steps([Step(("echo", "x"))])[0].out == "x\n"
@@ -213,7 +213,7 @@ def test_another_machine_is_refused_by_name(here: Here) -> None:
     assert "hint:" in str(error.value)
 
 
-def test_who_is_not_root_is_told(tmp_path: Path) -> None:
+def test_a_login_without_root_is_an_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     words = "setpriv --reuid 65534 --regid 65534 --clear-groups"
 
@@ -225,7 +225,7 @@ def test_who_is_not_root_is_told(tmp_path: Path) -> None:
         connect(Nobody(tmp_path)).open()
 
 
-def test_a_folder_in_which_nothing_may_run_is_passed_over(tmp_path: Path) -> None:
+def test_a_folder_mounted_with_noexec_is_not_used(tmp_path: Path) -> None:
     class Strict(Here):
         def command(self, words: list[str]) -> list[str]:
             script = 'mount -t tmpfs -o noexec tmpfs "$1" && shift && exec "$@"'
@@ -262,7 +262,7 @@ def test_paths_stay_in_the_work_folder(here: Here) -> None:
     host.restore()
 
 
-def test_what_is_no_order_is_answered_or_ends_the_conversation(here: Here, tmp_path: Path) -> None:
+def test_unknown_requests_are_errors_and_garbage_ends_the_connection(here: Here, tmp_path: Path) -> None:
     host = connect(here)
     host.open()
     host.steps([touch(tmp_path / "a")])
@@ -300,7 +300,7 @@ def test_no_name_of_a_host_is_an_option_or_a_command(name: str) -> None:
         reach(f"netns://{name}" if name != "" else "netns://")
 
 
-def test_words_are_quoted_for_the_shell_there() -> None:
+def test_words_are_quoted_for_the_remote_shell() -> None:
     words = Ssh("root@host").command(["sh", "-c", "echo $1", "x", "a b'; reboot"])
     assert words[-1] == """sh -c 'echo $1' x 'a b'"'"'; reboot'"""
     assert words[-3:-1] == ["--", "root@host"]

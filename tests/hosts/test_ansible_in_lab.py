@@ -1,6 +1,6 @@
-"""The four plays of ``--to ansible`` against a lab, and ``--on hosts`` with the same Plan beside them.
+"""The four plays of ``--to ansible`` in a lab, compared with ``--on hosts`` and the same Plan.
 
-Ansible is another project's program: ``TSNBENCH_ANSIBLE`` names a folder that has it.
+Ansible is another project's program: ``TSNBENCH_ANSIBLE`` names a folder with its programs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .conftest import SSHD
 pytestmark = pytest.mark.skipif(
     not os.environ.get("TSNBENCH_ANSIBLE"), reason="TSNBENCH_ANSIBLE names no folder with Ansible's programs"
 )
-# Without a bridge: frames of raw sockets cross a wire with their tags also where no VLAN driver is.
+# A network without a bridge: frames of raw sockets keep their tags on a wire even without a VLAN driver.
 SCENARIO = """\
 name: wire
 duration: 1 s
@@ -92,7 +92,7 @@ def test_plays_measure_what_a_run_on_hosts_measures(made: tuple[Plan, lab.Lab], 
     if subprocess.run(vlan, capture_output=True, check=False).returncode == 0:
         must(ready)
     else:
-        # This kernel has no VLAN driver: the play stops there and says where. Links are up by then.
+        # This kernel has no VLAN driver: the play stops with that error, after the links are up.
         assert ready.returncode != 0
         assert "Unknown device type" in ready.stdout
     must(play("scenario", "-e", "tsnbench_lead_s=12"))
@@ -103,13 +103,13 @@ def test_plays_measure_what_a_run_on_hosts_measures(made: tuple[Plan, lab.Lab], 
     captures = ["--tx", results / "a/eth1.pcap", "--rx", results / "b/eth1.pcap"]
     words = [sys.executable, "-m", "tsnbench", "measure", *captures, "--json"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    # A capture of a port has frames of both directions.
+    # The capture of a port has the frames of both directions.
     of_plays = counted(json.loads(done.stdout), lambda path: path["stream"].startswith("tsnbench/"))
     run = plan.run(on=Hosts(load_inventory(up.inventory)), into=tmp_path / "run")
     assert of_plays == counted(run.measures()) == [(500, 500, 0), (1000, 1000, 0)]
 
 
 def counted(measures: dict, wanted: Callable[[dict], bool] = lambda _: True) -> list[tuple[int, int, int]]:
-    """Of each stream the frames that were sent, that came, and that were lost."""
+    """For each stream the numbers of frames that were sent, received and lost."""
     counts = [path["count"] for path in measures["paths"] if wanted(path)]
     return sorted((one["sent"], one["received"], one["lost"]) for one in counts)

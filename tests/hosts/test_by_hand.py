@@ -1,6 +1,6 @@
-"""Checklists of devices by hand: exact numbers, and no run without a confirmation.
+"""Checklists for devices that are configured by hand: exact numbers, and no run without a confirmation.
 
-``TSNBENCH_UPDATE=1`` writes the checklists anew; read the difference before keeping it.
+``TSNBENCH_UPDATE=1`` writes the checklists anew; check the difference before you keep it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ FLEXTEST = ROOT / "scenarios/papers/flextest"
 
 
 def rich() -> tuple[PlanDocument, Inventory]:
-    """A Plan whose bridges filter what arrives, on a lab where all of them are configured by hand."""
+    """A Plan whose bridges filter received frames, on a lab in which all bridges are configured by hand."""
     return lab_with("exports/policed")
 
 
 def lab_with(scenario: str) -> tuple[PlanDocument, Inventory]:
-    """The Plan of a scenario of the tests, and its own network as a lab."""
+    """The Plan of a scenario of the tests, and a lab with the same network."""
     document = plan(load(ROOT / f"tests/{scenario}.yaml")).document
     return document, lab_of(document)
 
 
 def lab_of(document: PlanDocument) -> Inventory:
-    """The network of a Plan as a lab: what talks and listens are hosts, all others devices by hand."""
+    """The network of a Plan as a lab: talkers and listeners are hosts, other nodes are configured by hand."""
     ends = {one["talker"] for one in document["streams"]}
     ends |= {listener["node"] for one in document["streams"] for listener in one["listeners"]}
     own: dict[int, list[int]] = {}
@@ -67,7 +67,7 @@ def tas() -> Checklist:
     return made(document, load_inventory(FLEXTEST / "lab.yaml"), "falcon")
 
 
-def test_checklists_are_as_they_were() -> None:
+def test_checklists_are_the_golden_files() -> None:
     texts = {"falcon-tas": tas().file}
     for scenario in SCENARIOS:
         document, inventory = lab_with(scenario)
@@ -91,7 +91,7 @@ def test_a_gate_list_is_there_to_the_nanosecond() -> None:
     assert f"base time {port['gates']['base_time_ns']} ns" in text
 
 
-def test_only_what_concerns_the_device_counts() -> None:
+def test_the_hash_covers_only_the_devices_own_settings() -> None:
     document, inventory = rich()
     name = next(name for name in inventory.devices if name != "unused")
     before = made(document, inventory, name).hash
@@ -106,7 +106,7 @@ def test_only_what_concerns_the_device_counts() -> None:
     assert made(other, inventory, name).hash != before
 
 
-def test_nothing_runs_without_the_line_of_this_very_checklist() -> None:
+def test_a_run_requires_the_confirmation_of_exactly_this_checklist() -> None:
     one = tas()
     assert not one.confirmed(None)
     # The file as it is written does not confirm itself.
@@ -126,7 +126,7 @@ def test_nothing_runs_without_the_line_of_this_very_checklist() -> None:
             one.require(content, "falcon.txt")
 
 
-def test_what_no_hand_can_do_in_time_is_told() -> None:
+def test_changes_during_the_run_cannot_be_made_by_hand() -> None:
     document, inventory = lab_with("exports/rich")
     changed = copy.deepcopy(document)
     port = next(one for one in changed["ports"] if one["name"] == "left -> right")
@@ -139,6 +139,6 @@ def test_what_no_hand_can_do_in_time_is_told() -> None:
     )
 
 
-def test_a_device_that_the_plan_does_not_use_has_none() -> None:
+def test_a_device_that_the_plan_does_not_use_has_no_checklist() -> None:
     document, inventory = rich()
     assert checklist(document, map_plan(inventory, document, {}), inventory.devices["unused"]) is None

@@ -1,4 +1,4 @@
-"""Devices in a run: nothing runs before somebody has confirmed what was configured by hand."""
+"""Devices in a run: no run starts before somebody confirms the configuration by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .conftest import SCENARIO, Rig
 
 
 def of_hosts(rig: Rig) -> dict[str, list[str]]:
-    """The state of all but the bridge, whose timers run."""
+    """The state of all hosts except the bridge, whose timers change."""
     return {name: said for name, said in rig.state().items() if name != "s"}
 
 
@@ -33,14 +33,14 @@ def test_what_nobody_has_confirmed_is_refused(rig: Rig, by_hand: Path) -> None:
     assert "found no such file" in str(error.value)
     assert "has just been written there" in str(error.value)
     assert not (by_hand.parent / "run").exists()
-    # It is there now, and says so; what somebody ticks in it stays.
+    # The file exists now, and the message says so; boxes that somebody ticks stay ticked.
     ticked = file.read_text().replace("[ ]", "[x]", 1)
     assert ticked != file.read_text()
     file.write_text(ticked)
     with pytest.raises(InputError, match="found none") as error:
         rig.plan.run(on=hosts, into=by_hand.parent / "run")
     assert file.read_text() == ticked
-    # The confirmation of another Plan's checklist is none, and that checklist is replaced.
+    # The confirmation of another Plan's checklist is not valid, and that checklist is replaced.
     other = read_scenario(SCENARIO.replace("100 Mbit/s", "1 Gbit/s"))[0].plan()
     inventory = load_inventory(by_hand)
     mapped = map_plan(inventory, other.document, {})
@@ -54,7 +54,7 @@ def test_what_nobody_has_confirmed_is_refused(rig: Rig, by_hand: Path) -> None:
 
 
 def test_hosts_have_the_phase_of_devices() -> None:
-    """Devices count cycles from 1970: a run's instants are whole cycles after that, whatever a cycle is."""
+    """Devices count cycles from 1970, so the zero of a run is a whole number of cycles after 1970."""
     gates = "shapers: {s -> b: {gates: {entries: [{open: all, for: 70 us}, {open: [3], for: 21 us}]}}}\n"
     document = read_scenario(SCENARIO + gates)[0].plan().document
     now_ns = 1_800_000_000_123_456_789
@@ -63,7 +63,7 @@ def test_hosts_have_the_phase_of_devices() -> None:
     assert 0 <= found - now_ns - 2 * 10**9 < 91_000
 
 
-def test_a_file_of_somebody_is_not_written_over(rig: Rig, by_hand: Path) -> None:
+def test_a_file_of_the_user_is_not_overwritten(rig: Rig, by_hand: Path) -> None:
     file = by_hand.parent / "s.txt"
     file.write_text("my notes of that switch\n")
     with pytest.raises(InputError, match="found another file"):
@@ -71,7 +71,7 @@ def test_a_file_of_somebody_is_not_written_over(rig: Rig, by_hand: Path) -> None
     assert file.read_text() == "my notes of that switch\n"
 
 
-def test_what_is_confirmed_runs_and_is_kept(rig: Rig, by_hand: Path) -> None:
+def test_a_confirmed_checklist_allows_the_run_and_is_kept(rig: Rig, by_hand: Path) -> None:
     before = of_hosts(rig)
     file = by_hand.parent / "s.txt"
     words = ["doctor", "--hosts", str(by_hand), "--for", str(rig.scenario), "--json"]

@@ -1,4 +1,4 @@
-"""``tsnbench doctor --hosts`` in a lab of namespaces: what it says, and that it leaves nothing."""
+"""``tsnbench doctor --hosts`` in a lab of namespaces: its findings; the hosts stay unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def found(*words: str | Path) -> dict[tuple[str, str], dict[str, str]]:
     return {(one["room"], one["name"]): one for one in json.loads(said)}
 
 
-def test_a_lab_that_fits_is_said_to(rig: Rig) -> None:
+def test_a_lab_that_can_run_the_plan(rig: Rig) -> None:
     before = rig.state()
     code, said = doctor("--hosts", rig.made.inventory, "--for", rig.scenario)
     assert code == 0, said
@@ -64,7 +64,7 @@ def test_a_host_that_is_not_there_is_exit_code_3(rig: Rig, tmp_path: Path) -> No
     lab.write_text(text)
     code, said = doctor("--hosts", lab, "--for", rig.scenario)
     assert (code, "c could not be examined" in said) == (3, True), said
-    # The others are examined all the same.
+    # The other hosts are still examined.
     assert "a\n  ok       reached" in said
 
 
@@ -82,8 +82,8 @@ def test_gates_need_a_kernel_that_has_them(rig: Rig, tmp_path: Path) -> None:
     assert seen["a", "traffic control"]["state"] == "ok"
 
 
-def test_one_host_is_held_against_every_node(rig: Rig, tmp_path: Path) -> None:
-    """``a`` has one wire: it can be a station, and no bridge; ``s`` can be both."""
+def test_one_host_is_compared_with_every_node(rig: Rig, tmp_path: Path) -> None:
+    """``a`` has one wire: it can be a station but not a bridge; ``s`` can be either."""
     before = rig.state()
     words = ("--on", "a", "--for", rig.scenario)
     code, said = doctor(*words)
@@ -94,7 +94,7 @@ def test_one_host_is_held_against_every_node(rig: Rig, tmp_path: Path) -> None:
     assert "3 ports, and it has 1 free interfaces (eth1)" in seen["a", "as s: ports"]["found"]
     assert seen["a", "as s: ports"]["remedy"]
     assert found("--on", "s", "--for", rig.scenario)["s", "as s"]["state"] == "ok"
-    # What no kernel here has, no node can be.
+    # Gates need a capability that no kernel of the lab has, so no host can be such a node.
     gated = tmp_path / "gated.yaml"
     gates = "{gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}"
     gated.write_text(SCENARIO + f"shapers: {{a -> s: {gates}, c -> s: {gates}, s -> b: {gates}}}\n")

@@ -1,6 +1,6 @@
-"""Inventories: what each key becomes, and what people read when one is wrong.
+"""Inventories: the value of each key, and the messages for wrong ones.
 
-``TSNBENCH_UPDATE=1 pytest tests/hosts/test_inventory.py`` writes the words anew; read them then.
+``TSNBENCH_UPDATE=1 pytest tests/hosts/test_inventory.py`` writes the messages anew; check them then.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ CASES = sorted((Path(__file__).parent / "errors").glob("*.[yj]*"))
 
 
 def host(**keys: str) -> Host:
-    """A host from its keys as written, besides those that every host has."""
+    """A host with these keys, besides the keys that every host has."""
     more = "".join(f", {key}: {value}" for key, value in keys.items())
     return read_inventory(f"hosts: {{a: {{ssh: a, ports: {{p: eth0}}{more}}}}}").hosts["a"]
 
 
-def test_every_key_becomes_what_it_says() -> None:
+def test_every_key_has_its_value() -> None:
     lab = read_inventory(LAB, "labs/lab.yaml")
     settings = ("governor", "turbo", "smt", "throttling", "interrupts")
     ports = {"left": "enp3s0", "right": "enp4s0", "time": "enp5s0"}
@@ -61,7 +61,7 @@ def test_every_key_becomes_what_it_says() -> None:
     assert [one.by_hand for one in lab.devices.values()] == [True, False]
 
 
-def test_what_is_not_written_has_the_values_of_the_reference() -> None:
+def test_absent_keys_have_the_defaults_of_the_reference() -> None:
     lab = read_inventory(ONE)
     assert lab.hosts["a"] == Host("a", "a", {"p": "eth0"}, (), (), "", Clock.HARDWARE, "")
     assert lab.sync == SyncBounds(100, 1_000, 10 * 10**9, 300 * 10**9, 10, 60 * 10**9)
@@ -174,7 +174,7 @@ def test_hosts_are_read_from_a_list_of_ansible(tmp_path: Path) -> None:
     }
     assert lab.wires == (Wire(End("zgw6", "left"), End("zgw7", "right")),)
     assert lab.sync.below_ns == 50
-    # A file of either kind is told by what is in it.
+    # The format of a file follows from its content.
     (tmp_path / "hosts.json").write_text(text)
     (tmp_path / "lab.yaml").write_text(LAB)
     assert load_inventory(tmp_path / "hosts.json").hosts == lab.hosts
@@ -201,7 +201,7 @@ def test_only_regular_files_are_read(path: str, tmp_path: Path, monkeypatch: pyt
 
 
 @given(st.text(max_size=80))
-def test_no_text_breaks_it(text: str) -> None:
+def test_any_text_is_read_or_is_an_error(text: str) -> None:
     for whole in (text, f"hosts: {{a: {{ssh: {text}, ports: {{p: eth0}}}}}}", f"{ONE}\nwires: [{text}]"):
         with suppress(ScenarioErrors):
             read_inventory(whole)

@@ -1,4 +1,4 @@
-"""``tsnbench lab down`` removes what ``lab up`` made, and nothing else, whatever its note says."""
+"""``tsnbench lab down`` removes only what ``lab up`` made, whatever the note in the folder says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lab in a guest: hosts with own clocks, gates and stamps, held against ``--on vm`` and the simulator."""
+"""A lab in a guest: hosts with own clocks, gates and stamps, compared with ``--on vm`` and the simulator."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ from tsnbench.scenario import read_scenario
 from .conftest import SSHD
 
 LASTS_S = 1800
-"""A guest whose tests were killed ends by itself."""
+"""After this time the guest ends by itself, also when its tests were killed."""
 WITHIN = "3ns"
-"""Two clocks that ptp4l keeps within 1 ns of each other, and stamps of whole ns. Everything else of these
-delays is the cards': frames wait at every hop until a gate opens."""
+"""Two clocks that ptp4l keeps within 1 ns of each other, and stamps of whole ns.
+
+All other parts of the delays are exact, as the cards' gates decide them: frames wait at every hop until a
+gate opens.
+"""
 EXACT = """\
 name: exact
 duration: 100 ms
@@ -60,7 +63,7 @@ shapers:
 
 @dataclass
 class Guest:
-    """A lab that is up, and a connection to all of its hosts that lasts."""
+    """A running lab, and a lasting connection to all of its hosts."""
 
     made: lab.Lab
     hosts: Hosts
@@ -88,7 +91,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     hosts = Hosts(load_inventory(made.inventory), campaign=True)
     try:
         yield Guest(made, hosts, plan)
-        # Nothing of what a run changes is left.
+        # A run leaves none of its changes on the hosts.
         hosts.close()
     finally:
         if before is None:
@@ -101,7 +104,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
 
 @pytest.fixture(scope="module")
 def exact(there: Guest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    """The same Plan on all three."""
+    """Runs of the same Plan in the simulator, in the guest and on the hosts."""
     into = tmp_path_factory.mktemp("exact")
     return {
         "simulation": there.plan.run(on=Simulation(), into=into / "simulation"),
@@ -115,8 +118,8 @@ def compare(*runs: Run) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_delays_are_those_of_the_guest_and_of_the_simulator(exact: dict[str, Run]) -> None:
-    """By ``tsnbench compare``, and frame by frame."""
+def test_delays_are_the_same_on_hosts_in_the_guest_and_in_the_simulator(exact: dict[str, Run]) -> None:
+    """Compare with ``tsnbench compare``, and frame by frame."""
     done = compare(*exact.values())
     assert done.returncode == 0, done.stdout
     assert "20 of 20 quantities agree" in done.stdout
@@ -124,16 +127,16 @@ def test_delays_are_those_of_the_guest_and_of_the_simulator(exact: dict[str, Run
     frames = [run.frames().sort("path", "seq") for run in exact.values()]
     apart = frames[2]["delay_ns"] - frames[0]["delay_ns"]
     assert len(apart) == 200
-    # In one of three runs a single frame was 2.3 us apart; why, is not known.
+    # In one of three runs a single frame differed by 2.3 us; the cause is unknown.
     assert (apart.abs() <= 3).sum() >= 198
 
 
 def test_true_delays_are_within_the_bars(exact: dict[str, Run]) -> None:
-    """The simulator's delays are the true ones: gates decide all of them. Readings come every 500 ms."""
+    """The simulator's delays are the true ones, as gates decide all of them. Clocks are read every 500 ms."""
     true, found = (exact[name].frames().sort("path", "seq") for name in ("simulation", "hosts"))
     assert found["uncertainty_ns"].null_count() == 0
     assert ((found["delay_ns"] - true["delay_ns"]).abs() <= found["uncertainty_ns"]).all()
-    # 1 ppm for at most 0.6 s at both ends, and some ns of readings.
+    # A drift of 1 ppm for at most 0.6 s at both ends, and the uncertainty of readings of some ns.
     assert found["uncertainty_ns"].max() <= 1_300
     stamps = json.loads((exact["hosts"].folder / "stamps.json").read_text())
     for name in "abc":
@@ -142,7 +145,7 @@ def test_true_delays_are_within_the_bars(exact: dict[str, Run]) -> None:
 
 
 def test_cards_keep_gates_and_stamp(exact: dict[str, Run]) -> None:
-    """Nothing of it was the kernel's: gates are offloaded, and every stamp of this Plan is a card's."""
+    """The kernel does neither: gates are offloaded, and cards stamp all frames of this Plan."""
     folder = exact["hosts"].folder
     told = json.loads((folder / "manifest.json").read_text())["host"]
     assert set(told["stamps"].values()) == {"hardware"}
@@ -165,7 +168,7 @@ def test_every_host_has_a_clock_of_its_own_that_is_read(exact: dict[str, Run], t
 
 
 def test_shifted_gates_are_found(exact: dict[str, Run], there: Guest, tmp_path: Path) -> None:
-    """A host whose gates open 50 us late, behind everybody's back."""
+    """The gates of one host open 50 us late; the change bypasses tsnbench."""
     words = next(step.argv for step in there.hosts._jobs["a"].setup if "taprio" in step.argv)
     place = words.index("base-time") + 1
     later = [*words[:place], str(int(words[place]) + 50_000), *words[place + 1 :]]
@@ -182,7 +185,7 @@ def test_shifted_gates_are_found(exact: dict[str, Run], there: Guest, tmp_path: 
 def test_a_clock_that_is_off_rejects_the_attempt_and_the_next_one_is_valid(
     there: Guest, tmp_path: Path
 ) -> None:
-    """The receiver's card alone, in the middle of a run: behind it, as its ptp4l is told by nobody."""
+    """Only the receiver's card steps in the middle of a run; its ptp4l is not informed."""
     plan = read_scenario(EXACT.replace("duration: 100 ms", "duration: 3 s"))[0].plan()
     number = list(there.hosts.inventory.hosts).index("b")
     stepped: list[int] = []
@@ -235,7 +238,7 @@ def test_a_lab_ends_also_after_a_kill(tmp_path: Path, whom: str) -> None:
     emulator = int((folder / record.PROCESS).read_text())
     if whom == "guest":
         os.kill(emulator, signal.SIGKILL)
-        # It says that the guest has ended, and leaves nothing.
+        # The process reports that the guest has ended, and removes the folder.
         assert making.wait(timeout=60) == 3
         assert not folder.exists()
     else:

@@ -1,4 +1,4 @@
-"""Plans on labs: explicit, by equal names, by wires; and why a Plan has no place."""
+"""Plans on labs: explicit mappings, equal names, wires; and the reasons why a Plan does not fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tsnbench.scenario import read_scenario
 
 
 def document(links: str, streams: str, stations: str = "[cam, dst]", bridges: str = "[s1]") -> PlanDocument:
-    """A Plan with these links; each stream as ``talker>listener``."""
+    """A Plan with these links; each stream is written as ``talker>listener``."""
     written = "".join(
         f"  x{number}: {{from: {one.split('>')[0]}, to: {one.split('>')[1]}, period: 1 ms, frame: 100 B}}\n"
         for number, one in enumerate(streams.split())
@@ -36,7 +36,7 @@ LINE = document("cam -- s1, s1 -- dst", "cam>dst")
 
 
 def lab(wires: str, hosts: str, devices: str = "", more: str = "") -> Inventory:
-    """Machines whose ports are those that their wires name."""
+    """Machines with the ports that their wires name."""
     ends = re.findall(r"([\w-]+)\.(\w+)", wires)
 
     def machine(name: str, first: str) -> str:
@@ -84,7 +84,7 @@ def test_what_is_given_comes_before_the_map_and_the_map_before_equal_names() -> 
     assert map_plan(mapped, LINE, {"cam": "cam"}).machines["cam"] == "cam"
 
 
-def test_wires_say_what_is_left() -> None:
+def test_wires_decide_what_is_left() -> None:
     inventory = lab("a.p - sw.p1, sw.p2 - b.p", "a b", "sw")
     mapped = map_plan(inventory, LINE, {})
     assert mapped.machines == {"cam": "a", "dst": "b", "s1": "sw"}
@@ -135,7 +135,7 @@ def test_talkers_and_listeners_are_hosts() -> None:
     )
 
 
-def test_why_there_is_no_place() -> None:
+def test_reasons_why_a_plan_does_not_fit() -> None:
     two = lab("a.p - b.p", "a b")
     assert refusal(two) == (
         "lab.yaml: expected 3 machines for cam, dst, s1, found 2 machines (a, b)\n"
@@ -197,11 +197,11 @@ def test_named_ports_that_contradict_each_other_are_refused() -> None:
     )
 
 
-def test_a_search_without_an_end_ends() -> None:
+def test_a_very_long_search_ends() -> None:
     names = [f"n{number}" for number in range(14)]
     links = ", ".join(f"{a} -- {b}" for a, b in pairwise(names))
     long = document(links, "n0>n13", stations="[n0, n13]", bridges=f"[{', '.join(names[1:-1])}]")
-    # Two halves, each complete, and no way from one to the other.
+    # Two complete halves without a path between them.
     machines = [f"m{number}" for number in range(14)]
     wires = [
         f"{a}.to{b} - {b}.to{a}"
@@ -215,7 +215,7 @@ def test_a_search_without_an_end_ends() -> None:
 
 @st.composite
 def networks(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
-    """Connected networks: a tree and some links more, parallel ones included."""
+    """Connected networks: a tree and some additional links, also parallel ones."""
     nodes = draw(st.integers(2, 9))
     tree = [(draw(st.integers(0, number - 1)), number) for number in range(1, nodes)]
     pairs = st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1))
@@ -251,13 +251,13 @@ def test_a_shuffled_copy_of_a_network_maps_back(
     inventory = lab(", ".join(wires), " ".join(listed))
     mapped = map_plan(inventory, made, {})
     holds(inventory, made, mapped)
-    # Its own names as what is given lead back to themselves.
+    # The names of the network, given as an explicit map, lead back to the same nodes.
     own = dict(zip(names, machines, strict=True))
     assert map_plan(inventory, made, own).machines == own
 
 
 def holds(inventory: Inventory, made: PlanDocument, mapped: Mapped) -> None:
-    """Every node has a machine of its own, and every link a wire of its own between those of its nodes."""
+    """Every node has its own machine, and every link its own wire between the machines of its nodes."""
     assert len(set(mapped.machines.values())) == len(made["nodes"])
     assert len(set(mapped.ends.values())) == len(made["ports"])
     wires = {frozenset(wire.ends) for wire in inventory.wires}

@@ -1,4 +1,4 @@
-"""A device by NETCONF in a run: it has the Plan while the run lasts, and what it had before after it."""
+"""A device by NETCONF in a run: it has the Plan during the run, and its former configuration afterwards."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def killed_while_deployed(rig: Rig, lab: Path, into: Path, home: Path) -> None:
 def test_a_device_by_netconf_has_the_plan_during_a_run(
     rig: Rig, by_hand: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bridge moves frames, and a NETCONF server beside it is what is configured and restored."""
+    """The bridge forwards frames; a NETCONF server beside it is configured and restored."""
     with NetconfServer(tmp_path / "server", MODULES) as server:
         home = tmp_path / "home"
         (home / ".ssh").mkdir(parents=True)
@@ -78,14 +78,15 @@ def test_a_device_by_netconf_has_the_plan_during_a_run(
         run = rig.plan.run(on=Hosts(load_inventory(by_hand)), into=tmp_path / "run")
         assert len(run.delay("x")) == 200
         assert "eth1" in seen[0]
-        # Empty containers stay, as a server has them.
+        # Empty containers stay in the configuration of a server.
         assert "eth1" not in told()
         about = json.loads((run.folder / "manifest.json").read_text())
         assert about["host"]["devices"] == {"s": {"node": "s", "configured": "by NETCONF"}}
         assert "hosts/deploy.json" in about["files"]
         assert json.loads((run.folder / "hosts/deploy.json").read_text())["state"] == "restored"
         assert not list(by_hand.parent.glob("*.deployed"))
-        # The controller is killed while devices have the Plan: `restore --hosts` gives them back.
+        # The controller is killed while devices have the Plan: `restore --hosts` restores their
+        # configuration.
         killed_while_deployed(rig, by_hand, tmp_path, home)
         assert "eth1" in told()
         (note,) = by_hand.parent.glob("lab.yaml.*.deployed")
@@ -94,7 +95,7 @@ def test_a_device_by_netconf_has_the_plan_during_a_run(
         assert "devices by NETCONF: 1 devices have what they had before" in done.stdout
         assert "eth1" not in told()
         assert not note.exists()
-        # A device that is gone: nothing is run.
+        # A device that cannot be reached: no run starts.
         server.kill()
         with pytest.raises(BackendError, match="nothing was changed on any device"):
             rig.plan.run(on=Hosts(load_inventory(by_hand)), into=tmp_path / "gone")

@@ -1,4 +1,4 @@
-"""The labs of the papers: each is read, and carries scenarios of its paper."""
+"""The labs of the papers: each can be read, and has a place for scenarios of its paper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAST = {"n2 -> n3": "n2.fast"}
 
 
 def on_the_lab(scenario: str, run: int = 0, given: dict[str, str] | None = None) -> Mapped:
-    """A run of a paper's scenario on the paper's machines."""
+    """A run of a paper's scenario, mapped to the paper's machines."""
     path = PAPERS / f"{scenario}.yaml"
     document = plan(load_variants(path)[run]).document
     lab = load_inventory(PAPERS / Path(scenario).parts[0] / "lab.yaml")
@@ -26,7 +26,7 @@ def on_the_lab(scenario: str, run: int = 0, given: dict[str, str] | None = None)
 def test_every_paper_has_a_lab(paper: str) -> None:
     lab = load_inventory(PAPERS / paper / "lab.yaml")
     assert lab.wires
-    # What is said about machines names its table, figure or section.
+    # Statements about machines name a table, figure or section of the paper.
     text = (PAPERS / paper / "lab.yaml").read_text(encoding="utf-8")
     assert "not print" in text
     assert "Fig." in text
@@ -68,14 +68,14 @@ def test_scenarios_of_a_paper_have_a_place_on_its_lab(
     assert {port: interfaces[port] for port in expected} == expected
 
 
-def test_what_the_papers_leave_open_is_refused() -> None:
-    # Seven hops are eight machines; the text names the wires of seven.
+def test_machines_that_a_paper_does_not_describe_are_an_error() -> None:
+    # Seven hops need eight machines; the text names the wires of seven machines.
     with pytest.raises(MappingErrors, match="expected"):
         on_the_lab("engine/ex-cs1", 6)
     machines = ("zgw6", "zgw1", "zgw2", "zgw3", "zgw5", "zgw4", "vcc1")
     six = {f"zgw{number}": machine for number, machine in enumerate(machines, start=1)}
     assert on_the_lab("engine/ex-cs1", 5, six).machines == six
     assert on_the_lab("engine/ex-cs1", 4).machines["zgw6"] == "zgw6"
-    # A PC and its card are one node there, and two machines here.
+    # A PC and its card are one node in this scenario, and two machines in this lab.
     with pytest.raises(MappingErrors, match="is a device"):
         on_the_lab("ocora/planned-windows")

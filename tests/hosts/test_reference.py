@@ -1,4 +1,4 @@
-"""docs/reference/inventory.md: its examples are read, and it has every key with its default."""
+"""docs/reference/inventory.md: its examples can be read, and it lists every key with its default."""
 
 from __future__ import annotations
 

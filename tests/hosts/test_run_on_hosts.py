@@ -1,4 +1,4 @@
-"""``--on hosts`` in a lab of namespaces: what a run does there, what it brings back, and what it leaves."""
+"""``--on hosts`` in a lab of namespaces: the run on the hosts, its results, and the state afterwards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def on(rig: Rig, into: Path, *more: str, scenario: Path | None = None, **other) 
 
 @pytest.fixture
 def unchanged(rig: Rig) -> Iterator[None]:
-    """The hosts are afterwards as they were before, in the words of their own tools."""
+    """After the test, the hosts' own tools show the same state as before."""
     before = rig.state()
     yield
     until = time.monotonic() + 15
@@ -52,7 +52,7 @@ def unchanged(rig: Rig) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, str]]:
-    """A run, and what the hosts' own tools said in the middle of it."""
+    """A run, and the output of the hosts' own tools in the middle of it."""
     into = tmp_path_factory.mktemp("run") / "run"
     longer = rig.folder / "longer.yaml"
     longer.write_text(SCENARIO.replace("200 ms", "3 s", 1))
@@ -92,13 +92,13 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
         assert all(json.loads(line).get("code", 0) == 0 for line in log)
     assert len(run[0].delay("x")) == 3000
     assert json.loads((folder / "attempts.json").read_text())[-1]["valid"]
-    # Nothing is proved of machines, only of the Plan that they were told.
+    # A proof is about the Plan only; its condition is that the kernel does as the Plan says.
     (row,) = json.loads((folder / "verdict.json").read_text())["rows"]
     assert "the kernel does as the Plan says" in row["proof_condition"]
 
 
 def test_delays_have_their_error_bars(run: tuple[Run, dict[str, str]]) -> None:
-    """One clock for all: ticks of both stamps, and 100 ppm of the delay."""
+    """All hosts have one clock: the uncertainty is the resolution of two stamps and 100 ppm of the delay."""
     frames = run[0].frames()
     expected = 2 + (frames["delay_ns"].abs() * 100 + 999_999) // 1_000_000
     assert (frames["uncertainty_ns"] == expected).all()
@@ -116,24 +116,24 @@ def test_the_report_says_where_it_ran(run: tuple[Run, dict[str, str]]) -> None:
         assert words in page
 
 
-def test_the_hosts_themselves_show_it(run: tuple[Run, dict[str, str]]) -> None:
+def test_tools_of_the_hosts_show_the_run(run: tuple[Run, dict[str, str]]) -> None:
     assert "--epoch-from -" in run[1]["ps"]
     assert "htb" in run[1]["tc"]
 
 
 def test_an_independent_capture_has_as_many_frames(run: tuple[Run, dict[str, str]]) -> None:
-    """By tcpdump on the listener's own interface, which knows nothing of the run."""
+    """The capture is tcpdump's at the listener's interface, independent of the run."""
     frames = run[0].frames()
     received = frames.filter(pl.col("delay_ns").is_not_null()).height
     assert received == int(run[1]["frames"]) == 4500
 
 
 def test_nothing_is_shared_but_the_connection(run: tuple[Run, dict[str, str]], rig: Rig) -> None:
-    """Hosts have file systems of their own; the program is there during a run only."""
+    """Hosts have file systems of their own; the program is there only during a run."""
     assert "tmpfs" in rig.says("a", "stat -f -c %T /tmp /root /run")
     assert "tsnbench-agent" in run[1]["ps"]
     assert "tsnbench" not in rig.says("a", "ls -A /tmp /run")
-    # No name of a private place, and no key.
+    # Files of the run contain neither a private path nor a key.
     for path in run[0].folder.rglob("*.json*"):
         text = path.read_text()
         assert "PRIVATE KEY" not in text
@@ -144,7 +144,7 @@ def test_state_is_as_before(rig: Rig, tmp_path: Path, unchanged: None) -> None:
     process = on(rig, tmp_path / "run")
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
-    # Another Plan into the same folder: every file of the first run is known to be one of a run.
+    # A run of another Plan into the same folder: every file of the first run is recognised and replaced.
     other = tmp_path / "small.yaml"
     other.write_text(SCENARIO.replace("200 ms", "100 ms", 1))
     process = on(rig, tmp_path / "run", "--force", scenario=other)
@@ -203,7 +203,7 @@ def test_swapped_cables_are_named(rig: Rig, tmp_path: Path, unchanged: None) -> 
 
 
 def test_a_silent_peer_is_named(rig: Rig, tmp_path: Path, unchanged: None) -> None:
-    """A wire that the inventory has and the lab has not: both ports hear nothing."""
+    """The inventory has a wire that the lab does not have: no probe arrives at either port."""
     rig.says("s", "ip link set eth3 down; ip link add dead type veth peer name dead2")
     text = rig.made.inventory.read_text().replace("eth3: eth3", "eth3: dead", 1)
     try:
@@ -223,7 +223,7 @@ def test_the_interface_of_our_own_connection_is_no_port(rig: Rig, tmp_path: Path
 
 
 def test_hosts_whose_tai_differs_are_refused(rig: Rig, unchanged: None) -> None:
-    """The hosts of this lab share a kernel: what one of them said of leap seconds is replaced."""
+    """The hosts of this lab share a kernel, so the test replaces the TAI offset that one of them reported."""
     hosts = Hosts(rig.inventory)
     try:
         hosts._open(["a", "b"])
@@ -253,7 +253,7 @@ def test_the_second_controller_is_told_who_was_first(rig: Rig, tmp_path: Path, u
     assert json.loads((tmp_path / "first/manifest.json").read_text())["state"] == "complete"
 
 
-def test_somebodys_queueing_discipline_is_not_taken_away(rig: Rig, tmp_path: Path) -> None:
+def test_a_queueing_discipline_of_the_user_is_not_removed(rig: Rig, tmp_path: Path) -> None:
     rig.says("a", "tc qdisc add dev eth1 root handle 7: pfifo limit 77")
     try:
         with pytest.raises(InputError, match="has a queueing discipline of somebody"):
@@ -266,7 +266,7 @@ def test_somebodys_queueing_discipline_is_not_taken_away(rig: Rig, tmp_path: Pat
 def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A talker that is stopped for a while is late: no measurement. After the last attempt, no result."""
+    """A talker that stops for a while is late, so the attempt is invalid; after three there is no result."""
     from tsnbench.hosts import attempt
 
     longer = read_scenario(SCENARIO.replace("200 ms", "1 s", 1))[0].plan()
@@ -302,7 +302,7 @@ def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
 def test_a_capture_that_lost_frames_rejects_the_attempt(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A ring of 1 MiB, and a program that does not empty it for 2 s: 2,000 whole frames of 1,000 octets."""
+    """A ring of 1 MiB is not emptied for 2 s, during which 2,000 frames of 1,000 octets arrive."""
     from tsnbench.hosts import attempt, job
 
     longer = read_scenario(SCENARIO.replace("200 ms", "2 s", 1))[0].plan()
@@ -333,7 +333,7 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
 
 
 def test_a_campaign_keeps_its_connections(rig: Rig, tmp_path: Path, unchanged: None) -> None:
-    """Two runs of one set-up: one connection for each host, and nothing is configured twice."""
+    """Two runs of one set-up: one connection per host, and each setting is made once."""
     hosts = Hosts(rig.inventory, campaign=True)
     try:
         rig.plan.run(on=hosts, into=tmp_path / "1")

@@ -1,6 +1,6 @@
-"""What ``--say`` prints for the labs of the papers, command by command.
+"""The output of ``--say`` for the labs of the papers, command by command.
 
-``TSNBENCH_UPDATE=1`` writes the files anew; read them as an engineer of that lab would.
+``TSNBENCH_UPDATE=1`` writes the files anew; check them as an engineer of that lab would.
 """
 
 from __future__ import annotations

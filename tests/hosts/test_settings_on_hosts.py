@@ -1,4 +1,4 @@
-"""Settings of cards, rates of links and the work folder on hosts of a lab: read, and compared after."""
+"""Settings of cards, rates of links and work folder on hosts of a lab: read before a run, compared after."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .conftest import Rig
 
 
 def during(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
-    """Calls this once a run has its hosts, before anything is configured."""
+    """Call ``look`` once the run has its hosts, before anything is configured."""
     once = Hosts._once
 
     def looked(*words: Any, **more: Any) -> Any:
@@ -33,7 +33,7 @@ def during(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
 def test_a_cards_setting_that_somebody_changed_is_named(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lab's interfaces are no cards; ethtool reads and sets them all the same."""
+    """The lab has no cards, but ethtool reads and sets the settings of its interfaces, too."""
     monkeypatch.setattr(job, "tuned", lambda host, facts: list(host.ports.values()))
     run = rig.plan.run(on=Hosts(load_inventory(rig.made.inventory)), into=tmp_path / "well")
     before = json.loads((run.folder / "hosts/a/before.json").read_text())
@@ -50,7 +50,7 @@ def test_a_cards_setting_that_somebody_changed_is_named(
 def test_a_link_with_another_rate_is_refused(
     rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A veth link says that it has 10 Gbit/s; it counts here as a network card's would."""
+    """A veth link reports 10 Gbit/s; the test treats the value as that of a network card."""
     before = rig.state()
     monkeypatch.setattr(Hosts, "_cards", lambda self, host, own: own.names)
     with pytest.raises(InputError) as error:
@@ -63,7 +63,7 @@ def test_a_link_with_another_rate_is_refused(
 @pytest.mark.parametrize(
     ("said", "wrong"), [("1000\n", 0), ("100\n", 1), ("10000\n", 1), ("-1\n", 0), ("", 0)]
 )
-def test_a_rate_that_the_kernel_does_not_know_is_none(said: str, wrong: int) -> None:
+def test_an_unknown_rate_is_not_compared(said: str, wrong: int) -> None:
     plan: Any = {"ports": [{"name": "a -> s", "rate_bps": 10**9}]}
     assert len(wiring.other_rates("h", plan, {0: "eno1"}, {0: said})) == wrong
 
@@ -103,8 +103,8 @@ def with_programs(rig: Rig, into: Path, programs: str) -> Path:
     return lab
 
 
-def test_programs_of_others_talk_while_a_run_lasts(rig: Rig, tmp_path: Path) -> None:
-    """Something that knows nothing of tsnbench sends frames of its own, and leaves a file."""
+def test_programs_of_others_run_during_a_run(rig: Rig, tmp_path: Path) -> None:
+    """A program that is independent of tsnbench runs during the run, and leaves files."""
     before = rig.state()
     words = '[sh, -c, "echo begun; echo kept >talk-0; echo other >load.json; while :; do sleep 0.1; done"]'
     run = rig.plan.run(

@@ -1,4 +1,4 @@
-"""What stamps of hosts are worth, by readings with values made by hand, and in a run."""
+"""Uncertainty of hosts' stamps, from readings with chosen values, and in a run."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ def errors(one: Stamping, *readings: Reading, bounds: SyncBounds = BOUNDS) -> li
 @pytest.mark.parametrize(
     ("by", "clock", "told", "expected"),
     [
-        # The card is 40 ns ahead of the master and 300 ahead of the system, give or take 20.
+        # The card is 40 ns ahead of the master and 300 ns ahead of the system clock, with an uncertainty of
+        # 20 ns.
         (SOFT, Clock.HARDWARE, reading(40, {"/dev/ptp0": (300, 20)}), (500, -260_000, 20_000)),
         (CARD, Clock.HARDWARE, reading(40, {"/dev/ptp0": (300, 20)}), (500, 40_000, 0)),
         (SOFT | CARD, Clock.HARDWARE, reading(40, {"/dev/ptp0": (300, 20)}), (500, -120_000, 160_000)),
-        # Of two cards nobody knows which of them ptp4l steers.
+        # With two cards it is unknown which of them ptp4l steers.
         (SOFT, Clock.HARDWARE, reading(0, {"0": (0, 10), "1": (100, 10)}), (500, -50_000, 60_000)),
-        # A card that cannot be read tells nothing; software stamps are of the clock that ptp4l steers.
+        # With ``clock: software`` the card does not count: ptp4l steers the system clock, which stamps.
         (SOFT, Clock.SOFTWARE, reading(-70, {"/dev/ptp0": (9_000, 20)}), (500, -70_000, 0)),
-        # The grandmaster's card is the time, whatever it says of itself.
+        # The grandmaster's card is the reference, whatever offset ptp4l reports.
         (SOFT, Clock.HARDWARE, reading(99, {"/dev/ptp0": (-5, 1)}, clock_identity="gm"), (500, 5_000, 1_000)),
-        # 0.2 s ago at 1 ppm are 200 ns.
+        # A reading that is 0.2 s old has 200 ns of uncertainty, at 1 ppm.
         (CARD, Clock.HARDWARE, reading(40, age_ns=200_000_000), (500, 40_000, 200_000)),
     ],
 )  # fmt: skip
@@ -49,7 +50,7 @@ def test_a_reading_is_the_error_of_the_clock_that_stamps(
     assert errors(Stamping("n", "a", by, clock), told) == [expected]
 
 
-def test_what_no_reading_shows_is_stated_and_said() -> None:
+def test_errors_that_no_reading_shows_are_added_and_named() -> None:
     one = Stamping("n", "a", SOFT, Clock.SOFTWARE, unseen_ns=20_000)
     assert errors(one, reading(40), bounds=SyncBounds(asymmetry_ns=50)) == [(500, 40_000, 50_000)]
     found, said = nodes({"a": one}, [reading(40)], {"a"}, EPOCH, BOUNDS)

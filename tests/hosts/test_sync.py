@@ -1,4 +1,4 @@
-"""The gate before a run and the monitor during it, by readings with values made by hand."""
+"""The synchronisation gate before a run and the monitor during a run, with readings of chosen values."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_gate_opens_after_good_readings_in_succession() -> None:
 
 
 @pytest.mark.parametrize("offset", [5_000, -5_000])
-def test_one_bad_reading_begins_the_count_anew(offset: int) -> None:
+def test_one_bad_reading_restarts_the_count(offset: int) -> None:
     gate = Gate(("a",), BOUNDS)
     for at in range(3):
         gate.take(reading("a", at))
@@ -114,7 +114,7 @@ def test_the_monitor_keeps_all_readings_and_sees_another_grandmaster() -> None:
 
 
 @pytest.mark.parametrize("line", ["", "armed", "{}", "[]", '{"tai_ns": "x"}', '{"tai_ns": null}'])
-def test_what_is_no_reading_is_none(line: str) -> None:
+def test_other_lines_are_no_readings(line: str) -> None:
     assert read("a", line) is None
 
 
@@ -131,7 +131,7 @@ def test_a_line_of_the_program() -> None:
 def test_streams_between_clocks_that_nobody_keeps_together(
     boots: tuple[str, ...], clock: str, found: list[str]
 ) -> None:
-    """x comes from a, whose clock is its own; y does not. Hosts that share a kernel share its clock."""
+    """Only x crosses between clocks that nothing synchronises; hosts that share a kernel share a clock."""
     document = (
         read_scenario(
             "name: free\nduration: 10 ms\nnetwork:\n  stations: [a, b, c]\n"

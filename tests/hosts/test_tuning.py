@@ -1,4 +1,4 @@
-"""Settings of hosts: only what was read is set, and it is put back as it was."""
+"""Settings of hosts: only settings that could be read are changed, and they are restored."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def test_only_what_was_read_is_set() -> None:
         ("ethtool -C eno1 rx-usecs 0", "ethtool -C eno1 rx-usecs 3"),
         ("ethtool -K eno1 tso off gro off", "ethtool -K eno1 tso on gro on"),
     ]
-    # A card that is as it has to be, and one that says nothing of itself.
+    # One card already has the settings, the other one reports none.
     right = Before({"eno1": Card(8, False, {"rx-usecs": 0}, ())})
     assert list(tuning.cards({"eno1": 4, "eno2": 4}, right)) == []
 
 
 def test_settings_are_made_and_undone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The commands themselves, in a folder that stands for the kernel's."""
+    """The commands run on a folder that stands for the kernel's files."""
     monkeypatch.setattr(settings, "_CPU", str(tmp_path))
     monkeypatch.setattr(settings, "_RUNTIME", str(tmp_path / "runtime"))
     governors = [tmp_path / f"cpu{number}/cpufreq/scaling_governor" for number in (0, 1)]
@@ -86,7 +86,7 @@ def test_settings_are_made_and_undone(tmp_path: Path, monkeypatch: pytest.Monkey
 
     read = tuning.read(Local(), host, ["eno1"])
     steps = list(tuning.settings(host, ["eno1"], read))
-    # There is no turbo, multithreading cannot be set, and no processors are named for interrupts.
+    # Turbo does not exist, multithreading cannot be set, and no processors are named for interrupts.
     assert [one.argv[3] for one in steps] == ["governor", "throttling"]
     for one in steps:
         subprocess.run(one.argv, check=True)
@@ -116,7 +116,7 @@ shapers: {a -> b: {gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}}
 
 
 def on(driver: str, kernel: str) -> list[str]:
-    """Commands for a host of that driver and kernel."""
+    """The commands for a host with this driver and this kernel."""
     ready = Ready("/w", "/w/p", kernel, "x86_64", "a", "boot", "", 37, (0, 0), 0, ())
     card = Interface("eno1", "02:00:00:00:00:01", True, True, 1500, "", driver, False, "", False, ())
     facts = Facts(ready, {"eno1": card}, Capabilities(), "", ("eno1",), before=Before())
@@ -126,7 +126,7 @@ def on(driver: str, kernel: str) -> list[str]:
     return made["a"].lines()
 
 
-def test_gates_are_told_as_card_and_kernel_take_them() -> None:
+def test_gates_are_in_the_form_that_card_and_kernel_accept() -> None:
     igb = next(line for line in on("igb", "6.12.0") if "taprio" in line)
     assert "flags" not in igb
     assert "clockid CLOCK_TAI" in igb
@@ -145,7 +145,7 @@ def test_a_card_that_only_receives_is_given_no_queueing_discipline() -> None:
     made = job.jobs(plan, lab, map_plan(lab, plan, {}), {}, 0)
     assert not [line for line in made["b"].lines() if line.startswith("tc qdisc")]
     assert [line for line in made["a"].lines() if line.startswith("tc qdisc replace dev eno1 parent root")]
-    # The card's queues come before the discipline that needs them; carriers are waited for last.
+    # Queues of the card are set before the queueing discipline that needs them; waiting for carriers is last.
     words = [one.argv[0] for one in made["a"].setup]
     assert words.index("ethtool") < words.index("tc") < len(words) - 1
     assert "carrier" in made["a"].setup[-1].argv[2]

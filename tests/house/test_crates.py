@@ -1,11 +1,11 @@
-"""No file of a crate needs another one that needs it, directly or through others.
+"""No file of a crate needs another one that needs the first one, directly or through others.
 
-The files and what they need are read from the sources: ``use`` and paths that begin with ``crate``,
-``super``, ``self`` or a module of the file's own. A name that a module passes on with ``pub use`` counts as
-the file's that has it.
+The files and their needs are read from the sources: ``use`` and paths that begin with ``crate``, ``super``,
+``self`` or a module of the file's own. A name that a module re-exports with ``pub use`` belongs to the file
+that defines the name.
 
-Two things are not counted. Unit tests (the module ``tests``) may need anything. And a file may need the
-modules that it is inside of: to Rust it is a part of them, and sees what is private there.
+Two needs are not counted. Unit tests (the module ``tests``) may need anything. And a file may need its parent
+modules: in Rust the file is a part of these modules and sees their private items.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PATH = re.compile(r"(?<![\w:])\w+(?:::\w+)+")
 
 @dataclass
 class Source:
-    """One file: the modules it declares, the names it passes on, and the paths it names."""
+    """One file: the modules that it declares, the names that it re-exports, and the paths that it names."""
 
     children: set[str] = field(default_factory=set)
     exports: dict[str, Module] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Source:
 
 
 def tree(text: str, before: Module = ()) -> Iterator[tuple[Module, str]]:
-    """The paths of a ``use``, each with the name by which the file knows it: ``a::{b, c as d}`` has two."""
+    """The paths of a ``use``, each with its name in the file: ``a::{b, c as d}`` has two paths."""
     depth, start, parts = 0, 0, []
     for at, letter in enumerate(text + ","):
         depth += {"{": 1, "}": -1}.get(letter, 0)
@@ -75,7 +75,7 @@ class Crate:
         self.sources = sources
 
     def absolute(self, at: Module, path: Module) -> Module | None:
-        """The path from the crate's root, or none for other crates and for what the file itself has."""
+        """The path from the crate's root; none for other crates and for items of the file itself."""
         first, *rest = path
         if first in ("crate", "self", "super"):
             base = () if first == "crate" else at
@@ -89,7 +89,7 @@ class Crate:
         return (*at, *path) if first in self.sources[at].children else None
 
     def owner(self, path: Module, hops: int = 8) -> Module:
-        """The module whose file has the thing that an absolute path names."""
+        """The module whose file defines the item with this absolute path."""
         for length in range(len(path), -1, -1):
             module = path[:length]
             if module not in self.sources:
@@ -127,7 +127,7 @@ def crate(root: Path) -> Crate:
 
 
 def circle(graph: dict[str, set[str]]) -> str:
-    """One circle, as the files on it; empty where there is none."""
+    """The files on one circle; empty if there is no circle."""
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -139,7 +139,7 @@ ROOTS = sorted(file for name in ("lib.rs", "main.rs") for file in CRATES.glob(f"
 
 
 @pytest.mark.parametrize("root", ROOTS, ids=lambda root: f"{root.parts[-3]}-{root.stem}")
-def test_no_file_needs_one_that_needs_it(root: Path) -> None:
+def test_no_files_need_each_other_in_a_circle(root: Path) -> None:
     assert circle(crate(root).needs()) == ""
 
 
@@ -148,7 +148,7 @@ MOST_ENTRIES = 16
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.relative_to(CRATES).as_posix())
-def test_a_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
+def test_a_folder_has_few_entries(folder: Path) -> None:
     assert len(list(folder.iterdir())) <= MOST_ENTRIES
 
 
@@ -157,7 +157,7 @@ def test_every_file_is_read() -> None:
     assert sum(len(crate(root).sources) for root in ROOTS) >= len(files)
 
 
-def test_a_circle_is_seen_through_what_modules_pass_on() -> None:
+def test_a_circle_through_re_exported_names_is_found() -> None:
     sources = {
         (): read("mod a;\nmod b;\npub use a::One;\n"),
         ("a",): read("use crate::b::{self, Two as Second};\npub struct One;\n"),

@@ -1,4 +1,4 @@
-"""Decision 0024 names files that everyday changes touch: they exist."""
+"""Decision 0024 names files that everyday changes touch; all these files exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TREE = Path(__file__).parents[2]
 
 
 def places(name: str) -> list[Path]:
-    """Where a path of the table may be: in the package, or in a crate; ``x.py`` stands for a new file."""
+    """The possible places of a path of the table: the package or a crate; ``x.py`` stands for a new file."""
     crate, _, rest = name.partition("/")
     found = [TREE / "python/tsnbench" / name, TREE / "crates" / crate / "src" / rest, TREE / name]
     return [path.parent if path.stem == "x" else path for path in found]

@@ -1,4 +1,4 @@
-"""Every page of the documentation stands in the index: what nothing leads to is not found, nor built."""
+"""Every page of the documentation is in a table of contents; other pages are neither built nor found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 def _listed(page: Path) -> set[Path]:
-    """The pages that the tables of contents of a page name."""
+    """The pages in the tables of contents of one page."""
     found = set()
     for table in re.findall(
         r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
@@ -27,5 +27,5 @@ def test_every_guide_concept_and_reference_is_in_a_table_of_contents() -> None:
     listed = {one for page in DOCS.rglob("*.md") for one in _listed(page)}
     assert len(pages) > 20
     assert pages - listed == set()
-    # Pages that are generated while building need not be there yet.
+    # Pages that the build generates need not exist yet.
     assert {one for one in listed if not one.is_file() and one.parent.name in ("guides", "concepts")} == set()

@@ -1,6 +1,6 @@
-"""The rooms of ARCHITECTURE.md: which room imports which, and how much lies in one folder.
+"""The rooms of ARCHITECTURE.md: the imports between rooms, and the number of entries in a folder.
 
-Nothing of tsnbench is imported here: the tables are held to the syntax trees and to Cargo's files.
+The tests import nothing of tsnbench: they compare the tables with syntax trees and Cargo's files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALL = "all of the above"
 COMMON = "all may know it"
 MOST_ENTRIES = 17
 MORE_ENTRIES = {".": "one entry for each room"}
-"""Folders that may have more entries, and why."""
+"""Folders that may have more entries, with reasons."""
 HEAVY = {
     "IPython",
     "jinja2",
@@ -37,7 +37,7 @@ HEAVY = {
     "rich",
     "ruamel",
 }
-"""Libraries that are loaded where they are used: reading and planning need none of them."""
+"""Libraries that are loaded on use: reading and planning need none of them."""
 LATE = {
     "cli": "a command loads what it needs when it runs",
     "backends/kernel": "doctor asks what a kernel can do and makes no run",
@@ -53,7 +53,7 @@ LATE = {
     "scenario/tables.py": "only a scenario with a table reads one",
     "scenario/model/scenario.py": "a convenience that ARCHITECTURE.md declares",
 }
-"""Files, or folders, whose functions import modules of tsnbench, and why."""
+"""Files or folders whose functions import modules of tsnbench, with reasons."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class Import:
 
     file: str
     module: str
-    """First name of another distribution, or the whole name of a module of tsnbench."""
+    """The first name of another distribution, or the whole name of a module of tsnbench."""
     room: str
-    """The room of tsnbench that it leads to; empty where it leads out of the package."""
+    """The room of tsnbench that is imported; empty for imports from outside the package."""
     late: bool
-    """Within a function."""
+    """Inside a function."""
     typing: bool
-    """Under ``TYPE_CHECKING``."""
+    """Inside a block ``if TYPE_CHECKING``."""
 
 
 def table(heading: str) -> list[list[str]]:
@@ -83,7 +83,7 @@ def table(heading: str) -> list[list[str]]:
 
 
 def names(cell: str) -> set[str]:
-    """A comma list of rooms; remarks in brackets are for people."""
+    """The rooms of a list with commas; remarks in brackets are ignored."""
     listed = re.sub(r"\s*\(.*\)", "", cell)
     return set() if listed == "nothing" else set(listed.split(", "))
 
@@ -104,7 +104,7 @@ def room_of(path: Path) -> str:
 
 
 def within(tree: ast.Module, kinds: type[ast.AST] | tuple[type[ast.AST], ...], test: str = "") -> set[int]:
-    """The nodes below nodes of some kinds, or below an ``if`` with this test."""
+    """The nodes below nodes of these kinds, or below an ``if`` with this test."""
     above = [node for node in ast.walk(tree) if isinstance(node, kinds)]
     if test:
         above = [node for node in above if isinstance(node, ast.If) and ast.unparse(node.test) == test]
@@ -142,13 +142,13 @@ for _path in python_files():
 
 
 def known(room: str) -> set[str]:
-    """The rooms that a room imports, apart from itself, shared ones and the version."""
+    """The rooms that a room imports, without itself, the shared rooms and the version."""
     found = {one.room for one in IMPORTS[room] if one.room}
     return found - {room, "__version__"} - SHARED
 
 
 @pytest.mark.parametrize("room", sorted(IMPORTS))
-def test_a_room_knows_what_its_row_names(room: str) -> None:
+def test_a_room_imports_the_rooms_of_its_row(room: str) -> None:
     assert room in ROOMS, "ARCHITECTURE.md has no row for it"
     exceptions = EXCEPTIONS.get(room, set())
     if ROOMS[room] == ALL:
@@ -165,7 +165,7 @@ def test_a_declared_convenience_is_loaded_when_it_is_used(room: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(ROWS))
-def test_a_row_is_about_something_that_is_there(path: str) -> None:
+def test_the_path_of_every_row_exists(path: str) -> None:
     assert (ROOT / path).exists()
 
 
@@ -178,7 +178,7 @@ def test_no_rooms_know_each_other_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(path for path in ROWS if path.startswith("crates/")))
-def test_a_crate_knows_what_its_row_names(path: str) -> None:
+def test_a_crate_needs_the_crates_of_its_row(path: str) -> None:
     cargo = tomllib.loads((ROOT / path / "Cargo.toml").read_text(encoding="utf-8"))
     needs = {name.removeprefix("tsn-") for name in cargo.get("dependencies", {}) if name.startswith("tsn-")}
     assert needs == names(ROWS[path])
@@ -189,7 +189,7 @@ def folders() -> list[Path]:
 
 
 @pytest.mark.parametrize("folder", folders(), ids=lambda path: path.relative_to(PACKAGE).as_posix())
-def test_a_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
+def test_a_folder_has_few_entries(folder: Path) -> None:
     built = {"__pycache__", "tsnbench-traffic"}
     entries = [one.name for one in folder.iterdir() if one.name not in built and one.suffix != ".so"]
     if folder.relative_to(PACKAGE).as_posix() not in MORE_ENTRIES:
@@ -197,7 +197,7 @@ def test_a_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("room", sorted(IMPORTS))
-def test_functions_import_heavy_libraries_alone(room: str) -> None:
+def test_functions_import_only_heavy_libraries(room: str) -> None:
     late = [one for one in IMPORTS[room] if one.late and not one.typing]
     libraries = {one.module for one in late if not one.room} - set(sys.stdlib_module_names)
     assert libraries - HEAVY == set() if room != "cli" else libraries - HEAVY <= {"typer"}
@@ -206,7 +206,7 @@ def test_functions_import_heavy_libraries_alone(room: str) -> None:
 
 
 @pytest.mark.parametrize("place", LATE)
-def test_what_may_import_late_does(place: str) -> None:
+def test_every_file_that_may_import_late_does(place: str) -> None:
     assert any(
         one.late and one.room and is_below(one.file, place) for room in IMPORTS.values() for one in room
     )

@@ -1,4 +1,4 @@
-"""Text for Linux: masks and queues worked out by hand, tc's own parser, read-back, and the kernel's words."""
+"""Text for Linux: masks and queues computed by hand, tc's own parser, read-back, the kernel's messages."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ def numbers(line: str, word: str, until: str) -> list[str]:
     return line.split(f" {word} ")[1].split(f" {until} ")[0].split()
 
 
-# By hand: classes {7: 3, 3: 2, 2: 1, 0: 0}; window of class 3 is mask 1000b, of the others 0111b.
+# By hand: classes {7: 3, 3: 2, 2: 1, 0: 0}; the mask of class 3's window is 1000b, of the others' window
+# 0111b.
 
 
-def test_taprio_as_worked_out_by_hand() -> None:
+def test_taprio_as_computed_by_hand() -> None:
     line = root(port("left -> right"), Profile(epoch_ns=1_000_000_000)).line("eth0")
     assert line == (
         "qdisc replace dev eth0 parent root handle 100: taprio num_tc 4 "
@@ -85,7 +86,7 @@ def test_straight_classes_have_the_queue_of_their_number() -> None:
 
 @pytest.mark.parametrize("layout", Layout)
 def test_every_priority_reaches_its_class_and_child(layout: Layout) -> None:
-    """Through map and queues, a priority ends in the queue whose child is that of its class."""
+    """Map and queues lead every priority to the queue whose child belongs to its class."""
     for one in document()["ports"]:
         own = root(one, Profile(layout=layout))
         by_queue = {child.queue: child.traffic_class for child in children(one, Profile(layout=layout))}
@@ -156,7 +157,7 @@ def test_hold_release_extension_units_and_preemption() -> None:
     assert "hold or release" in words
 
 
-# Hosts' queueing disciplines as a Plan spells them.
+# Hosts' queueing disciplines in the form of a Plan.
 
 
 def test_children_of_hosts() -> None:
@@ -195,7 +196,8 @@ def test_children_of_hosts() -> None:
     ]
 
 
-# tc parses every line before it looks for the interface: an interface that is not there tests the syntax.
+# tc parses every line before it looks for the interface, so an interface that does not exist tests the
+# syntax.
 
 
 def policed() -> dict[str, Any]:
@@ -240,13 +242,13 @@ def policed() -> dict[str, Any]:
     ],
     ids=["rich", "policed", "policed-2", "gates", "ex-ucc", "ex-etf", "ex-taprio"],
 )
-def test_tc_takes_every_line(made: dict[str, Any], mode: Mode, tmp_path: Path) -> None:
+def test_tc_accepts_every_line(made: dict[str, Any], mode: Mode, tmp_path: Path) -> None:
     names = {one["name"]: f"nosuch{number}" for number, one in enumerate(made["ports"])}
     done = export(made, ["tc"], Profile(mode=mode, interfaces=names))
     lines = [
         line for name, text in done.files.items() if name.endswith("tc.batch") for line in text.splitlines()
     ]
-    # What tc of iproute2 6.1 does not know yet, and what needs a device that exists.
+    # These lines need a newer tc than iproute2 6.1, or an existing device.
     lines = [line for line in lines if " fp " not in line and " mirred " not in line]
     assert len(lines) > 10
     (tmp_path / "batch").write_text("\n".join(lines) + "\n")
@@ -264,7 +266,7 @@ def test_ingress_filters_give_frames_their_priority() -> None:
         "filter replace dev eth1 ingress protocol 802.1Q pref 60007 flower vlan_prio 7 "
         "action vlan modify priority 0 pipe action skbedit priority 0 continue"
     ]
-    # A stream may come with any priority where some bridge rewrites them.
+    # A stream may arrive with any priority if some bridge rewrites priorities.
     found = [line for line in lines if "action gate" in line and "dev eth4 " in line]
     assert [re.findall(r"vlan_prio (\d)", line)[0] for line in found] == list("01234567")
     gate = found[7]
@@ -287,12 +289,12 @@ def test_namespaces_have_a_queue_per_class_and_all_is_undone() -> None:
     assert "egress-qos-map 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7" in files["camera/ip.batch"]
 
 
-def test_an_address_with_two_ports_goes_one_way() -> None:
+def test_an_address_with_two_ports_has_one_entry() -> None:
     lines = export(document(), ["tc"]).files["right/bridge.batch"].splitlines()
     assert len([line for line in lines if line.startswith("fdb replace 02:00:00:02:00:01")]) == 1
 
 
-# Limits.
+# Limits of the kernel.
 
 
 @pytest.mark.parametrize(
@@ -335,15 +337,15 @@ def test_refusals_are_explained(printed: str, word: str) -> None:
     assert word in found.remedy
 
 
-def test_unknown_words_are_not_explained() -> None:
+def test_unknown_messages_are_not_explained() -> None:
     assert explain("Error: something new.") is None
 
 
-# Read back.
+# Reading back.
 
 
 def shown(one: dict[str, Any], profile: Profile) -> list[dict[str, Any]]:
-    """What tc -j -s qdisc prints of a port that does what it should."""
+    """The output of tc -j -s qdisc for a port that is configured as requested."""
     own = root(one, profile)
     options: dict[str, Any] = {
         "tc": own.num_tc,
@@ -373,13 +375,13 @@ def differences(rows: list[dict[str, Any]], one: dict[str, Any]) -> list[str]:
     return [str(difference) for difference in found]
 
 
-def test_what_was_meant_is_found() -> None:
+def test_the_requested_configuration_has_no_difference() -> None:
     one = port("left -> right")
     assert not differences(shown(one, Profile()), one)
     assert read_qdiscs(json.dumps(shown(one, Profile())))[0].counters == {"drops": 3}
 
 
-def test_what_is_otherwise_is_told() -> None:
+def test_every_difference_is_named() -> None:
     one = port("left -> right")
     rows = shown(one, Profile())
     rows[0]["options"]["schedule"][0]["interval"] = 40_000
@@ -463,14 +465,14 @@ def test_decimals_are_exact(number: int, places: int, text: str) -> None:
 EX_SO4 = {"turbo": "on", "smt": "on", "governor": "performance"}
 
 
-def test_tuning_is_what_engine_found_best() -> None:
+def test_tuning_has_the_best_settings_of_engine() -> None:
     made = {one.name: one.value for one in settings(["eth1"], (2, 3))}
     assert {name: made[name] for name in EX_SO4} == EX_SO4
     assert made["interrupts"] == "2,3"
 
 
 def tuned(folder: Path, *words: str) -> dict[str, str]:
-    """What stands in a model of /sys and /proc after the script, and after its undo."""
+    """The changed files of a model of /sys and /proc after the script; the undo restores all files."""
     do, undo = scripts(["eth1"], (2, 3))
     root = folder / "root"
     files = {
@@ -501,10 +503,10 @@ def tuned(folder: Path, *words: str) -> dict[str, str]:
         assert state() == before
         return {"refused": done.stderr}
     after = state()
-    # Twice is as once: what was before is still known.
+    # A second call changes nothing: the first values are still saved.
     subprocess.run(run, check=True)
     subprocess.run(["sh", str(folder / "undo"), str(folder / "saved")], check=True)
-    # The kernel shows one number in two files.
+    # The kernel shows the same mask in two files.
     assert {name: text for name, text in state().items() if not name.endswith("_list")} == {
         name: text for name, text in before.items() if not name.endswith("_list")
     }

@@ -1,4 +1,4 @@
-"""PTP beside TAPRIO, wired as the COTS lessons propose (Solutions I to III): what hosts are told."""
+"""PTP beside TAPRIO with the wires of the COTS lessons (Solutions I to III): the configuration of hosts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def follow(first: str, other: str) -> str:
 SCRIPTS = {
     ("solution-1", "n1"): ("-rr", CARDS + follow("eth2", "eth1")),
     ("solution-1", "n2"): ("-r", CARDS + follow("eth2", "eth1")),
-    # From the neighbour that is nearer to the grandmaster, past two more links.
+    # The clock comes from the neighbour that is nearer to the grandmaster; two more links carry PTP.
     ("solution-2", "n3"): ("-r", CARDS + follow("eth3", "eth2")),
     ("solution-3", "master"): ("-rr", ""),
 }
 
 
 @pytest.mark.parametrize(("where", "expected"), SCRIPTS.items(), ids=lambda one: "-".join(one[:2]))
-def test_cards_with_gates_follow_the_one_with_ptp(where: tuple[str, str], expected: tuple[str, str]) -> None:
+def test_cards_with_gates_follow_the_card_with_ptp(where: tuple[str, str], expected: tuple[str, str]) -> None:
     scenario, node = where
     files = export(plan(load_variants(L1 / f"{scenario}.yaml")[0]).document, ["ptp4l"]).files
     own, others = expected

@@ -1,4 +1,4 @@
-"""A link of two namespaces for live traffic; nothing leaves it."""
+"""A link between two namespaces for live traffic; no frame leaves this link."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def _run(words: str) -> subprocess.CompletedProcess[str]:
 
 @dataclass(frozen=True)
 class Link:
-    """``v0`` in the one, ``v1`` in the other."""
+    """A link with ``v0`` in the first namespace and ``v1`` in the second."""
 
     spaces: tuple[str, str]
 
     def start(self, side: int, *words: str) -> subprocess.Popen[str]:
-        """``tsnbench`` in a namespace."""
+        """Start ``tsnbench`` in a namespace."""
         code = "from tsnbench.cli.main import main; main()"
         return subprocess.Popen(
             ["ip", "netns", "exec", self.spaces[side], sys.executable, "-c", code, *words],
@@ -38,14 +38,14 @@ class Link:
         )  # fmt: skip
 
     def raw(self, side: int, *words: str) -> subprocess.Popen[str]:
-        """The live program itself."""
+        """Start the live program in a namespace."""
         return subprocess.Popen(
             ["ip", "netns", "exec", self.spaces[side], str(traffic.program()), *words],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
     def do(self, side: int, words: str) -> subprocess.CompletedProcess[str]:
-        """Any program."""
+        """Run any program in a namespace."""
         return _run(f"ip netns exec {self.spaces[side]} {words}")
 
 

@@ -1,4 +1,4 @@
-"""The live program's ``capture``: the same frames as tcpdump, to the last one, and lost ones are counted."""
+"""The live program's ``capture`` has every frame that tcpdump has, and lost frames are counted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 MAGIC = b"TSN\x01"
-"""What the payload of a test frame begins with."""
+"""The first octets of a test frame's payload."""
 
 
 @pytest.fixture(autouse=True)
 def _quiet(request) -> None:
-    """Nothing but what a test sends: frames are counted."""
+    """Only the test itself sends frames, as frames are counted."""
     if "link" in request.fixturenames:
         for side in (0, 1):
             request.getfixturevalue("link").do(side, "sysctl -qw net.ipv6.conf.all.disable_ipv6=1")
@@ -31,21 +31,21 @@ def tcpdump() -> str:
 
 
 def _capture(link, side: int, *words: str) -> subprocess.Popen[str]:
-    """A capture that has begun when this returns."""
+    """A capture that has started when this returns."""
     capture = link.raw(side, "capture", *words)
     assert capture.stdout.readline() == "capturing\n", capture.communicate()
     return capture
 
 
 def _ended(capture: subprocess.Popen[str], code: int = 0) -> dict:
-    """What it counted."""
+    """The counts of a capture that has ended."""
     out, said = capture.communicate(timeout=20)
     assert capture.returncode == code, said
     return json.loads(out) | {"said": said}
 
 
 def _send(link, side: int, *words: str) -> int:
-    """Sends test frames; how many."""
+    """Send test frames; the number of frames sent."""
     sender = link.start(side, "send", "--to", f"v{side}", "--json", *words)
     out, said = sender.communicate(timeout=60)
     assert sender.returncode == 0, said
@@ -53,7 +53,7 @@ def _send(link, side: int, *words: str) -> int:
 
 
 def _read(tcpdump: str, path: Path) -> list[tuple[int, int, bytes]]:
-    """Stamp (ns), octets on the wire and octets kept of each frame, as tcpdump reads the file."""
+    """Stamp (ns), octets on the wire and captured octets of each frame, as tcpdump reads the file."""
     words = [tcpdump, "-r", str(path), "--time-stamp-precision=nano", "-w", "-"]
     octets = subprocess.run(words, capture_output=True, check=True).stdout
     assert octets[:4] == bytes.fromhex("4d3cb2a1")
@@ -67,7 +67,7 @@ def _read(tcpdump: str, path: Path) -> list[tuple[int, int, bytes]]:
 
 @pytest.mark.parametrize("snap", ["96", "16"])
 @pytest.mark.parametrize(("direction", "told"), [("in", "in"), ("out", "out"), ("both", "inout")])
-def test_it_has_the_frames_of_tcpdump_with_their_stamps(link, tmp_path, tcpdump, direction, told, snap):
+def test_a_capture_has_the_frames_and_stamps_of_tcpdump(link, tmp_path, tcpdump, direction, told, snap):
     ours, theirs = tmp_path / "ours.pcap", tmp_path / "theirs.pcap"
     capture = _capture(link, 1, "v1", "--direction", direction, "--file", str(ours), "--snap", snap)
     other = subprocess.Popen(
@@ -92,7 +92,7 @@ def test_it_has_the_frames_of_tcpdump_with_their_stamps(link, tmp_path, tcpdump,
     found = _read(tcpdump, ours)
     assert found == _read(tcpdump, theirs)
     assert {len(octets) for _, _, octets in found} == {int(snap)}
-    # Both kinds of frames, and a tag is where it was.
+    # There are frames with and without a tag, and the tag is at its place.
     tagged = [length for _, length, octets in found if octets[12:16] == b"\x81\x00\xa0\x07"]
     assert 0 < len(tagged) < len(found)
 
@@ -108,7 +108,7 @@ def test_all_frames_until_the_signal_are_kept(link, tmp_path, tcpdump):
 
 
 def test_frames_in_a_block_that_is_not_full_are_kept(link, tmp_path):
-    """The kernel hands such a block over only some ms later."""
+    """The kernel hands over such a block some ms later."""
     file = tmp_path / "a.pcap"
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(file))
     capture.send_signal(signal.SIGSTOP)
@@ -122,7 +122,7 @@ def test_frames_that_have_no_room_are_counted(link, tmp_path, tcpdump):
     file = tmp_path / "a.pcap"
     words = ["v0", "--direction", "out", "--file", str(file), "--ring", "1", "--snap", "2000"]
     capture = _capture(link, 0, *words)
-    # It is stopped while frames come: nobody empties its ring.
+    # The capture is stopped while frames arrive, so nothing empties its ring.
     capture.send_signal(signal.SIGSTOP)
     sent = _send(link, 0, "--for", "300ms", "--period", "100us", "--payload", "1000B")
     capture.send_signal(signal.SIGCONT)
@@ -130,7 +130,7 @@ def test_frames_that_have_no_room_are_counted(link, tmp_path, tcpdump):
     counts = _ended(capture)
     assert counts["frames"] + counts["dropped"] == sent == 3000
     assert counts["dropped"] > 1000
-    # Of 1 MiB some is left over at the end of each block.
+    # At the end of each block of the 1 MiB some octets stay unused.
     assert counts["frames"] > 700
     assert len(_read(tcpdump, file)) == counts["frames"]
 
@@ -147,7 +147,7 @@ def test_a_full_disk_is_named_and_the_file_ends_with_a_whole_frame(link, tmp_pat
     disk, kept = tmp_path / "disk", tmp_path / "kept.pcap"
     disk.mkdir()
     file = Path("/dev/full") if size == "0" else disk / "a.pcap"
-    # The namespace's processes see this disk alone.
+    # Only the processes of the namespace see this disk.
     script = f"[ {size} = 0 ] || mount -t tmpfs -o size={size} none {disk} || exit 9; "
     script += f'"$@" capture v0 --file {file} --snap 2000; code=$?; '
     script += f"[ {size} = 0 ] || cp {file} {kept}; exit $code"
@@ -164,7 +164,7 @@ def test_a_full_disk_is_named_and_the_file_ends_with_a_whole_frame(link, tmp_pat
     assert f"{file}: No space left on device" in said
     if size != "0":
         frames = _read(tcpdump, kept)
-        # 64 KiB of frames of 1042 octets, and what pcapng adds to each.
+        # 64 KiB hold frames of 1042 octets, each with its pcapng header.
         assert 50 < len(frames) < 64
         assert all(len(octets) == length and MAGIC in octets for _, length, octets in frames)
 
@@ -207,7 +207,7 @@ def test_another_interface_of_the_same_name_is_not_captured(link, tmp_path):
     assert "v0: No such device" in _ended(capture, code=1)["said"]
 
 
-def test_hardware_stamps_that_there_are_none_of_are_told(link, tmp_path):
+def test_missing_hardware_stamps_are_named(link, tmp_path):
     capture = _capture(link, 1, "v1", "--file", str(tmp_path / "a.pcap"), "--hardware")
     capture.terminate()
     counts = _ended(capture)

@@ -1,4 +1,4 @@
-"""The folder of live traffic is not that of a run."""
+"""The folder of live traffic may not be the folder of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_the_observations_of_a_run_are_not_replaced(tmp_path: Path, name: str) -
         make(tmp_path)
 
 
-def test_both_sides_may_use_one_folder_and_a_file_is_none(tmp_path: Path) -> None:
+def test_both_sides_may_use_one_folder_but_no_file(tmp_path: Path) -> None:
     make(tmp_path / "deep" / "live")
     make(tmp_path / "deep" / "live")
     (tmp_path / "file").write_text("")

@@ -1,6 +1,6 @@
-"""Live talkers and listeners over a veth link: what is sent arrives on time, and what does not is said.
+"""Live talkers and listeners over a veth link: frames arrive on time, and losses are reported.
 
-The machine may be loaded: what is said of times is said of most frames.
+The machine may be loaded, so the tests assert times of most frames only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _listen(link, folder: Path, *words: str, for_s: float = 20):
     listener = link.raw(1, "listen", "--port", "0=v1", "--log", str(log), "--until", str(until), *words)
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and listener.poll() is None:
-        # Packet sockets of the namespace; one of ours is there when it listens.
+        # The namespace's packet sockets; the listener's socket is there when it listens.
         if len(link.do(1, "cat /proc/net/packet").stdout.splitlines()) > 1:
             break
         time.sleep(0.02)
@@ -68,7 +68,7 @@ def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp
     # 100 octets of payload are a frame of 150 with tag and check sequence.
     assert found["streams"][0]["octets"] == 500 * 150
     assert found["interfaces"][0]["dropped_by_listener"] == 0
-    # The talker merged before the listener had written: again, now that both are there.
+    # The talker merged the logs before the listener had written its log; merge again.
     from tsnbench.live.folder import merge
 
     merge(tmp_path)
@@ -82,7 +82,7 @@ def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp
         for stage in WAY
     }
     for seq in range(500):
-        # A ring is looked at when a block of it is full or old, but not before the kernel has the frame.
+        # The listener reads a block of its ring once it is full or old, which is after the kernel's stamp.
         assert [stamps[stage][seq] for stage in WAY] == sorted(stamps[stage][seq] for stage in WAY)
     starts = [stamps["interval-start"][seq] for seq in range(500)]
     assert {late - early for early, late in pairwise(starts)} == {1_000_000}
@@ -92,8 +92,8 @@ def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp
     assert 0 < delays[250] < 1_000_000
 
 
-def test_numbers_that_do_not_come_are_lost_and_those_that_come_twice_are_duplicates(link, tmp_path):
-    """Injected: a capture with gaps and repetitions, replayed."""
+def test_missing_numbers_are_losses_and_repeated_ones_duplicates(link, tmp_path):
+    """Injected by the replay of a capture with gaps and repetitions."""
     frames = tmp_path / "frames.pcap"
     heard, _ = _listen(link, tmp_path, "--count", "8")
     record(frames, [0, 1, 4, 4, 5, 3, 6, 9], gap_ns=2_000_000)
@@ -102,9 +102,9 @@ def test_numbers_that_do_not_come_are_lost_and_those_that_come_twice_are_duplica
     assert sender.returncode == 0, said
     assert json.loads(out)["streams"][0]["frames"] == 8
     (one,) = heard()["streams"]
-    # 2, 7 and 8 never came, 4 came twice, 3 came behind 5.
+    # Numbers 2, 7 and 8 are missing, 4 arrives twice, 3 arrives after 5.
     assert (one["frames"], one["lost"], one["duplicates"], one["reordered"]) == (8, 3, 1, 1)
-    # The payload of these frames is short: it says no time.
+    # The payload of these frames is too short for a time.
     assert one["delay_ns"] is None
 
 
@@ -128,9 +128,9 @@ def test_a_capture_is_replayed_at_its_own_pace_or_slower(link, tmp_path):
         assert abs(gaps.median() - slower * 5_000_000) < 500_000
 
 
-def test_a_listener_whose_ring_is_too_small_says_what_it_lost_itself(link, tmp_path):
+def test_a_listener_with_a_small_ring_counts_the_frames_that_it_drops(link, tmp_path):
     heard, listener = _listen(link, tmp_path, "--ring", "8", "--priority", "0")
-    # It is stopped while frames come: nobody empties its ring.
+    # The listener is stopped while frames arrive, so nothing empties its ring.
     listener.send_signal(19)
     told = _sent(link, "--for", "100ms", "--period", "100us", "--payload", "1000B")
     listener.send_signal(18)
@@ -148,7 +148,7 @@ def test_udp_is_sent_without_own_headers(link, tmp_path):
     heard, _ = _listen(link, tmp_path, "--count", "50")
     told = _sent(link, "--udp", "10.97.0.2", "--for", "100ms", "--period", "2ms", "--payload", "200B")
     assert told["streams"][0]["frames"] == 50
-    # Nobody has the port open, and says so with each datagram: they are sent all the same.
+    # No program has the port open, so each datagram gets an ICMP error; all of them are sent nevertheless.
     assert told["streams"][0]["refused"] == 0
     (one,) = heard()["streams"]
     assert (one["frames"], one["lost"], one["octets"]) == (50, 0, 50 * (200 + 46))
@@ -163,7 +163,7 @@ def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
     time.sleep(0.3)
     listener.terminate()
     (one,) = heard()["streams"]
-    # 400 ms at 20 Mbit/s are 956 frames of 1042 octets as tbf counts them, and a burst before.
+    # 400 ms at 20 Mbit/s are 956 frames of 1042 octets, as tbf counts them, and a burst before.
     assert 900 < told["streams"][0]["frames"] < 980
     assert one["frames"] == told["streams"][0]["frames"]
     assert (one["lost"], one["reordered"]) == (0, 0)
@@ -216,7 +216,7 @@ def test_an_interface_that_is_not_there_is_refused(link):
 
 
 def record(into: Path, numbers, gap_ns: int) -> None:
-    """A capture of the smallest frames with these numbers."""
+    """A capture of frames of the smallest size with these numbers."""
     head = bytes.fromhex(
         "ffffffffffff02000000000108004500002e0000400040113cb60a6100010a6100021389138900160000"
     )

@@ -1,4 +1,4 @@
-"""The live program's ``probe``: which interface is wired to which."""
+"""The live program's ``probe``: the interface at the other end of each wire."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _heard(listener: subprocess.Popen[str]) -> list[str]:
     return out.splitlines()
 
 
-def test_each_probe_is_heard_once_where_it_is_wired_to(two):
+def test_each_probe_is_received_once_at_the_other_end_of_its_wire(two):
     listener = _listen(two, 1, "v1", "w1", "--for", "20s")
     back = _listen(two, 0, "v0", "w0", "--for", "20s")
     _send(two, 0, "v0", "h1.v0:a_b-1")
@@ -55,7 +55,7 @@ def test_each_probe_is_heard_once_where_it_is_wired_to(two):
     assert _heard(back) == ["w0 w1"]
 
 
-def test_a_swapped_pair_is_told(two):
+def test_a_swapped_pair_is_named(two):
     for device in ("v0", "w0"):
         two.do(0, f"ip link del {device}")
     _wire(two, "v0", "w1")
@@ -68,7 +68,7 @@ def test_a_swapped_pair_is_told(two):
     assert sorted(_heard(listener)) == ["v1 w0", "w1 v0"]
 
 
-def test_a_port_of_a_bridge_hears(two):
+def test_a_port_of_a_bridge_receives_probes(two):
     if two.do(1, "ip link add name br0 type bridge").returncode:
         pytest.skip("this kernel has no bridge")
     for words in ("br0 up", "v1 master br0"):
@@ -80,7 +80,7 @@ def test_a_port_of_a_bridge_hears(two):
     assert _heard(listener) == ["v1 v0"]
 
 
-def test_it_ends_at_its_time_and_hears_nobody(link):
+def test_a_listener_without_probes_ends_at_its_time(link):
     began = time.monotonic()
     assert _heard(_listen(link, 1, "v1", "--for", "300ms")) == []
     assert 0.3 <= time.monotonic() - began < 5

@@ -1,4 +1,4 @@
-"""The live program's ``sync``: what ptp4l says of itself, and that nobody waits for one that says nothing."""
+"""The live program's ``sync``: ptp4l's own state, and no waiting for a ptp4l that does not answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import pytest
 
 SILENT = "ptp4l does not answer"
 
-# Both ends have one clock, which is the machine's: it is looked at, and not steered.
+# Both ends use the machine's clock, which is read and not steered.
 CONFIG = """[global]
 network_transport L2
 time_stamping software
@@ -33,7 +33,7 @@ fault_reset_interval -2
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Paths of sockets are short."""
+    """A folder with a short path, as paths of sockets have a limit."""
     made = Path(tempfile.mkdtemp(prefix="tsnb-"))
     yield made
     shutil.rmtree(made)
@@ -69,7 +69,7 @@ class Clocks:
         return reading
 
     def until(self, side: int, ready: Callable[[dict], bool], *words: str) -> dict:
-        """The first reading that is so."""
+        """The first reading for which ``ready`` is true."""
         end = time.monotonic() + 20
         while not ready(reading := self.read(side, *words)):
             assert time.monotonic() < end, (reading, (self.folder / f"{side}.log").read_text())
@@ -104,7 +104,7 @@ def _follows(reading: dict) -> bool:
     return reading.get("port_state") in ("UNCALIBRATED", "SLAVE") and reading["age_ns"] is not None
 
 
-def test_readings_are_what_pmc_shows(clocks):
+def test_readings_agree_with_pmc(clocks):
     clocks.start(0)
     clocks.start(1)
     reading = clocks.until(1, _follows)
@@ -117,13 +117,13 @@ def test_readings_are_what_pmc_shows(clocks):
     assert (port["port"], port["interface"], port["stamps"], port["log_sync_interval"]) == (
         1, "v1", "software", -3,
     )  # fmt: skip
-    # Software stamps are UTC, whatever TAI is ahead of it.
+    # Software stamps are in UTC, for any offset of TAI.
     assert 0 <= reading["age_ns"] < 2_000_000_000
     utc = reading["tai_ns"] - reading["tai_minus_utc_s"] * 10**9
     assert abs(reading["ingress_time_ns"] + reading["age_ns"] - utc) < 50_000_000
     assert abs(reading["master_offset_ns"]) < 1_000_000_000
     assert reading["tai_minus_utc_s"] in (0, 37)
-    # Another reading has a later Sync.
+    # A later reading has a later Sync.
     later = clocks.until(1, lambda found: found["ingress_time_ns"] > reading["ingress_time_ns"])
     assert later["tai_ns"] > reading["tai_ns"]
     master = clocks.read(0)
@@ -132,7 +132,7 @@ def test_readings_are_what_pmc_shows(clocks):
     assert (master["ingress_time_ns"], master["age_ns"]) == (None, None)
 
 
-def test_a_ptp4l_that_ends_is_told_and_so_is_one_that_comes_back(clocks):
+def test_the_end_and_the_return_of_ptp4l_are_reported(clocks):
     clocks.start(0)
     first = clocks.start(1)
     clocks.until(1, _follows)
@@ -150,7 +150,7 @@ def test_a_ptp4l_that_ends_is_told_and_so_is_one_that_comes_back(clocks):
         pass
     sync.terminate()
     _readings(sync)
-    # Its socket has gone with it.
+    # The program has removed its own socket.
     assert not list(Path(tempfile.gettempdir()).glob(f"tsnbench-sync-{sync.pid}-*"))
 
 
@@ -159,7 +159,7 @@ def test_a_ptp4l_that_is_stopped_is_not_waited_for(clocks):
     clocks.until(1, lambda reading: "error" not in reading)
     stopped.send_signal(signal.SIGSTOP)
     began = time.monotonic()
-    # More readings than its socket has room for.
+    # The readings are more than the buffer of ptp4l's socket can hold.
     found = _readings(clocks.sync(1, "--count", "13", "--every", "10ms"))
     assert [reading.get("error") for reading in found] == 13 * [SILENT]
     assert 13 * 0.5 <= time.monotonic() - began < 13
@@ -173,7 +173,7 @@ def test_gptp_and_other_domains_answer(clocks):
     assert clocks.read(1, "--domain", "0")["error"] == SILENT
 
 
-def test_all_ports_of_a_clock_are_told_and_the_one_that_follows_stands_for_it(clocks):
+def test_all_ports_of_a_clock_are_listed_and_the_slave_port_gives_the_state(clocks):
     clocks.link.do(0, f"ip link add w0 type veth peer name w1 netns {clocks.link.spaces[1]}")
     clocks.link.do(0, "ip link set w0 up")
     clocks.link.do(1, "ip link set w1 up")
@@ -188,7 +188,7 @@ def test_all_ports_of_a_clock_are_told_and_the_one_that_follows_stands_for_it(cl
 
 
 class FakePtp4l:
-    """Answers each request with what ``answer`` makes of it."""
+    """A ptp4l that answers each request with the messages of ``answer``."""
 
     def __init__(self, path: Path, answer: Callable[[bytes], list[bytes]]) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -204,7 +204,7 @@ class FakePtp4l:
 
 
 def _response(request: bytes, data: bytes, action: int = 2, tlv: int = 1) -> bytes:
-    """As ptp4l answers: header, who asked, the TLV."""
+    """A response as ptp4l sends it: header, the requesting port, the TLV."""
     body = request[52:54] + data if tlv == 1 else data
     length = (54 + len(body) - 2).to_bytes(2)
     head = request[:2] + length + request[4:20] + bytes(8) + b"\0\1" + request[30:32] + b"\4\x7f"
@@ -221,7 +221,7 @@ DATA = {
 }
 
 
-def test_signs_are_kept_and_what_an_old_ptp4l_does_not_know_is_missing(link, folder):
+def test_signs_are_kept_and_unknown_data_sets_are_missing(link, folder):
     def answer(request: bytes) -> list[bytes]:
         number = int.from_bytes(request[52:54])
         if number in DATA:
@@ -240,7 +240,7 @@ def test_signs_are_kept_and_what_an_old_ptp4l_does_not_know_is_missing(link, fol
     ]  # fmt: skip
 
 
-def test_answers_that_are_none_are_not_believed(link, folder):
+def test_malformed_answers_are_ignored(link, folder):
     def answer(request: bytes) -> list[bytes]:
         right = _response(request, DATA[0x2000])
         other = right[:30] + b"\xff\xff" + right[32:]
@@ -261,7 +261,7 @@ def test_answers_that_are_none_are_not_believed(link, folder):
         ),
     ],
 )
-def test_what_is_answered_but_not_known_is_told(link, folder, answer, expected):
+def test_unreadable_data_sets_and_errors_are_reported(link, folder, answer, expected):
     FakePtp4l(folder / "s", answer)
     (reading,) = _readings(link.raw(0, "sync", "--socket", f"{folder}/s", "--count", "1"))
     assert reading["error"] == expected

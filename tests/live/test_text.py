@@ -1,4 +1,4 @@
-"""What live commands are made of, without an interface: scenarios, launch times, logs."""
+"""The parts of live commands that need no interface: scenarios, launch times, logs."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_options_are_a_scenario_and_its_plan_has_this_machines_addresses(monkeyp
     document = plan_of(asked).document
     (stream,) = document["streams"]
     assert stream["socket"] == {"advance_ns": 250_000, "txtime": True, "deadline": True}
-    # The timer is set an advance before the instant that is meant.
+    # The timer is set one advance before the launch time.
     assert stream["pattern"]["offset_ns"] == 350_000
     assert stream["destination_mac"] == "02:00:00:00:00:aa"
     assert document["ports"][0]["mac"] == "02:11:22:33:44:55"
-    # A talker that keeps awake for its time is hardware to the Plan.
+    # In the Plan, a talker that does not sleep until its time is a hardware talker.
     plain = Sending(to="eth0", streams={"s": "saturating: true, payload: 100 B"})
     assert "hosts:" not in scenario(plain)
     assert "host" not in plan_of(plain).document["nodes"][0]

@@ -1,4 +1,4 @@
-"""TRDP end devices on a link of two namespaces: process data of both versions and message data."""
+"""TRDP end devices on a link between two namespaces: process data of both versions, and message data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ A, B, GROUP = "10.97.0.1", "10.97.0.2", "239.1.1.3"
 
 
 def both(link: Link, sender: list[str], receiver: list[str]) -> tuple[Any, Any]:
-    """Sends on ``v0`` what is received on ``v1``; what each of them says."""
+    """Send on ``v0`` and receive on ``v1``; the results of both sides."""
     for side, device in enumerate(("v0", "v1")):
         link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
     words = [word for keys in receiver for word in ("--trdp", keys)]
@@ -50,8 +50,8 @@ def test_pushed_telegrams_of_both_versions_arrive(link: Link) -> None:
     assert all(0 < one["delay_ns"]["least"] < 10**8 for one in heard["subscribe"][:3])
 
 
-def test_requested_telegrams_come_back(link: Link) -> None:
-    """The publisher sends nothing unless it is requested; the requester subscribes the replies."""
+def test_requested_telegrams_arrive(link: Link) -> None:
+    """The publisher sends only on request; the requester subscribes to the replies."""
     publisher = {"com_id": 40, "to": A, "pattern": "pull", "octets": 64}
     device = {"interface": "v1", "address": B, "for_ns": 4 * 10**9, "publish": [publisher]}
     listening = link.raw(1, "trdp", *written(link, device))
@@ -70,7 +70,7 @@ def test_requested_telegrams_come_back(link: Link) -> None:
 
 
 def written(link: Link, device: dict[str, Any]) -> list[str]:
-    """The device's file, and where its log goes."""
+    """Write the device's file; the arguments with this file and a log."""
     file = Path(f"/tmp/{link.spaces[0]}.json")
     file.write_text(json.dumps(device), encoding="utf-8")
     return [str(file), "--log", "/dev/null"]

@@ -1,8 +1,8 @@
 """TRDP against TCNopen's own test programs, in namespaces: both directions, every pattern of its lists.
 
-TCNopen is somebody else's program: ``TSNBENCH_TCNOPEN`` names the folder of its programs (``trdp-pd-test``,
-``test_mdSingle``), and nothing of it is here. ``TSNBENCH_TCNOPEN_TELEGRAMS`` says how many telegrams of each
-kind are exchanged at least.
+TCNopen is another project's program: ``TSNBENCH_TCNOPEN`` names the folder of its programs (``trdp-pd-test``,
+``test_mdSingle``), and this repository has no part of it. ``TSNBENCH_TCNOPEN_TELEGRAMS`` is the smallest
+number of telegrams of each kind that are exchanged.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tests.live.conftest import Link
 FOLDER = os.environ.get("TSNBENCH_TCNOPEN")
 TELEGRAMS = int(os.environ.get("TSNBENCH_TCNOPEN_TELEGRAMS", "20"))
 PULL_S = 0.55
-"""TCNopen's test program requests every 500 ms and a little more, and pushes more often."""
+"""TCNopen's test program requests slightly slower than every 500 ms, and pushes faster."""
 ROOM_S = 3
 OWN, PEER, GROUP = "10.97.0.1", "10.97.0.2", "239.2.24.1"
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="needs TCNopen's programs (TSNBENCH_TCNOPEN)")
 
 
 class Theirs:
-    """A program of TCNopen on the other side of the link; its screen goes to a file, which never is full."""
+    """A program of TCNopen at the other end of the link; its screen goes to a file, which never blocks it."""
 
     def __init__(self, link: Link, screen: Path, program: str, *words: str) -> None:
         self._screen = screen
@@ -39,21 +39,21 @@ class Theirs:
             )  # fmt: skip
 
     def end(self) -> str:
-        """Ends it; what it printed."""
+        """End the program, and return its output."""
         self._process.kill()
         self._process.wait(timeout=10)
         return self._screen.read_text(encoding="utf-8", errors="replace")
 
 
 def be(link: Link, tmp_path: Path, device: dict[str, Any]) -> subprocess.Popen[str]:
-    """An end device of ours on this side."""
+    """An end device of tsnbench at this end of the link."""
     file = tmp_path / "device.json"
     file.write_text(json.dumps({"interface": "v0", "address": OWN, **device}), encoding="utf-8")
     return link.raw(0, "trdp", str(file), "--log", str(tmp_path / "log.json"))
 
 
 def peer_of_the_test_program() -> dict[str, Any]:
-    """All that ``trdp-pd-test`` does, from the other side: it sends, echoes, requests and replies."""
+    """The counterpart of ``trdp-pd-test``: it sends, echoes, requests and replies."""
     publish: list[dict[str, Any]] = []
     subscribe: list[dict[str, Any]] = []
     request: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ def peer_of_the_test_program() -> dict[str, Any]:
 
 
 def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: Path) -> None:
-    """Push and pull, unicast and multicast, 256 and 1432 octets; TCNopen's screen says what it took."""
+    """Push and pull, unicast and multicast, 256 and 1432 octets; TCNopen's screen shows what it received."""
     for side, device in enumerate(("v0", "v1")):
         link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
     seconds = TELEGRAMS * PULL_S + ROOM_S
@@ -99,7 +99,7 @@ def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: 
         assert one["taken"] >= TELEGRAMS, one
         assert one["gaps"] + one["repeated"] + one["old"] + one["restarted"] == 0, one
     assert all(one["sent"] >= TELEGRAMS and one["refused"] == 0 for one in found["publish"])
-    # What TCNopen took, as its last whole screen shows it: no sink has an error.
+    # The last complete screen of TCNopen shows its received telegrams: no sink has an error.
     screens = re.sub(r"\x1b\[[0-9;]*m", "", screen).split("\x1b[H")
     sinks = [line for line in screens[-2].splitlines() if "<- [" in line]
     assert len(sinks) == 24, screens[-2]
@@ -136,7 +136,9 @@ def test_tcnopen_answers_message_data(link: Link, tmp_path: Path, transport: str
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("confirm", [False, True])
-def test_tcnopen_takes_our_answers(link: Link, tmp_path: Path, transport: str, confirm: bool) -> None:
+def test_tcnopen_accepts_answers_of_tsnbench(
+    link: Link, tmp_path: Path, transport: str, confirm: bool
+) -> None:
     answer = {"com_id": 1001, "octets": 64, "confirm": confirm}
     ours = be(link, tmp_path, {"answer": [answer], "for_ns": 4 * 10**9})
     time.sleep(0.5)
@@ -155,7 +157,7 @@ def test_tcnopen_takes_our_answers(link: Link, tmp_path: Path, transport: str, c
 
 
 def test_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path) -> None:
-    """TCNopen's ``sendHello`` to us, killed once: a time-out, a restart, and no gap."""
+    """TCNopen's ``sendHello`` is killed once: time-outs and a restart, but no gap."""
     subscription = {"com_id": 1000, "from": PEER, "time_out_ns": 200 * 10**6}
     ours = be(link, tmp_path, {"subscribe": [subscription], "for_ns": 6 * 10**9})
     time.sleep(0.5)
@@ -174,7 +176,7 @@ def test_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path)
 
 
 def test_telegrams_of_another_train_are_ignored(link: Link, tmp_path: Path) -> None:
-    """TCNopen sends with counters of 0, which fit any; ours with a wrong one do not reach its screen."""
+    """Telegrams with wrong topography counters do not reach TCNopen; counters of 0 match any train."""
     theirs = Theirs(link, tmp_path / "screen", "receiveHello", "-o", PEER, "-c", "1000")
     try:
         time.sleep(0.7)

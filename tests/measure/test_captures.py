@@ -1,4 +1,4 @@
-"""Captures through the Python door: recorded frames exactly, offsets named, bad files as errors."""
+"""Captures through the Python interface: exact figures of recordings, clock offsets, errors of bad files."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_table_of_a_capture_can_be_printed(ends: tuple[Path, Path]) -> None:
 
 
 def shifted(path: Path, seconds: int, into: Path) -> Path:
-    """The same little-endian pcap, its clock ahead by whole seconds."""
+    """The same little-endian pcap with a clock that is ahead by whole seconds."""
     content = bytearray(path.read_bytes())
     place = 24
     while place < len(content):
@@ -68,7 +68,7 @@ def shifted(path: Path, seconds: int, into: Path) -> Path:
     return into
 
 
-def test_an_offset_is_named_and_applied_only_when_asked_for(ends: tuple[Path, Path], tmp_path: Path) -> None:
+def test_an_offset_is_named_and_applied_only_on_request(ends: tuple[Path, Path], tmp_path: Path) -> None:
     tx, rx = ends[0], shifted(ends[1], 37, tmp_path / "shifted.pcap")
     found = measure_captures(tx, rx)
     assert found["offset"]["seconds"] == 37
@@ -84,7 +84,9 @@ def test_an_offset_is_named_and_applied_only_when_asked_for(ends: tuple[Path, Pa
     assert measure_captures(*ends, offset="auto")["offset"] is None
 
 
-def test_files_that_cannot_be_measured_are_the_persons_input(ends: tuple[Path, Path], tmp_path: Path) -> None:
+def test_files_that_cannot_be_measured_are_errors_of_the_input(
+    ends: tuple[Path, Path], tmp_path: Path
+) -> None:
     empty = tmp_path / "empty.pcap"
     empty.write_bytes(b"")
     words = tmp_path / "words.pcap"
@@ -105,7 +107,7 @@ def test_files_that_cannot_be_measured_are_the_persons_input(ends: tuple[Path, P
 
 
 def only(path: Path, into: Path, keep: range, stream: int = 0) -> Path:
-    """The frames with these places; with a ``stream``, its number flips the source address of all of them."""
+    """A capture with the frames at these places; ``stream`` is XORed into all their source addresses."""
     content = path.read_bytes()
     frames, place = [], 24
     while place < len(content):
@@ -118,7 +120,7 @@ def only(path: Path, into: Path, keep: range, stream: int = 0) -> Path:
     return into
 
 
-def test_swapped_captures_are_said_to_be(ends: tuple[Path, Path]) -> None:
+def test_swapped_captures_give_a_warning(ends: tuple[Path, Path]) -> None:
     (warning,) = measure_captures(ends[1], ends[0])["source"]["warnings"]
     assert warning == (
         "delays are negative, down to -36.223 us: the captures are swapped, or the receiver's clock is "
@@ -128,7 +130,7 @@ def test_swapped_captures_are_said_to_be(ends: tuple[Path, Path]) -> None:
 
 
 def test_streams_of_the_other_direction_are_named(ends: tuple[Path, Path], tmp_path: Path) -> None:
-    """Captures of two ports hold the frames of both directions: those that come back have negative delays."""
+    """Captures of two ports hold frames of both directions; in the other direction delays are negative."""
     there = [only(path, tmp_path / f"there-{n}.pcap", range(100)) for n, path in enumerate(ends)]
     back = [only(path, tmp_path / f"back-{n}.pcap", range(100), 1) for n, path in enumerate(ends)]
     both = [tmp_path / "both-0.pcap", tmp_path / "both-1.pcap"]
@@ -162,7 +164,7 @@ def test_captures_that_share_no_frame_are_not_measured(ends: tuple[Path, Path], 
         )
 
 
-def test_captures_that_hardly_share_a_frame_are_said_to(ends: tuple[Path, Path], tmp_path: Path) -> None:
+def test_captures_that_hardly_share_a_frame_give_a_warning(ends: tuple[Path, Path], tmp_path: Path) -> None:
     early = only(ends[0], tmp_path / "early.pcap", range(1500))
     late = only(ends[1], tmp_path / "late.pcap", range(1480, 3000))
     found = measure_captures(early, late)
@@ -173,7 +175,7 @@ def test_captures_that_hardly_share_a_frame_are_said_to(ends: tuple[Path, Path],
     ]
 
 
-def test_losses_are_losses_where_the_receiver_saw_nothing_else(
+def test_losses_without_other_frames_at_the_receiver_give_no_warning(
     ends: tuple[Path, Path], tmp_path: Path
 ) -> None:
     few = measure_captures(ends[0], only(ends[1], tmp_path / "few.pcap", range(3)))

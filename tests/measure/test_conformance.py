@@ -1,4 +1,4 @@
-"""Frames of one capture against a gate control list: every edge of a window, worked out by hand."""
+"""Frames of one capture against a gate control list: every edge of a window, computed by hand."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ shapers:
 """
 OCTETS = 100
 ON_WIRE = (OCTETS + 8) * 8
-"""ns of a frame with its preamble and start delimiter at 1 Gbit/s."""
+"""The time in ns of a frame with preamble and start delimiter at 1 Gbit/s."""
 STAMP = 64
-"""ns from the begin of a frame to its first bit after the start delimiter."""
+"""The time in ns from the begin of a frame to its first bit after the start delimiter."""
 CLOSES = 40_000
 CYCLE = 250_000
 
@@ -47,7 +47,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 def capture(begins: list[int], into: Path, pcp: int = 6) -> Path:
-    """One tagged frame of the Plan's stream per begin, stamped at its start; without FCS."""
+    """One tagged frame of the Plan's stream per instant of ``begins``, stamped at its start; without FCS."""
     content = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)
     for number, begin in enumerate(begins):
         payload = b"TSN\x01" + struct.pack(">I", 0) + number.to_bytes(6, "big") + bytes(8)
@@ -97,7 +97,7 @@ def test_every_edge(plan: Plan, tmp_path: Path, begin: int, began: int, ended: i
 
 
 def test_a_window_across_the_end_of_a_cycle(plan: Plan, tmp_path: Path) -> None:
-    # With this base time class 0 is open from 60 us to 270 us: a frame may be on the wire at 250 us.
+    # With this base time class 0 is open from 60 us to 270 us, so a frame may be on the wire at 250 us.
     against = Against(plan, stamp="start", base_time_ns=20_000)
     path = capture(
         [CYCLE - 100, CYCLE + 20_000 - ON_WIRE, CYCLE + 20_000 - ON_WIRE + 3], tmp_path / "a", pcp=0
@@ -124,7 +124,7 @@ def test_initial_gates_hold_before_the_base_time(plan: Plan, tmp_path: Path) -> 
 
 
 def test_stamps_at_the_other_end_of_the_link(plan: Plan, tmp_path: Path) -> None:
-    # The frame's last bit arrives 100 ns after it left: 20 m.
+    # The frame's last bit arrives 100 ns after it left, over a cable of 20 m.
     path = capture([CLOSES - STAMP + 100], tmp_path / "one.pcap")
     assert judged(path, Against(plan, stamp="received"))[:2] == (0, 0)
     assert judged(path, Against(plan, stamp="end"))[:2] == (0, 1)

@@ -1,4 +1,4 @@
-"""One capture alone: recorded figures exactly, missing and repeated numbers, files that are no captures."""
+"""One capture alone: exact figures of recordings, missing and repeated numbers, files without a capture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORDED = Path(__file__).parents[1] / "captures"
 
 @pytest.fixture
 def sent(tmp_path: Path) -> Path:
-    """RTC-Testbench's frames as they left A: four frames per 5 ms."""
+    """RTC-Testbench's frames, captured as they left A: four frames per 5 ms."""
     path = tmp_path / "rtc_out_A.pcap"
     path.write_bytes(gzip.decompress((RECORDED / "rtc_out_A.pcap.gz").read_bytes()))
     return path

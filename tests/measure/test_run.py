@@ -1,4 +1,4 @@
-"""A run folder's measures are those of its own captures: two ways, one engine, the same figures."""
+"""The measures of a run folder and of its own captures: two inputs, one engine, the same figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables fit their terminal: names are shortened, digits never, and what is left out is named."""
+"""Tables fit their terminal: names are shortened, digits are kept, and omitted columns and rows are named."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def printed(made: Sheet, width: int) -> str:
 def test_no_line_is_wider_than_the_terminal_and_no_digit_is_cut(width: int) -> None:
     text = printed(sheet(), width)
     assert all(len(line) <= width for line in text.splitlines())
-    # The columns that say most are whole at every width.
+    # The columns of the highest rank are complete at every width.
     for place in range(len(NAMES)):
         assert f"{place},023.456" in text
         assert f"{place},323.456" in text
@@ -56,11 +56,11 @@ def test_a_pipe_gets_the_text_of_a_terminal(width: int, most: int | None) -> Non
     told = io.StringIO()
     Console(width=width, file=told).print(made)
     plain = made.plain(width)
-    # Where a caption is longer than the table, it folds.
+    # A caption that is longer than the table folds.
     assert plain is None if width < 48 else plain == told.getvalue()
 
 
-def test_what_folds_or_is_wide_is_left_to_rich() -> None:
+def test_folding_or_wide_text_is_left_to_rich() -> None:
     sentence = Sheet("", [Column("why", wraps=True)], [["so many words that they need two lines"]])
     assert sentence.plain(30) is None
     assert sentence.plain(60) == f"\n{'why':38}\n{chr(0x2500) * 38}\n{sentence.rows[0][0]}\n"
@@ -87,5 +87,5 @@ def test_rows_fold_and_the_rest_is_counted() -> None:
     assert NAMES[11] in text
     assert NAMES[12] not in text
     assert "and 8 rows more: --all" in text
-    # One row more is shown rather than a line that says so.
+    # The table shows the last row instead of a line that counts one row.
     assert "more" not in printed(sheet(most=19), 200)

@@ -1,4 +1,4 @@
-"""Tables and box plots of stages: OCORA's definitions, on numbers reckoned by hand, and on a run."""
+"""Tables and box plots of stages: OCORA's definitions, on numbers computed by hand, and on a run."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_latency_is_from_the_intervals_start_and_jitter_the_mean_deviation(folde
     assert list(mean) == [
         "interval-start", "wakeup", "send", "qdisc", "driver", "tx", "rx", "kernel-rx", "app-rx",
     ]  # fmt: skip
-    # The latencies of the scenario, one after the other.
+    # The latencies of the scenario, in their order.
     for early, late, ns in [
         ("wakeup", "send", 3_000), ("send", "qdisc", 1_000), ("qdisc", "driver", 2_000),
         ("rx", "kernel-rx", 7_000), ("kernel-rx", "app-rx", 30_000),
@@ -53,7 +53,7 @@ def test_latency_is_from_the_intervals_start_and_jitter_the_mean_deviation(folde
     assert set(wakeup.latencies) == {2_000, 4_000}
     middle = statistics.fmean(wakeup.latencies)
     assert wakeup.jitter_ns == pytest.approx(statistics.fmean(abs(ns - middle) for ns in wakeup.latencies))
-    # Behind a constant latency the jitter is the same.
+    # After a constant latency the jitter is the same as before.
     assert all(
         stage.jitter_ns == pytest.approx(wakeup.jitter_ns, abs=1)
         for stage in one.stages
@@ -97,8 +97,8 @@ def test_a_folder_without_stages_is_refused(tmp_path):
         by_stage(tmp_path)
 
 
-def test_boxes_are_ocoras():
-    # Quartiles are medians of the halves; whiskers end at the last value within 1.5 times their distance.
+def test_boxes_have_ocoras_definition():
+    # Quartiles are medians of the halves; whiskers end at the last value within 1.5 interquartile ranges.
     drawn = box([n * 1_000 for n in (1, 2, 3, 4, 5, 6, 7, 8, 16)])
     assert (drawn["q1"], drawn["med"], drawn["q3"]) == (2.5, 5, 7.5)
     assert (drawn["whislo"], drawn["whishi"], drawn["fliers"]) == (1, 8, [16])
@@ -106,7 +106,7 @@ def test_boxes_are_ocoras():
     assert box([5_000])["q1"] == 5
 
 
-def test_no_histogram_where_no_interval_starts():
+def test_no_histogram_without_the_starts_of_intervals():
     stage = Stage("wakeup", "tap", (5_000, 6_000))
     assert StreamStages("s", "wakeup", (stage,), 2).wakeups == {}
     assert StreamStages("s", "interval-start", (stage,), 2).wakeups == {5: 1, 6: 1}
@@ -121,7 +121,7 @@ def test_stages_as_tidy_csv(folder):
     assert head == ["stream", "listener", "quantity", "statistic", "value", "unit"]
     found = {(row[2], row[3]): (float(row[4]), row[5]) for row in rows if row[0] == "loop"}
     assert len(found) == len(rows)
-    # The scenario's wake-ups: 2 us or 4 us after the begin of the interval.
+    # The scenario's wake-ups are 2 us or 4 us after the begin of the interval.
     wakeup = "stage wakeup from interval-start"
     assert found[wakeup, "count"] == (20, "samples")
     assert found[wakeup, "min"] == (2_000, "ns")

@@ -1,4 +1,4 @@
-"""Tidy CSV: every figure of the documents in one row, and what is missing in an empty cell."""
+"""Tidy CSV: every figure of the documents is in one row, and missing figures are empty cells."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_requirements_of_a_run(tmp_path: Path) -> None:
     run = str(tmp_path / "run")
     CliRunner().invoke(app, ["run", str(scenario), "--into", run])
     found = rows("measure", run)
-    # 1000 octets behind the preamble, and 25 ns of cable.
+    # 1000 octets after the preamble, and 25 ns of cable.
     assert found["loop.1", "requirement delay", "found"] == "8025 ns"
     assert found["loop.1", "requirement delay", "limit"] == "8100 ns"
     assert found["loop.1", "requirement delay", "margin"] == "75 ns"

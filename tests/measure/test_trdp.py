@@ -1,4 +1,4 @@
-"""TRDP in captures: published and recorded figures exactly, and captures without telegrams as errors."""
+"""TRDP in captures: exact figures of published and own recordings; captures without telegrams are errors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tsnbench.measure import MeasureError, measure_trdp, trdp_table
 
 HERE = Path(__file__).resolve()
 SAMPLES = Path(os.environ.get("TSNBENCH_SAMPLES", HERE.parents[3] / "shared/samples")) / "trdp"
-"""Captures of others, which are read where they are and never kept here."""
+"""Captures of other projects, which are read at their place and not copied into the repository."""
 RECORDED = HERE.parents[1] / "captures"
-"""What was recorded between our end devices and TCNopen's programs (``tests/live/test_trdp_tcnopen.py``)."""
+"""Recordings between tsnbench's end devices and TCNopen's programs (``tests/live/test_trdp_tcnopen.py``)."""
 
 
 def sample(name: str) -> Path:
-    """One of them; the test is skipped where it is not."""
+    """One of these captures; the test is skipped if it is missing."""
     path = SAMPLES / name
     if not path.exists():
         pytest.skip(f"needs {name} (TSNBENCH_SAMPLES, or shared/samples beside the repository)")
@@ -63,8 +63,8 @@ def recorded(name: str, folder: Path) -> Path:
     return path
 
 
-def test_process_data_between_tcnopen_and_us(tmp_path: Path) -> None:
-    """1.5 s of its test program's patterns; 10.0.0.2 is TCNopen. Packets were cut to 200 octets."""
+def test_process_data_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
+    """1.5 s of the patterns of TCNopen's test program at 10.0.0.2. Packets were cut to 200 octets."""
     found = measure_trdp(recorded("trdp_process_data.pcap", tmp_path), time_out_ns=10**9)
     assert (found["process_data"], found["check_errors"], found["protocol_errors"]) == (388, 0, 0)
     assert found["data_set_octets"] == 310_288
@@ -83,8 +83,8 @@ def test_process_data_between_tcnopen_and_us(tmp_path: Path) -> None:
     assert len(found["streams"]) == 48
 
 
-def test_confirmed_replies_between_tcnopen_and_us(tmp_path: Path) -> None:
-    """Five requests over each transport; 10.0.0.2 is TCNopen's replier."""
+def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
+    """Five requests over each transport; TCNopen's replier is 10.0.0.2."""
     found = measure_trdp(recorded("trdp_message_data.pcap", tmp_path))
     kinds = {(one["transport"], one["source"], one["kind"]): one["telegrams"] for one in found["streams"]}
     assert kinds == {
@@ -96,7 +96,7 @@ def test_confirmed_replies_between_tcnopen_and_us(tmp_path: Path) -> None:
 
 
 def test_both_headers_of_version_2_are_recognised(tmp_path: Path) -> None:
-    """20 telegrams with 20 octets, which TCNopen takes, and 20 with 16, of which it takes none."""
+    """20 telegrams with headers of 20 octets, which TCNopen accepts, and 20 with 16, which it rejects."""
     found = measure_trdp(recorded("trdp_version_2.pcap", tmp_path))
     (stream,) = found["streams"]
     assert (stream["com_id"], stream["kind"], stream["version"], stream["telegrams"]) == (1000, "TSN", 2, 40)
@@ -118,9 +118,7 @@ def test_message_data_over_both_transports() -> None:
     ("name", "telegrams", "destination"),
     [("sendHello_unicast_49.pcap", 49, None), ("sendHello_multicast.pcap", 29, "239.1.1.2")],
 )
-def test_tcnopens_sender_sends_what_its_receiver_takes(
-    name: str, telegrams: int, destination: str | None
-) -> None:
+def test_published_recordings_of_tcnopens_sender(name: str, telegrams: int, destination: str | None) -> None:
     found = measure_trdp(sample(name))
     (stream,) = found["streams"]
     assert (found["process_data"], found["check_errors"]) == (telegrams, 0)
@@ -139,7 +137,7 @@ def test_a_capture_without_telegrams_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_simulated_capture_holds_telegrams(tmp_path: Path) -> None:
-    """What the Plan says of telegrams is in the frames of talkers and captures."""
+    """Frames of talkers and captures contain the Plan's values of telegrams."""
     plan = load(HERE.parents[1] / "plans/trdp.yaml").plan()
     run = Simulation().execute(plan, tmp_path / "run", pcap=True)
     found = measure_trdp(tmp_path / "run/captures/control-switch-tx.pcapng", time_out_ns=10**9)

@@ -1,7 +1,7 @@
-"""Delays with their error bars: true delays are known in closed form, clocks are wrong by known amounts.
+"""Delays with error bars: true delays are known in closed form, clocks have known errors.
 
-A frame of 100 octets of payload on idle links: its true delay is the same for every frame, and a run without
-clocks has it. In a run with clocks no delay may be farther from it than its own uncertainty says.
+Frames have 100 octets of payload on idle links, so the true delay is the same for every frame, and a run
+without clocks shows it. In a run with clocks no delay may differ from it by more than its own uncertainty.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def run(into: Path, clocks: str, requires: str = "") -> Run:
 
 @pytest.fixture(scope="module")
 def true_ns(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """The delay of every frame, by perfect time."""
+    """The delay of every frame, by perfect clocks."""
     delays = run(tmp_path_factory.mktemp("ideal"), IDEAL).frames()["delay_ns"]
     assert delays.n_unique() == 1
     assert len(delays) == 1000
@@ -84,7 +84,7 @@ def true_ns(tmp_path_factory: pytest.TempPathFactory) -> int:
 
 
 def covered(one: Run, true_ns: int) -> pl.Series:
-    """Frame by frame, whether the true delay is within the uncertainty of the measured one."""
+    """For each frame, whether the true delay is within the uncertainty of the measured delay."""
     frames = one.frames()
     return (frames["delay_ns"] - true_ns).abs() <= frames["uncertainty_ns"]
 
@@ -97,7 +97,7 @@ def test_the_true_delay_is_within_the_bar_of_every_frame(
     frames = one.frames()
     assert frames["uncertainty_ns"].null_count() == 0
     assert covered(one, true_ns).all()
-    # The clocks are really wrong, by as much as the bar says to some ticks and the drift between readings.
+    # The clocks have real errors; the bar exceeds them only by some ticks and the drift between readings.
     worst = (frames["delay_ns"] - true_ns).abs().max()
     assert isinstance(worst, int)
     assert worst >= least_ns
@@ -110,7 +110,7 @@ def test_the_true_delay_is_within_the_bar_of_every_frame(
 def test_without_readings_the_bars_are_too_short(
     tmp_path: Path, true_ns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The defect: clocks that are taken to be right at all readings."""
+    """The injected defect: clocks are assumed to have no error at any reading."""
     real = known.stamps
 
     def zero(folder: Path) -> Any:
@@ -125,7 +125,7 @@ def test_without_readings_the_bars_are_too_short(
     assert not covered(run(tmp_path, FREE), true_ns).any()
 
 
-def test_a_run_without_clocks_knows_of_no_uncertainty(tmp_path: Path) -> None:
+def test_a_run_without_clocks_has_no_uncertainty(tmp_path: Path) -> None:
     one = run(tmp_path, IDEAL, "delay: 1 ms")
     measures = measure_run(one.folder)
     assert "uncertainty" not in json.dumps(measures)
@@ -140,7 +140,7 @@ def test_a_run_without_clocks_knows_of_no_uncertainty(tmp_path: Path) -> None:
 def test_a_margin_that_is_smaller_than_the_bar_is_uncertain(
     tmp_path: Path, true_ns: int, over_ns: int, outcome: str
 ) -> None:
-    """The greatest delay is 88 us too small (3 + 5 us, and 80 ppm of 1 s), as it comes out."""
+    """Measured delays are 8 us to 88 us too small (3 + 5 us, and 80 ppm of up to 1 s); the bar is 88 us."""
     one = run(tmp_path, FREE)
     measures = one.measures()
     found = measures["paths"][0]["delay"]
@@ -156,7 +156,7 @@ def test_a_margin_that_is_smaller_than_the_bar_is_uncertain(
 
 
 def test_uncertain_does_not_pass_silently(tmp_path: Path, true_ns: int) -> None:
-    """Exit code, last line, table, JSON and report."""
+    """Exit code, last line, table, JSON and report show the uncertainty."""
     path = tmp_path / "bars.yaml"
     path.write_text(SCENARIO.replace("\n    LIMIT}", f", requires: {{delay: {true_ns} ns}}}}") + FREE)
     done = tsnbench("run", path, "--into", tmp_path / "run", cwd=tmp_path)
@@ -171,7 +171,7 @@ def test_uncertain_does_not_pass_silently(tmp_path: Path, true_ns: int) -> None:
     assert "±" in page
 
 
-def test_rows_and_tables_carry_the_bars(tmp_path: Path, true_ns: int) -> None:
+def test_rows_and_tables_show_the_bars(tmp_path: Path, true_ns: int) -> None:
     from rich.console import Console
 
     one = run(tmp_path, FREE, f"delay: {true_ns} ns")

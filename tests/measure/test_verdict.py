@@ -1,4 +1,4 @@
-"""Requirements against figures: what is met, by what margin, and which frame was worst."""
+"""Requirements against figures: whether each is met, its margin, and its worst frame."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_group_shows_its_worst_flow() -> None:
     assert (worst["stream"], worst["margin"], worst["worst_seq"], worst["flows"]) == ("s.2", 50, 3, 2)
 
 
-def test_the_table_says_what_failed_and_how() -> None:
+def test_the_table_names_failed_requirements_with_figures() -> None:
     import io
 
     from rich.console import Console

@@ -1,4 +1,4 @@
-"""The worst case against requirements: what it proves, what it does not, and what is said of it."""
+"""Worst cases against requirements: limits that they prove, limits that they do not, and messages."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def jitter(kind: str, limit: int) -> dict[str, Any]:
         # A standard deviation is at most half the range.
         (jitter("spread", 400), 400, "proved"),
         (jitter("spread", 399), 400, "beyond"),
-        # A gap between arrivals depends on when frames are released, which these bounds do not say.
+        # A gap between arrivals depends on the times of releases, which these bounds do not contain.
         (jitter("interval", 1_000_000), None, "none"),
         ({"loss_ppm": 0}, 0, "proved"),
         ({"rate_bps": 1}, None, "none"),
@@ -82,7 +82,7 @@ def test_what_a_bound_proves(required: dict[str, Any], worst_case: float | None,
     assert row["worst_case"] == worst_case
     if proof is not None:
         assert row["proof"] == proof
-    # What happened in the run is judged as ever.
+    # The verdict on the run itself does not change.
     assert row["met"] in ("yes", "no-data")
 
 
@@ -130,18 +130,18 @@ def test_a_required_worst_case_counts() -> None:
     assert not unknown["met"]
     assert "no bound is known" in headline(unknown)
     assert verdict({"delay_ns": 900, "loss_ppm": 0, "worst_case": True})["met"]
-    # No bound judges a rate, so that none is asked for.
+    # A rate has no bound, so its worst case is not required.
     assert verdict({"rate_bps": 1, "worst_case": True})["met"]
 
 
-def test_what_was_measured_beyond_the_worst_case_proves_nothing() -> None:
+def test_a_worst_case_that_a_measurement_exceeds_proves_nothing() -> None:
     (row,) = verdict({"delay_ns": 2_000}, worst=901)["rows"]
     assert (row["met"], row["proof"]) == ("yes", "exceeded")
     assert outcome(row) is Outcome.IN_RUN
 
 
 @pytest.mark.parametrize("backend", ["vm", "netns"])
-def test_a_kernel_is_not_proved_by_a_plan(backend: str) -> None:
+def test_a_proof_of_a_plan_is_conditional_for_a_kernel(backend: str) -> None:
     found = verdict({"delay_ns": 900, "worst_case": True}, backend=backend)
     (row,) = found["rows"]
     assert (row["met"], row["proof"], outcome(row)) == ("yes", "proved", Outcome.IN_RUN)
@@ -151,7 +151,7 @@ def test_a_kernel_is_not_proved_by_a_plan(backend: str) -> None:
     assert "the kernel does as the Plan says" in table.captions[-1]
 
 
-def test_a_proof_that_takes_something_for_granted_says_so() -> None:
+def test_the_condition_of_a_proof_is_shown() -> None:
     source = "schedule's proof, if clocks differ by no more than its margin"
     (row,) = verdict({"delay_ns": 900}, bound(source=source))["rows"]
     assert outcome(row) is Outcome.IN_RUN
@@ -159,7 +159,7 @@ def test_a_proof_that_takes_something_for_granted_says_so() -> None:
     assert row["worst_case_source"] == "schedule's proof"
 
 
-def test_lost_frames_are_told_whatever_is_required() -> None:
+def test_lost_frames_are_in_the_headline_without_a_requirement_of_loss() -> None:
     assert headline(verdict({"delay_ns": 900}, lost=100)).endswith("; 100 of 1,000 frames lost of s")
     free = judge(plan({}), measured(lost=3))
     assert free["met"]
@@ -167,7 +167,7 @@ def test_lost_frames_are_told_whatever_is_required() -> None:
     assert headline(free).endswith("; 3 of 1,000 frames lost of s")
 
 
-def test_nothing_measured_beats_every_proof() -> None:
+def test_without_a_measurement_a_proof_meets_no_requirement() -> None:
     found = judge(plan({"delay_ns": 900}), {}, {"flows": [bound()]})
     assert [outcome(row) for row in found["rows"]] == [Outcome.NO_DATA]
     assert headline(found) == "NOT ALL MET: 1 of 1 requirement, worst s at sink: delay, no data, limit 900 ns"

@@ -24,7 +24,7 @@ network:
 streams:
   measured: {from: sensor, to: controller, pcp: 6, period: 1 ms, frame: 200 B, requires: {LIMITS}}
 """.replace("LIMITS", "age: 1100 us, time-out: 1 ms")
-# 208 octets of 80 ns twice, and 1 us; the stamp at the talker is 640 ns after the release.
+# Two links with 208 octets of 80 ns each, and 1 us; the stamp at the talker is 640 ns after the release.
 ARRIVES, STAMP = 34_280, 640
 
 
@@ -37,18 +37,18 @@ def judged(text: str, folder: Path) -> dict[str, Any]:
     return {f"{row['stream']} {row['requirement']}": row for row in run.verdict()["rows"]}
 
 
-def test_a_value_is_as_old_as_its_way_and_the_wait_for_the_next(tmp_path: Path) -> None:
+def test_the_age_of_a_value_is_its_delay_and_the_time_to_the_next(tmp_path: Path) -> None:
     rows = judged(LINE, tmp_path)
     age, time_out = rows["measured age"], rows["measured time-out"]
     assert (age["found"], age["met"], age["proof"]) == (1_000_000 + ARRIVES - STAMP, "yes", "proved")
-    # From the release on, as no stamp at the talker is before it.
+    # The worst case begins at the release, as no stamp at the talker is earlier.
     assert age["worst_case"] == 1_000_000 + ARRIVES
-    # Alone on its way, each frame takes as long as the others.
+    # Without other streams, each frame has the same delay.
     assert (time_out["found"], time_out["worst_case"], time_out["proof"]) == (1_000_000, 1_000_000, "proved")
 
 
 def test_lost_frames_make_the_last_value_older(tmp_path: Path) -> None:
-    """No frame of 5, 6 and 7 ms arrives."""
+    """The frames of 5, 6 and 7 ms are lost."""
     rows = judged(LINE + "faults:\n  - {down: sensor -- sw, at: 4990 us, for: 3 ms}\n", tmp_path)
     age, time_out = rows["measured age"], rows["measured time-out"]
     assert (age["found"], age["met"], age["worst_seq"]) == (4_000_000 + ARRIVES - STAMP, "no", 8)
@@ -57,7 +57,7 @@ def test_lost_frames_make_the_last_value_older(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_no_longer_arrives_keeps_its_last_value(tmp_path: Path) -> None:
-    """The last value arrives at 9 ms; the last frame that is sent leaves at 19 ms."""
+    """The last value arrives at 9 ms; the talker sends its last frame at 19 ms."""
     rows = judged(LINE + "faults:\n  - {down: sensor -- sw, at: 9900 us}\n", tmp_path)
     age, time_out = rows["measured age"], rows["measured time-out"]
     assert (age["found"], age["met"]) == (10_000_000, "no")
@@ -65,7 +65,7 @@ def test_a_stream_that_no_longer_arrives_keeps_its_last_value(tmp_path: Path) ->
 
 
 def test_a_talker_that_is_silent_leaves_an_old_value(tmp_path: Path) -> None:
-    """The last frame of any stream is seen at 19 ms, 72 octets over two links and 1 us later."""
+    """The last observed frame, released at 19 ms, arrives after 72 octets on each of two links and 1 us."""
     text = LINE.replace("sw -- controller]", "sw -- controller, sw -- other]")
     text = text.replace("[sensor, controller]", "[sensor, controller, other]")
     text += "  beside: {from: other, to: controller, pcp: 5, period: 1 ms, frame: 64 B}\n"
@@ -89,7 +89,7 @@ def test_jitter_and_a_lower_frame_are_in_the_worst_case() -> None:
     text += "  low: {from: sensor, to: controller, pcp: 0, period: 1 ms, frame: 1000 B}\n"
     document = planned(text)
     found = {row["requirement"]: row for row in worst_cases(document.document, bounds(document))}
-    # Behind 1020 octets at the talker, and at sw again if the frame of low is the next one there.
+    # The frame waits for 1020 octets at the talker, and again at sw if the next frame there is one of low.
     upper = next(flow for flow in bounds(document)["flows"] if flow["stream"] == "measured")[
         "release_upper_ps"
     ]
@@ -125,7 +125,7 @@ def test_without_a_limit_there_is_no_worst_case(written: str, more: str, reason:
 
 
 def _random(seed: int) -> str:
-    """Streams over a line, in one class or several, each with jitter up to two periods."""
+    """Streams over a line, in one class or several, each with jitter of up to two periods."""
     draw = random.Random(seed)
     stations = draw.randint(3, 5)
     lines = [f"name: ages-{seed}", "duration: 60 ms", f"seed: {seed}", "network:"]

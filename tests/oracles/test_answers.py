@@ -1,4 +1,4 @@
-"""Streams that answer others: when each answer is released, how many there are, and their worst case."""
+"""Streams that answer others: releases of answers, their number, and their worst case."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def planned(text: str) -> Any:
 
 
 def simulated(text: str, folder: Path) -> pl.DataFrame:
-    """Numbers and times of all frames at each stage, in ns."""
+    """Numbers and times in ns of all frames at each stage."""
     run = planned(text).run(on=Simulation(), into=folder / "run")
     return run.observations()
 
@@ -48,16 +48,16 @@ def stamps(rows: pl.DataFrame, stream: str, stage: str) -> list[int]:
 
 
 def test_an_answer_leaves_after_its_request(tmp_path: Path) -> None:
-    """100 Mbit/s: an octet takes 80 ns. 640 ns of preamble before each stamp of a begin."""
+    """At 100 Mbit/s an octet takes 80 ns; a stamp of a begin is 640 ns of preamble after the release."""
     rows = simulated(LOOP, tmp_path)
     received = stamps(rows, "measured", "rx")
-    # 208 octets twice and 1 us.
+    # 208 octets on two links, and 1 us.
     assert received == [1_000_000 * n + 2 * 16_640 + 1_000 for n in range(20)]
     assert stamps(rows, "command", "tx") == [at + 50_000 + 640 for at in received]
     commanded = stamps(rows, "command", "rx")
     assert commanded == [at + 50_000 + 2 * 8_640 + 1_000 for at in received]
     assert stamps(rows, "done", "tx") == [at + 640 for at in commanded]
-    # From the actuator to the controller, which sent the command.
+    # The answer goes from the actuator to the controller, which sent the command.
     assert stamps(rows, "done", "rx") == [at + 2 * 5_760 + 1_000 for at in commanded]
 
 
@@ -91,7 +91,7 @@ def test_jitter_delays_answers_uniformly(tmp_path: Path) -> None:
     ]
     assert min(waits) >= 0
     assert max(waits) <= 100_000
-    # Mean of 2000 uniform values: 50 us, with a standard error of 645 ns.
+    # The mean of 2000 uniform values is 50 us with a standard error of 645 ns.
     assert abs(sum(waits) / len(waits) - 50_000) < 3_000
 
 
@@ -103,7 +103,7 @@ def test_a_host_answers_when_its_program_has_the_request(tmp_path: Path) -> None
     assert stamps(rows, "command", "tx") == [at + 27_000 + 50_000 + 5_000 + 640 for at in received]
 
 
-def test_copies_are_answered_once(tmp_path: Path) -> None:
+def test_member_streams_are_answered_once(tmp_path: Path) -> None:
     ring = LOOP.replace("bridges: {sw:", "bridges: {up: {}, low: {}, sw:").replace(
         "sensor -- sw,", "sensor -- up, sensor -- low, up -- sw, low -- sw,"
     )
@@ -114,7 +114,7 @@ def test_copies_are_answered_once(tmp_path: Path) -> None:
     assert "answers measured" in str(bounds(planned(ring))["flows"])
 
 
-def test_several_flows_answer_one_each(tmp_path: Path) -> None:
+def test_each_of_several_flows_has_its_own_answer(tmp_path: Path) -> None:
     rows = simulated(LOOP.replace("period: 1 ms", "period: 1 ms, count: 3"), tmp_path)
     for number in (1, 2, 3):
         received = stamps(rows, f"measured.{number}", "rx")
@@ -137,22 +137,22 @@ def test_one_listener_of_several_answers() -> None:
 
 
 def test_the_worst_case_by_hand() -> None:
-    """The request waits for one lower frame at sw; so its answer is late by up to that."""
+    """The request waits for one lower frame at sw, so the answer is late by up to the same time."""
     text = LOOP.replace(
         "  done: {answers: command, pcp: 6, frame: 64 B}\n",
         "  low: {from: actuator, to: controller, pcp: 0, period: 1 ms, frame: 1000 B}\n",
     )
     flows = {flow["stream"]: flow for flow in bounds(planned(text))["flows"]}
-    # 208 octets twice, 1 us, and 1020 octets of the lower frame with its gap.
+    # 208 octets on two links, 1 us, and 1020 octets of the lower frame with its gap.
     assert flows["measured"]["release_lower_ps"] == (2 * 16_640 + 1_000) * 1_000
     assert flows["measured"]["release_upper_ps"] == (2 * 16_640 + 1_000 + 81_600) * 1_000
-    # The answer has its ports to itself.
+    # No other stream uses the ports of the answer.
     assert flows["command"]["release_upper_ps"] == (2 * 8_640 + 1_000) * 1_000
 
 
 @pytest.mark.parametrize(("jitter", "waits"), [("900 us", 1), ("1 ms", 2), ("2 ms", 3)])
 def test_requests_that_come_together_are_answered_together(jitter: str, waits: int) -> None:
-    """A frame of the answering talker waits for all of them: 120 octets each, with preamble and gap."""
+    """A frame of the answering talker waits for all these answers: 120 octets each, with preamble and gap."""
     text = LOOP.replace("period: 1 ms,", f"period: 1 ms, jitter: {jitter},").replace(
         "  done: {answers: command, pcp: 6, frame: 64 B}\n",
         "  beside: {from: controller, to: sensor, pcp: 6, period: 1 ms, frame: 64 B}\n",
@@ -241,9 +241,9 @@ def test_a_pull_of_trdp_has_requests_and_replies(tmp_path: Path) -> None:
     captures = b"".join(path.read_bytes() for path in (tmp_path / "run" / "captures").iterdir())
     requests = [captures[at.start() - 4 :][:40] for at in re.finditer(rb"\x01[\0\1]Pr", captures)]
     replies = [captures[at.start() - 4 :][:40] for at in re.finditer(rb"\x01[\0\1]Pp", captures)]
-    # Ten of each, at the talker and at the listener.
+    # Ten requests and ten replies, each captured at the talker and at the listener.
     assert (len(requests), len(replies)) == (20, 20)
-    # Communication identifier, and that of the reply; the length of the data set.
+    # The communication identifier, the reply's identifier, and the length of the data set.
     assert {struct.unpack_from(">I", one, 8)[0] for one in requests} == {2000}
     assert {struct.unpack_from(">I", one, 28)[0] for one in requests} == {2001}
     assert {struct.unpack_from(">I", one, 8)[0] for one in replies} == {2001}

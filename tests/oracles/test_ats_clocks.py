@@ -1,4 +1,4 @@
-"""ATS at a bridge whose clock is wrong: who is eligible at once waits for nothing.
+"""ATS at a bridge whose clock is wrong: a frame that is eligible at once does not wait.
 
 IEEE 802.1Q-2022, 8.6.11: eligibility times are those of the node's own oscillator.
 """
@@ -27,7 +27,7 @@ shapers:
 clocks: {sw: {drift: DRIFT}}
 """
 
-# The frame on the first link, processing, preamble and frame on the second one.
+# The frame on the first link, processing, and preamble and frame on the second link.
 DELAY_NS = 8_000 + 2_000 + 64 + 8_000
 
 
@@ -40,5 +40,5 @@ def test_a_frame_that_is_eligible_at_once_does_not_wait(tmp_path: Path, drift: s
     sent = table.filter(pl.col("stage") == "tx")["t_ns"]
     came = table.filter(pl.col("stage") == "rx")["t_ns"]
     assert len(sent) == len(came) == 100
-    # The ends' own clocks are right. A clock that is 100 ppm fast would be 100 us ahead after a second.
+    # Both ends' clocks are right. The drift of a bridge's clock is up to 100 us after one second.
     assert {late - DELAY_NS for late in (came - sent).to_list()} == {0}

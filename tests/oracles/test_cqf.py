@@ -1,6 +1,6 @@
 """Cyclic queuing: over h bridges a frame takes more than h - 1 and less than h + 1 cycles.
 
-IEEE 802.1Q-2022, annex T; with further queues, every slow link adds its whole cycles.
+IEEE 802.1Q-2022, annex T; with more queues, every slow link adds its whole cycles.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tsnbench.scenario import load
 
 
 def _scenario(seed: int) -> tuple[str, int]:
-    """A tree of bridges with stations, streams that fit, and best effort that takes the rest."""
+    """A tree of bridges with stations, streams that fit, and best effort in the remaining bandwidth."""
     draw = random.Random(seed)
     cycle = draw.choice([60, 100, 125])
     classes = draw.choice([[7, 6], [7, 6], [3, 7, 6], [5, 4, 7, 6]])
@@ -60,7 +60,7 @@ def _scenario(seed: int) -> tuple[str, int]:
 
 
 def _cycles(document: dict[str, Any], stream: dict[str, Any], cycle: int, queues: int) -> tuple[int, int]:
-    """(cycles that the way takes, ns that are no whole cycles), from the document's delays alone."""
+    """The cycles of the path, and the remaining ns that are no whole cycles, from the Plan's delays alone."""
     total, rest = 0, 0
     ports = [document["ports"][hop["port"]] for hop in stream["route"]]
     for place, port in enumerate(ports[1:], start=1):
@@ -75,7 +75,7 @@ def _cycles(document: dict[str, Any], stream: dict[str, Any], cycle: int, queues
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_within_one_cycle_of_its_hops(seed: int, tmp_path: Path) -> None:
+def test_delays_are_within_one_cycle_of_the_hops(seed: int, tmp_path: Path) -> None:
     text, cycle = _scenario(seed)
     path = tmp_path / "cqf.yaml"
     path.write_text(text, encoding="utf-8")
@@ -94,7 +94,7 @@ def test_within_one_cycle_of_its_hops(seed: int, tmp_path: Path) -> None:
         total, rest = _cycles(plan.document, stream, cycle, queues)
         own = both.filter(pl.col("stream") == stream["name"])
         seen += len(own)
-        # From the last bit at the first bridge; stamped is the eighth octet.
+        # The delay counts from the last bit at the first bridge; the stamp is taken at the eighth octet.
         first = stream["route"][0]["port"]
         link = plan.document["ports"][first]["propagation_ps"] // 1_000
         delays = own.select(pl.col("rx_ns") - pl.col("t_ns") - pl.col("octets") * 8 - link).to_series()
@@ -107,12 +107,12 @@ def test_within_one_cycle_of_its_hops(seed: int, tmp_path: Path) -> None:
             wire = own["octets"].max() * 8 + link
             assert bounded[stream["name"]] <= (total + 1) * cycle + rest + wire + 2
     assert seen > 20
-    # Whatever is in time by its delay was not counted as late at any port.
+    # Frames with these delays are in time, so no port counts a late frame.
     late = [own.get("late_frames", 0) for port in run.counters["ports"] for own in port["classes"]]
     assert sum(late) == 0
 
 
-def test_bounds_are_there(tmp_path: Path) -> None:
+def test_many_random_streams_have_bounds(tmp_path: Path) -> None:
     found = 0
     for seed in range(60):
         path = tmp_path / f"cqf-{seed}.yaml"
@@ -140,7 +140,7 @@ shapers:
     plan = load(path).plan()
     run = plan.run(on=Simulation(), into=tmp_path / "run")
     counted = run.counters["policing"][0]["filters"][0]
-    # Ten frames of 978 octets between type and FCS come per cycle, five of them fit.
+    # Ten frames of 978 octets between type and FCS arrive per cycle; five of them fit.
     assert counted["matching_frames"] == 1000
     assert counted["not_passing_frames"] == 500
     assert run.counters["streams"][0]["dropped_in_network"] == 500
@@ -190,7 +190,7 @@ shapers:
     path.write_text(text.replace("CLASSES", "[7, 6, 5, 4]"), encoding="utf-8")
     run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
     table = run.observations().filter(pl.col("stage") == "rx").sort("seq")
-    # Sent in cycle 1, on the cable until cycle 2 or 3, sent in cycle 4 of 125 us.
+    # The frame is sent in cycle 1, is on the cable until cycle 2 or 3, and is sent in cycle 4 of 125 us.
     assert len(table) == 10
     first = table["t_ns"][0]
     assert 500_000 < first < 625_000

@@ -35,7 +35,7 @@ def test_every_hop_adds_one_serialisation(hops: int, rate: str, bit_ps: int, tmp
     cables = {port["propagation_ps"] for port in plan.document["ports"]}
     bridges = {node["processing_ns"] for node in plan.document["nodes"]}
     assert len(cables) == len(bridges) == 1
-    # Preamble, delimiter and frame pass over every link; the first stamp is taken behind the delimiter.
+    # Preamble, delimiter and frame take their time on every link; the first stamp is after the delimiter.
     per_hop_ps = (phy - 12) * 8 * bit_ps + cables.pop()
     expected_ps = hops * per_hop_ps + (hops - 1) * bridges.pop() * 1_000 - 64 * bit_ps
     assert len(delays) == 10

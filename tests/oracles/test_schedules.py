@@ -1,4 +1,4 @@
-"""Scheduled streams in the simulator: every frame takes what was planned, whatever else is on the links."""
+"""Scheduled streams in the simulator: every frame has its planned delay, under any other load."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ clocks:
 
 
 def _text(seed: int, margin: str = "0 ns", duration: str = "8 ms", start: str = "0 ns") -> str:
-    """A tree of bridges; scheduled streams of several periods and sizes; saturating ones everywhere."""
+    """A tree of bridges; scheduled streams of several periods and sizes; saturating streams everywhere."""
     draw = random.Random(seed)
     bridges, stations = draw.randint(1, 5), draw.randint(3, 6)
     lines = [f"name: schedule-{seed}", f"duration: {duration}", f"seed: {seed}", "network:", "  bridges:"]
@@ -56,7 +56,7 @@ def _text(seed: int, margin: str = "0 ns", duration: str = "8 ms", start: str = 
 
 
 def _made(text: str) -> Plan | None:
-    """None where the links that were drawn cannot carry the streams that were drawn."""
+    """The Plan; none if the random links cannot carry the random streams."""
     try:
         return plan(read_scenario(text)[0])
     except PlanningErrors as error:
@@ -74,7 +74,7 @@ def _delays(made: Plan, folder: Path) -> pl.DataFrame:
 
 
 def _within_proof(made: Plan, delays: pl.DataFrame, folder: Path) -> None:
-    """No frame is later or earlier than the schedule's proof says, and the report says the same."""
+    """No delay is outside the bounds of the schedule's proof, and the report shows the same bounds."""
     from tsnbench.plan.bounds import PROOF, bounds
     from tsnbench.report.parts.bounds import read_bounds
 
@@ -103,7 +103,7 @@ def _frames_per_unit(made: Plan) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_every_frame_takes_what_was_planned(seed: int, tmp_path: Path) -> None:
+def test_every_frame_has_its_planned_delay(seed: int, tmp_path: Path) -> None:
     made = _made(_text(seed))
     if made is None:
         return
@@ -112,7 +112,7 @@ def test_every_frame_takes_what_was_planned(seed: int, tmp_path: Path) -> None:
         for place in range(units[str(stream)]):
             same = rows.filter(pl.col("seq") % units[str(stream)] == place)
             assert same.height >= 2
-            # Stamps are whole nanoseconds: what is no whole number may show as one of two.
+            # Stamps are whole nanoseconds, so a fraction of a nanosecond may appear as either neighbour.
             assert same["delay"].max() - same["delay"].min() <= 1, (stream, tap, place)
     _within_proof(made, delays, tmp_path)
     planned = {stream["name"]: stream for stream in made.document["streams"] if "scheduled" in stream}
@@ -122,7 +122,7 @@ def test_every_frame_takes_what_was_planned(seed: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 5])
 def test_within_the_margin_clocks_may_differ(seed: int, tmp_path: Path) -> None:
     margin = 2_000
-    # The servos need their time.
+    # The servos need this time to settle.
     made = _made(_text(seed, f"{margin} ns", "1.2 s", "1 s") + CLOCKS)
     assert made is not None
     delays, units = _delays(made, tmp_path), _frames_per_unit(made)
@@ -134,7 +134,7 @@ def test_within_the_margin_clocks_may_differ(seed: int, tmp_path: Path) -> None:
             assert same["delay"].max() - same["delay"].min() <= 2 * margin, (stream, tap, place)
 
 
-def test_a_schedule_that_was_changed_is_seen_through() -> None:
+def test_errors_of_a_changed_schedule_are_found() -> None:
     made = _made(_text(3))
     assert made is not None
     assert prove(made.document, made.to_json()) == []
@@ -170,7 +170,7 @@ streams:
         ("", "", "schedule: {margin: 600 us}", "streams.x", "link a -> s for"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said(x: str, y: str, more: str, path: str, words: str) -> None:
+def test_an_impossible_schedule_has_a_reason(x: str, y: str, more: str, path: str, words: str) -> None:
     with pytest.raises(PlanningErrors) as raised:
         plan(read_scenario(TWO.format(x=x, y=y, more=more))[0])
     (first, *_) = raised.value.problems

@@ -1,6 +1,7 @@
-"""Schedules with copies, several queues, windows of release, limits of jitter: all of them in the simulator.
+"""Schedules with member streams, several queues, windows of release and limits of jitter, all together.
 
-Links are saturated by others; every frame of a scheduled stream takes what was planned, to the nanosecond.
+Other streams saturate the links; in the simulator every frame of a scheduled stream has its planned delay, to
+the nanosecond.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tsnbench.scenario import read_scenario
 
 
 def _text(seed: int) -> str:
-    """A ring of bridges, so that there are two ways, and everything that streams can ask for."""
+    """A ring of bridges, which has two paths, and streams with all kinds of requests."""
     draw = random.Random(seed)
     bridges, stations = draw.randint(3, 5), draw.randint(3, 5)
     pcps = draw.choice([[7], [7, 6], [7, 6, 5]])
@@ -66,7 +67,7 @@ def _text(seed: int) -> str:
 
 
 def _made(text: str) -> Plan | None:
-    """None where the links that were drawn cannot carry the streams that were drawn."""
+    """The Plan; none if the random links cannot carry the random streams."""
     try:
         return plan(read_scenario(text)[0])
     except PlanningErrors as error:
@@ -77,7 +78,7 @@ def _made(text: str) -> Plan | None:
 
 
 def _last_bits(document: Mapping[str, Any], stream: Mapping[str, Any], entry: int) -> list[Fraction]:
-    """When a first frame is in at the end of a route's entry, by way, as planned; ps from its release."""
+    """The planned arrivals of a first frame's last bit behind a route's entry, in ps from its release."""
     hop = stream["route"][entry]
     port = document["ports"][hop["port"]]
     size = stream["size"]
@@ -88,7 +89,7 @@ def _last_bits(document: Mapping[str, Any], stream: Mapping[str, Any], entry: in
 
 
 def _planned(document: Mapping[str, Any], stream: Mapping[str, Any], listener: Mapping[str, Any]) -> Fraction:
-    """A first frame's delay: by whichever way is first."""
+    """The planned delay of a first frame over the path on which it arrives first."""
     merges = stream.get("redundancy", {}).get("merges", ())
     entries = next((m["from"] for m in merges if m["from"][0] == listener["route"]), [listener["route"]])
     return min(at for entry in entries for at in _last_bits(document, stream, entry))
@@ -103,7 +104,7 @@ def _delays(made: Plan, folder: Path) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_every_frame_takes_what_was_planned(seed: int, tmp_path: Path) -> None:
+def test_every_frame_has_its_planned_delay(seed: int, tmp_path: Path) -> None:
     made = _made(_text(seed))
     if made is None:
         return
@@ -127,7 +128,7 @@ def test_every_frame_takes_what_was_planned(seed: int, tmp_path: Path) -> None:
     assert all(taps[name] == len(stream["listeners"]) for name, stream in planned.items())
 
 
-def test_what_is_drawn_is_not_refused_as_a_rule() -> None:
+def test_most_random_scenarios_have_a_schedule() -> None:
     made = [_made(_text(seed)) for seed in range(40)]
     found = [one.document for one in made if one is not None]
     assert len(found) >= 20
@@ -160,7 +161,7 @@ def _wrong(change: Callable[[dict[str, Any]], None]) -> list[str]:
     return prove(document, json.dumps(document))
 
 
-def test_the_proof_looks_at_both_copies() -> None:
+def test_the_proof_covers_both_member_streams() -> None:
     assert _wrong(lambda document: None) == []
 
     def less_jitter(document: dict[str, Any]) -> None:
@@ -185,7 +186,7 @@ def test_the_proof_looks_at_both_copies() -> None:
         (other,) = (stream for stream in document["streams"] if stream["name"] == "z")
         other["pcp"] = 5
 
-    # Copies have class 5 between s and v, their stream has class 7.
+    # Member streams have class 5 between s and v, their stream has class 7.
     assert any("class 5" in words for words in _wrong(others_in_the_copies_class))
 
 
@@ -193,7 +194,7 @@ def test_the_proof_looks_at_both_copies() -> None:
     ("schedule", "pcps", "behind"), [("margin: 0 ns", 2, 2), ("pcps: [7, 6, 5]", 4, 0)], ids=["one", "three"]
 )
 def test_frames_that_cannot_go_on_at_once_wait(schedule: str, pcps: int, behind: int, tmp_path: Path) -> None:
-    """Behind each other in one queue, where it is certain who comes first; or for their gates in three."""
+    """Frames wait in one queue if their order is certain, or at the gates of three queues."""
     text = """\
 name: wait
 duration: 10 ms
@@ -208,7 +209,7 @@ streams:
   c2: {from: c, to: d, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, release: {latest: 2 us}}
   rest: {from: c, to: d, pcp: 0, saturating: true, frame: 1500 B}
 """
-    # Those who come within the margin of each other have no order.
+    # Frames that arrive within the margin of each other have no certain order.
     assert _made(text.replace("SCHEDULE", "margin: 1 us")) is None
     made = _made(text.replace("SCHEDULE", schedule))
     assert made is not None
@@ -220,6 +221,6 @@ streams:
         .agg(most=pl.col("delay").max(), least=pl.col("delay").min())
     )
     assert (delays["most"] - delays["least"]).max() <= 1
-    # Two of them wait for one and two frames of 1020 octets on the wire.
+    # Two frames wait for one and for two frames of 1020 octets on the wire.
     waits = sorted(delay - delays["least"].min() for delay in delays["least"])
     assert all(wait >= least for wait, least in zip(waits, (0, 80_000, 160_000), strict=True)), waits

@@ -1,4 +1,4 @@
-"""Tests that were left out are listed with their reasons, and are failures where CI says so."""
+"""Skipped tests are listed with their reasons, and are failures if the environment requires all tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel: whole, and it works where there is no Cargo and no tree."""
+"""The wheel is complete, and works without Cargo and without the source tree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TREE = Path(__file__).parents[2]
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as ``make wheel`` does; cargo has built its parts before, with ``make run`` or ``make test``."""
+    """The wheel of ``make wheel``; cargo has built its parts before, with ``make run`` or ``make test``."""
     if shutil.which("cargo") is None:
         pytest.skip("cargo is not installed")
     folder = tmp_path_factory.mktemp("dist")
@@ -37,7 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
         cwd=folder,
-        # Without isolation pip looks for maturin where programs are.
+        # Without isolation pip looks for maturin in the folders of programs.
         env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
     )
     assert done.returncode == 0, done.stderr
@@ -59,7 +59,7 @@ def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) ->
 
 
 def test_the_wheel_works_in_an_environment_without_cargo(wheel: Path, tmp_path: Path) -> None:
-    """A new virtual environment with the wheel; the libraries it needs are those of this one."""
+    """A new virtual environment with the wheel; it uses the libraries of the current environment."""
     place = tmp_path / "new"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     (packages,) = place.glob("lib/python*/site-packages")

@@ -1,4 +1,4 @@
-"""Bounds through Python: the same Plan, the reasons, and a simulated run beneath them."""
+"""Bounds through Python: the same Plan, the reasons, and a simulated run that stays below them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_one_blocking_frame_per_hop(line: Plan) -> None:
     json.dumps(found)
 
 
-def test_a_simulated_run_keeps_them(line: Plan, tmp_path: Path) -> None:
+def test_a_simulated_run_keeps_the_bounds(line: Plan, tmp_path: Path) -> None:
     from tsnbench.backends.simulation import Simulation
 
     run = line.run(on=Simulation(), into=tmp_path / "run")
@@ -65,7 +65,7 @@ def test_a_simulated_run_keeps_them(line: Plan, tmp_path: Path) -> None:
     assert delays.max() <= control["upper_ns"]
 
 
-def test_the_in_vehicle_network_keeps_them(tmp_path: Path) -> None:
+def test_the_in_vehicle_network_keeps_the_bounds(tmp_path: Path) -> None:
     from tsnbench.backends.simulation import Simulation
 
     file = Path(__file__).parents[2] / "scenarios/papers/engine/ex-ucc.yaml"

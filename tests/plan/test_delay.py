@@ -42,7 +42,7 @@ def test_rates_cables_and_processing_add_up() -> None:
 
 @pytest.mark.parametrize(
     ("octets", "ns"),
-    # From start to start: what has to be in and its preamble, up to 337 octets; FlexTest Fig. 7.
+    # From start to start: the octets that must arrive first (up to 337), and their preamble; FlexTest Fig. 7.
     [(64, 576), (336, 2_752), (337, 2_760), (338, 2_760), (1_522, 2_760)],
 )
 @pytest.mark.parametrize(("back", "cuts"), [(10**9, True), (10**8, True), (10**10, False)])
@@ -53,14 +53,15 @@ def test_cut_through_waits_for_its_threshold(octets: int, ns: int, back: int, cu
     stream = periodic("t", "l", size=model.FixedSize(octets=octets))
     taps = model.Taps(rx_point="start")
     document = plan(scenario(net.model_copy(update={"nodes": nodes}), {"s": stream}, taps=taps)).document
-    # The last link counts its own preamble; a faster one would run dry, and the frame is stored whole.
+    # The last link counts its own preamble. On a faster link frames are stored whole, as its queue would run
+    # empty.
     before = ns - 64 if cuts else octets * 8
     expected = before * 1_000 + 500_000 + 8 * 8 * 10**12 // back
     assert smallest_delay_ps(document, document["streams"][0], 0) == expected
 
 
 def test_hardware_stamps_see_one_frame_less() -> None:
-    """From start to start, one link costs its cable alone."""
+    """From start to start, a single link has only the delay of its cable."""
     document = plan(line(1, taps=model.Taps(rx_point="start"))).document
     assert smallest_delay_ps(document, document["streams"][0], 0) == 0
     document = plan(line(2, taps=model.Taps(rx_point="start"))).document
@@ -69,7 +70,7 @@ def test_hardware_stamps_see_one_frame_less() -> None:
     assert smallest_delay_ps(document, document["streams"][0], 0) == 9_904_000
 
 
-def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole_frame() -> None:
+def test_from_release_the_first_preamble_and_the_last_frame_count() -> None:
     """Two links of 9.904 us each, preambles included."""
     document = plan(line(2, taps=model.Taps(rx_point="start"))).document
     stream = document["streams"][0]
@@ -79,7 +80,7 @@ def test_since_release_the_first_link_counts_its_preamble_and_the_last_its_whole
     assert released == {**points, f"{first} tx": "release"}
     assert released[f"{last} rx"] == "start"
     assert smallest_delay_ps(document, stream, 0, points=points) == 9_904_000
-    # The last stamp is behind the preamble: 64 ns of the second link are over.
+    # The last stamp is taken after the preamble, so 64 ns of the second link count.
     assert smallest_delay_ps(document, stream, 0, points=released) == 9_904_000 + 64_000
     assert smallest_delay_ns(document, stream, 0, points=released) == 9_968
     whole = plan(line(2)).document
@@ -113,8 +114,8 @@ streams: {x: {from: t, to: l, pcp: 5, period: 1 ms, frame: 1000 B, frer: {}}}
 """
 
 
-def test_where_member_streams_merge_frames_are_stored_whole_and_behind_it_cut_through_again() -> None:
-    """1000, 1014, 1008 and 1008 octets on four links; s and y, but not m, leave out 900 of them."""
+def test_frames_are_stored_where_member_streams_merge_and_cut_through_afterwards() -> None:
+    """1000, 1014, 1008 and 1008 octets on four links; s and y, but not m, start 900 octets early."""
     document = plan(read_scenario(MERGED)[0]).document
     for node in document["nodes"]:
         node["cut_through_octets"] = 100
@@ -133,11 +134,11 @@ def test_a_smaller_frame_is_faster() -> None:
         (None, 10**9, None, 3, 0),  # stored whole
         (337, 10**9, None, 3, 1_522 - 337),
         (337, 10**8, None, 3, 1_522 - 337),
-        (337, 10**9 + 1, None, 3, 0),  # a faster link would run dry
+        (337, 10**9 + 1, None, 3, 0),  # a faster link would run empty in the frame
         (1_522, 10**9, None, 3, 0),
-        (2_000, 10**9, None, 3, 0),  # no more than all of it
+        (2_000, 10**9, None, 3, 0),  # no more octets than the frame has
         (337, 10**9, 0b10, 3, 1_522 - 337),  # class 1 is express
-        (337, 10**9, 0b101, 3, 0),  # and here it may be interrupted
+        (337, 10**9, 0b101, 3, 0),  # here class 1 may be interrupted
         (337, 10**9, 0b101, 0, 1_522 - 337),
     ],
 )

@@ -1,4 +1,4 @@
-"""A Plan's bytes, its hash on both sides of the language border, and files that are no Plans."""
+"""The bytes of a Plan, its hash in Python and Rust, and files that are no Plans."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_another_seed_is_another_experiment() -> None:
     assert plan(line()).hash != plan(line(seed=2)).hash
 
 
-def test_a_document_that_holds_itself_is_refused() -> None:
+def test_a_document_that_contains_itself_is_an_error() -> None:
     made = plan(line())
     made.document["self"] = made.document
     with pytest.raises(ValueError, match="more than 128 levels are nested"):
@@ -44,7 +44,7 @@ def test_keys_are_quoted_as_texts_are() -> None:
 
 
 def test_a_document_that_is_changed_is_another_experiment() -> None:
-    """In a notebook one may change a value and run again: nothing of the Plan as it was comes back."""
+    """A notebook may change a value and run again: nothing of the earlier Plan is kept."""
     made = plan(line())
     before = made.hash
     text = made.to_json()
@@ -66,14 +66,14 @@ def test_the_json_is_canonical_and_carries_its_hash() -> None:
 
 
 @pytest.mark.parametrize("made", [line(1), line(7), engine_use_case()], ids=["1 hop", "7 hops", "use case"])
-def test_the_native_module_obeys_and_hashes_alike(made: Any) -> None:
+def test_the_native_module_accepts_a_plan_and_gives_the_same_hash(made: Any) -> None:
     planned = plan(made)
     _native.check_plan(planned.to_json())
     assert _native.plan_hash(planned.to_json()) == planned.hash
 
 
 @given(connected())
-def test_whatever_can_be_planned_is_obeyed(made: tuple[model.Scenario, int]) -> None:
+def test_every_plan_is_accepted_by_the_native_module(made: tuple[model.Scenario, int]) -> None:
     shaped = {"*": model.Shaper(cbs=(model.CbsClass(pcp=3),))}
     _native.check_plan(plan(made[0].model_copy(update={"shapers": shaped})).to_json())
 
@@ -139,7 +139,7 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
             Plan.read(tmp_path / name)
 
 
-def test_what_no_backend_could_obey_is_not_planned() -> None:
+def test_what_no_backend_supports_is_not_planned() -> None:
     with pytest.raises(PlanningErrors, match=r"duration_ns: .* more than ten days"):
         plan(line(duration=10**18))
 

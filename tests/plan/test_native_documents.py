@@ -1,4 +1,4 @@
-"""Types of what the native module answers in JSON are those of its crates: measures, bounds, schedules."""
+"""Types for the native module's JSON have the keys of its crates' types: measures, bounds, schedules."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOTS = {
         "schedule": ("Problem", "Outcome", "Placed", "GateList", "Hop", "Share", "CandidatePath"),
     },
 }
-"""Per module of types: crates, and the objects of theirs that are read or written whole."""
+"""For each module of types the crates, and the objects that are read or written as a whole."""
 ADDED = {
     "Bounds": {"version"},
     "FlowBounds": {"source", "jitter_ns", "release_tick_ns"},
@@ -38,7 +38,7 @@ CALLER_LEAVES_OUT = {("Outcome", "moved"), ("Outcome", "ejections")}
 
 
 def structs() -> list[tuple[str, rust_types.Struct]]:
-    """Every object that the roots are made of, wherever its crate declares it."""
+    """Every object of which the root objects consist, in any file of its crate."""
     found = []
     for module, crates in ROOTS.items():
         for crate, roots in crates.items():

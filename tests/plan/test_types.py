@@ -1,4 +1,4 @@
-"""The types of a Plan in Python are those of ``crates/plan``: same names, same keys, same optional keys."""
+"""The Python types of a Plan have the names, keys and optional keys of ``crates/plan``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.python_types import annotations
 
 FOLDER = Path(tsnbench.plan.types.__file__).parent
 PYTHON_ONLY = {"GateCycle", "GateList"}
-"""Names for what several Rust types have in common."""
+"""Names for common parts of several Rust types."""
 
 
 def keys(fields: tuple[rust_types.Field, ...]) -> dict[str, str]:
@@ -20,7 +20,7 @@ def keys(fields: tuple[rust_types.Field, ...]) -> dict[str, str]:
 
 
 def expected() -> dict[str, dict[str, str] | str]:
-    """Every name that the Python types must have: keys and annotations of an object, text of an alias."""
+    """Every name that the Python types must have: keys and annotations of objects, texts of aliases."""
     found: dict[str, dict[str, str] | str] = {}
     for path in rust_types.sources():
         for each in rust_types.declared(path):
@@ -43,7 +43,7 @@ def expected() -> dict[str, dict[str, str] | str]:
 
 
 def written() -> dict[str, dict[str, str] | str]:
-    """What the Python types say, in the words of :func:`expected`."""
+    """The names of the Python types, in the form of :func:`expected`."""
     found: dict[str, dict[str, str] | str] = {}
     for path in sorted(FOLDER.glob("*.py")):
         found |= annotations(path)
@@ -55,7 +55,7 @@ def test_a_type_of_a_plan_has_the_keys_of_its_rust_type(name: str) -> None:
     assert written().get(name) == expected()[name]
 
 
-def test_no_type_of_a_plan_is_in_python_alone() -> None:
+def test_every_python_type_has_a_rust_type() -> None:
     assert set(written()) - set(expected()) == set()
     assert set(tsnbench.plan.types.__all__) == set(expected()) | PYTHON_ONLY
 

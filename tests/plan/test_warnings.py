@@ -1,4 +1,4 @@
-"""Each kind of warning: raised where it is meant, silent where it is not."""
+"""Each kind of warning: printed for its cause, and not printed without it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_quiet_line_needs_none() -> None:
     assert plan(line()).warnings == ()
 
 
-def test_a_port_above_its_rate_names_who() -> None:
+def test_a_port_above_its_rate_names_its_streams() -> None:
     nodes = "a:station b:station sw:bridge l:station"
     net = network(nodes, links("a-sw b-sw sw-l"))
     streams = {
@@ -97,7 +97,7 @@ def test_gates_that_give_the_lower_class_its_own_time_prevent_starvation() -> No
     assert warned(with_streams(made, hog=hog, cam=periodic("talker", "listener"))) == {}
 
 
-def test_a_queue_that_others_fill() -> None:
+def test_a_queue_that_other_streams_fill() -> None:
     net = network("a:station b:station sw:bridge l:station", links("a-sw b-sw sw-l"))
     streams = {"hog": saturating("a", "l", pcp=3), "cam": periodic("b", "l")}
     assert warned(scenario(net, streams))["full-queue"] == PlanWarning(
@@ -156,7 +156,7 @@ def test_a_window_may_span_entries_and_the_cycle_end() -> None:
     assert warned(line(shapers=shaped(gates=spanning))) == {}
 
 
-def test_a_gate_that_lets_less_through_than_is_asked_for() -> None:
+def test_a_gate_with_less_bandwidth_than_its_streams() -> None:
     found = warned(line(shapers=shaped(gates=gated(((3,), 10_000), ((0,), 190_000)))))
     assert found["gate-overload"].text == "class 3 has a load of 100 Mbit/s, its gate is open for 50 Mbit/s"
 

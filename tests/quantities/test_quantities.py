@@ -1,4 +1,4 @@
-"""Quantities in words, as tables and warnings print them."""
+"""Quantities as text, in tables and warnings."""
 
 from __future__ import annotations
 

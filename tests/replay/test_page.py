@@ -1,4 +1,4 @@
-"""The page in a real browser: it runs under its own content policy, and shows what the command prints."""
+"""The page in a real browser: it runs under its own content policy, and shows the output of the command."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_browser_shows_the_frame_that_waited(run: Path, tmp_path: Path) -> Non
     )  # fmt: skip
     assert "CONSOLE" not in shown.stderr
     assert 'data-ready="yes"' in shown.stdout
-    # The loop has a greatest delay, so its slowest frame is the one that is shown first.
+    # The loop has a greatest delay, so its slowest frame is shown first.
     why = re.search(r'<div id="why".*?</div>', shown.stdout, re.S)
     assert why is not None
     printed = text[text.index("loop/") :].split("\n\n")[0]
@@ -132,7 +132,7 @@ def test_many_streams_fold(tmp_path: Path) -> None:
     _, text = replay(tmp_path / "run")
     assert text.count(" to b: ") == 5
     assert text.endswith("… and 2 more, farther from their greatest delay: --all, or --frame STREAM/SEQ\n")
-    # The seventh stream is handed over with the others, and waits for six frames: it is the slowest.
+    # The seventh stream is handed over at the same time and waits for six frames, so it is the slowest.
     assert text.index("s6/") < text.index("s5/")
     assert replay(tmp_path / "run", "--all")[1].count(" to b: ") == 7
     assert len(json.loads(replay(tmp_path / "run", "--json")[1])) == 7

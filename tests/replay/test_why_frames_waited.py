@@ -1,4 +1,4 @@
-"""Each hop's time in parts: values by hand, and that the parts add up whatever the network."""
+"""The parts of each hop's time: values by hand, and sums of parts in any network."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_gates_are_shut_and_frames_do_not_fit(tmp_path: Path) -> None:
         ("wire", 90_000),
         ("cable", 100),
     ]
-    # A frame of 90 us that comes 70 us before its gate shuts waits for the next window.
+    # A frame of 90 us that arrives 70 us before its gate closes waits for the next window.
     late = text.replace("1242", "1117").replace("slow: {", "slow: {offset: 86.9 us, ")
     (tmp_path / "late").mkdir()
     run, history, journeys = replayed(late, tmp_path / "late")
@@ -98,8 +98,9 @@ def test_credit_and_frames_of_the_same_class(tmp_path: Path) -> None:
     text = BRIDGE.replace("{queues: {classes: {7: 1, 0: 0}}}", "{cbs: {A: 50 Mbit/s}}").replace("1242", "117")
     text = text.replace("offset: 100 us, ", "").replace("pcp: 0", "pcp: 3").replace("pcp: 7", "pcp: 3")
     run, history, journeys = replayed(text, tmp_path)
-    # Two frames of 10 us join the queue at one instant. While the first one and its gap are sent, the credit
-    # falls by 50 Mbit/s; it takes the same time to come back.
+    # Two frames of 10 us join the queue at the same instant. During the first one and its gap the credit
+    # falls by
+    # 50 Mbit/s; it needs the same time to return to zero.
     assert parts(history, of_stream(run, journeys, "slow"))[3][0] == "wire"
     assert parts(history, of_stream(run, journeys, "fast"))[3:5] == [
         ("own class ahead", 10_960),
@@ -144,7 +145,7 @@ ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
 @pytest.mark.parametrize(
     ("gates", "queued", "start", "expected"),
     [
-        # 1 us fits exactly: nothing in sightings says why the port did not send.
+        # 1 us fits exactly: no observation gives a reason why the port did not send.
         (
             gate_list((0b01, 5_000), (0b10, 5_000)),
             3_990,
@@ -158,7 +159,7 @@ ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
             11_000,
             [(GUARD, 999), ("gate shut", 5_000)],
         ),
-        # Before the base time the list is not in force.
+        # The list is not in force before the base time.
         (gate_list((0b10, 5_000), (0b01, 5_000), base=40_000), 1_000, 2_000, [("unknown", 1_000)]),
         (ACROSS, 9_500, 11_000, [("unknown", 1_500)]),
         (ACROSS, 11_500, 18_000, [("unknown", 500), (GUARD, 1_000), ("gate shut", 5_000)]),
@@ -168,14 +169,14 @@ ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
 def test_gates_by_hand(
     gates: dict[str, Any] | None, queued: int, start: int, expected: list[tuple[str, int]]
 ) -> None:
-    # Stamps are whole ns, so that the last two ns before a frame no longer fits count as its guard.
+    # Stamps are whole ns, so the last two ns before the guard begins may count as guard.
     found = [(reason, length) for reason, length, _ in waits_of(by_hand(gates, [(0, queued, start)]), 0)]
     assert [reason for reason, _ in found] == [reason for reason, _ in expected]
     assert [length for _, length in found] == pytest.approx([length for _, length in expected], abs=2)
 
 
 def test_reasons_at_one_instant_have_an_order() -> None:
-    # Class 1 leaves first, then an older frame of class 0 after a pause, then the frame that waits.
+    # Class 1 leaves first, an older frame of class 0 after a pause, and the waiting frame last.
     history = by_hand(None, [(1, 0, 0), (0, 0, 2_000), (0, 500, 3_096)])
     assert waits_of(history, 2) == [
         ("other frames", 596, 0),
@@ -184,12 +185,12 @@ def test_reasons_at_one_instant_have_an_order() -> None:
     ]
     history = by_hand(None, [(1, 0, 0), (1, 100, 2_000)], cbs=True)
     assert waits_of(history, 1) == [("own class ahead", 996, 0), ("credit", 904, None)]
-    # A shut gate counts also while another frame is on the wire.
+    # A closed gate also counts while another frame is on the wire.
     history = by_hand(gate_list((0b10, 3_000), (0b01, 3_000)), [(1, 2_500, 2_500), (0, 2_600, 3_596)])
     assert waits_of(history, 1) == [("gate shut", 400, None), ("other frames", 596, 0)]
 
 
-def test_a_wrong_schedule_is_not_explained_by_the_planned_one(tmp_path: Path) -> None:
+def test_a_wrong_schedule_gives_no_reason_of_the_planned_one(tmp_path: Path) -> None:
     gates = "gates: {cycle: 250 us, entries: [{open: [7], for: 150 us}, {open: [0], for: 100 us}]}"
     text = BRIDGE.replace("0: 0}}}", f"0: 0}}}}, {gates}}}").replace("1242", "1117")
     text += "faults: [{schedule: {shift: 100 us}, on: sw -> sink, at: 0 s, for: 2 ms}]\n"
@@ -199,8 +200,9 @@ def test_a_wrong_schedule_is_not_explained_by_the_planned_one(tmp_path: Path) ->
     assert not {"gate shut", GUARD} & reasons
 
 
-def test_of_a_replicated_frame_the_copy_that_came_first_counts(tmp_path: Path) -> None:
-    # The second path has a cable of 2 km, 10 us; both copies reach the listener. With its R-TAG of 6 octets,
+def test_of_a_replicated_frame_the_first_arrival_counts(tmp_path: Path) -> None:
+    # The second path has a cable of 2 km, 10 us; both member streams reach the listener. With its R-TAG of 6
+    # octets,
     # a frame takes (117 + 6 + 8) * 8 ns on each link.
     text = """name: dual
 duration: 1 ms
@@ -305,7 +307,7 @@ def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
             journey_named(run.plan.document, history, name)
 
 
-def test_a_run_of_another_engine_is_told(tmp_path: Path) -> None:
+def test_a_run_of_another_engine_is_named(tmp_path: Path) -> None:
     run, _, _ = replayed(BRIDGE, tmp_path)
     file = run.folder / "observations.parquet"
     kept = pl.read_parquet_metadata(file)

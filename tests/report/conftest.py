@@ -1,4 +1,4 @@
-"""Made-up run folders, written once per session; a test that changes one copies it first."""
+"""Synthetic run folders, written once per session; a test that changes one copies it first."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from support import synthetic
 
 @pytest.fixture(scope="session")
 def in_vehicle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """EnGINE's use case, with losses and one jitter limit broken."""
+    """EnGINE's use case, with losses and one jitter that is above its limit."""
     return synthetic.write(synthetic.in_vehicle(), tmp_path_factory.mktemp("runs") / "ex-ucc")
 
 
 @pytest.fixture(scope="session")
 def star(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A gated star."""
+    """A star with gates."""
     return synthetic.write(synthetic.star(), tmp_path_factory.mktemp("runs") / "star")
 
 
@@ -33,7 +33,7 @@ def hops(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Callable[[Path], Path]:
-    """A copy that a test may damage."""
+    """A function that copies a folder, so that the test may damage the copy."""
 
     def copy(folder: Path) -> Path:
         return Path(shutil.copytree(folder, tmp_path / "copy"))
@@ -57,7 +57,7 @@ def ends(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def without(path: Path, places: Iterable[int]) -> None:
-    """Takes frames out of a capture."""
+    """Remove the frames at these places from a capture."""
     content, taken = path.read_bytes(), set(places)
     kept, place, number = [content[:24]], 24, 0
     while place < len(content):

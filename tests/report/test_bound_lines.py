@@ -1,4 +1,4 @@
-"""Worst-case bounds in the report: beside what was measured, in figures and in words."""
+"""Worst-case bounds in the report: beside the measured values, in figures and in text."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_bound_and_greatest_delay_stand_side_by_side(folder: Path) -> None:
     control = own["control (2 flows)"]
     assert control[2:5] == [f"{upper / 1e3:.3f}", f"{most / 1e3:.3f}", f"{upper / most:.3f}"]
     assert control[1].endswith("kept")
-    # A link that cannot carry what comes: said in words, and no number.
+    # A link that is overloaded: the table has words instead of a number.
     flood = own["flood"]
     assert flood[2] == "no bound"
     assert flood[5].startswith("no bound: at b2 -> slow: ")
@@ -68,7 +68,7 @@ def test_bound_and_greatest_delay_stand_side_by_side(folder: Path) -> None:
     assert "Bounds" in read(page).text
 
 
-def test_figures_have_a_line_where_it_is_near_and_say_where_there_is_none(folder: Path) -> None:
+def test_figures_have_a_line_for_near_bounds_and_name_missing_ones(folder: Path) -> None:
     run = gather(folder)
     texts = {drawing.name: drawing for drawing in drawings(run)}
     assert "worst-case bound" in texts["ccdf"].caption
@@ -81,7 +81,7 @@ def test_figures_have_a_line_where_it_is_near_and_say_where_there_is_none(folder
     assert in_words(far).startswith(", bound 3.001")
 
 
-def test_an_exceeded_bound_is_shouted(folder: Path) -> None:
+def test_an_exceeded_bound_is_conspicuous(folder: Path) -> None:
     run = gather(folder)
     assert exceeded(run) == []
     tight = tuple(replace(group, bound=Bound(1)) for group in run.groups)

@@ -1,4 +1,4 @@
-"""The page in a real browser: nothing fails, nothing is asked of a network, nothing sticks out on a phone."""
+"""The page in a real browser: no errors, no requests to a network, no overflow on a phone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not in
 
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
-    """A server that remembers what it was asked for."""
+    """A server that records the requested paths."""
     asked: list[str] = []
 
     class Handler(http.server.SimpleHTTPRequestHandler):
@@ -78,12 +78,12 @@ def test_no_console_message_and_no_request_but_the_page(
 
 
 @needs_chromium
-def test_nothing_sticks_out_on_a_phone(in_vehicle: Path, hops: list[Path], tmp_path: Path) -> None:
+def test_nothing_overflows_on_a_phone(in_vehicle: Path, hops: list[Path], tmp_path: Path) -> None:
     site = tmp_path / "site"
     report.write(in_vehicle, into=site / "run.html")
     report.write(hops, into=site / "sweep.html")
     for name in ("run", "sweep"):
-        # A frame of a phone's width: the browser's own window cannot be that narrow.
+        # A frame with the width of a phone, as the window of the browser cannot be so narrow.
         (site / f"{name}-phone.html").write_text(
             f'<iframe src="{name}.html" style="width:390px;height:900px;border:0"></iframe><p id="found"></p>'
             "<script>onload = () => { const d = frames[0].document.documentElement;"

@@ -1,4 +1,4 @@
-"""Pages of captures: what their figures draw against numbers worked out here, and their commands."""
+"""Pages of captures: their figures against numbers computed here, and their commands."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_gaps_at_both_ends(tmp_path: Path) -> None:
     (left,), (reached,) = sent.curves, arrived.curves
     assert left.distribution.x == (1.0, 2.0, 6.0)
     assert left.distribution.y == (1 / 3, 2 / 3, 1)
-    # Arrivals are in the order of time: 40, 50, 70 us.
+    # Arrivals in the order of time: 40, 50, 70 us.
     assert (reached.distribution.x, reached.over_time.mean) == ((10.0, 20.0), (10.0, 20.0))
     assert gap_panel(table(rows[:1], tmp_path / "one.parquet"), [stream()], "t_tx_ns", "") is None
 
 
 def test_shares_of_lost_frames_and_rates(tmp_path: Path) -> None:
-    # 100 moments of 10 ns: frames 0, 1 in the first, 2 in the last.
+    # 100 intervals of 10 ns: frames 0 and 1 are in the first, 2 in the last.
     rows = [(0, 0, None, 100), (1, 5, 7, 100), (2, 999, None, 50)]
     frames = table(rows, tmp_path / "frames.parquet")
     (lost,) = lost_shares(frames, [stream(lost=2)])
@@ -127,7 +127,7 @@ def test_mistakes(ends: tuple[Path, Path], tmp_path: Path, words: list[str], sai
     assert said.format(**names) in given.output.replace("\n", " ").replace("  ", " ")
 
 
-def test_a_page_of_somebody_else_stays(ends: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_page_that_tsnbench_did_not_write_stays(ends: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<html>mine</html>")
     given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(page)])

@@ -87,7 +87,7 @@ def test_two_parameters_label_each_run(tmp_path: Path) -> None:
 
 
 def test_a_stream_of_one_run_is_drawn_however_many_runs_there_are(tmp_path: Path) -> None:
-    """Nine runs with a stream of their own each: a panel shows at most eight runs, and never none."""
+    """Nine runs, each with a stream of its own: a panel shows at most eight runs, and at least one."""
     folders = []
     for number in range(9):
         case = synthetic.line(1)
@@ -121,7 +121,7 @@ def test_a_bound_is_drawn_at_its_own_run_only(hops: list[Path]) -> None:
 
     def bounded(measure: Measure, place: int) -> Measure:
         most = measure.delay["max"] if measure.delay else 0
-        # The last run has no bound, the others have one each.
+        # The last run has no bound; each of the others has its own.
         return replace(measure, bound=Bound(None, "none") if place == 3 else Bound(most + 1_000 * place))
 
     runs = [gather(folder) for folder in hops]

@@ -1,4 +1,4 @@
-"""What is drawn is what was measured: order statistics, envelopes, loads, layouts."""
+"""Figures agree with measured values: order statistics, envelopes, loads, layouts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_no_step_of_a_long_ccdf_is_taller_than_a_pixel() -> None:
     drawn = _ccdf(pl.Series(range(n), dtype=pl.Int64))
     assert len(drawn.x) <= STEPS + 2
     decades = [math.log10(share) for share in drawn.y if share > 0]
-    # Between ranks that lie next to each other no step can be smaller than the data's own.
+    # Where all ranks are drawn, a step cannot be smaller than the step of the data.
     coarse = [a - b for a, b in pairwise(decades) if 10**b * n > 100]
     assert max(coarse) < math.log10(n) / 180
 
@@ -71,7 +71,7 @@ def test_envelope_keeps_the_extremes(delays: list[int]) -> None:
     assert len(found.t) <= COLUMNS + 1
 
 
-def test_dates_are_told_from_the_first_frame_on() -> None:
+def test_dates_are_relative_to_the_first_frame() -> None:
     table = pl.DataFrame({"t_tx_ns": [10**18, 10**18 + 5_000], "delay_ns": [1, 2]})
     found = _over_time(table)
     assert found is not None
@@ -94,7 +94,7 @@ def test_jitter_is_per_flow_and_skips_lost_frames(in_vehicle: Path) -> None:
 def test_loads_count_what_frames_cost_on_the_wire(in_vehicle: Path) -> None:
     run = gather(in_vehicle)
     by_name = {load.port.name: load for load in loads(run)}
-    # One best-effort stream alone: 1230 octets and 20 more every 100 µs are 100 Mbit/s.
+    # A single best-effort stream: 1230 octets and 20 octets of overhead every 100 µs are 100 Mbit/s.
     assert by_name["zgw6 -> zgw2"].by_class == {0: 0.1}
     assert by_name["zgw3 -> vcc1"].reserved(3) == 0.089152
 

@@ -1,4 +1,4 @@
-"""Faults in a report: in the table with what each did, shaded behind the delays, with what they cost."""
+"""Faults in a report: a table with their effects, and shading behind the delays."""
 
 from __future__ import annotations
 

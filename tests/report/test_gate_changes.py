@@ -1,4 +1,4 @@
-"""Lists that replace each other: each is drawn for its time, with what left then."""
+"""Gate control lists that replace each other: each has a chart for its time, with the departures then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that want to be more than names: HTML, mathematics, control characters, length."""
+"""Names with other meanings: HTML, mathematics, control characters, great length."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = [
 ]
 
 
-def test_names_stay_names(tmp_path: Path) -> None:
+def test_hostile_names_are_text(tmp_path: Path) -> None:
     case = synthetic.star()
     first, second, _ = case.streams
     case.streams = [replace(first if n % 2 else second, name=name) for n, name in enumerate(NAMES)]

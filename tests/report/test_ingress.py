@@ -1,4 +1,4 @@
-"""What filters, schedulers and cyclic queues did is in the report."""
+"""The counters of filters, schedulers and cyclic queues are in the report."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_meters_and_schedulers_are_in_a_table(tmp_path: Path) -> None:
     assert "a filter or a scheduler" in page
 
 
-def test_frames_that_miss_their_cycle_are_counted_and_told(tmp_path: Path) -> None:
-    """20 frames of 8.5 us fit into 100 us but 11 of them only: from then on there are more in every cycle."""
+def test_frames_that_miss_their_cycle_are_counted_and_named(tmp_path: Path) -> None:
+    """Only 11 of 20 frames of 8.5 us fit into 100 us, so the queues grow from cycle to cycle."""
     crowded = made(tmp_path, NETWORK + CYCLIC)
     rows = [row for row in ingress_rows(gather(crowded).counters) if "cyclic" in row.what]
     assert {row.where for row in rows} == {"b1 -> b2"}

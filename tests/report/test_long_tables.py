@@ -1,4 +1,4 @@
-"""Pages of large networks: the worst rows of long tables are shown, and what is left out is counted."""
+"""Pages of large networks: long tables show their worst rows, and count the omitted ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tsnbench.report.parts.schedule import BINS, Folded
 from tsnbench.scenario import read_scenario
 
 STREAMS = 12
-# Later streams have longer frames and the same limit, so that the last of the file is the worst.
+# Later streams have longer frames and the same limit, so the last stream of the file is the worst.
 SCENARIO = "\n".join(
     [
         "name: twelve",
@@ -53,7 +53,7 @@ def test_a_short_table_is_whole_and_in_its_order() -> None:
     assert (list(found.rows), found.total, found.note) == (every, shown.MOST_ROWS, "")
 
 
-def test_a_long_table_has_its_worst_rows_and_says_so() -> None:
+def test_a_long_table_has_its_worst_rows_with_a_note() -> None:
     every = list(range(shown.MOST_ROWS + 1, 0, -1))
     found = shown.first_rows(every, lambda n: n, "that are smallest", "a file")
     assert list(found.rows) == list(range(1, shown.MOST_ROWS + 1))
@@ -70,7 +70,7 @@ def test_every_long_table_of_a_run_shows_the_worst(run: Path, monkeypatch: pytes
     page = read(report.write(run))
     worst = ["s11", "s10"]
     requirements = page.table("Requirement by requirement")
-    # A limit of no loss at all has no margin left either.
+    # A limit of zero loss leaves no margin, too.
     assert len(requirements) == 3
     assert [row[0] for row in page.table("Frames, by stream")[1:]] == worst
     assert [row[0] for row in page.table("Delay and jitter by stream")[1:] if row[1] == "delay"] == worst
@@ -110,17 +110,17 @@ def test_ports_with_frames_through_a_closed_gate_are_drawn_first() -> None:
 
 def test_frames_through_closed_gates_of_ports_not_drawn_are_counted() -> None:
     caption = gantt([_gated(n, 10, n + 1) for n in range(MOST + 2)], [7]).caption
-    # The two ports with the fewest are left out: 1 and 2 frames.
+    # The two ports with the fewest such departures are omitted: 1 and 2 frames.
     assert "2 more gate lists are not drawn: 20 departures; 3 BEGAN at a closed gate." in caption
 
 
-def test_without_taps_nothing_is_said_of_departures() -> None:
+def test_without_taps_departures_are_not_mentioned() -> None:
     caption = gantt([_gated(n, 0, 0, tapped=False) for n in range(MOST + 1)], [7]).caption
     assert caption.endswith("1 more gate lists are not drawn.")
 
 
 def test_no_hatching_makes_a_figure_large() -> None:
-    """A dotted one did: 180 kB for each colour."""
+    """Dotted hatching did: 180 kB for each colour."""
 
     def draw(size: Size) -> object:
         from matplotlib.figure import Figure

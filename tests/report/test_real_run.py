@@ -1,4 +1,4 @@
-"""Reports of runs that were really simulated and measured: what is drawn agrees with what was measured."""
+"""Reports of runs that were simulated and measured: their figures agree with the measures."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_loads_from_counters_and_from_sightings_agree(runs: dict[str, list[Path]
         counted = {load.port.name: load.total * load.port.rate_bps / 1e6 for load in loads(run)}
         for flowed in over_time(run):
             if counted[flowed.port.name] > 0.9 * flowed.port.rate_bps / 1e6:
-                continue  # What a full queue holds at the end is sent after the last moment that is drawn.
+                continue  # The rest of a full queue is sent after the last instant of the figure.
             seen = sum(sum(rates) / len(rates) for rates in flowed.by_class.values())
             assert seen == pytest.approx(counted[flowed.port.name], rel=0.06), flowed.port.name
 

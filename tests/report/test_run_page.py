@@ -1,4 +1,4 @@
-"""What the page of one run says, against the run folder that it was written from."""
+"""The page of one run against its run folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def page(in_vehicle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_outcome_counts_streams_not_flows(page: Path) -> None:
     found = read(page)
     assert "NOT ALL MET 6 of 7 streams met every requirement; 5 further streams have none." in found.text
-    # Nothing requires that frames arrive, and still it is said.
+    # No stream requires arrivals, but the losses are mentioned.
     assert re.search(r"frames of 2 streams were lost\.", found.text)
 
 
@@ -66,7 +66,7 @@ def test_statistics_are_those_of_the_measures(page: Path, in_vehicle: Path) -> N
     assert own[-1] == str(stat["max_seq"])
 
 
-def test_counts_and_losses_are_told(page: Path, in_vehicle: Path) -> None:
+def test_counts_and_losses_are_shown(page: Path, in_vehicle: Path) -> None:
     groups = json.loads((in_vehicle / "measures.json").read_text())["groups"]
     counted = {row[0].split(" (")[0]: row for row in read(page).table("Frames, by stream")[1:]}
     for group in groups:
@@ -161,9 +161,7 @@ def test_same_run_same_bytes(star: Path, tmp_path: Path) -> None:
         ("manifest.json", "nothing is known of when"),
     ],
 )
-def test_a_part_that_is_missing_is_said_to_be(
-    star: Path, copied: Callable[[Path], Path], gone: str, words: str
-) -> None:
+def test_a_missing_part_is_named(star: Path, copied: Callable[[Path], Path], gone: str, words: str) -> None:
     folder = copied(star)
     (folder / gone).unlink()
     assert words in read(report.write(folder)).text
@@ -200,30 +198,30 @@ def test_one_frame_is_enough(star: Path, copied: Callable[[Path], Path]) -> None
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", '{"nodes": 3}', '{"rows": [{}], "paths": [1], "ports": [1]}']
 )
-def test_broken_files_are_told_not_thrown(
+def test_broken_files_are_errors_of_the_input(
     star: Path, copied: Callable[[Path], Path], name: str, content: str
 ) -> None:
     folder = copied(star)
     (folder / name).write_text(content)
-    # Either it makes sense all the same, or it is told; anything else is thrown, and fails the test.
+    # The report is written, or ends with an InputError; any other exception fails the test.
     with suppress(InputError):
         report.write(folder)
 
 
-def test_a_broken_plan_is_told_with_its_folder(star: Path, copied: Callable[[Path], Path]) -> None:
+def test_the_error_of_a_broken_plan_names_its_folder(star: Path, copied: Callable[[Path], Path]) -> None:
     folder = copied(star)
     (folder / "plan.json").write_text('{"nodes": 3}')
     with pytest.raises(InputError, match="broken"):
         report.write(folder)
 
 
-def test_what_is_no_run_folder_is_told(tmp_path: Path) -> None:
+def test_what_is_no_run_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"expected a run folder with a plan\.json"):
         report.write(tmp_path)
     with pytest.raises(InputError, match="at least one run"):
         report.write([])
 
 
-def test_unknown_figure_kinds_are_told(star: Path) -> None:
+def test_unknown_figure_kinds_are_errors(star: Path) -> None:
     with pytest.raises(InputError, match="expected svg, pdf, png, found bmp"):
         report.write(star, figures=("bmp",))

@@ -1,4 +1,4 @@
-"""Schedules in reports: what is drawn is what was planned, with few streams and with many."""
+"""Schedules in reports: figures agree with the Plan, with few streams and with many."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_frames_are_where_gates_are_open_and_never_two_at_once(
         for slot in port.slots:
             assert slot.begin >= ends - 1e-6, (port.name, slot)
             ends = slot.begin + slot.length
-            # What reaches around the cycle's end is looked at in its first part.
+            # A slot across the end of the cycle is checked up to the end.
             last = min(ends, port.cycle)
             assert any(
                 begin <= slot.begin + 1e-6 and last <= begin + length + 1e-6 for begin, length in lane.open
@@ -77,7 +77,7 @@ def test_frames_are_where_gates_are_open_and_never_two_at_once(
 def test_every_frame_of_a_cycle_is_there(few: Plan) -> None:
     found = _found(few)
     port = next(port for port in found.ports if port.name == "left -> right")
-    # Four flows every 500 us, and seven frames every 2 ms, in 2 ms.
+    # In 2 ms: four flows every 500 us, and seven frames every 2 ms.
     assert [sum(slot.number == number for slot in port.slots) for number in (1, 2)] == [16, 7]
     # 1522 octets, preamble and delimiter at 1 Gbit/s.
     guards = {lane.guard for lane in port.lanes if not lane.scheduled}
@@ -104,7 +104,7 @@ def test_flows_that_take_the_same_times_share_a_diagram(few: Plan) -> None:
     assert loop.path.split(" \N{RIGHTWARDS ARROW} ") == ["controller", "left", "right", "robot"]
 
 
-def test_figures_of_many_streams_say_what_they_leave_out(many: Plan) -> None:
+def test_figures_of_many_streams_name_what_they_omit(many: Plan) -> None:
     found = _found(many)
     drawn = schedule(found)
     assert [one.name for one in drawn] == [
@@ -125,7 +125,7 @@ def test_the_axis_is_to_scale_in_stretches_and_never_goes_back() -> None:
     scale, left_out = axis(spans, 2_000.0, 8)
     assert left_out == 0
     assert [round(mark[0]) for mark in scale.marks] == [0, 500, 1_900]
-    # Ten of one stretch are as long as ten of another.
+    # Ten units have the same length in all stretches.
     assert scale.at(10) - scale.at(0) == pytest.approx(scale.at(510) - scale.at(500))
     assert scale.at(10) - scale.at(0) == pytest.approx(scale.at(1_910) - scale.at(1_900))
     places = [scale.at(time) for time in range(0, 2_001, 5)]
@@ -135,7 +135,7 @@ def test_the_axis_is_to_scale_in_stretches_and_never_goes_back() -> None:
     assert axis(spans, 2_000.0, 2)[1] == 1
 
 
-def test_the_page_of_a_plan_has_all_of_it(few: Plan, tmp_path: Path) -> None:
+def test_the_page_of_a_plan_has_every_part(few: Plan, tmp_path: Path) -> None:
     page = read(write_plan(few, tmp_path, "Gates that are planned", figures=("svg",)))
     assert "Nothing has run yet. The schedule is proved" in page.text
     rows = page.table("Scheduled streams by their number")
@@ -158,8 +158,8 @@ def test_a_plan_without_a_schedule_has_a_page(tmp_path: Path) -> None:
     assert "No stream is scheduled." in page.text
 
 
-def test_what_is_typed_into_a_switch_keeps_every_digit(tmp_path: Path) -> None:
-    """A base time and entries with ns in them, and a shaper in both systems of units."""
+def test_values_for_a_switch_keep_every_digit(tmp_path: Path) -> None:
+    """A base time and entries in whole ns, and a shaper in both systems of units."""
     text = (TUTORIAL / "3-cbs-line.yaml").read_text(encoding="utf-8").replace("[1, 2, ... 7]", "2")
     entries = "[{open: [3], for: 1000001 ns}, {open: all, for: 250 us}]"
     lists = f"gates: {{base-time: 1234567 ns, entries: {entries}}}"

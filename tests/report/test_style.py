@@ -1,4 +1,4 @@
-"""Figures inside a page: coordinates are short, words are as they were written."""
+"""Figures inside a page: coordinates are short, text is unchanged."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_another_tool_reads_every_frame(captured: Run) -> None:
         seen += len(rows)
         found = [(_nanoseconds(row[0]), int(row[1]) + 4, int(row[2] or 0)) for row in rows]
         assert found == expected.select("t_ns", "octets", "pcp").rows()
-        # UDP, and a checksum that is right.
+        # UDP with a correct checksum.
         assert {(row[3], row[5]) for row in rows} == {("17", "1")}
     assert seen == len(observations)
 

@@ -1,4 +1,4 @@
-"""Nothing goes that tsnbench has not written, whatever it is called and wherever it lies."""
+"""Only files that tsnbench wrote are removed, whatever the names and places of others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tsnbench.runs.lock import held
 
 
 def everything(folder: Path) -> dict[str, str | None]:
-    """All that is in a folder; files with what they hold, links with where they lead."""
+    """All entries of a folder: files with their content, links with their targets."""
     return {
         str(path.relative_to(folder)): f"-> {path.readlink()}"
         if path.is_symlink()
@@ -98,7 +98,7 @@ def _other_run(folder: Path) -> str:
     "put", [_notes, _capture, _deep, _figure, _part, _link, _linked_folder, _folder, _page, _git, _other_run]
 )
 @pytest.mark.parametrize("state", ["complete", "interrupted", "running"])
-def test_what_a_person_put_beside_a_run_is_named_and_stays(
+def test_files_of_the_user_beside_a_run_are_named_and_stay(
     tmp_path: Path, put: Callable[[Path], str], state: str
 ) -> None:
     plan = small_plan(tmp_path)
@@ -136,7 +136,7 @@ def test_a_plan_beside_other_files_is_no_unfinished_run(tmp_path: Path) -> None:
     assert everything(folder) == before
 
 
-def test_a_plan_alone_is_the_persons(tmp_path: Path) -> None:
+def test_a_plan_alone_belongs_to_the_user(tmp_path: Path) -> None:
     plan = small_plan(tmp_path)
     folder = tmp_path / "home"
     folder.mkdir()
@@ -161,7 +161,7 @@ def test_a_manifest_of_another_program_is_not_ours(tmp_path: Path, text: str) ->
 
 
 def test_a_manifest_cannot_have_other_files_removed(tmp_path: Path) -> None:
-    """Anybody can edit it, or send one."""
+    """Anybody can edit a manifest, or send one."""
     plan = small_plan(tmp_path)
     (tmp_path / "precious.txt").write_text("precious")
     run = Simulation().execute(plan, tmp_path / "run")
@@ -177,7 +177,7 @@ def test_a_manifest_cannot_have_other_files_removed(tmp_path: Path) -> None:
     assert (tmp_path / "precious.txt").read_text() == "precious"
 
 
-def test_all_that_a_run_writes_goes(tmp_path: Path) -> None:
+def test_all_files_of_a_run_are_removed(tmp_path: Path) -> None:
     from tsnbench import report
     from tsnbench.measure import measure_run
 
@@ -193,7 +193,7 @@ def test_all_that_a_run_writes_goes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strange", ["", "hosts/mine.txt", "hosts/a/mine.txt", "hosts/a/deep/before.json"])
-def test_files_of_hosts_go_and_what_a_person_put_among_them_stays(tmp_path: Path, strange: str) -> None:
+def test_files_of_hosts_are_removed_and_files_of_the_user_stay(tmp_path: Path, strange: str) -> None:
     folder = Simulation().execute(small_plan(tmp_path), tmp_path / "run").folder
     names = [
         "attempts.json",
@@ -216,8 +216,8 @@ def test_files_of_hosts_go_and_what_a_person_put_among_them_stays(tmp_path: Path
     assert everything(folder) == before
 
 
-def test_what_a_kill_leaves_in_the_middle_of_removing_is_still_ours(tmp_path: Path) -> None:
-    """The manifest goes last."""
+def test_a_folder_after_a_kill_during_its_removal_is_still_a_run_folder(tmp_path: Path) -> None:
+    """The manifest is removed last."""
     plan = small_plan(tmp_path)
     run = Simulation().execute(plan, tmp_path / "run", pcap=True)
     removed: list[str] = []
@@ -239,7 +239,7 @@ def test_what_a_kill_leaves_in_the_middle_of_removing_is_still_ours(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", [".tsnbench.lock", "manifest.json.4711.part"])
-def test_what_a_kill_leaves_in_a_new_folder_is_no_hindrance(tmp_path: Path, name: str) -> None:
+def test_a_new_folder_after_a_kill_can_be_used_again(tmp_path: Path, name: str) -> None:
     plan = small_plan(tmp_path)
     folder = tmp_path / "run"
     folder.mkdir()
@@ -260,7 +260,7 @@ def test_a_folder_behind_a_link_is_cleared_and_the_link_stays(tmp_path: Path) ->
 
 
 def test_a_run_that_is_refused_leaves_the_one_before_it(tmp_path: Path) -> None:
-    """What cannot run here is known before the old run goes, and its manifest keeps its own command."""
+    """An unsupported Plan is found before the old run is removed, and the manifest keeps its command."""
     from tsnbench.backends.protocol import Backend
 
     class Refusing(Backend):
@@ -291,7 +291,7 @@ def test_a_folder_that_a_refused_run_made_goes_with_it(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "run" / "manifest.json").exists()
 
 
-def test_a_page_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+def test_a_page_that_tsnbench_did_not_write_is_not_overwritten(tmp_path: Path) -> None:
     from tsnbench import report
 
     plan = small_plan(tmp_path)

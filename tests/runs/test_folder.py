@@ -1,4 +1,4 @@
-"""The folder's life: made, broken off, refused, emptied, read half-written."""
+"""The states of a run folder: new, interrupted, refused, emptied, read while half-written."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         ("[" * 100_000, "cannot be read"),
     ],
 )
-def test_no_run_folder_is_an_error_that_says_so(tmp_path: Path, text: str | None, problem: str) -> None:
+def test_what_is_no_run_folder_is_an_error(tmp_path: Path, text: str | None, problem: str) -> None:
     if text is not None:
         (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(InputError, match=problem) as caught:
@@ -109,14 +109,14 @@ def test_a_half_written_folder_is_recognised(tmp_path: Path) -> None:
     (folder / "observations.parquet").write_bytes(b"PAR1 cut")
     with pytest.raises(FolderError, match=r"(?s)observations.parquet cannot be read.*its run was broken off"):
         run.observations()
-    # What a crash left is ours to replace.
+    # tsnbench may replace the folder of a crashed run.
     assert plan.run(on=Simulation(), into=folder).state is State.COMPLETE
     assert half_written(folder) is None
     (folder / "manifest.json").unlink()
     assert half_written(folder) == "it has no manifest.json"
 
 
-def test_a_backend_that_fails_says_so_in_the_manifest(tmp_path: Path) -> None:
+def test_the_failure_of_a_backend_is_in_the_manifest(tmp_path: Path) -> None:
     plan = small_plan(tmp_path)
     broken = Plan({**plan.document, "duration_ns": 0})
     with pytest.raises(BackendError, match="duration_ns: must be more than 0"):
@@ -143,7 +143,7 @@ def test_progress_that_raises_ends_the_run(tmp_path: Path) -> None:
 
 @pytest.fixture
 def ctrl_c_interrupts() -> Iterator[None]:
-    """A shell's background job is started with SIGINT ignored, and a test run may be one."""
+    """A shell starts background jobs with SIGINT ignored, and a test run may be such a job."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

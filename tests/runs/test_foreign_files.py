@@ -1,4 +1,4 @@
-"""Files that others wrote: what is read of them, and what their mistakes are called."""
+"""Files from other sources: limits of reading, and messages for their mistakes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_no_more_is_read_than_is_allowed(tmp_path: Path) -> None:
     assert foreign.read_bytes(path, 5) == b"12345"
     with pytest.raises(UnusableFileError, match="expected at most 4 B, found 5 B"):
         foreign.read_bytes(path, 4)
-    # Files of /proc have no size.
+    # Files in /proc report no size.
     with pytest.raises(UnusableFileError, match="expected at most 4 B, found more"):
         foreign.read_bytes("/proc/self/status", 4)
     os.truncate(path, foreign.MOST_JSON + 1)
@@ -63,7 +63,7 @@ def test_no_more_is_read_than_is_allowed(tmp_path: Path) -> None:
         (b"1" * 5_000, "Exceeds the limit"),
     ],
 )
-def test_what_is_no_json_is_told_where(tmp_path: Path, octets: bytes, found: str) -> None:
+def test_the_error_of_damaged_json_names_the_place(tmp_path: Path, octets: bytes, found: str) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(octets)
     with pytest.raises(UnusableFileError) as error:
@@ -71,7 +71,7 @@ def test_what_is_no_json_is_told_where(tmp_path: Path, octets: bytes, found: str
     assert found in error.value.found
 
 
-def test_damaged_tables_are_told(tmp_path: Path) -> None:
+def test_damaged_tables_are_errors(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pl.DataFrame({"a": list(range(10_000))}).write_parquet(path)
     whole = path.read_bytes()
@@ -107,7 +107,7 @@ def test_measures_as_they_are_written_are_read(tmp_path: Path) -> None:
         (("source", "warnings"), [5], "expected a text at source.warnings.0, found 5"),
     ],
 )
-def test_values_of_other_types_are_told_where(
+def test_the_error_of_a_wrong_type_names_the_place(
     tmp_path: Path, place: tuple[str | int, ...], value: Any, words: str
 ) -> None:
     content: Any = {"": copy.deepcopy(MEASURES)}

@@ -1,4 +1,4 @@
-"""The worst case of a run's Plan is computed once, and all that reads it reads the same."""
+"""The worst case of a run's Plan is computed once, and all readers get the same one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_report_has_the_proof_of_windows_as_the_plan_has(folder: Path) -> None:
     made = plan(load(folder.parent / "windows.yaml"))
     (control, _) = bounds(made)["flows"]
-    # The analysis alone has none: what the bridge takes varies.
+    # The analysis alone gives no bound, as the bridge's processing varies; the windows' proof gives one.
     assert control["source"] == WINDOWS
     shown, _ = read_bounds(folder)
     own = shown["control", "listener"]
@@ -63,7 +63,7 @@ def test_kept_bounds_are_read_and_others_are_not(folder: Path) -> None:
     try:
         path.write_text(json.dumps(kept))
         assert bounds_of_run(folder)["flows"][0]["upper_ns"] == 12_345
-        # Of another Plan, of another version, or no JSON at all: computed anew.
+        # Bounds of another Plan, of another version, or without JSON: they are computed anew.
         for other in (kept | {"plan": "sha256:0"}, kept | {"version": "0"}, []):
             path.write_text(json.dumps(other))
             assert bounds_of_run(folder)["flows"][0]["upper_ns"] == upper
@@ -74,7 +74,7 @@ def test_kept_bounds_are_read_and_others_are_not(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def test_nothing_is_computed_where_nothing_is_required(folder: Path, tmp_path: Path) -> None:
+def test_without_requirements_no_bound_is_computed(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "free.yaml"
     file.write_text(SCENARIO.replace(", requires: LIMITS", ""), encoding="utf-8")
     outcome = run_one(plan(load(file)), tmp_path / "run", Options(report=False))

@@ -1,4 +1,4 @@
-"""One writer per folder; a lock ends with its process."""
+"""A folder has one writer; a lock ends with its process."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOLD = (
 
 @pytest.fixture
 def other(tmp_path: Path):
-    """A process that holds the folder."""
+    """A process that holds the lock of the folder."""
     (tmp_path / "run").mkdir(exist_ok=True)
     words = [sys.executable, "-c", HOLD, str(tmp_path / "run")]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
@@ -39,7 +39,7 @@ def other(tmp_path: Path):
         process.kill()
 
 
-def test_the_second_is_told_who_holds_it_and_changes_nothing(tmp_path: Path, other) -> None:
+def test_the_second_writer_gets_the_name_of_the_first_and_changes_nothing(tmp_path: Path, other) -> None:
     plan = small_plan(tmp_path)
     folder = tmp_path / "run"
     for what in (
@@ -52,7 +52,7 @@ def test_the_second_is_told_who_holds_it_and_changes_nothing(tmp_path: Path, oth
     assert [path.name for path in folder.iterdir()] == [lock.NAME]
 
 
-def test_readers_are_told(tmp_path: Path, other) -> None:
+def test_readers_get_an_error(tmp_path: Path, other) -> None:
     from tsnbench import report
     from tsnbench.compare import opened
     from tsnbench.runs.folder import half_written

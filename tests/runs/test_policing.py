@@ -1,4 +1,4 @@
-"""Policing and shaping beside everything else, from the scenario to the counters."""
+"""Policing and shaping with all other mechanisms, from the scenario to the counters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _counters(text: str, folder: Path) -> dict[str, Any]:
     return counters
 
 
-def test_copies_are_policed_before_they_meet(tmp_path: Path) -> None:
+def test_member_streams_are_policed_before_they_merge(tmp_path: Path) -> None:
     counters = _counters(NETWORK + FRER + METER, tmp_path)
     twice = next(stream for stream in counters["streams"] if stream["name"] == "twice")
     assert twice["dropped_in_network"] > 0
@@ -55,13 +55,13 @@ def test_shaping_beside_redundancy_and_faults(tmp_path: Path) -> None:
 
 
 def test_a_meter_beside_a_shaper(tmp_path: Path) -> None:
-    """What an earlier filter says still holds for a stream that is shaped."""
+    """The meter of an earlier filter also applies to a stream that is shaped."""
     shapers = "shapers: {s1 -> all: {ats: {pcp: [3]}}}\n"
     policing = "policing: [{at: a -> s1, streams: [plain], meter: {cir: 9.6 Mbit/s, cbs: 600 B}}]\n"
     counters = _counters(NETWORK + shapers + policing, tmp_path)
     (filters,) = [node["filters"] for node in counters["policing"]]
     assert [one["filter"] for one in filters] == ["plain"]
-    # 19.2 Mbit/s come, half of them pass.
+    # 19.2 Mbit/s arrive; half of them pass.
     assert filters[0]["red_frames"] == 40
 
 

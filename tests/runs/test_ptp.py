@@ -1,4 +1,4 @@
-"""PTP's frames where a scenario has them sighted: in observations, and in captures for other tools."""
+"""PTP frames of scenarios that observe them: in observations, and in captures for other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run will write is known before, rather more than less, and held against the room there is."""
+"""The size of a run is estimated before it starts, rather too high, and compared with the free space."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ def test_the_estimate_is_more_than_the_run_and_not_much_more(
 
 
 def test_a_link_carries_no_more_than_its_rate() -> None:
-    """Two talkers offer 198 Mbit/s to a link of 100: the frames behind it are those that fit."""
+    """Two talkers offer 198 Mbit/s to a link of 100 Mbit/s: behind it only the frames that fit count."""
     full = "\n".join(f"  {n}: {{from: {n}, to: c, frame: 1230 B, period: 101 us}}" for n in "ab")
     part = "\n".join(f"  {n}: {{from: {n}, to: c, frame: 1230 B, period: 202 us}}" for n in "ab")
     wanted, half = (room.need(_plan(text).document, "simulation", pcap=False) for text in (full, part))
-    # Both taps at the talkers have twice the frames, the ones at the bridge and at the listener the same.
+    # The talkers' taps have twice the frames; taps at the bridge and the listener have the same number.
     assert wanted.observations < 2 * half.observations * 0.8
 
 
@@ -135,6 +135,6 @@ def test_files_may_be_limited(tmp_path: Path, monkeypatch) -> None:
         _plan(DRAWN, "10 min").run(on=Simulation(), into=tmp_path / "run")
 
 
-def test_short_runs_are_not_held_against_anything(tmp_path: Path, monkeypatch) -> None:
+def test_short_runs_are_not_compared_with_the_free_space(tmp_path: Path, monkeypatch) -> None:
     _free(monkeypatch, 0)
     assert _plan(DRAWN, "10 ms").run(on=Simulation(), into=tmp_path / "run").state == "complete"

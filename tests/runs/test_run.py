@@ -1,4 +1,4 @@
-"""A run as people work with it: manifest, counters, tables, delays."""
+"""A run as users read it: manifest, counters, tables, delays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_manifest_says_what_ran(complete: Run) -> None:
     assert manifest["problem"] is None
 
 
-def test_the_manifest_tells_nothing_private(complete: Run) -> None:
+def test_the_manifest_contains_nothing_private(complete: Run) -> None:
     text = (complete.folder / "manifest.json").read_text()
     assert str(complete.folder.parent) not in text
     assert platform.node() not in text
@@ -93,7 +93,7 @@ def test_a_series_without_frames_can_be_drawn() -> None:
 def test_delays_of_a_stream_by_group_and_by_flow(complete: Run) -> None:
     series = complete.delay("video")
     assert (len(series), series.missing) == (50, 0)
-    # Two links of 1008 octets each, less what precedes the timestamp point, and the cables.
+    # Two links of 1008 octets each, without the octets before the timestamp point, and the cables.
     assert series.frames["delay_ns"].min() >= 2 * 1008 * 8 - 64
     assert len(complete.delay(complete.measures()["paths"][0]["stream"], "c")) > 0
     with pytest.raises(FolderError, match="the run has no stream 'vidoe'") as caught:

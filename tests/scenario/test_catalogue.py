@@ -1,4 +1,4 @@
-"""The catalogue against the printed tables, typed here anew from the papers."""
+"""The catalogue against the printed tables, which were typed from the papers a second time."""
 
 from __future__ import annotations
 
@@ -92,10 +92,10 @@ def test_engine_table_3(name: str, row: tuple[int, int, int, int, int, str, str]
 
 
 @pytest.mark.parametrize(("name", "row"), TABLE_3.items())
-def test_engine_table_3_rows_that_contradict_themselves_say_so(
+def test_engine_table_3_rows_with_a_contradiction_have_a_note(
     name: str, row: tuple[int, int, int, int, int, str, str]
 ) -> None:
-    """Packets per second and throughput follow from period and size, or a note says they do not."""
+    """Packets per second and throughput follow from period and size, or a note names the contradiction."""
     _, _, period, size, per_second, flow, _ = row
     rate = Fraction(10**6, period)
     agrees = abs(rate - per_second) <= 1 and abs(size * rate / 10**6 - Fraction(flow)) <= Fraction(1, 1000)
@@ -146,7 +146,7 @@ def test_flextest_cross_traffic() -> None:
     assert found.pattern == Poisson(rate=10**9)
 
 
-# FlexTest Table VI: which of high, medium, low and cross traffic (PCP 6, 5, 4, 0) each slot lets through.
+# FlexTest Table VI: the priorities (PCP 6, 5, 4, 0: high, medium, low, cross traffic) of each slot.
 TABLE_VI = {
     1: ["6", "5", "4", "0"],
     2: ["6", "65", "64", "60"],

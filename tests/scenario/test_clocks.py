@@ -1,4 +1,4 @@
-"""Clocks as written: drifts with signs and units, defaults and what is over them, gPTP's tree."""
+"""Clocks in scenarios: drifts with signs and units, defaults and their overrides, gPTP's tree."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_drifts_have_signs_and_units(text: str, ppt: int) -> None:
     assert [clock["deviation_ppt"] for clock in found] == [ppt] * 4  # type: ignore[attr-defined]
 
 
-def test_a_nodes_own_clock_goes_over_the_default_key_by_key() -> None:
+def test_a_nodes_own_clock_overrides_the_default_key_by_key() -> None:
     found = document("{default: {drift-within: 10 ppm, granularity: 8 ns}, b: {drift: 1 ppm, offset: -2 us}}")
     by_name = dict(zip(("a", "d", "b", "c"), found["nodes"], strict=True))  # type: ignore[call-overload]
     assert by_name["b"] == {

@@ -1,4 +1,4 @@
-"""The fuzzing corpus of the scenario loader, replayed: whole, cut, and with single characters changed."""
+"""The fuzzing corpus of the scenario loader: replayed whole, cut, and with changed characters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEEDS = sorted((Path(__file__).resolve().parents[2] / "fuzz/corpus/scenario").gl
 
 
 def read_and_plan(text: str) -> int:
-    """Runs that the text has; -1 where it is refused. Anything but an InputError is a defect."""
+    """The number of runs of a text; -1 for an InputError. Any other exception is a defect."""
     try:
         scenarios = read_scenario(text)
         scenarios[0].plan()
@@ -34,7 +34,7 @@ def test_seeds_cut_and_changed(seed: Path) -> None:
         read_and_plan(text[:place] + draws.choice("0-:,{}[]#&*!|>'\"%@`\t\n\x00é") + text[place + 1 :])
 
 
-def test_what_is_whole_is_read() -> None:
+def test_complete_texts_are_read() -> None:
     runs = {seed.stem: read_and_plan(seed.read_text(encoding="utf-8")) for seed in SEEDS}
     assert runs == {
         "alias-bomb": -1,

@@ -1,4 +1,4 @@
-"""Histograms that cyclictest has written."""
+"""Histograms that cyclictest wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference's examples are true: every piece of YAML in it is read by the grammar without a mistake."""
+"""The reference's examples are correct: the grammar reads every YAML example without a mistake."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def all_records() -> list[Record]:
 def test_every_key_is_in_the_reference(record: Record) -> None:
     servo = record.what == "a servo with linuxptp's options"
     for key in record.fields:
-        # The reference names those of one kind together: pi_proportional_scale, …_exponent.
+        # The reference names keys with a common prefix together: pi_proportional_scale, …_exponent.
         word = re.sub("^pi_(proportional|integral)_", "_", key) if servo else rf"(?<![a-z]){re.escape(key)}"
         assert re.search(rf"{word}(?![a-z])", TEXT), key
 

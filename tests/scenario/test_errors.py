@@ -1,8 +1,8 @@
-"""What a person reads when a scenario is wrong: ``tests/errors/*.yaml`` beside the words for it.
+"""The messages for wrong scenarios: ``tests/errors/*.yaml``, each with the text of its messages.
 
-Those in ``planned`` are read without a mistake, but cannot be planned.
+The scenarios in ``planned`` are read without a mistake, but cannot be planned.
 
-``TSNBENCH_UPDATE=1 pytest tests/scenario/test_errors.py`` writes the words anew; read them then.
+``TSNBENCH_UPDATE=1 pytest tests/scenario/test_errors.py`` writes the messages anew; check them then.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whatever the text, reading it gives scenarios or ScenarioErrors, soon, and nothing else."""
+"""Any text gives scenarios or ScenarioErrors within a short time, and no other exception."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ SPICE += ["\n", "\t", " ", ": ", "- ", "\x00", "\ufeff", "\ue000", "\u2028", "..
 
 
 def read(text: str) -> list[Scenario]:
-    """No runs where the text was refused; any other exception fails the test."""
+    """The runs of a text; none if there are ScenarioErrors. Any other exception fails the test."""
     try:
         return read_scenario(text, "fuzz.yaml")
     except ScenarioErrors as errors:
@@ -79,7 +79,7 @@ def read(text: str) -> list[Scenario]:
 
 @st.composite
 def mutated(draw: st.DrawFn) -> str:
-    """A scenario of the corpus with pieces cut, doubled, swapped or spiced."""
+    """A scenario of the corpus in which pieces are cut, doubled, swapped or inserted."""
     text = draw(st.sampled_from(TEXTS))
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(text)))
@@ -150,7 +150,7 @@ def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     ids=lambda text: text[:12],
 )
 def test_large_texts_end_soon(text: str) -> None:
-    """A minute of processor time is generous: what this must catch takes hours, or all memory."""
+    """The limit of a minute is generous: defects that this test must find take hours, or all memory."""
     started = time.process_time()
     assert read(text) == []
     assert time.process_time() - started < 60

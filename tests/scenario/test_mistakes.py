@@ -1,7 +1,7 @@
-"""25 mistakes that people make, what is said about each, and that what is said cures it.
+"""25 common mistakes, the message for each, and a check that each hint removes the mistake.
 
-``tests/errors/mistakes/NN-name.yaml`` is ``00-correct.yaml`` with one mistake; ``.txt`` are the words.
-``TSNBENCH_UPDATE=1`` writes the words anew; read them then.
+``tests/errors/mistakes/NN-name.yaml`` is ``00-correct.yaml`` with one mistake; ``.txt`` has the messages.
+``TSNBENCH_UPDATE=1`` writes the messages anew; check them then.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent.parent / "errors" / "mistakes"
 CASES = sorted(path for path in FOLDER.glob("*.yaml") if not path.name.startswith("00"))
 
 CURES: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
-    # What the message has to say, and what is replaced by what as it says.
+    # Words that the message must contain, and the replacement that the hint suggests.
     "01": (["period?"], [("perod", "period")]),
     "02": (["250us"], [("250 MB", "250us")]),
     "03": (["write 250us"], [("period: 250,", "period: 250us,")]),
@@ -52,7 +52,7 @@ CURES: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
 
 
 def said(file: Path) -> str:
-    """Everything that is said about a file."""
+    """All messages about a file."""
     try:
         (scenario,) = load_variants(file.name)
         return "".join(f"{warning}\n" for warning in plan(scenario).warnings)
@@ -65,7 +65,7 @@ def test_there_are_25() -> None:
     assert set(CURES) == {case.name[:2] for case in CASES}
 
 
-def test_the_correct_one_needs_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_correct_scenario_has_no_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)
     assert said(FOLDER / "00-correct.yaml") == ""
 
@@ -77,7 +77,7 @@ def test_words(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.environ.get("TSNBENCH_UPDATE"):
         golden.write_text(words, encoding="utf-8")
     assert words == golden.read_text(encoding="utf-8")
-    # One mistake: one message, with its place and a cure.
+    # One mistake gives one message, with its place and a hint.
     places = re.findall(rf"^{re.escape(case.name)}:\d+:\d+: ", words, flags=re.MULTILINE)
     assert len(places) == 1
     assert words.startswith(places[0])
@@ -85,7 +85,7 @@ def test_words(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
-def test_the_cure_cures(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hint_removes_the_mistake(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     number, text = case.name[:2], case.read_text(encoding="utf-8")
     message = case.with_suffix(".txt").read_text(encoding="utf-8")
     words, replaced = CURES[number]

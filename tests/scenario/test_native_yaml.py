@@ -1,4 +1,4 @@
-"""The native YAML parser and the slow one give the same tree, or the native one refuses."""
+"""The native YAML parser gives the same tree as the slow parser, or an error."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRIED = sorted((ROOT / "tests").rglob("*.yaml"))
 
 
 def outcome(builder: Builder) -> tuple[object, list[object]]:
-    """The tree and its problems; where a value that is left out stands is nowhere in particular."""
+    """The tree and its problems; absent values have no place, so their places are not compared."""
     return (None if builder.top is None else without_empty_places(builder.top)), list(builder.problems)
 
 
@@ -35,7 +35,7 @@ def without_empty_places(value: Value) -> object:
 
 
 def slow(text: str) -> tuple[object, list[object]] | None:
-    """What the slow parser makes of a text; None where it refuses."""
+    """The result of the slow parser; none for an error."""
     try:
         return outcome(slow_tree(text, "a.yaml"))
     except ScenarioErrors:
@@ -43,7 +43,7 @@ def slow(text: str) -> tuple[object, list[object]] | None:
 
 
 def native(text: str) -> tuple[object, list[object]] | None:
-    """What the native parser makes of a text; None where it refuses."""
+    """The result of the native parser; none for an error."""
     try:
         built = source._native_tree(text, "a.yaml")
     except ScenarioErrors:
@@ -85,14 +85,14 @@ PIECES = [
 
 @settings(max_examples=1500, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=14).map("".join))
-def test_what_the_native_parser_accepts_is_what_the_slow_one_reads(text: str) -> None:
+def test_both_parsers_agree_on_what_the_native_one_accepts(text: str) -> None:
     found = native(text)
     assert found is None or found == slow(text)
 
 
 @settings(max_examples=600, deadline=None)
 @given(st.data())
-def test_edited_scenarios_are_read_alike(data: st.DataObject) -> None:
+def test_both_parsers_agree_on_edited_scenarios(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(SHIPPED[:12])).read_text(encoding="utf-8")[:3000]
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(text)))

@@ -44,7 +44,7 @@ def test_named_nodes_in_every_spelling() -> None:
     assert pairs(net) == [("a", "s1"), ("s1", "s2"), ("s2", "b"), ("h", "s2")]
 
 
-def test_hyphens_in_names_are_parted_by_known_names() -> None:
+def test_known_names_decide_where_a_hyphen_separates() -> None:
     net = network(
         "  stations: [cam-left, cam]\n  bridges: [sw-1]\n  links: [cam-left-sw-1, cam-sw-1]",
         "cam",

@@ -1,4 +1,4 @@
-"""One mistake, one message: nothing is said about what follows from it; near misses keep their meaning."""
+"""One mistake gives one message without messages about its consequences; near misses keep their meaning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_the_text_is_correct() -> None:
 @pytest.mark.parametrize(
     ("wrong", "right", "message"),
     [
-        # Who is named elsewhere was written, only wrongly.
+        # A name that is used elsewhere is not missing, only misspelled.
         ("drive: {from: drv", "drive: {from: dvr", "10:17: streams.drive.from: "),
         ("period: 1 ms}", "period: 1}", "10:63: streams.drive.period: "),
         ("period: 250 us}", "period: 250}", "9:69: streams.video.period: "),
@@ -68,7 +68,7 @@ def test_one_mistake_one_message(wrong: str, right: str, message: str) -> None:
 def test_no_streams_of_an_sr_class_are_a_mistake_of_their_own() -> None:
     (found,) = said(TEXT.replace("class: sr/A", "pcp: 3"))
     assert "12:20: shapers.sw -> plc.cbs: expected streams with an SR class, found none" in found
-    # Unless one of them could not be read: it may have been that one.
+    # An unreadable stream may have been the one with the SR class, so only its own mistake is reported.
     (found,) = said(TEXT.replace("class: sr/A", "clas: sr/A"))
     assert "did you mean class?" in found
 
@@ -88,7 +88,7 @@ def test_decimal_commas(text: str, hint: str) -> None:
     with pytest.raises(UnitError) as raised:
         DURATION.parse(text)
     assert raised.value.hint == hint
-    # In a flow mapping, where the comma ends the value for YAML.
+    # In a flow mapping, YAML ends the value at the comma.
     (found,) = said(TEXT.replace("period: 250 us}", f"period: {text}, jitter: 1 us}}"))
     assert found.endswith(f"hint: {hint}")
 
@@ -121,7 +121,7 @@ def test_an_indented_section_is_read_as_what_it_is(section: str) -> None:
     assert f"hint: write {section}: without the spaces before it, in column 1" in found
 
 
-def test_mistakes_in_an_indented_section_are_told_too() -> None:
+def test_mistakes_in_an_indented_section_are_reported_too() -> None:
     text = TEXT.replace(
         "shapers:\n  sw -> plc: {cbs: from-streams}", "  shapers:\n    sw -> cpl: {cbs: from-streams}"
     )
@@ -140,7 +140,7 @@ def test_a_stream_may_be_called_as_a_section_is() -> None:
     assert "taps" in scenario.streams
 
 
-def test_a_link_that_is_written_twice_is_asked_about() -> None:
+def test_a_link_that_is_written_twice_is_a_mistake() -> None:
     (scenario,) = read_scenario(TEXT.replace("sw -- plc]", "sw -- plc, sw -- cam]"), "cell.yaml")
     (warning,) = plan(scenario).warnings
     assert str(warning).startswith("cell.yaml:7:")

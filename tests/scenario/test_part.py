@@ -1,4 +1,4 @@
-"""Parts of a scenario: what they take, and that they do not change."""
+"""Parts of a scenario: their values, and that they are immutable."""
 
 from __future__ import annotations
 

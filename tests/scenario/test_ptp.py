@@ -1,4 +1,4 @@
-"""gPTP and PTP as written: elections, kinds of clocks, servos, faults of clocks, measured oscillators."""
+"""gPTP and PTP in scenarios: elections, kinds of clocks, servos, faults of clocks, measured oscillators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def clocks(text: str, faults: str = "[]") -> dict[str, Any]:
     return {**made["clocks"], "ports": [port["name"] for port in made["ports"]]}
 
 
-def test_an_election_has_all_links_and_names_who_will_win() -> None:
+def test_an_election_has_all_links_and_names_the_winner() -> None:
     made = clocks(
         "{gptp: {bmca: "
         "{default: {priority1: 200}, c: {priority1: 100, clock-class: 6}, d: {clock-class: 5}}}}"
@@ -56,7 +56,7 @@ def test_ptp_has_its_own_defaults() -> None:
     assert clocks("{ptp: {grandmaster: a, delay: p2p}}")["gptp"]["ieee_1588"] == {"delay": "peer-to-peer"}
 
 
-def test_only_named_links_carry_it() -> None:
+def test_only_named_links_carry_ptp() -> None:
     made = clocks("{gptp: {grandmaster: b, links: ['b -> c #2', 'c -> d']}}")
     assert [made["ports"][port] for port in made["gptp"]["slaves"]] == ["c -> b #2", "d -> c"]
     elected = clocks("{gptp: {bmca: {}, links: ['b -> c #2']}}")

@@ -1,4 +1,4 @@
-"""What streams require: SR classes lose nothing, and where the worst case counts."""
+"""Requirements of streams: SR classes lose nothing, and worst cases count where they are required."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EVERY = "requirements: {worst-case: true}"
 def test_where_the_worst_case_counts(own: str, overall: str, counted: bool) -> None:
     made = scenario(own, overall)
     assert made.streams["judged"].requires.worst_case is counted
-    # The Plan has the key only where it is used: others keep their hash.
+    # The Plan has the key only if it is used, so other Plans keep their hash.
     required, free = (stream["requirements"] for stream in plan(made).document["streams"])
     assert required.get("worst_case") is (True if counted else None)
     assert free == {}
@@ -57,7 +57,7 @@ def test_a_worst_case_without_a_limit_is_a_mistake() -> None:
     (problem,) = raised.value.problems
     assert problem.path == "streams.judged.requires.worst-case"
     assert (problem.expected, problem.found) == ("a limit beside it", "none")
-    # The hint works.
+    # The scenario of the hint can be read.
     assert counts(problem.hint.partition("beside it: ")[2]) == [True, False]
 
 

@@ -1,4 +1,4 @@
-"""The JSON Schema accepts every shipped scenario and refuses what the loader refuses by shape."""
+"""The JSON Schema accepts every shipped scenario, and rejects the wrong shapes that the loader rejects."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def test_shipped_scenarios_load(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_shipped_scenarios_are_strict_yaml(path: Path) -> None:
-    """``${…}`` inside braces works unquoted here, but editors read strict YAML."""
+    """tsnbench reads unquoted ``${…}`` inside braces, but editors read strict YAML."""
     from ruamel.yaml import YAML
 
     assert YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
 
 
-def test_it_is_small_and_says_what_it_says_without_sharing(validator: Any) -> None:
-    """What is repeated stands once: with every reference resolved, it is the schema of the grammar."""
+def test_the_schema_is_small_and_complete_without_references(validator: Any) -> None:
+    """Repeated parts are shared: with all references resolved, the schema is that of the grammar."""
     schema = json_schema()
     assert len(json.dumps(schema, separators=(",", ":"))) <= 80_000
 

@@ -48,7 +48,7 @@ def test_largest_and_smallest_frames() -> None:
         ("frame: 1518 B", "none", 1518),
     ],
 )
-def test_three_ways_to_say_a_size(size: str, vlan: str, octets: int) -> None:
+def test_three_ways_to_write_a_size(size: str, vlan: str, octets: int) -> None:
     text = f"""
 name: sizes
 duration: 1 ms
@@ -64,7 +64,7 @@ streams: {{s: {{from: a, to: b, period: 1 ms, vlan: {vlan}, {size}}}}}
     [("8336.4", "24283.8"), ("501.6", "984.4"), ("153.9", "46.6"), ("62412.5", "60355.9")],
 )
 def test_fitted_lists_have_the_printed_mean_and_deviation(mean: str, deviation: str) -> None:
-    """FlexTest Table IV's four streams of varying size, within 0.5 %."""
+    """Four streams of FlexTest Table IV with varying sizes, within 0.5 %."""
     drawn = lognormal_sizes(Fraction(mean), Fraction(deviation))
     assert len(drawn) == 1000
     assert list(drawn) == sorted(drawn)

@@ -1,4 +1,4 @@
-"""Streams, requirements, shapers and taps as written."""
+"""Streams, requirements, shapers and taps in scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists, parameters and alternatives that make several runs of one file."""
+"""Lists, parameters and alternatives: several runs from one file."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def test_arithmetic_is_pythons(a: int, b: int, c: int) -> None:
 
 
 def test_a_list_is_made_an_axis_once_however_many_runs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    """10,000 runs are allowed; to make 10,000 values in each of them would be quadratic."""
+    """10,000 runs are allowed; an axis of 10,000 values in each of them would take quadratic time."""
     from tsnbench.scenario.text import sweep
 
     made: list[str] = []

@@ -1,6 +1,6 @@
-"""Streams from a table beside the scenario: the same scenario as from YAML, and mistakes with their place.
+"""Streams from a table beside the scenario: the same scenario as from YAML, and mistakes with places.
 
-``TSNBENCH_UPDATE=1 pytest tests/scenario/test_tables.py`` writes the messages again.
+``TSNBENCH_UPDATE=1 pytest tests/scenario/test_tables.py`` writes the messages anew.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def test_planning_names_the_row(tmp_path: Path) -> None:
 
 
 def test_rows_are_counted_in_lines_of_the_file(tmp_path: Path) -> None:
-    """A cell with quotation marks may have several lines."""
+    """A quoted cell may contain line breaks."""
     text = 'name,from,to,period,frame\ns1,a,"[b,\n\n c]",1 ms,100 B\n\ns2,a,b,1 ms,100 B\n'
     (tmp_path / "s.csv").write_text(text, encoding="utf-8")
     file = tmp_path / "t.yaml"

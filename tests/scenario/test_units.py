@@ -1,4 +1,4 @@
-"""Quantities: exact, or refused with the fix."""
+"""Quantities are exact, or are errors with the correction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark networks do what the benchmark says they do."""
+"""The benchmark networks have the loads that the benchmark's description states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lesson L1: where PTP starves, by how much clocks then drift, and that links of their own help."""
+"""Lesson L1: ports at which PTP starves, the drift of clocks there, and separate links as the remedy."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ STARVES = {"TAPRIO's ports: below the rest", "TAPRIO's ports: no window"}
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case not in STARVES])
-def test_clocks_are_together(case: str) -> None:
+def test_synchronised_clocks_differ_by_less_than_20_ns(case: str) -> None:
     assert measured(case).worst < 20
-    # Least delay: 12.14 us over three hops, 4 us over one; only the shared queue makes frames wait.
+    # The least delay is 12.14 us over three hops and 4 us over one; frames wait only in the shared queue.
     if "one queue" not in case:
         delays = measured(case).delays
         assert int(delays.max() or 0) - int(delays.min() or 0) < 40
 
 
 @pytest.mark.parametrize("case", sorted(STARVES))
-def test_starved_clocks_are_apart_by_their_drift(case: str) -> None:
+def test_starved_clocks_differ_by_their_drift(case: str) -> None:
     found = measured(case)
     drifts = [clock["deviation_ppt"] for clock in found.plan["clocks"]["nodes"]]
     farthest = max(abs(drift - drifts[0]) for drift in drifts)
-    # Errors are noted every 10 ms, the last time when the run ends or drains.
+    # Errors are recorded every 10 ms, and at the end of the run or of its drain time.
     ends = (DURATION + found.plan["drain_ns"]) / 1e9
     assert found.worst == pytest.approx(farthest / 1000 * ends, rel=0.001)
     assert found.worst > 100_000

@@ -1,4 +1,4 @@
-"""EnGINE's experiments: the CBS numbers that the paper prints, and delays that can be worked out by hand."""
+"""EnGINE's experiments: the printed CBS numbers, and delays that can be computed by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from support.shipped import MS, Result, planned, simulated, variants
 HOPS = [str(hops) for hops in range(1, 8)]
 ALL = ["mq1", "mq2", "cs1", "cs2", "cm1", "cm2"]
 LIMITED, FULL = 1230, 1522  # octets from destination address to FCS: PHY 1250 B; 1472 B of payload
-START = 8  # preamble and start frame delimiter: a hop's transmission begins so much before the tx stamp
+START = (
+    8  # preamble and start frame delimiter: a hop's transmission begins this many octets before the tx stamp
+)
 
 # Table 8: interface (named by Fig. 21) to class: idleSlope, sendSlope, hiCredit, loCredit.
 CONFIGURATION_1 = {2: (12_820, -987_180, 20, -1234)}
@@ -32,7 +34,7 @@ TABLE_8 = {
 
 
 def shapers(name: str, variant: str = "") -> dict[str, dict[int, tuple[int, ...]]]:
-    """Port to class to the numbers of ``tc``, where a port has shapers."""
+    """By port and class, the numbers of ``tc``; ports without shapers are omitted."""
     found = {port["name"]: shapers_of(port) for port in planned(name, variant).document["ports"]}
     return {port: classes for port, classes in found.items() if classes}
 
@@ -47,7 +49,7 @@ def shapers_of(port: dict[str, Any]) -> dict[int, tuple[int, ...]]:
 
 
 def least_delay(octets: int, hops: int) -> int:
-    """From the first bit out to the last bit in at 1 Gbit/s, with nothing in the way."""
+    """From the first bit out to the last bit in at 1 Gbit/s, without other frames."""
     return 8 * (octets + (hops - 1) * (octets + START))
 
 
@@ -99,8 +101,8 @@ def test_no_cbs_without_it() -> None:
 
 @pytest.mark.parametrize("hops", HOPS)
 @pytest.mark.parametrize("name", ALL)
-def test_least_delay_is_serialisation_alone(name: str, hops: str) -> None:
-    """EX_MQ, EX_CS, EX_CM: some frame of each class meets nobody."""
+def test_the_least_delay_is_that_of_serialisation(name: str, hops: str) -> None:
+    """EX_MQ, EX_CS, EX_CM: some frame of each class does not wait for any other."""
     result = run(name, hops)
     assert result.delays("flow4").min() == least_delay(LIMITED, int(hops))
     if not name.startswith("cs"):
@@ -110,7 +112,7 @@ def test_least_delay_is_serialisation_alone(name: str, hops: str) -> None:
 @pytest.mark.parametrize("hops", HOPS)
 @pytest.mark.parametrize("name", ["mq1", "cs1", "cs2"])
 def test_limited_flows_that_fit_never_wait_after_the_first_hop(name: str, hops: str) -> None:
-    """The first port spaces them; an idle slope of exactly their rate holds nothing back."""
+    """The first port spaces these frames; an idle slope of exactly their rate delays none of them."""
     result = run(name, hops)
     assert result.frames["delay_ns"].unique().to_list() == [least_delay(LIMITED, int(hops))]
     assert len(result.delays("flow4")) == 200
@@ -119,7 +121,7 @@ def test_limited_flows_that_fit_never_wait_after_the_first_hop(name: str, hops: 
 @pytest.mark.parametrize("hops", HOPS)
 @pytest.mark.parametrize("flow", ["flow4", "flow3"])
 def test_behind_a_full_frame_from_hop_to_hop(hops: str, flow: str) -> None:
-    """EX_MQ2: behind a longer frame, one is held up by the difference at every hop after the first."""
+    """EX_MQ2: behind a longer frame, a frame waits for the difference at every hop after the first."""
     most = least_delay(LIMITED, int(hops)) + (int(hops) - 1) * 8 * (FULL - LIMITED)
     assert run("mq2", hops).delays(flow).max() == most
 
@@ -129,7 +131,7 @@ def test_strict_priority_starves_the_lower_of_two_unlimited_flows() -> None:
     rate = [len(result.delays(flow)) for flow in ("flow1", "flow2", "flow3", "flow4")]
     assert rate[0] <= 2
     assert rate[2] == rate[3] == 200
-    # What the two limited flows leave of 20 ms.
+    # The remaining time of 20 ms without the two limited flows.
     assert rate[1] == pytest.approx((20 * MS - 2 * 200 * 10_000) / (8 * (FULL + 20)), abs=3)
 
 
@@ -143,7 +145,7 @@ def test_delay_grows_with_hops(name: str) -> None:
 
 @pytest.mark.parametrize("hops", HOPS)
 def test_shaping_everywhere_costs_delay_at_full_load(hops: str) -> None:
-    """As in Fig. 23 and 24: EX_CM2 is slower than EX_CM1 from two hops on, and equal at one."""
+    """As in Fig. 23 and 24, EX_CM2 has more delay than EX_CM1 from two hops on, and the same at one hop."""
     for flow in ("flow4", "flow3"):
         at_source, everywhere = (run(name, hops).delays(flow).mean() for name in ("cm1", "cm2"))
         assert everywhere == at_source if hops == "1" else everywhere > at_source
@@ -165,7 +167,7 @@ def test_sr_classes_are_kept_over_seven_hops(name: str, classes: dict[str, str])
         assert_kept(run(name, "7"), flow, letter)
 
 
-def test_use_case_keeps_every_class() -> None:
+def test_the_use_case_meets_every_class() -> None:
     result = simulated("papers/engine/ex-ucc", duration=100 * MS)
     shaped = {s["name"]: s["pcp"] for s in result.plan["streams"] if s["pcp"] >= 2}
     assert len(shaped) == 6 + 2 + 3 + 3 + 3 + 3 + 1
@@ -183,7 +185,7 @@ def assert_kept(result: Result, flow: str, letter: str) -> None:
 
 @pytest.mark.parametrize(("path", "hops"), [("F1", 2), ("F2", 4), ("F3", 3)])
 def test_least_delay_grows_with_the_path(path: str, hops: int) -> None:
-    """EX_UCC-F: the first frame of a burst meets nobody ("directly correlated with the path length")."""
+    """EX_UCC-F: first frames of bursts do not wait ("directly correlated with the path length")."""
     result = simulated("papers/engine/ex-ucc-f", path, 100 * MS)
     for stream in result.plan["streams"]:
         assert result.delays(stream["name"]).min() >= least_delay(stream["size"]["octets"], hops)

@@ -1,4 +1,4 @@
-"""FlexTest's device under test, store-and-forward: residence, blocking and gates, worked out by hand."""
+"""FlexTest's device under test, store-and-forward: residence, blocking and gates, computed by hand."""
 
 from __future__ import annotations
 
@@ -35,20 +35,23 @@ def test_gptp_keeps_one_hop_within_14_ns(variant: str) -> None:
 
 
 @pytest.mark.parametrize("stream", THETA)
-def test_alone_a_frame_stays_as_long_as_it_is(stream: str) -> None:
-    """Fig. 9a is a vertical line; ours too. Theirs stands at 4.9 us because their bridge cuts through."""
+def test_without_other_traffic_the_residence_is_the_frames_own_time(stream: str) -> None:
+    """Fig. 9a is a vertical line, as here. The paper's line is at 4.9 us because its bridge cuts through."""
     assert run("baseline", stream).frames["delay_ns"].unique().to_list() == [RESIDENCE]
 
 
 @pytest.mark.parametrize(("stream", "payload"), [("psi-high", 82), ("psi-med", 480)])
-def test_alone_a_shorter_frame_stays_shorter(stream: str, payload: int) -> None:
+def test_without_other_traffic_a_shorter_frame_has_less_residence(stream: str, payload: int) -> None:
     result = run("baseline", stream)
     assert result.frames["delay_ns"].unique().to_list() == [8 * (payload + 50 + PREAMBLE)]
 
 
 @pytest.mark.parametrize("stream", ["psi-low", "omega-high", "omega-med", "omega-low"])
-def test_alone_no_frame_stays_longer_than_a_full_one(stream: str) -> None:
-    """Sizes vary. The short last frame of a unit waits for the full one ahead, exactly as long as that is."""
+def test_without_other_traffic_no_residence_exceeds_that_of_a_full_frame(stream: str) -> None:
+    """Sizes vary.
+
+    The short last frame of a unit waits for the full frame before it, for that frame's time.
+    """
     delays = run("baseline", stream, 500 * MS).frames["delay_ns"]
     assert delays.min() >= 8 * (64 + PREAMBLE)
     assert delays.max() <= RESIDENCE
@@ -62,14 +65,14 @@ def test_residence_grows_up_to_the_threshold(size: int) -> None:
 
 
 @pytest.mark.parametrize("stream", THETA)
-def test_cut_through_leaves_what_the_device_itself_takes(stream: str) -> None:
-    """Fig. 9a: theirs stands near 4.9 us, of which 2.76 us are the threshold."""
+def test_cut_through_leaves_the_threshold_and_the_preamble(stream: str) -> None:
+    """In Fig. 9a the paper's line is near 4.9 us; the threshold accounts for 2.76 us of it."""
     assert run("cut-through", stream).frames["delay_ns"].unique().to_list() == [8 * (THRESHOLD + PREAMBLE)]
 
 
 @pytest.mark.parametrize("stream", ["psi-low", "omega-high", "omega-med", "omega-low"])
-def test_cut_through_makes_nobody_wait_longer_than_storing(stream: str) -> None:
-    """Bursts included: behind a full frame, the next one is in earlier, but the port is free no sooner."""
+def test_cut_through_delays_no_frame_more_than_store_and_forward(stream: str) -> None:
+    """Also in bursts: behind a full frame the next one arrives earlier, but the port is not free earlier."""
     stored, cut = (run(name, stream, 500 * MS).frames["delay_ns"] for name in ("baseline", "cut-through"))
     assert len(stored) == len(cut)
     assert (cut <= stored).all()
@@ -101,7 +104,7 @@ def test_priorities_keep_their_order_against_cross_traffic() -> None:
 
 
 def test_without_priorities_cross_traffic_fills_the_queue() -> None:
-    """1000 frames wait (the limit): two orders more than a stream alone, and the same for all three."""
+    """1000 frames wait (the limit): 100 times the delay of a stream alone, the same for all streams."""
     result = run("no-prioritisation", "crossed", 100 * MS)
     port = next(port for port in result.counters["ports"] if port["port"] == "dut -> node0")
     assert port["classes"][0]["most_frames"] == 1000
@@ -113,7 +116,7 @@ def test_without_priorities_cross_traffic_fills_the_queue() -> None:
 @pytest.mark.parametrize("slot", ["15 us", "45 us"])
 @pytest.mark.parametrize("gcl", ["2", "3"])
 @pytest.mark.parametrize("traffic", ["alone", "crossed"])
-def test_an_open_gate_makes_nobody_wait_longer_than_one_frame(gcl: str, slot: str, traffic: str) -> None:
+def test_at_an_open_gate_a_frame_waits_for_one_frame_at_most(gcl: str, slot: str, traffic: str) -> None:
     delays = run("tas", f"{gcl} {slot} {traffic}").group("theta-high")
     assert delays.min() == RESIDENCE
     assert delays.max() <= RESIDENCE + BLOCKING
@@ -121,7 +124,7 @@ def test_an_open_gate_makes_nobody_wait_longer_than_one_frame(gcl: str, slot: st
 
 @pytest.mark.parametrize("slot", ["15 us", "45 us"])
 @pytest.mark.parametrize("traffic", ["alone", "crossed"])
-def test_round_robin_makes_nobody_wait_longer_than_a_cycle(slot: str, traffic: str) -> None:
+def test_with_round_robin_a_frame_waits_for_one_cycle_at_most(slot: str, traffic: str) -> None:
     cycle = 4 * int(slot.split()[0]) * 1000
     result = run("tas", f"1 {slot} {traffic}", 100 * MS)
     for stream in THETA:
@@ -145,9 +148,10 @@ def test_no_frame_leaves_in_the_guard_band(variant: str) -> None:
 
 
 def assert_gated(result: Result, gcl: str, slot: int, cycle: int) -> None:
-    """From its preamble to its last bit, every frame is within slots in which its gate is open.
+    """Every frame, from preamble to last bit, is within slots in which its gate is open.
 
-    A frame may begin in a cycle's last slot and end in the next one's first, unless a guard band is between.
+    A frame may begin in the last slot of a cycle and end in the first slot of the next one, unless a guard
+    band is between the cycles.
     """
     around = SLOTS[gcl] + (cycle > SLOTS[gcl] * slot)
     begin = (pl.col("t_rx_ns") - 8 * PREAMBLE) % cycle
@@ -164,7 +168,7 @@ def assert_gated(result: Result, gcl: str, slot: int, cycle: int) -> None:
 
 
 def test_guard_bands_make_the_high_stream_wait_longer() -> None:
-    """As the paper found for list 1: the guard band takes bandwidth from the stream that it protects."""
+    """As in the paper for list 1, the guard band takes bandwidth from the stream that it protects."""
     without, guarded = (
         run(name, "1 15 us crossed", 300 * MS).group("theta-high").mean()
         for name in ("tas", "tas-guard-band")
@@ -172,7 +176,7 @@ def test_guard_bands_make_the_high_stream_wait_longer() -> None:
     assert guarded > without
 
 
-def test_longer_slots_make_everybody_wait_longer() -> None:
+def test_longer_slots_delay_every_stream_more() -> None:
     for gcl in ("1", "4"):
         short, long = (run("tas", f"{gcl} {slot} us crossed", 100 * MS) for slot in (15, 45))
         for stream in THETA:

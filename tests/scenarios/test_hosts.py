@@ -1,4 +1,4 @@
-"""Experiments whose hosts matter: what follows from arithmetic is met, the rest has the printed shape."""
+"""Experiments with hosts: arithmetic results agree exactly, other results have the printed shape."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_with_offload_frames_leave_at_their_transmission_time_whatever_delta_is(
 def test_delta_below_the_timers_latency_drops_frames() -> None:
     lost = staged("papers/engine/ex-etf", "true 25 us", 1000 * MS).qdisc("zgw1 -> zgw2")
     kept = staged("papers/engine/ex-etf", "true 175 us", 1000 * MS).qdisc("zgw1 -> zgw2")
-    # 61 of 100,000 wakeups take longer than 30 us.
+    # 61 of 100,000 wake-ups take longer than 30 us.
     assert 1 <= lost["dropped_expired"] <= 25
     assert kept["dropped_expired"] == kept["dropped_late"] == 0
 
@@ -47,7 +47,7 @@ def test_delta_below_the_timers_latency_drops_frames() -> None:
 def test_the_profile_has_the_printed_mean_and_maximum_of_cyclictest() -> None:
     run = staged("papers/engine/ex-etf", "true 175 us", 2000 * MS)
     late = run.delays("send-udp", "interval-start", "wakeup")
-    assert late.is_empty()  # not tapped: from the Plan then
+    assert late.is_empty()  # not tapped, so the Plan's values are used
     (host,) = {
         str(node["host"]["wakeup"]): node["host"]["wakeup"]
         for node in planned("papers/engine/ex-etf", "true 175 us").document["nodes"]
@@ -119,7 +119,7 @@ def test_under_priorities_alone_latency_grows_with_load_and_with_the_others_prio
     for load in loads:
         low, high = motor(1, f"5 {load}", 1000 * MS), motor(1, f"7 {load}", 1000 * MS)
         assert low.min() == ALONE == high.min()
-        # Of lower priority, at most one frame per switch is in the way.
+        # At each switch the frame waits for at most one frame of lower priority.
         assert rank(low, 1) * US <= ALONE + 3 * (1500 + 20) * 8
         assert rank(high, 1) > rank(low, 1)
 
@@ -127,13 +127,14 @@ def test_under_priorities_alone_latency_grows_with_load_and_with_the_others_prio
 def test_without_synchronisation_a_cycle_bounds_the_wait_whatever_the_others_priority() -> None:
     low, high = motor(2, "5", 2000 * MS), motor(2, "7", 2000 * MS)
     assert low.equals(high)
-    # The gate is open for 25 us: that much of the cycle needs no wait. Windows are met with any phase.
+    # The gate is open for 25 us, and during this time no frame waits. Frames reach their windows at any
+    # phase.
     assert low.min() == ALONE
     assert 480 <= rank(low, 1) <= 500 + ALONE / US
     assert mean(low) == pytest.approx(242, abs=8)
 
 
-def test_a_sender_that_takes_44_us_once_misses_its_window_and_waits_for_the_next() -> None:
+def test_a_sender_with_44_us_of_delay_waits_for_the_next_window() -> None:
     outliers = 0
     for seed in SEEDS:
         run = staged("papers/farzaneh/experiment-3", "as-measured 27 us", 10_000 * MS, seed)
@@ -143,23 +144,23 @@ def test_a_sender_that_takes_44_us_once_misses_its_window_and_waits_for_the_next
         assert len(delays) == 20_000
         assert len(late) == slow
         assert delays.filter(delays < 100 * US).unique().to_list() == [ALONE]
-        # It meets the first window; the second gate closes before its last bit would be out.
+        # The frame meets the first window; the second gate closes before its last bit.
         assert set(late) <= {500 * US - 17 * US + FRAME + PROCESSING}
         outliers += slow
-    # Two are expected in each.
+    # Two outliers are expected in each run.
     assert 2 <= outliers <= 16
 
 
 def test_both_remedies_remove_the_outliers() -> None:
     early = motor(3, "as-measured 44 us", 10_000 * MS)
-    # 17 us too early, of which the way to the first queue takes a part that it would take anyway.
+    # The frame leaves 17 us early and waits, without its own time to the first queue.
     assert rank(early, 0.5) * US == pytest.approx(ALONE + 17 * US - FRAME - PROCESSING, abs=1)
     assert rank(early, 1) < 100
     assert rank(motor(3, "real-time 27 us", 10_000 * MS), 1) < 100
 
 
-def test_the_send_time_is_farzanehs() -> None:
-    """t_send = alpha * t_cycle + t_offset - Delta, of the first cycle that can still be met."""
+def test_the_send_time_is_farzanehs_formula() -> None:
+    """t_send = alpha * t_cycle + t_offset - Delta, for the first cycle that can still be reached."""
     for delta in (27, 44):
         (stream, *_) = planned("papers/farzaneh/experiment-3", f"as-measured {delta} us").document["streams"]
         assert stream["pattern"]["offset_ns"] == 500 * US - delta * US

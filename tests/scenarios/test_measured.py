@@ -1,4 +1,4 @@
-"""The tool's own figures and verdicts of the use case, beside those that the tests here work out."""
+"""tsnbench's figures and verdicts of the use case against those that the tests compute."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return run_one(plan(scenario), tmp_path_factory.mktemp("ucc") / "run", Options(report=False))
 
 
-def test_measures_are_those_of_a_plain_join(outcome: Outcome) -> None:
+def test_measures_agree_with_a_plain_join(outcome: Outcome) -> None:
     ours = simulated("papers/engine/ex-ucc", duration=DURATION)
     paths = outcome.run.measures()["paths"]
     assert len(paths) == 26
@@ -48,7 +48,7 @@ def test_every_class_is_met(outcome: Outcome) -> None:
 
 
 def test_a_tighter_limit_is_not_met(tmp_path: Path) -> None:
-    """The verdict can fail: 35 us for path 1, where the last of six frames takes longer."""
+    """The verdict can fail: with a limit of 35 us for path 1, the last of six frames takes longer."""
     scenario = variants("papers/engine/ex-ucc")[""].model_copy(update={"duration": DURATION})
     tight = scenario.streams["f1-cc"].requires.model_copy(update={"delay": 35_000})
     streams = scenario.streams | {"f1-cc": scenario.streams["f1-cc"].model_copy(update={"requires": tight})}

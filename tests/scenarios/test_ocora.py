@@ -1,4 +1,4 @@
-"""OCORA 3.4: what is lost when links are pulled, with and without 802.1CB (Fig. 31 and 32)."""
+"""OCORA 3.4: losses when links are pulled, with and without 802.1CB (Fig. 31 and 32)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FRAME = 10 * MS
 
 
 def lost(variant: str) -> list[int]:
-    """Numbers of the frames that did not arrive."""
+    """The numbers of the frames that did not arrive."""
     result = simulated("papers/ocora/frer", variant, SECONDS)
     arrived = set(result.frames.filter(result.frames["t_rx_ns"].is_not_null())["seq"])
     return [seq for seq in range(SECONDS // FRAME) if seq not in arrived]
@@ -23,7 +23,7 @@ def lost(variant: str) -> list[int]:
         ("with-cb np4", []),
         ("with-cb np5", []),
         ("with-cb both", [(800, 1100)]),
-        # Failure, and switch back: one second each.
+        # One second is lost at the failure, and one second at the return.
         ("without-cb np4", [(500, 600), (1500, 1600)]),
         ("without-cb np5", []),
         ("without-cb both", [(500, 600), (800, 1100), (1500, 1600)]),

@@ -1,4 +1,4 @@
-"""Beside OCORA's Fig. 34 and 35: two windows out of requirements, and the jitter of the last link alone."""
+"""OCORA's Fig. 34 and 35: two windows planned from requirements, and the jitter of the last link alone."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tsnbench.planning import plan
 from tsnbench.scenario import model
 
 US = 1_000
-STAMP = 64  # a stamp is made behind the preamble
+STAMP = 64  # a stamp is taken after the preamble
 FULL = 8 * (8 + 1522)
 
 
 def windows(scenario: model.Scenario) -> dict[str, tuple[int, int]]:
-    """Port: when the window of PCP 7 opens and closes."""
+    """By port, the opening and the closing of the window of PCP 7."""
     found = {}
     for port in plan(scenario).document["ports"]:
         if "gates" in port:
@@ -35,20 +35,20 @@ def ticking(scenario: model.Scenario, ns: int) -> model.Scenario:
 
 
 def test_two_windows_come_out() -> None:
-    """A full frame and the gap of what was sent before; the second opens when the last bit can be there."""
+    """A window holds a full frame and its gap; the second window opens when the last bit can arrive."""
     first, second = windows(shipped()).values()
     assert first == (50 * US, 50 * US + FULL + 96)
     assert second == (first[1] + 2 * US, first[1] + 2 * US + FULL + 96)
 
 
 def test_latency_is_that_of_the_last_window() -> None:
-    """As in Fig. 35: the jitter of the last link only, whatever the switch before took."""
+    """As in Fig. 35, only the last link has jitter, for any delay of the first switch."""
     opens, _ = windows(shipped())["kbox2 -> i210"]
     assert set(latencies(run("planned-windows"))) == {opens + STAMP}
 
 
 def test_ticks_of_10_us_would_make_the_printed_windows() -> None:
-    """Fig. 34: 50 to 70 us at the sender, 70 to 90 us at the receiver. The paper prints no ticks."""
+    """Fig. 34: 50 to 70 us at the sender, 70 to 90 us at the receiver. The paper does not print ticks."""
     assert windows(ticking(shipped(), 10 * US)) == {
         "kbox1 -> kbox2": (50 * US, 70 * US),
         "kbox2 -> i210": (70 * US, 90 * US),

@@ -1,4 +1,4 @@
-"""OCORA's pre-emption experiment: who interrupts whom, and how long express frames wait."""
+"""OCORA's pre-emption experiment: interruptions, and the waits of express frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_alone_pre_emption_changes_nothing(express: str) -> None:
 
 
 def test_nearly_every_express_frame_interrupts_one() -> None:
-    """Fig. 28: 80 to 85 % were seen, at most 96 % could."""
+    """Fig. 28: the paper observed 80 to 85 %; at most 96 % are possible."""
     result = run("7", "loaded")
     trunk = next(port for port in result.counters["ports"] if port["port"] == "kbox1 -> kbox2")
     merged = trunk["preemption"]
@@ -41,6 +41,6 @@ def test_nearly_every_express_frame_interrupts_one() -> None:
     [("none", 0.9 * OCTET * FULL, OCTET * (FULL + PREAMBLE + GAP)), ("7", 0, WORST)],
 )
 def test_express_frames_wait_for_a_part_at_most(express: str, least: float, most: int) -> None:
-    """Fig. 27 against Fig. 28: up to 12.2 us and a gap before, up to 123 octets and overhead now."""
+    """Fig. 27 and 28: up to 12.2 us and a gap without pre-emption; up to 123 octets and overhead with it."""
     found = max(run(express, "loaded").waits("high"))
     assert least <= found <= most

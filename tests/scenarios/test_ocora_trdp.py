@@ -1,4 +1,4 @@
-"""OCORA's tasks 2 and 3: when gates let a TRDP telegram arrive, and what a broken ring loses."""
+"""OCORA's tasks 2 and 3: arrivals of TRDP telegrams behind gates, and losses of a broken ring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TSN, PD = 94, 114
 
 
 def arrivals(result: Result, stream: str, period: int) -> list[int]:
-    """From the beginning of the interval to the hardware of the receiver, in ns."""
+    """From the beginning of the interval to the receiver's hardware, in ns."""
     found = result.frames.filter(result.frames["stream"] == stream).sort("seq")
     return [at - seq * period for at, seq in zip(found["t_rx_ns"], found["seq"], strict=True)]
 
@@ -22,14 +22,14 @@ def arrivals(result: Result, stream: str, period: int) -> list[int]:
 @pytest.mark.parametrize("traffic", ["alone", "loaded"])
 @pytest.mark.parametrize("sender", ["switch", "i210"])
 def test_the_window_makes_the_time_of_arrival_a_constant(sender: str, traffic: str) -> None:
-    """Tables 6 to 13: PCP 7 is open 200 us after the interval has begun, and then there is the trunk."""
+    """Tables 6 to 13: PCP 7 is open from 200 us of the interval on; then the telegram passes the trunk."""
     found = arrivals(simulated("papers/ocora/trdp-tsn", f"{sender} {traffic}", DURATION), "tsn", MS)
     assert len(found) == DURATION // MS
     assert set(found) == {200_000 + OCTET * (PREAMBLE + TSN) + OCTET * PREAMBLE}
 
 
 def test_with_a_priority_alone_a_telegram_waits_for_one_frame_at_most() -> None:
-    """Tables 22 and 23. The ordinary telegram of the same program is behind it in the sender."""
+    """Tables 22 and 23. The sender queues the ordinary telegram of the same program behind this one."""
     alone, loaded = (
         arrivals(simulated("papers/ocora/trdp-priority", f"i210 {traffic}", DURATION), "tsn", MS)
         for traffic in ("alone", "loaded")
@@ -42,9 +42,9 @@ def test_with_a_priority_alone_a_telegram_waits_for_one_frame_at_most() -> None:
 @pytest.mark.parametrize("traffic", ["alone", "loaded"])
 @pytest.mark.parametrize(("protocol", "frames"), [("mrp-30", 3), ("mrp-200", 20), ("rstp", 100)])
 def test_a_broken_ring_loses_ordinary_telegrams_alone(protocol: str, frames: int, traffic: str) -> None:
-    """A telegram every 10 ms; the link is down from 1 s to 3 s, and the path goes back after the same time.
+    """The period is 10 ms; the link is down from 1 s to 3 s; each change of path takes the same time.
 
-    Telegram 100 is ready at 1 s, and still in the host when the link goes down.
+    Telegram 100 is ready at 1 s, and is still in the host when the link goes down.
     """
     result = simulated("papers/ocora/trdp-ring", f"{protocol} {traffic}", 5000 * MS)
 

@@ -1,4 +1,4 @@
-"""What papers print is compared by a program: the comparing, the recorded results, the written tables."""
+"""A program compares printed figures: the comparison, the recorded results, the generated tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUICK = (
     "ocora/trdp-ring",
     "ocora/two-windows",
 )
-"""Run again by the tests, at their own durations: small ones of each kind."""
+"""The tests run these again, at their own durations: small runs of each kind."""
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ QUICK = (
         ("250 Mbit/s", 250_400_000, True),
     ],
 )
-def test_ours_agrees_if_it_rounds_to_the_print(printed: str, ours: float, agrees: bool) -> None:
+def test_a_result_agrees_if_it_rounds_to_the_printed_number(printed: str, ours: float, agrees: bool) -> None:
     found = number(printed)
     assert found is not None
     assert found.agrees(ours) is agrees
 
 
-def test_a_stated_tolerance_takes_the_place_of_the_prints() -> None:
+def test_a_stated_tolerance_replaces_that_of_the_printed_number() -> None:
     found = number("230 Mbit/s", "5 Mbit/s")
     assert found is not None
     assert found.agrees(234.9e6)
@@ -81,7 +81,7 @@ def test_a_unit_has_to_be_known() -> None:
     [
         ("a < b", True),
         ("b < a", False),
-        ("several > a", False),  # for all of them
+        ("several > a", False),  # not for all of them
         ("several >= a", True),
         ("increasing(several)", True),
         ("increasing([b, a])", False),
@@ -159,8 +159,8 @@ def _compared(paper: Paper) -> list[tuple[str, Compared]]:
 
 
 @pytest.mark.parametrize("paper", ALL, ids=FOLDERS)
-def test_what_differs_says_why_and_nothing_else_does(paper: Paper) -> None:
-    """A table has one reason for its numbers: some of them differ."""
+def test_exactly_the_differing_numbers_have_a_reason(paper: Paper) -> None:
+    """One reason covers all numbers of a table, some of which differ."""
     found = _compared(paper)
     silent = [
         (name, one.entry.what) for name, one in found if one.verdict is Verdict.DIFFERS and not one.entry.why
@@ -178,7 +178,7 @@ def test_what_differs_says_why_and_nothing_else_does(paper: Paper) -> None:
 
 
 def test_another_result_is_another_verdict() -> None:
-    """A figure that is met differs with a result that is 10 % off."""
+    """A figure that is met differs if the result is 10 % off."""
     (entry,) = (
         one
         for paper in ALL
@@ -238,7 +238,7 @@ def test_results_are_of_the_scenarios_own_durations() -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_recorded_results_are_those_of_today(name: str, tmp_path: Path) -> None:
+def test_recorded_results_are_up_to_date(name: str, tmp_path: Path) -> None:
     folder, _, file = name.partition("/")
     paper = next(paper for paper in ALL if paper.folder == folder)
     wanted = paper.quantities()[file]
@@ -254,8 +254,8 @@ def test_recorded_results_are_those_of_today(name: str, tmp_path: Path) -> None:
     assert len(found) == len(wanted)
 
 
-def test_quantities_are_those_of_a_plain_join() -> None:
-    """Two ways to one number: here sightings are joined, there the measuring engine pairs them."""
+def test_quantities_agree_with_a_plain_join() -> None:
+    """Two computations of one number: a join of observations here, the measuring engine there."""
     name, variant, duration = "papers/flextest/spq", "alone", 50 * MS
     ours = simulated(name, variant, duration)
     scenario = variants(name)[variant].model_copy(update={"duration": duration})
@@ -293,7 +293,7 @@ def test_outliers_are_those_of_a_box_plot() -> None:
 
     assert _outliers(pl.Series([10, 11, 12, 13, 14, 100, -100])) == 2
     assert _outliers(pl.Series([5] * 9 + [6])) == 1
-    # The box is from 24 to 75, and reaches from -52.5 to 151.5.
+    # The box is from 24 to 75, and the whiskers may reach from -52.5 to 151.5.
     assert _outliers(pl.Series([*range(101), -52, 151])) == 0
     assert _outliers(pl.Series([*range(101), -53, 152])) == 2
 

@@ -1,7 +1,7 @@
-"""Every shipped scenario that requires something plans itself, and the simulator meets what it requires.
+"""Every shipped scenario with requirements can be planned, and the simulator meets the requirements.
 
-What shapes its ports is taken away. Windows are tried first, then a schedule, then credit-based and
-asynchronous shapers with what the streams need. Who is left out says why.
+The configured shapers are removed. The test tries windows first, then a schedule, then credit-based and
+asynchronous shapers with the bandwidth that the streams need. Scenarios that are left out have a reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LEFT_OUT = {
         "zgw8",
     ): "software of seven hosts varies by more than the jitter that is required",
 }
-"""By scenario and part of the variant."""
+"""Keys are a scenario and a part of its variant."""
 NOTHING = model.Requirements()
 
 
@@ -47,7 +47,7 @@ def _longest(scenario: model.Scenario) -> int:
 
 
 def bare(scenario: model.Scenario, **planned: object) -> model.Scenario:
-    """Without whatever the scenario says of shaping, and with what is to plan in its place."""
+    """The scenario without its configured shapers, and with ``planned`` in their place."""
     none = dict.fromkeys(("gates", "cbs", "preemption", "ats", "cqf", "qdisc"))
     shapers = {port: shaper.model_copy(update=none) for port, shaper in scenario.shapers.items()}
     everywhere = shapers.pop("*", model.Shaper()).model_copy(update=planned)
@@ -74,7 +74,7 @@ def with_shapers(scenario: model.Scenario) -> model.Scenario:
 
 
 def with_ats(scenario: model.Scenario) -> model.Scenario:
-    """Asynchronous shaping: rates and bursts from the streams."""
+    """Asynchronous shaping with rates and bursts from the streams."""
     pcps = {stream.pcp for stream in scenario.streams.values() if stream.requires != NOTHING}
     made = bare(scenario)
     own = {port: model.Shaper(ats=model.Ats(pcps=tuple(pcps))) for port in scenario.shapers}
@@ -98,7 +98,7 @@ def _plans(scenario: model.Scenario) -> Iterator[Plan]:
 
 
 def _met(made: Plan) -> bool:
-    """In the simulator; and no frame is later than its bound, where there is one."""
+    """The simulator meets the requirements, and no delay exceeds its bound, where a bound exists."""
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         Simulation().execute(made, run)
@@ -123,7 +123,7 @@ def _demanding() -> list[str]:
 
 
 @pytest.mark.parametrize("name", _demanding())
-def test_it_plans_itself_and_meets_what_it_requires(name: str) -> None:
+def test_a_scenario_can_be_planned_and_meets_its_requirements(name: str) -> None:
     seen: set[str] = set()
     for variant, scenario in variants(name).items():
         if _left_out(name, variant):
@@ -131,12 +131,12 @@ def test_it_plans_itself_and_meets_what_it_requires(name: str) -> None:
         bared = bare(scenario).model_copy(update={"variant": {}}).model_dump()
         key = json.dumps(bared, sort_keys=True)
         if key in seen:
-            continue  # what differed was what shaped the ports
+            continue  # only the removed shapers differed
         seen.add(key)
         assert any(_met(made) for made in _plans(scenario)), variant
 
 
-def test_who_is_left_out_exists_and_would_fail() -> None:
+def test_scenarios_that_are_left_out_exist_and_fail() -> None:
     for name, part in LEFT_OUT:
         found = {
             variant: each for variant, each in variants(name).items() if not part or part in variant.split()

@@ -1,4 +1,4 @@
-"""The figures that the papers' READMEs print are those that the scenarios give."""
+"""The papers' READMEs print the figures of the scenarios."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_figures_are_what_the_scenarios_give(readme: Path, tables: Tables) -> No
 
 
 def test_delay_per_hop_in_the_text() -> None:
-    """EX_CM2 against EX_CM1, in the words of EnGINE's README."""
+    """EX_CM2 against EX_CM1, as EnGINE's README prints them."""
     everywhere, at_source = (
         (mean(engine.run(name, 7).delays("flow4")) - mean(engine.run(name, 1).delays("flow4"))) / 6
         for name in ("cm2", "cm1")

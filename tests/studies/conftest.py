@@ -21,7 +21,7 @@ streams:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """A folder with a scenario, and with nothing random in another one."""
+    """A folder with this scenario, and with another one that has no randomness."""
     (tmp_path / "port.yaml").write_text(SCENARIO, encoding="utf-8")
     certain = SCENARIO.replace("poisson: 100 Mbit/s", "period: 300 us")
     (tmp_path / "certain.yaml").write_text(certain, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Which runs a study has: values, seeds, draws; what is made again after a change and what is not."""
+"""The runs of a study: values, seeds, random draws; which runs are repeated after a change."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_combination_has_the_same_seeds(place: Path) -> None:
     assert len({run.id for run in runs}) == 8
 
 
-def test_a_certain_scenario_runs_once_and_says_why(place: Path) -> None:
+def test_a_scenario_without_randomness_runs_once_with_a_reason(place: Path) -> None:
     (place / "s.yaml").write_text("study: once\nscenario: certain.yaml\nrepeat: 10\n", encoding="utf-8")
     out, said = study(place, "run", "s.yaml")
     assert "note: nothing is random, so each repetition would be the same; run once: once" in said
@@ -42,7 +42,7 @@ def test_a_certain_scenario_runs_once_and_says_why(place: Path) -> None:
     assert out.splitlines()[-1] == "once: 1 of 1 runs met all requirements"
 
 
-def test_what_is_drawn_makes_repetitions_differ(place: Path) -> None:
+def test_random_values_make_repetitions_differ(place: Path) -> None:
     text = (
         "study: a\nscenario: certain.yaml\nvary: {streams.*.offset: {uniform: [10 us, 40 us], step: 10 us}}\n"
         "repeat: 200\n"
@@ -91,14 +91,14 @@ def test_only_changed_plans_run_again(place: Path) -> None:
     ]
 
 
-def test_another_engine_makes_all_runs_anew_and_says_so(place: Path) -> None:
+def test_another_engine_repeats_all_runs_with_a_note(place: Path) -> None:
     (place / "s.yaml").write_text("study: built\nscenario: port.yaml\nrepeat: 2\n", encoding="utf-8")
     study(place, "run", "s.yaml")
     path = place / "studies/built/study.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     earlier = "0123456789abcdef"
     assert content["engine"] == engine.identity()
-    # The list as the engine before the last change of the sources wrote it.
+    # The list as the engine wrote it before the last change of the sources.
     content["engine"] = earlier
     for run in content["runs"]:
         run["id"] = run["id"][::-1]

@@ -1,4 +1,4 @@
-"""A lease has one holder: a live one keeps it, a dead one loses it."""
+"""A lease has one holder: a live process keeps its lease, a dead one loses it."""
 
 from __future__ import annotations
 

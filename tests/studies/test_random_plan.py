@@ -1,4 +1,4 @@
-"""A Plan in which nothing is random gives the same sightings for every seed: it runs once."""
+"""A Plan without randomness gives the same observations for every seed, so it runs once."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ NAMES = [
 
 
 def sightings(scenario: Scenario, seed: int, folder: Path) -> tuple[list[str], pl.DataFrame]:
-    """What varies by the Plan's own words, and the sightings of a short run."""
+    """The random parts by the Plan, and the observations of a short run."""
     made = plan(shortened(scenario, min(scenario.duration, 3 * MS), seed))
     run = made.run(Simulation(), folder)
     return what_varies(made.document), pl.read_parquet(run.folder / "observations.parquet")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_two_seeds_of_a_certain_plan_give_the_same_sightings(name: str, tmp_path: Path) -> None:
+def test_two_seeds_of_a_plan_without_randomness_give_the_same_observations(name: str, tmp_path: Path) -> None:
     scenario = load_variants(ROOT / "scenarios" / f"{name}.yaml")[0]
     varies, one = sightings(scenario, 1, tmp_path / "1")
     if not varies:

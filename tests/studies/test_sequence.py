@@ -1,4 +1,4 @@
-"""Repetitions are added until the intervals are narrow; any worker at any moment finds the same number."""
+"""Repetitions are added until the intervals are narrow; every worker finds the same number at any time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def table(folder: Path, name: str = "until.csv") -> list[dict[str, str]]:
 
 
 def half_width(rows: list[dict[str, str]]) -> float:
-    """The t interval by the book, from the means of equally many frames."""
+    """The half-width of the t interval by its formula, from the means of equally many frames."""
     means = [float(row["delay mean"]) for row in rows]
     mean = sum(means) / len(means)
     deviation = math.sqrt(sum((one - mean) ** 2 for one in means) / (len(means) - 1))
@@ -65,10 +65,10 @@ def test_each_combination_stops_at_the_second_narrow_look_in_a_row(place: Path) 
     assert all(10 < count < 60 for count in counts.values())
 
 
-def test_the_rule_is_asked_again_only_after_another_result(
+def test_the_rule_is_evaluated_again_only_after_another_result(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Workers ask after every run; of 10,000 combinations, one has another result."""
+    """Workers evaluate the rule after every run; one of 10,000 combinations has a new result."""
     (place / "study.yaml").write_text(UNTIL, encoding="utf-8")
     study(place, "run", "study.yaml", "--into", "made")
     store = Store(place / "made")
@@ -113,7 +113,7 @@ def test_a_kill_and_any_number_of_workers_give_the_same_table(place: Path) -> No
     assert len(list(place.glob("two/runs/*.json"))) == listed
 
 
-def test_status_says_how_far_and_the_last_line_what_is_not_reached(place: Path) -> None:
+def test_status_shows_progress_and_the_last_line_missed_widths(place: Path) -> None:
     text = UNTIL.replace("12 %", "0.1 %").replace("most: 60", "most: 20")
     (place / "study.yaml").write_text(text, encoding="utf-8")
     out, _ = study(place, "run", "study.yaml", "--into", "made")
@@ -124,11 +124,11 @@ def test_status_says_how_far_and_the_last_line_what_is_not_reached(place: Path) 
     assert out.splitlines()[0] == "narrow: 40 of 40 runs made, 0 under way, 0 left"
     assert "20 repetitions, NOT narrow enough; widest: delay mean of loop at robot ± " in out
     assert "asked 0.100%" in out
-    # More are allowed now: what is made counts, and the next look is told.
+    # More repetitions are allowed now: existing runs count, and the status names the next look.
     for run in json.loads((place / "made/study.json").read_text(encoding="utf-8"))["runs"][3:10]:
         (place / "made/runs" / f"{run['id']}.json").unlink()
     out, _ = study(place, "status", "made")
-    # Three runs are there of the first look at ten repetitions, and all twenty of the other combination.
+    # Three runs of the first look at ten repetitions exist, and all twenty of the other combination.
     assert out.splitlines()[0] == "narrow: 23 of 30 runs made, 0 under way, 7 left"
     assert "streams.files.poisson 100 Mbit/s: the next look is at 10 repetitions" in out
     told = json.loads(study(place, "status", "made", "--json")[0])
@@ -138,7 +138,7 @@ def test_status_says_how_far_and_the_last_line_what_is_not_reached(place: Path) 
     assert "1 combination needs more repetitions" in " ".join(out.split())
 
 
-def test_what_is_certain_runs_once(place: Path) -> None:
+def test_a_scenario_without_randomness_runs_once(place: Path) -> None:
     text = "study: once\nscenario: certain.yaml\nrepeat: {until: {mean of loop: 3 %}, most: 60}\n"
     (place / "study.yaml").write_text(text, encoding="utf-8")
     _, said = study(place, "run", "study.yaml", "--into", "made")
@@ -156,7 +156,7 @@ def test_a_quantile_of_too_few_frames_ends_at_the_first_look_and_says_why(place:
 
 
 def listed(place: Path, until: Until, values: list[dict[str, float]]) -> tuple[Store, Content]:
-    """A study whose repetitions measured these means, by stream."""
+    """A study whose repetitions have these means, by stream."""
     text = "study: a\nscenario: port.yaml\nrepeat: {until: {mean of loop: 3 %}, most: 60}\n"
     (place / "study.yaml").write_text(text, encoding="utf-8")
     study(place, "run", "study.yaml", "--into", "made")
@@ -177,7 +177,7 @@ def listed(place: Path, until: Until, values: list[dict[str, float]]) -> tuple[S
 
 
 def test_several_intervals_share_the_error(place: Path) -> None:
-    """± 2.262 s / sqrt(10) for one interval, ± 2.685 s / sqrt(10) for two; what is asked lies between."""
+    """± 2.262 s / sqrt(10) for one interval, ± 2.685 s / sqrt(10) for two; the request is between."""
     means = [{"loop": 100 + (-1) ** n * 2.0, "files": 100 + (-1) ** n * 0.1} for n in range(60)]
     deviation = 2 * math.sqrt(10 / 9 / 10) / 100
     asked = 2.45 * deviation
@@ -193,7 +193,7 @@ def test_several_intervals_share_the_error(place: Path) -> None:
     assert shared.state == State.NOT_REACHED
 
 
-def test_what_was_made_beyond_the_decision_does_not_count(place: Path) -> None:
+def test_repetitions_after_the_decision_do_not_count(place: Path) -> None:
     until = Until(10, 5, 60, (Width("delay mean", "loop", 0.1),))
     store, content = listed(place, until, [{"loop": 100.0 + n % 3} for n in range(60)])
     (found,) = Repetitions(store, content).progress()
@@ -203,7 +203,7 @@ def test_what_was_made_beyond_the_decision_does_not_count(place: Path) -> None:
 
 
 def test_as_many_workers_may_help_as_runs_may_follow(place: Path) -> None:
-    """A kill may leave one run of a look unmade: the looks after it are work for every core."""
+    """After a kill one run of a look may be missing: the looks after it are work for every core."""
     until = Until(10, 5, 60, (Width("delay mean", "loop", 0.001),))
     store, content = listed(place, until, [{"loop": 100.0 + 10 * (n % 3)} for n in range(9)])
     wanted = Repetitions(store, content)
@@ -228,7 +228,7 @@ def test_a_look_with_one_run_left_does_not_bind_the_number_of_workers(
 
 
 def test_a_repetition_without_a_frame_ends_it_at_the_next_look(place: Path) -> None:
-    """Also if an earlier list had more repetitions made, and they are narrow."""
+    """This holds also if an earlier list had more repetitions made, and these are narrow."""
     until = Until(10, 5, 60, (Width("delay mean", "loop", 0.01),))
     means = [{"loop": 100.0 + (40 if n < 15 else 0) * (n % 2)} for n in range(60)]
     store, content = listed(place, until, means)
@@ -252,7 +252,7 @@ def test_the_caption_says_how_many_are_narrow() -> None:
     )
 
 
-def test_nobody_may_help_where_the_intervals_are_narrow(place: Path) -> None:
+def test_no_worker_may_help_after_the_intervals_are_narrow(place: Path) -> None:
     reached = Until(10, 5, 60, (Width("delay mean", "loop", 0.1),))
     store, content = listed(place, reached, [{"loop": 100.0 + n % 3} for n in range(15)])
     assert Repetitions(store, content).most() == 0
@@ -283,5 +283,5 @@ def test_mistakes_have_a_place_and_a_hint(place: Path, repeat: str, said: str) -
     assert "study.yaml:3:" in str(caught.value)
 
 
-def test_the_least_is_that_of_the_rule() -> None:
+def test_the_least_number_is_that_of_the_rule() -> None:
     assert statistics.LEAST == 10

@@ -1,4 +1,4 @@
-"""Statistics over replications, from Python: hand values, and what is refused with which reason."""
+"""Statistics over replications, from Python: values by hand, and errors with their reasons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ P99 = Fraction(99, 100)
 
 
 def test_a_mean_has_a_t_interval_around_all_samples() -> None:
-    # Five means 10 to 14 of equally many samples: 12 +- 2.776 * sqrt(2.5 / 5).
+    # Five means from 10 to 14 of equally many samples: 12 +- 2.776 * sqrt(2.5 / 5).
     found = statistics.mean([(value, 100) for value in (10, 11, 12, 13, 14)])
     assert found is not None
     assert found.estimate == pytest.approx(12)
@@ -98,7 +98,7 @@ def test_the_stopping_rule_does_not_depend_on_what_was_made_ahead() -> None:
     assert decisions[20].state == State.REACHED
 
 
-def test_not_reached_is_a_result() -> None:
+def test_a_width_that_is_not_reached_is_a_result() -> None:
     found = StoppingRule(most=20).decide([Target(0.001, [(100.0 + 10 * (-1) ** n, 1) for n in range(20)])])
     assert (found.state, found.replications) == (State.NOT_REACHED, 20)
     assert found.intervals[0] is not None

@@ -1,4 +1,4 @@
-"""Workers may be killed at any moment: the table is the same byte for byte, and no run is lost."""
+"""Workers may be killed at any time: the table stays the same byte for byte, and no run is lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = ("results.parquet", "results.csv")
 
 @pytest.fixture
 def slow(place: Path) -> Path:
-    """A scenario that takes long enough to be killed in the middle of a study on a fast machine."""
+    """A scenario that runs long enough to be killed in the middle of a study on a fast machine."""
     file = place / "port.yaml"
     file.write_text(
         file.read_text(encoding="utf-8").replace("duration: 2 ms", "duration: 2 s"), encoding="utf-8"

@@ -1,1 +1,1 @@
-"""What tests of several rooms use."""
+"""Helpers for the tests of several rooms."""

@@ -1,4 +1,4 @@
-"""What a grammar is made of."""
+"""The records of a grammar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tsnbench.scenario.kinds.combinators import Record
 
 
 def records(kind: object) -> list[Record]:
-    """Every record that a kind is made of, once."""
+    """Every record in a kind, once."""
     seen: dict[int, Record] = {}
     _records(kind, seen)
     return list(seen.values())

@@ -77,7 +77,7 @@ def files(parts: Sequence[Part]) -> dict[str, bytes]:
     told: dict[str, bytes] = {}
     lines = []
     for place, part in enumerate(parts):
-        # The set-up begins anywhere in a second, and waiting costs a guest nothing.
+        # The set-up begins at any instant of a second, and waiting costs a guest nothing.
         own = Environment(job=f"/job/{place}", results=f"/results/{place}", scratch=f"/tmp/{place}", lead_s=4)
         told |= {f"{place}/{name}": content for name, content in part.on.job(part.plan, own).items()}
         lines += [

@@ -1,7 +1,7 @@
-"""Runs commands given as JSON on stdin, each in a process of its own that cannot hang or take all memory.
+"""Runs commands given as JSON on stdin, each in a process with limits of time and memory.
 
-Not a test: :mod:`test_hostile_paths` starts it, so that what is slow is imported once. Prints a list of what
-became of each: exit code, both texts, seconds of processor time, KiB of memory.
+This is no test: :mod:`test_hostile_paths` starts it, so that slow modules are imported once. The output is a
+list with the outcome of each command: exit code, both texts, seconds of processor time, KiB of memory.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import time
 from typing import Any
 
 MOST_S = 60
-"""Of processor time; each takes less than two seconds."""
+"""Processor time per command; each needs less than two seconds."""
 MOST_OCTETS = 6 << 30
-"""Of addresses: threads reserve more than they use."""
+"""Address space per command: threads reserve more than they use."""
 SLOW = (
     "matplotlib.backends.backend_svg",
     "matplotlib.figure",
@@ -34,9 +34,9 @@ SLOW = (
     "tsnbench.runs.documents",
     "tsnbench.scenario",
 )
-"""What is imported once; nothing that starts threads, as polars does."""
+"""Modules that are imported once; none of them starts threads, as polars does."""
 HANGS_S = 120
-"""Without an end, whatever it waits for."""
+"""A command that takes longer hangs."""
 
 
 def _child(arguments: list[str], folder: str, out: int, err: int) -> None:
@@ -55,7 +55,7 @@ def _child(arguments: list[str], folder: str, out: int, err: int) -> None:
 
 
 def run(arguments: list[str], folder: str) -> dict[str, Any]:
-    """One command."""
+    """Run one command."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         sys.stdout.flush()
         process = os.fork()
@@ -94,7 +94,7 @@ def run(arguments: list[str], folder: str) -> dict[str, Any]:
 def main() -> None:
     for name in SLOW:
         importlib.import_module(name)
-    # A process that forks has one.
+    # A process may fork only while it has a single thread.
     assert len(os.listdir("/proc/self/task")) == 1
     started = time.monotonic()
     given = json.load(sys.stdin)

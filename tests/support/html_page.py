@@ -1,4 +1,4 @@
-"""A page as a reader's program sees it: text, tables, links, and what it would load."""
+"""A page as a program reads it: text, tables, links, and the files that it would load."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
 class Page(HTMLParser):
-    """Collects what tests ask for; complains about tags that do not match."""
+    """Collects the parts that tests need; tags that do not match are errors."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -69,11 +69,11 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All words, white space collapsed."""
+        """All words, separated by single spaces."""
         return " ".join(" ".join(self.words).split())
 
     def table(self, start: str) -> list[list[str]]:
-        """The rows (head first) of the table whose caption starts so."""
+        """The rows (head first) of the table whose caption begins with ``start``."""
         return next(rows for caption, rows in self.tables.items() if caption.startswith(start))
 
 

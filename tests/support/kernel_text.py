@@ -1,4 +1,4 @@
-"""What a kernel is told of a Plan, as text."""
+"""The configuration of a kernel for a Plan, as text."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ALL = Capabilities()
 def namespaces(
     plan: PlanDocument, device: Device = VETH, dilation: int = 1, can: Capabilities = ALL
 ) -> dict[str, Namespace]:
-    """Lines of each namespace."""
+    """The lines of each namespace."""
     return device.setup(dilated(plan, dilation), Environment(can=can), dilation).namespaces
 
 
 def steps(plan: PlanDocument, dilation: int = 1, can: Capabilities = ALL) -> list[Step]:
-    """What is done to veth interfaces while the Plan runs, in the kernel's time."""
+    """The steps at veth interfaces during the Plan, in the kernel's time."""
     found = VETH.setup(dilated(plan, dilation), Environment(can=can), dilation).steps
     return [step for one in found for step in one.steps]
 

@@ -1,6 +1,6 @@
 """A real NETCONF server for tests: Debian's ``netconfd``, behind SSH on a port of the loopback interface.
 
-Keys, sockets and configuration live in a temporary folder; nothing of the machine's SSH is used or changed.
+Keys, sockets and configuration are in a temporary folder; the machine's own SSH is neither used nor changed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BRIDGE = (
     "ieee1588-ptp-tt",
     "ieee802-dot1as-gptp",
 )
-"""What a bridge with everything but stream filters implements."""
+"""The modules of a bridge with all mechanisms except stream filters."""
 
 
 def missing(modules: Path) -> str | None:
-    """Why no server can be started here; None where one can."""
+    """The reason why no server can be started here, or none."""
     if not (modules / "ieee802-dot1q-sched.yang").is_file():
         return "needs IEEE's modules (TSNBENCH_YANG, or shared/yang beside the repository)"
     if not os.access(SERVER, os.X_OK) or shutil.which(SUBSYSTEM) is None:
@@ -49,7 +49,7 @@ def missing(modules: Path) -> str | None:
 
 
 class NetconfServer:
-    """One ``netconfd`` and its SSH. A context: it is stopped at the end, whatever happened."""
+    """One ``netconfd`` with SSH, as a context manager: it is stopped at the end in every case."""
 
     def __init__(
         self,
@@ -62,13 +62,13 @@ class NetconfServer:
         self.folder = folder
         self.port = 0
         self.seen: list[bytes] = []
-        """What clients have sent, in pieces as they came."""
+        """The pieces that clients have sent, in order."""
         self.rules = rules
-        """Sees each piece from a client before the server does; what it returns is answered instead."""
+        """A function that gets each piece from a client before the server; its result is the answer."""
         folder.mkdir(parents=True, exist_ok=True)
         # A socket's path has at most 107 octets, and pytest's folders are long.
         self._socket = Path(f"/tmp/tsnbench-nc-{os.getpid()}-{id(self):x}.sock")
-        # Clients are checked against the port that sshd would tell.
+        # The server compares the client's port with the one that sshd would report.
         self._arguments = [
             SERVER,
             "--config=/dev/null",
@@ -122,7 +122,7 @@ class NetconfServer:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def kill(self) -> None:
-        """As a device that loses its power."""
+        """End without notice, as a device that loses its power."""
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
@@ -131,7 +131,8 @@ class NetconfServer:
 
     def stop(self) -> None:
         if self._listener is not None:
-            # Closing alone does not wake up who waits for a connection, and the port would stay open.
+            # Closing alone does not wake the thread that waits for a connection, and the port would stay
+            # open.
             with contextlib.suppress(OSError):
                 self._listener.shutdown(socket.SHUT_RDWR)
             self._listener.close()
@@ -193,7 +194,7 @@ class NetconfServer:
 
 
 class _Door(paramiko.ServerInterface):
-    """Lets in who has the password, and to the subsystem only."""
+    """Accepts the password, and requests for the subsystem only."""
 
     def __init__(self, server: NetconfServer) -> None:
         self.server = server

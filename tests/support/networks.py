@@ -1,4 +1,4 @@
-"""Small scenarios, built in Python, that the planning tests share."""
+"""Small scenarios, built in Python, for the planning tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ENGINE_TABLE_7 = {
 
 
 def periodic(talker: str, listener: str | tuple[str, ...], **changes: Any) -> model.Stream:
-    """1230 octets every 100 us with priority 3, unless told otherwise."""
+    """A stream of 1230 octets every 100 us with priority 3, but for ``changes``."""
     values: dict[str, Any] = {
         "talker": talker,
         "listeners": (listener,) if isinstance(listener, str) else listener,
@@ -55,13 +55,13 @@ def saturating(talker: str, listener: str, **changes: Any) -> model.Stream:
 
 
 def links(text: str, rate: int = 1_000_000_000, cable: int = 0) -> tuple[model.Link, ...]:
-    """``a-b b-c``."""
+    """Links from a text such as ``a-b b-c``."""
     pairs = [pair.split("-") for pair in text.split()]
     return tuple(model.Link(a=a, b=b, rate=rate, cable=cable) for a, b in pairs)
 
 
 def network(nodes: str, wires: tuple[model.Link, ...], **changes: Any) -> model.Network:
-    """``a:station b:bridge c:host``."""
+    """A network from a text such as ``a:station b:bridge c:host``."""
     kinds = dict(node.split(":") for node in nodes.split())
     return model.Network(
         nodes={name: model.Node(kind=kind) for name, kind in kinds.items()},
@@ -76,7 +76,7 @@ def scenario(net: model.Network, streams: dict[str, model.Stream], **changes: An
 
 
 def line(hops: int = 2, **changes: Any) -> model.Scenario:
-    """talker, bridges, listener: one stream of 1230 octets every 100 us over ``hops`` links of 1 Gbit/s."""
+    """A line of talker, bridges and listener: 1230 octets every 100 us over ``hops`` links of 1 Gbit/s."""
     names = ["talker", *(f"b{number}" for number in range(1, hops)), "listener"]
     nodes = " ".join(f"{name}:{'bridge' if name[0] == 'b' else 'station'}" for name in names)
     wires = links(" ".join(f"{a}-{b}" for a, b in pairwise(names)))
@@ -107,7 +107,7 @@ def engine_use_case() -> model.Scenario:
 
 @st.composite
 def connected(draw: st.DrawFn) -> tuple[model.Scenario, int]:
-    """A random connected network of hosts with one stream to some of the others."""
+    """A random connected network of hosts, with one stream to some of the others."""
     size = draw(st.integers(2, 12))
     pairs = {(draw(st.integers(0, node - 1)), node) for node in range(1, size)}
     pairs |= draw(st.sets(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=12))

@@ -1,4 +1,4 @@
-"""What the types of a Python file say."""
+"""The types in a Python file."""
 
 from __future__ import annotations
 

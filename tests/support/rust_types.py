@@ -1,6 +1,6 @@
-"""Types of JSON as Rust sources declare them: what serde reads and writes.
+"""Types of JSON in Rust sources, as serde reads and writes them.
 
-No parser of Rust: it reads the shape in which rustfmt leaves structs and enums that derive ``Serialize``.
+This is no parser of Rust: it reads structs and enums that derive ``Serialize`` in rustfmt's layout.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIANT = re.compile(
 
 @dataclass(frozen=True)
 class Field:
-    """One key of an object: its name, its type as Rust spells it, whether it may be absent."""
+    """One key of an object: its name, its Rust type, and whether it may be absent."""
 
     name: str
     rust: str
@@ -32,7 +32,7 @@ class Field:
 
     @property
     def annotation(self) -> str:
-        """The annotation that says the same of a key of a ``TypedDict``."""
+        """The equivalent annotation of a key in a ``TypedDict``."""
         text = from_rust(self.rust)
         if self.optional:
             return f"NotRequired[{text}]"
@@ -40,7 +40,7 @@ class Field:
 
 
 def from_rust(rust: str) -> str:
-    """A Rust type as the annotation that says the same of its JSON."""
+    """The Python annotation of a Rust type's JSON."""
     rust = rust.rpartition("::")[2] if "<" not in rust else rust
     if inner := re.fullmatch(r"(?:Option|Box)<(.*)>", rust):
         return from_rust(inner[1])
@@ -80,13 +80,13 @@ class Variant:
 
     @property
     def word(self) -> str:
-        """As the JSON spells it."""
+        """The variant's name in JSON."""
         return re.sub(r"(?<!^)(?=[A-Z])", "-", self.name).lower()
 
 
 @dataclass(frozen=True)
 class Enum:
-    """One of several; ``tagged``: each is an object whose ``kind`` says which."""
+    """An enum; ``tagged``: each variant is an object whose key ``kind`` has its name."""
 
     name: str
     tagged: bool
@@ -94,14 +94,14 @@ class Enum:
 
 
 def sources() -> list[Path]:
-    """The files that may declare parts of the Plan, without those that check one."""
+    """The files that may declare parts of the Plan, without the checks."""
     return [
         path for path in sorted(SOURCES.rglob("*.rs")) if "check" not in path.relative_to(SOURCES).as_posix()
     ]
 
 
 def declared(path: Path) -> list[Struct | Enum]:
-    """What a file declares, in its order."""
+    """The types that a file declares, in its order."""
     text = re.sub(r"^\s*//.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     found: list[Struct | Enum] = []
     for attributes, what, name, body in DERIVED.findall(text):

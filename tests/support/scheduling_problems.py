@@ -1,4 +1,4 @@
-"""Scheduling problems drawn at random."""
+"""Random scheduling problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIMITS = {"entries": 1024, "shortest_interval_ns": 1, "granularity_ns": 1, "long
 
 
 def random_problem(draw: random.Random, streams: int, *, tight: bool) -> dict[str, Any]:
-    """Two bridges, three stations at each; times on a grid of ten microseconds."""
+    """Two bridges with three stations each; times on a grid of ten microseconds."""
     nodes = [{"processing_ps": 10**7, "forwards": True}] * 2 + [{"processing_ps": 0, "forwards": False}] * 6
     queues = draw.choice([1, 1, 2])
     limits = {**LIMITS, "granularity_ns": 10_000}
@@ -33,7 +33,7 @@ def random_problem(draw: random.Random, streams: int, *, tight: bool) -> dict[st
     while len(made) < streams:
         talker, listener = draw.sample(range(2, 8), 2)
         earliest = draw.randrange(8) * 10_000
-        # 130 octets and what is around them are 12 us.
+        # 130 octets with preamble and gap take 12 us.
         stream = {
             "talker": talker,
             "listeners": [listener],

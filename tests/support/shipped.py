@@ -1,4 +1,4 @@
-"""The shipped scenarios, and what a shortened run of one gives: what the tests here share."""
+"""The shipped scenarios, and results of shortened runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def planned(name: str, variant: str = "") -> Plan:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of one run: its Plan, its counters and one row per delivered frame and listener."""
+    """The results of one run: its Plan, its counters, and one row per delivered frame and listener."""
 
     plan: dict[str, Any]
     counters: dict[str, Any]
@@ -62,7 +62,7 @@ class Result:
 def simulated(name: str, variant: str = "", duration: int = 20 * MS, seed: int = 1) -> Result:
     """A run of a shipped scenario for ``duration`` ns instead of its own.
 
-    Sightings are paired here with one join, on purpose not by the measuring engine: two ways to one number.
+    One join pairs the observations, deliberately without the measuring engine: an independent computation.
     """
     scenario = variants(name)[variant].model_copy(update={"duration": duration, "seed": seed})
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +83,7 @@ def simulated(name: str, variant: str = "", duration: int = 20 * MS, seed: int =
 
 
 def _sent(document: dict[str, Any], handed: pl.DataFrame, tx: pl.DataFrame) -> pl.DataFrame:
-    """How long frames wait at their talkers; a stamp is made behind the preamble."""
+    """The waits of frames at their talkers; a stamp is taken after the preamble."""
     preamble = {
         stream["name"]: 8 * 8 * 10**9 // document["ports"][stream["route"][0]["port"]]["rate_bps"]
         for stream in document["streams"]
@@ -94,6 +94,6 @@ def _sent(document: dict[str, Any], handed: pl.DataFrame, tx: pl.DataFrame) -> p
 
 
 def _tap(document: dict[str, Any], port: int, stage: str) -> str:
-    """The name of the tap that sights what leaves ``port``, at its own or at the other end of the link."""
+    """The name of the tap that observes frames from ``port``, at either end of the link."""
     at = document["ports"][port]["peer"] if stage == "rx" else port
     return next(tap["name"] for tap in document["taps"] if tap["port"] == at and tap["stage"] == stage)

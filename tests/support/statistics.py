@@ -1,4 +1,4 @@
-"""Statistics as the reports define them, written down a second time: exact, nearest rank."""
+"""Statistics by the definitions of the reports, as a second implementation: exact, nearest rank."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
-    """``tsnbench study`` in a process group of its own."""
+    """Start ``tsnbench study`` in a process group of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "tsnbench", "study", *words],
         cwd=folder,
@@ -23,7 +23,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def study(folder: Path, *words: str, code: int | None = 0) -> tuple[str, str]:
-    """What ``tsnbench study`` prints on stdout and on stderr."""
+    """The output of ``tsnbench study`` on stdout and on stderr."""
     done = start(folder, *words)
     out, err = done.communicate(timeout=300)
     assert code is None or done.returncode == code, err
@@ -31,6 +31,6 @@ def study(folder: Path, *words: str, code: int | None = 0) -> tuple[str, str]:
 
 
 def kill_group(process: subprocess.Popen[str]) -> None:
-    """Ends a process and all that it started at once, without any chance to tidy up."""
+    """Kill a process and all its children at once, without any clean-up."""
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()

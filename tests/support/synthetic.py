@@ -1,4 +1,4 @@
-"""Run folders as the rooms before the report write them, but made up: known frames in, known words out."""
+"""Synthetic run folders in the format of real ones: known frames give known text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import polars as pl
 
 @dataclass
 class Stream:
-    """One scenario stream; ``path`` is its nodes from talker to listener."""
+    """One scenario stream; ``path`` has its nodes from talker to listener."""
 
     name: str
     path: tuple[str, ...]
@@ -32,7 +32,7 @@ class Stream:
 
 @dataclass
 class Case:
-    """One run to make up."""
+    """One synthetic run."""
 
     name: str
     links: list[tuple[str, str]]
@@ -41,9 +41,9 @@ class Case:
     seed: int = 7
     kinds: dict[str, str] = field(default_factory=dict)
     gates: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    """Port name -> (mask, ns)."""
+    """By port, the entries of its gate control list: mask and ns."""
     cbs: dict[str, dict[int, int]] = field(default_factory=dict)
-    """Port name -> class -> idle slope in bit/s."""
+    """By port and class, the idle slope in bit/s."""
     variant: dict[str, str] = field(default_factory=dict)
     state: str = "complete"
 
@@ -90,7 +90,7 @@ def in_vehicle() -> Case:
 
 
 def star() -> Case:
-    """A FlexTest star: gated port, cross traffic on a second link's worth of load."""
+    """A star of FlexTest: a gated port, and cross traffic with the load of a second link."""
     links = [("node0", "dut"), ("node1", "dut"), ("node2", "dut"), ("node3", "dut"), ("node4", "dut")]
     kinds = {"dut": "bridge"} | {f"node{n}": "station" for n in range(5)}
     cycle = [(0b1000000, 45_000), (0b1100000, 45_000), (0b0010000, 45_000), (0b0001111, 45_000)]
@@ -235,7 +235,7 @@ def _frames(case: Case, stream: Stream, number: int, rng: Any) -> tuple[dict[str
             if mask >> stream.pcp & 1:
                 break
             start += ns
-        # Begins at the opening of its gate, or right behind the frame before it.
+        # The frame begins when its gate opens, or directly behind the frame before it.
         begin = tx + wire + 64
         begin += (start - begin % cycle) % cycle + rng.integers(0, 3, n) * (wire + 160)
         delay = begin + wire + 5 - tx - 96

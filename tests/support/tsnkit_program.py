@@ -1,7 +1,8 @@
-"""tsnkit's own simulator, run as the separate program that it is.
+"""tsnkit's own simulator, which runs as a separate program.
 
-Its package wants commercial solvers, which its simulator does not use: so it is downloaded with the few
-packages that the simulator imports, by the hashes in ``tsnkit.lock``, into a folder of the user's cache.
+The package requires commercial solvers, which its simulator does not use. So the package is downloaded with
+the few packages that the simulator imports, by the hashes in ``tsnkit.lock``, into a folder of the user's
+cache.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ LOCK = Path(__file__).parents[1] / "exports" / "tsnkit.lock"
 
 @dataclass(frozen=True)
 class Frames:
-    """What the simulator says of one stream, in ns."""
+    """The simulator's results for one stream, in ns."""
 
     sent: list[int]
-    """When the talker's link is done with each frame, and the next node's 2 us are over."""
+    """The instants at which each frame has left the talker's link and the next node's 2 us have passed."""
     received: list[int]
-    """When the listener's link is done with each frame."""
+    """The instants at which each frame has left the listener's link."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Tsnkit:
     folder: Path
 
     def simulate(self, files: Path, hyperperiods: int = 4) -> list[Frames]:
-        """By stream, from an export's folder; raises when the program fails or sees windows that overlap."""
+        """Results by stream, from an export's folder; errors of the program and overlapping windows raise."""
         command = [
             *(sys.executable, "-m", "tsnkit.simulation.tas", str(files / "task.csv")),
             *(str(files / "schedule-"), "--iter", str(hyperperiods), "--verbose", "--no-draw"),
@@ -63,7 +64,7 @@ class Tsnkit:
 
 
 def tsnkit_program() -> Tsnkit | str:
-    """Where it is, after a download if need be; or why it cannot be had."""
+    """The program, after a download if necessary; or the reason why it is not available."""
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tsnbench"
     folder = base / f"tsnkit-{hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]}"
     if not folder.is_dir():
@@ -88,7 +89,7 @@ def tsnkit_program() -> Tsnkit | str:
             for path in Path(scratch).glob("*.whl"):
                 with zipfile.ZipFile(path) as wheel:
                     wheel.extractall(ready)
-            # Python before 3.11.4 has no filters; the archive's hash is pinned.
+            # Python before 3.11.4 has no extraction filters; the hash of the archive is fixed.
             safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
             for path in Path(scratch).glob("*.tar.gz"):
                 with tarfile.open(path) as source:

@@ -1,4 +1,4 @@
-"""What ``tsnbench init`` writes: without a warning, with requirements that are proved and met."""
+"""The scenarios of ``tsnbench init``: no warnings, and requirements that are proved and met."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_template_is_proved_and_met(name: str, tmp_path: Path) -> None:
         for stream, limit in limits.items():
             assert proved[stream] is not None
             assert proved[stream] <= limit
-        # Long enough for the faults of those that have some.
+        # Long enough for the faults of the templates that have faults.
         short = scenario.model_copy(update={"duration": min(scenario.duration, 520_000_000)}).plan()
         run = short.run(on=Simulation(), into=tmp_path / str(number))
         verdict = judge(short.document, measure_run(run.folder))
@@ -47,7 +47,7 @@ def test_a_template_is_proved_and_met(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-def test_comments_say_what_to_do_next(name: str) -> None:
+def test_comments_name_the_next_steps(name: str) -> None:
     words = text(name)
     assert words.startswith("# ")
     for command in (f"tsnbench check {name}.yaml", f"tsnbench run {name}.yaml"):
@@ -73,7 +73,7 @@ def test_init_writes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my-zonal.yaml", "zonal.yaml"]
 
 
-def test_a_template_that_there_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_template_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["init", "zonel"])
     assert done.exit_code == 2
@@ -81,7 +81,7 @@ def test_a_template_that_there_is_not(tmp_path: Path, monkeypatch: pytest.Monkey
     assert CliRunner().invoke(app, ["init", "star", "no/such/folder.yaml"]).exit_code == 2
 
 
-def test_the_guide_shows_a_mistake_as_it_is_said() -> None:
+def test_the_guide_shows_the_message_for_a_mistake() -> None:
     wrong = text("zonal").replace("requires: {delay: 300 us", "requires: {latency: 300 us", 1)
     with pytest.raises(ScenarioErrors) as raised:
         read_scenario(wrong, "zonal.yaml")

@@ -1,4 +1,4 @@
-"""How many flows of a stream fit, and what runs out first: by hand, and against every number judged."""
+"""How many flows of a stream fit, and what runs out first: by hand, and by judging every number."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def with_count(base: Scenario, count: int) -> Scenario:
 
 @pytest.mark.parametrize("begin", [1, 4, 30, 400])
 def test_a_link_is_full_with_as_many_frames_as_its_period_has_time_for(begin: int) -> None:
-    """Flows over one link wait at their talker only: 42 x 11.84 us <= 500 us < 43 x 11.84 us."""
+    """Flows over one link wait only at their talker: 42 x 11.84 us <= 500 us < 43 x 11.84 us."""
     base = scenario(f"{FRAME}, count: {begin}, requires: {{delay: 400 us}}")
     found = fitting(base, "cam", Judge.BOUNDS)
     assert (found.now, found.count, found.certain) == (begin, 42, False)
@@ -56,7 +56,7 @@ def test_a_link_is_full_with_as_many_frames_as_its_period_has_time_for(begin: in
 @pytest.mark.parametrize(
     ("shaper", "sent", "right"),
     [
-        # 20 Mbit/s for frames of 2.368 Mbit/s.
+        # 20 Mbit/s for flows of 2.368 Mbit/s.
         ("cbs: {5: 20 Mbit/s}", "20 Mbit/s", 8),
         # 50 us of 500 us, 10 Mbit/s: four frames.
         (
@@ -69,7 +69,7 @@ def test_a_link_is_full_with_as_many_frames_as_its_period_has_time_for(begin: in
 def test_a_queue_of_the_talker_may_not_grow_without_end(
     judge: Judge, shaper: str, sent: str, right: int
 ) -> None:
-    """The delay from the send timestamp leaves out the wait there, so no requirement would say so."""
+    """The delay from the send timestamp excludes this wait, so no requirement would find the growth."""
     found = fitting(
         scenario(f"{FRAME}, requires: {{delay: 10 ms}}", shapers=f"shapers:\n  one -> b: {{{shaper}}}\n"),
         "cam",
@@ -81,7 +81,7 @@ def test_a_queue_of_the_talker_may_not_grow_without_end(
 
 
 def test_higher_classes_leave_less() -> None:
-    """80 Mbit/s above: 8 of 2.368 Mbit/s fit in the other 20, not 9."""
+    """Higher classes use 80 Mbit/s: 8 flows of 2.368 Mbit/s fit into the remaining 20, 9 do not."""
     more = "  high: {from: one, to: three, pcp: 7, frame: 980 B, period: 100 us}\n"
     found = fitting(scenario(f"{FRAME}, requires: {{delay: 10 ms}}", more=more), "cam", Judge.SIMULATION)
     assert found.count == 8
@@ -90,8 +90,8 @@ def test_higher_classes_leave_less() -> None:
 
 
 @pytest.mark.parametrize("judge", Judge)
-def test_the_answer_is_that_of_every_number_judged(judge: Judge) -> None:
-    """Frames of another talker, and those of the stream itself, are in the way of the limit."""
+def test_the_answer_agrees_with_judging_every_number(judge: Judge) -> None:
+    """Frames of another talker and frames of the stream itself delay a frame up to the limit."""
     base = scenario(
         f"{FRAME}, requires: {{delay from release: 260 us}}",
         more="  rest: {from: three, to: two, pcp: 0, saturating: true, frame: 1522 B}\n",
@@ -116,7 +116,7 @@ def test_the_added_flows_keep_their_requirements_and_so_do_all_other_streams() -
 
 
 def test_a_number_without_a_plan_does_not_fit_and_says_why() -> None:
-    """A reservation has to stay below the rate of its port: 9 x 100 Mbit/s of 1 Gbit/s."""
+    """A reservation must be less than the rate of its port: 9 x 100 Mbit/s of 1 Gbit/s."""
     base = scenario(
         "class: sr/A, frame: 1230 B, period: 100 us, requires: {delay: 2 ms}",
         shapers="shapers:\n  all: {cbs: from-streams}\n",
@@ -139,7 +139,7 @@ def test_no_flow_fits_where_one_is_too_many() -> None:
     assert [one.value for one in found.evaluations] == ["1", "5"]
 
 
-def test_no_more_than_the_most_are_asked_for() -> None:
+def test_no_number_above_the_greatest_is_evaluated() -> None:
     base = scenario(f"{FRAME}, requires: {{delay: 400 us}}")
     found = fitting(base, "cam", Judge.BOUNDS, most=7)
     assert (found.count, found.certain) == (7, True)
@@ -153,7 +153,7 @@ def test_mistakes(stream: str, most: int) -> None:
 
 
 def test_what_runs_out_first_is_in_order_and_by_hand() -> None:
-    """A gate of a fifth of the cycle lets 20 Mbit/s through; twice 11.84 us in 500 us are 4.736 Mbit/s."""
+    """A gate open for a fifth of the cycle has 20 Mbit/s; twice 11.84 us in 500 us are 4.736 Mbit/s."""
     base = scenario(
         f"{FRAME}, count: 2, requires: {{delay: 1 ms, loss: 0}}",
         shapers="shapers:\n  b -> two: {gates: {cycle: 500 us, entries: "
@@ -167,7 +167,7 @@ def test_what_runs_out_first_is_in_order_and_by_hand() -> None:
     assert by_kind[Kind.LINK].share == pytest.approx(0.04736)
     shares = [one.share for one in found.uses]
     assert shares == sorted(shares, key=lambda share: -(share or 0))
-    # One requirement for both flows; the loss of zero is kept, and has nothing that could run out.
+    # One requirement covers both flows; the limit of zero loss is met, and cannot run out.
     assert sum(one.kind is Kind.REQUIREMENT for one in found.uses) == 1
 
 
@@ -186,7 +186,7 @@ def test_windows_of_a_schedule_do_not_run_out() -> None:
 
 
 def test_answers_grow_with_their_requests() -> None:
-    """Each flow has its answer, of 276 octets on the wire: 22 x 22.08 us <= 500 us fit on the way back."""
+    """Each flow has an answer of 276 octets on the wire: 22 x 22.08 us <= 500 us fit in that direction."""
     more = "  back: {answers: cam, pcp: 5, frame: 256 B, requires: {delay: 5 ms}}\n"
     more += "  again: {answers: back, pcp: 1, frame: 64 B}\n"
     base = scenario(f"{FRAME}, requires: {{delay: 900 us}}", more=more)

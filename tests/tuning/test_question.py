@@ -16,7 +16,7 @@ TUTORIAL = Path(__file__).parents[2] / "scenarios/tutorial/3-cbs-line.yaml"
 
 
 def slopes(last: str, step: int = 1) -> list[Scenario]:
-    """The tutorial over two hops with an idle slope of 80 Mbit/s and more, for 5 ms."""
+    """The tutorial over two hops with idle slopes from 80 Mbit/s on, for 5 ms."""
     text = TUTORIAL.read_text(encoding="utf-8")
     for old, new in (
         ("{hops: [1, 2, ... 7]}", f"{{hops: 2, slope: [80 Mbit/s, {80 + step} Mbit/s, ... {last}]}}"),
@@ -66,7 +66,7 @@ def test_every_other_parameter_makes_a_question_of_its_own() -> None:
     text = text.replace("[1, 2, ... 7]}", "[1, 2, ... 7], period: [100 us, 200 us]}")
     found = answers(read_scenario(text), "hops", Judge.BOUNDS, file="cbs.yaml", greatest=True)
     assert [one.others for one in found] == [{"period": "100 us"}, {"period": "200 us"}]
-    # The tutorial's table: proved over six hops, beyond over seven.
+    # The tutorial's table: proved over six hops, beyond the limit over seven.
     assert found[0].value == "6"
     assert found[0].command == "tsnbench plan cbs.yaml --only period='100 us' --only hops=6 --bounds".replace(
         "period='100 us'", "'period=100 us'"

@@ -1,1 +1,1 @@
-"""Mechanisms on a kernel beside the simulator: cases, closed forms, mutations, the page of results."""
+"""Mechanisms on a kernel and in the simulator: cases, closed forms, mutations, the page of results."""

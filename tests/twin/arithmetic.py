@@ -1,4 +1,4 @@
-"""Closed forms: what follows from lengths, rates and schedules. Nothing here knows the simulator."""
+"""Closed forms from lengths, rates and schedules, independent of the simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def port_of(plan: Plan, name: str) -> dict[str, Any]:
 
 
 def octets_of(plan: Plan, name: str) -> int:
-    """From destination address to check sequence."""
+    """Octets from destination address to check sequence."""
     return int(stream_of(plan, name)["size"]["octets"])
 
 
@@ -37,7 +37,7 @@ def way_of(plan: Plan, name: str) -> list[dict[str, Any]]:
 
 
 def alone_us(plan: Plan, name: str) -> float:
-    """From a frame's first bit out (behind its preamble) to its last bit in, with nobody in its way."""
+    """From a frame's first bit out (after its preamble) to its last bit in, without other frames."""
     octets, total = octets_of(plan, name), 0.0
     for place, port in enumerate(way_of(plan, name)):
         on_wire = octets + (PREAMBLE if place else 0)
@@ -48,7 +48,7 @@ def alone_us(plan: Plan, name: str) -> float:
 
 
 def releases_us(plan: Plan, name: str) -> list[float]:
-    """When a periodic stream's frames are released."""
+    """The releases of a periodic stream's frames."""
     stream = stream_of(plan, name)
     pattern = stream["pattern"]
     begin = stream["start_ns"] + pattern["offset_ns"]
@@ -56,10 +56,10 @@ def releases_us(plan: Plan, name: str) -> list[float]:
 
 
 def served_us(plan: Plan, port_name: str, names: list[str]) -> dict[str, list[float]]:
-    """By stream, when its frames begin (preamble) at a port that all reach over one link of their own.
+    """By stream, the starts of its frames (preamble) at a port that all streams reach over one link each.
 
-    Strict priority without pre-emption: whoever is there when the wire is free, the highest class first, in
-    the order of coming. Of IEEE 802.1Q-2022, 8.6.8.1, and nothing else.
+    Strict priority without pre-emption: when the wire is free, the frame of the highest class is sent, in the
+    order of arrival. The only source is IEEE 802.1Q-2022, 8.6.8.1.
     """
     port = port_of(plan, port_name)
     waiting: list[tuple[float, int, str]] = []
@@ -83,11 +83,11 @@ def served_us(plan: Plan, port_name: str, names: list[str]) -> dict[str, list[fl
 
 
 def delays_past_us(plan: Plan, port_name: str, names: list[str], name: str) -> list[float]:
-    """Delays of a stream whose frames meet others at one port, the last on their way."""
+    """Delays of a stream whose frames meet others at one port, the last port of their path."""
     port = port_of(plan, port_name)
     rest = (octets_of(plan, name) + PREAMBLE) * 8e6 / port["rate_bps"] + port["propagation_ps"] / 1e6
     first = way_of(plan, name)[0]
-    # Stamps are behind the preamble.
+    # Stamps are taken after the preamble.
     stamped = PREAMBLE * 8e6 / first["rate_bps"]
     begun = served_us(plan, port_name, names)[name]
     return [
@@ -97,6 +97,6 @@ def delays_past_us(plan: Plan, port_name: str, names: list[str], name: str) -> l
 
 
 def quantile(values: list[float], part: float) -> float:
-    """Nearest rank."""
+    """A quantile by nearest rank."""
     ordered = sorted(values)
     return ordered[max(0, -(-int(part * len(ordered) * 1000) // 1000) - 1)]

@@ -1,4 +1,4 @@
-"""A case of the twin suite: a scenario, and what it has to show, computed, simulated, and on a kernel."""
+"""A case of the twin suite: a scenario and its quantities: computed, simulated, and on a kernel."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from tsnbench.runs import Run
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "twin"
 
 Value = float | str
-"""A number in the quantity's unit, or words that have to be the same."""
+"""A number in the quantity's unit, or words that must be equal."""
 Plan = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """One thing that is computed and seen."""
+    """One quantity that is computed and observed."""
 
     what: str
     unit: str
     closed: Callable[[Plan], Value]
-    """From the Plan alone, by arithmetic of this folder; never by the simulator."""
+    """The value from the Plan alone, by arithmetic of this folder; never from the simulator."""
     seen: Callable[[Run], Value]
     simulator: float = 0.001
-    """How far the simulator may be off; a ns unless said: stamps are rounded to it."""
+    """The tolerance of the simulator; by default a ns, to which stamps are rounded."""
     below: float = 0.0
-    """How far a kernel may be below the closed form."""
+    """The tolerance of a kernel below the closed form."""
     above: float = 0.0
     why: str = ""
-    """Where the kernel's tolerance comes from."""
+    """The reason for the kernel's tolerance."""
     paper: str = ""
     variant: str = ""
-    """Of a sweep, the run it is about: its parameters' values."""
+    """The run of a sweep, by the values of its parameters."""
 
     def agrees(self, closed: Value, found: Value, *, kernel: bool) -> bool:
-        """Within the tolerance; words have to be the same."""
+        """Whether a value is within the tolerance; words must be equal."""
         if isinstance(closed, str) or isinstance(found, str):
             return closed == found
         below, above = (self.below, self.above) if kernel else (self.simulator, self.simulator)
@@ -52,13 +52,15 @@ class Case:
     name: str
     quantities: tuple[Quantity, ...]
     words: str
-    """What the kernel taught here: every disagreement, explained."""
+    """The explanation of every disagreement on the kernel."""
     dilate: int = 10
     short: bool = False
-    """Also part of the ordinary tests."""
+    """Whether the ordinary tests run the case, too."""
     own: Callable[[Planned], Mapping[str, Value]] | None = None
-    """Where the kernel's counterpart is not this Plan: an experiment in a guest of its own, which says by the
-    names of the quantities what it found."""
+    """An experiment in a guest of its own, if the kernel's counterpart is not this Plan.
+
+    Its results have the names of the quantities.
+    """
 
     @property
     def path(self) -> Path:

@@ -1,6 +1,7 @@
-"""Cases that cannot fail prove nothing: each with one parameter of its job changed, and it has to disagree.
+"""Mutations: each changes one parameter of a case's job, and the case must disagree.
 
-``cd tests && python -m twin.mutations [CASE…]``: all of them in one guest.
+A case that cannot fail shows nothing. ``cd tests && python -m twin.mutations [CASE…]`` runs all of them in
+one guest.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from twin.suite import found, planned, simulated
 
 @dataclass(frozen=True)
 class Mutation:
-    """What is written wrongly into a job."""
+    """A wrong value in a job."""
 
     case: str
     what: str
     old: str
-    """A regular expression; every place where it is found."""
+    """A regular expression; every match is replaced."""
     new: str
     variant: str = ""
 
@@ -66,17 +67,17 @@ NO_PRP = (
 
 
 class Mutant(VirtualMachine):
-    """A guest that is told something else than the Plan, and whose word is taken for it."""
+    """A guest whose configuration differs from the Plan, without a read-back."""
 
     def __init__(self, dilate: int, mutation: Mutation) -> None:
         super().__init__(dilate)
         self.mutation = mutation
 
     def job(self, plan: Plan, environment: Environment | None = None) -> dict[str, bytes]:
-        """With the mistake.
+        """The job with the wrong value.
 
         Raises:
-            ValueError: there is nothing to write wrongly.
+            ValueError: nothing matches the regular expression.
         """
         told, places = super().job(plan, environment), 0
         for name, content in told.items():
@@ -89,23 +90,23 @@ class Mutant(VirtualMachine):
 
 
 def case_of(mutation: Mutation) -> Case:
-    """Whose mistake it is."""
+    """The case of a mutation."""
     return next(case for case in CASES if case.name == mutation.case)
 
 
 def plan_of(mutation: Mutation) -> Plan:
-    """Of its variant."""
+    """The Plan of the mutation's variant."""
     plans = planned(case_of(mutation))
     return plans[mutation.variant or next(iter(plans))]
 
 
 def judged(mutations: list[Mutation], folder: Path) -> dict[str, str]:
-    """By mutation, what disagrees; nothing where the case did not see it."""
+    """By mutation, the quantities that disagree; empty if the case did not find the mutation."""
     parts = [
         batch.Part(Mutant(case_of(one).dilate, one), plan_of(one), folder / f"{place}")
         for place, one in enumerate(mutations)
     ]
-    # Reading back would see most of it before any frame is looked at.
+    # The read-back is switched off: it would find most mutations before any frame is looked at.
     with patch.object(type(TSNPORT), "read_back"):
         ended = batch.execute(parts)
     said = {}
@@ -127,7 +128,7 @@ def judged(mutations: list[Mutation], folder: Path) -> dict[str, str]:
 
 
 def main() -> None:
-    """Exit code 1 where a case does not see its mistake."""
+    """Exit code 1 if a case does not find its mutation."""
     chosen = [one for one in MUTATIONS if not sys.argv[1:] or one.case in sys.argv[1:]]
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
         said = judged(chosen, Path(folder))

@@ -1,4 +1,4 @@
-"""Writes docs/twin.md: closed form, simulator, kernel, paper, side by side, every disagreement explained."""
+"""Writes docs/twin.md: closed form, simulator, kernel, paper, and an explanation of every disagreement."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAPERS = "## Experiments of papers\n"
 
 
 def page(whole: bool = True) -> tuple[str, bool]:
-    """The page, and whether all agrees; not ``whole``: the papers' part is the one that is there."""
+    """The page, and whether all values agree; without ``whole``, the existing part of the papers is kept."""
     parts, rows, machines, failed = [], [], set(), False
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
         able = [case for case in CASES if not refused(case)]
@@ -62,7 +62,7 @@ def page(whole: bool = True) -> tuple[str, bool]:
 
 
 def papers(folder: Path) -> str:
-    """The page with the papers' part anew."""
+    """The page with a new part of the papers."""
     return _there().partition(PAPERS)[0] + "\n".join(_papers(folder))
 
 
@@ -152,7 +152,7 @@ def _plain(why: str) -> str:
 
 
 def main() -> None:
-    """Exit code 1 where something disagrees. ``--cases``, ``--papers``: the other part is left as it is."""
+    """Exit code 1 if a value disagrees. ``--cases``, ``--papers``: the other part is kept."""
     if why := unavailable():
         sys.exit(f"no guests here: {why}")
     if "--papers" in sys.argv[1:]:

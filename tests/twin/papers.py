@@ -1,4 +1,4 @@
-"""Experiments of papers on a kernel, from the same files as in the simulator: shortened and slowed down."""
+"""Experiments of papers on a kernel, from the simulator's scenario files: shortened and dilated."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from tsnbench.scenario.selection import selected, shortened
 PAPERS = Path(__file__).parents[2] / "scenarios" / "papers"
 MS = 1_000_000
 OVERLOADED = 0.02
-"""A stream that loses more than this share of its frames stands in a full queue."""
+"""A stream that loses more than this share of its frames has a full queue."""
 GUESTS_STAGES_NS = {"wakeup": 3_600, "send": 200, "qdisc": 4_000, "kernel-rx": 3_000}
-"""What the stages of a host take in the guest: medians of EX_TS, Linux 6.12.117, in the guest's time."""
+"""Times of a host's stages in the guest: medians of EX_TS, Linux 6.12.117, in the guest's time."""
 OWN = "simulator with the guest's software"
 
 
@@ -37,7 +37,7 @@ class Experiment:
     duration_ns: int = 100 * MS
     dilate: int = 10
     hosts: bool = False
-    """Whether hosts' software decides, which a guest has of its own: then also simulated with that."""
+    """Whether hosts' software decides the result: then also simulated with the guest's software times."""
     words: str = field(default="", compare=False)
 
 
@@ -155,7 +155,7 @@ EXPERIMENTS = (
 
 @cache
 def planned(experiment: Experiment, *, guests_hosts: bool = False) -> Plan:
-    """The first run that fits; ``guests_hosts``: with software as fast as the guest's."""
+    """The Plan of the first matching run; ``guests_hosts``: with the software times of the guest."""
     scenarios = selected(load_variants(PAPERS / f"{experiment.scenario}.yaml"), experiment.only)
     scenario = shortened(scenarios[0], experiment.duration_ns, None)
     if guests_hosts:
@@ -164,14 +164,14 @@ def planned(experiment: Experiment, *, guests_hosts: bool = False) -> Plan:
 
 
 def _with_guests_hosts(scenario: Scenario, dilate: int) -> Scenario:
-    """The same scenario with hosts whose software takes what it takes in the guest."""
+    """The scenario with hosts whose software takes as long as in the guest."""
     took = {stage: Constant(kind="constant", ns=ns // dilate) for stage, ns in GUESTS_STAGES_NS.items()}
     own = {name: one.model_copy(update={"latencies": took}) for name, one in scenario.hosts.items()}
     return scenario.model_copy(update={"hosts": own})
 
 
 def refused(experiment: Experiment) -> list[str]:
-    """What a kernel refuses of it; empty where it runs."""
+    """The parts that a kernel does not support; empty if it supports all."""
     with TemporaryDirectory(prefix="tsnbench-twin-") as folder:
         try:
             VirtualMachine(experiment.dilate).prepare(planned(experiment), Path(folder) / "run")
@@ -183,10 +183,10 @@ def refused(experiment: Experiment) -> list[str]:
 
 
 def compared(experiment: Experiment, into: Path) -> list[tuple[str, Comparison]]:
-    """In the simulator and on a kernel, each comparison with the simulator's name in it.
+    """The runs in the simulator compared with the kernel's run, each with the simulator's name.
 
     Raises:
-        BackendError: the kernel could not do it.
+        BackendError: the kernel has no result.
     """
     plan = planned(experiment)
     plan.run(on=Simulation(), into=into / "sim")
@@ -200,7 +200,7 @@ def compared(experiment: Experiment, into: Path) -> list[tuple[str, Comparison]]
 
 
 def section(experiment: Experiment, folder: Path) -> Iterator[str]:
-    """Lines of the page."""
+    """The experiment's lines of the page."""
     yield f"### {experiment.called}"
     yield ""
     options = "".join(f' --only "{one}"' for one in experiment.only)
@@ -231,7 +231,7 @@ def section(experiment: Experiment, folder: Path) -> Iterator[str]:
 
 
 def _rows(found: list[tuple[str, Comparison]], stream: tuple[str, str]) -> Iterator[str]:
-    """A stream's row of every run; the kernel's comes last."""
+    """A stream's row of every run; the kernel's row is the last."""
     rows = [(called, row, one) for called, one in found for row in one.rows if not row.side]
     rows += [("kernel", row, found[0][1]) for row in found[0][1].rows if row.side]
     first = True
@@ -248,7 +248,7 @@ def _rows(found: list[tuple[str, Comparison]], stream: tuple[str, str]) -> Itera
 
 
 def overloaded(found: Comparison) -> set[tuple[str, str]]:
-    """Streams that lose frames in both runs: their queues are full, and a delay is the queue's length."""
+    """Streams that lose frames in both runs: their queues are full, and a delay shows the queue's length."""
     lost: dict[tuple[str, str], list[bool]] = {}
     for row in found.rows:
         lost.setdefault((row.stream, row.listener), []).append(row.lost > OVERLOADED * row.sent)
@@ -256,7 +256,7 @@ def overloaded(found: Comparison) -> set[tuple[str, str]]:
 
 
 def _agreement(called: str, found: Comparison) -> str:
-    """How many quantities agree, and of streams in full queues what share of them arrives."""
+    """How many quantities agree, and for streams with full queues the share of frames that arrive."""
     full = overloaded(found)
     counted = [one for one in found.agreements if (one.stream, one.listener) not in full]
     agree = sum(one.agrees for one in counted)

@@ -1,8 +1,8 @@
-"""PRP in a guest of its own: Linux has no 802.1CB, and the other standard for two disjoint legs it has.
+"""PRP in a guest of its own: Linux has no 802.1CB, but this other standard for two disjoint legs.
 
-IEC 62439-3: what one end sends goes out at both of its ports with a trailer, the other end lets the first of
-each pair through. Sent by the Plan's talker at the Plan's pace, over two cables that lose what the Plan's
-faults say.
+IEC 62439-3: the sender transmits each frame at both of its ports with a trailer, and the receiver accepts the
+first frame of each pair. The Plan's talker sends with the Plan's pattern over two cables that lose frames as
+the Plan's faults say.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from twin.case import Value
 
 DILATE = 10
 HEADERS = 14 + 20 + 8
-"""Ethernet, IPv4, UDP: what is behind tells frames apart."""
+"""Octets of Ethernet, IPv4 and UDP; the octets after them distinguish frames."""
 NUMBERED = 24
-"""Octets of the test payload that hold the frame's number."""
+"""Octets of the test payload with the frame's number."""
 
 SCRIPT = """
 set -u
@@ -55,7 +55,7 @@ killall tcpdump; sleep 1
 
 
 def single(plan: dict[str, Any]) -> dict[str, Any]:
-    """The Plan with its first way alone: the talker has one port, and what is below that is PRP's."""
+    """The Plan with its first path alone: the talker has one port, and PRP replaces the network below it."""
     plain = copy.deepcopy(plan)
     for stream in plain["streams"]:
         stream.pop("redundancy")
@@ -64,7 +64,7 @@ def single(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def script(plan: dict[str, Any], proto: int = 1) -> str:
-    """What the guest does."""
+    """The script of the guest."""
     losses = [fault["model"]["loss_ppm"] / 10_000 for fault in plan["faults"]]
     stream = plan["streams"][0]
     words = {
@@ -82,10 +82,10 @@ def script(plan: dict[str, Any], proto: int = 1) -> str:
 
 
 def run(plan: Plan, told: str | None = None) -> dict[str, Value]:
-    """What a guest finds, by the names of the case's quantities.
+    """The results of the guest, by the names of the case's quantities.
 
     Raises:
-        BackendError: it did not do what it was told.
+        BackendError: the guest did not complete the script.
     """
     guest = kernel.find()
     image, _ = initramfs.bake(guest, traffic.program(), device.module(guest))
@@ -111,7 +111,7 @@ def run(plan: Plan, told: str | None = None) -> dict[str, Value]:
 
 
 def _frames(capture: bytes) -> list[bytes]:
-    """By what tells them apart."""
+    """The frames by the octets that distinguish them."""
     if struct.unpack_from("<I", capture)[0] not in (0xA1B23C4D, 0xA1B2C3D4):
         raise BackendError("PRP: a capture cannot be read")
     found, at = [], 24

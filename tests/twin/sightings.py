@@ -1,4 +1,4 @@
-"""What a run shows, in the quantities' units."""
+"""The quantities of a run, in the units of the cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tsnbench.runs import Run
 
 
 def delays_us(run: Run, stream: str) -> list[float]:
-    """Of the frames that arrived."""
+    """Delays of the frames that arrived."""
     return [delay / 1e3 for delay in run.delay(stream).frames["delay_ns"].drop_nulls()]
 
 
@@ -27,13 +27,13 @@ def delay(stream: str, statistic: str) -> Callable[[Run], float]:
 
 
 def left(run: Run, tap: str) -> pl.DataFrame:
-    """Frames at a tap where they leave, in order of time."""
+    """The frames at a tap, in order of time."""
     seen = run.observations().filter((pl.col("tap") == tap) & pl.col("t_ns").is_not_null())
     return seen.sort("t_ns")
 
 
 def lost(stream: str) -> Callable[[Run], float]:
-    """Frames that were sent and did not arrive."""
+    """The number of frames that were sent and did not arrive."""
 
     def seen(run: Run) -> float:
         return float(run.delay(stream).missing)
@@ -42,7 +42,7 @@ def lost(stream: str) -> Callable[[Run], float]:
 
 
 def arrived(stream: str) -> Callable[[Run], float]:
-    """Frames that the listener got."""
+    """The number of frames that arrived at the listener."""
 
     def seen(run: Run) -> float:
         return float(len(delays_us(run, stream)))
@@ -51,7 +51,7 @@ def arrived(stream: str) -> Callable[[Run], float]:
 
 
 def dropped_at_talker(stream: str) -> Callable[[Run], float]:
-    """Frames that never left their talker's port."""
+    """The number of frames that never left their talker's port."""
 
     def seen(run: Run) -> float:
         counted = next(one for one in run.counters["streams"] if one["name"] == stream)

@@ -1,4 +1,4 @@
-"""Runs the cases: in the simulator, and on a kernel as far as that can run them today."""
+"""Runs the cases: in the simulator, and on a kernel if the kernel supports them."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from tsnbench.scenario import load_variants
 from twin.case import Case, Quantity, Value
 
 GUESTS = 2
-"""At most so many at a time."""
+"""The greatest number of guests at the same time."""
 Seen = Run | Mapping[str, Value]
-"""What a kernel left: a run folder, or the figures of an experiment in a guest of its own."""
+"""The result of a kernel: a run folder, or the figures of an experiment in a guest of its own."""
 
 
 @cache
 def planned(case: Case) -> dict[str, Plan]:
-    """By variant: its parameters' values."""
+    """Plans by variant, which is named by its parameters' values."""
     return {" ".join(one.variant.values()): make_plan(one) for one in load_variants(case.path)}
 
 
 @cache
 def refused(case: Case) -> str:
-    """Why a kernel cannot run it yet; empty where it can. A kernel that can more needs no change here."""
+    """The part that a kernel does not support yet; empty if it supports all, as a later kernel may."""
     if case.own:
         return ""
     for plan in planned(case).values():
@@ -48,17 +48,17 @@ def refused(case: Case) -> str:
 
 
 def simulated(case: Case, into: Path) -> dict[str, Run]:
-    """Every variant in the simulator."""
+    """Runs of every variant in the simulator."""
     return {
         name: plan.run(on=Simulation(), into=into / f"sim-{place}") for place, (name, plan) in _each(case)
     }
 
 
 def on_kernels(cases: Sequence[Case], folder: Path) -> dict[Case, Mapping[str, Seen] | BackendError]:
-    """Many cases, as many as possible in one guest, a guest for each core; a case that failed has its error.
+    """Many cases: as many as possible in one guest, one guest per core; a failed case has its error.
 
     Raises:
-        InputError: a kernel refuses a Plan.
+        InputError: a kernel does not support a Plan.
     """
     if why := unavailable():
         return dict.fromkeys(cases, BackendError(why))
@@ -104,7 +104,7 @@ def _attempt(experiment: Callable[[Plan], Mapping[str, Value]], plan: Plan) -> S
 def _note(
     found: dict[Case, dict[str, Seen] | BackendError], case: Case, name: str, one: Seen | BackendError
 ) -> None:
-    """A case with one variant that failed has failed."""
+    """Record a result; a case with one failed variant has failed."""
     before = found[case]
     if isinstance(one, BackendError):
         found[case] = one
@@ -118,22 +118,22 @@ def _each(case: Case) -> list[tuple[int, tuple[str, Plan]]]:
 
 @dataclass(frozen=True)
 class Found:
-    """One quantity, everywhere."""
+    """All values of one quantity."""
 
     quantity: Quantity
     closed: Value
     simulator: Value
     kernel: Value | None
-    """None where the kernel did not run it."""
+    """None if the kernel did not run the case."""
 
     @property
     def simulator_agrees(self) -> bool:
-        """With the closed form."""
+        """Whether the simulator agrees with the closed form."""
         return self.quantity.agrees(self.closed, self.simulator, kernel=False)
 
     @property
     def kernel_agrees(self) -> bool | None:
-        """With the closed form; None where it did not run."""
+        """Whether the kernel agrees with the closed form; none if it did not run the case."""
         if self.kernel is None:
             return None
         return self.quantity.agrees(self.closed, self.kernel, kernel=True)
@@ -161,12 +161,12 @@ def _seen(quantity: Quantity, found: Seen) -> Value:
     try:
         return quantity.seen(found)
     except (IndexError, StopIteration, ValueError):
-        # No frame to look at: a disagreement, too.
+        # Without any frame the quantity disagrees, too.
         return "nothing"
 
 
 def main() -> None:
-    """Every case's figures on stdout: for whoever writes one."""
+    """Print every case's figures, for authors of cases."""
     from twin.cases import CASES
 
     chosen = [case for case in CASES if not sys.argv[1:] or case.name in sys.argv[1:]]

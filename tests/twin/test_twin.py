@@ -1,4 +1,4 @@
-"""The twin suite: every case simulated against its closed form, the short ones on a guest's kernel too."""
+"""The twin suite: every case simulated against its closed form, short ones also on a guest's kernel."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def test_a_tolerance_has_a_reason() -> None:
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.case)
-def test_a_mistake_is_one(mutation: Mutation) -> None:
-    """Whether the case sees it takes a guest: ``twin_mutations.py``."""
+def test_every_mutation_changes_its_job(mutation: Mutation) -> None:
+    """Only the job is checked here: a run needs a guest, see ``twin/mutations.py``."""
     Mutant(case_of(mutation).dilate, mutation).job(plan_of(mutation))
 
 
-def test_every_case_that_a_kernel_runs_has_a_mistake_to_see() -> None:
+def test_every_case_that_a_kernel_runs_has_a_mutation() -> None:
     able = {case.name for case in CASES if not refused(case)}
     assert able - {"cbs-beside"} == {mutation.case for mutation in MUTATIONS} | {"prp"}

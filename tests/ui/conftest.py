@@ -38,7 +38,7 @@ class Server:
     def ask(
         self, method: str, path: str, body: bytes | None = None, known: bool = True, **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        """One request; paths go out as they are. ``if_match`` is the header ``if-match``."""
+        """Send one request; paths are sent unchanged. ``if_match`` is the header ``if-match``."""
         sent = {"host": f"127.0.0.1:{self.port}"}
         if method not in ("GET", "HEAD"):
             sent["origin"] = f"http://127.0.0.1:{self.port}"
@@ -85,6 +85,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def server(running: Server) -> Server:
-    """The server of this module, with its scenario as it was."""
+    """The server of this module, with its original scenario."""
     (running.folder / "two.yaml").write_text(SCENARIO)
     return running

@@ -1,4 +1,4 @@
-"""The list of runs shows no run greener than its verdict."""
+"""The list of runs shows no run in a better state than its verdict."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ WAIT_MS = 60_000
 
 @pytest.fixture(scope="module")
 def browser_page(running: Server) -> Iterator[tuple[Page, list[str], list[str]]]:
-    """A tab, what its console said, and where it asked."""
+    """A tab, the messages of its console, and the addresses of its requests."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page()
@@ -37,7 +37,7 @@ def browser_page(running: Server) -> Iterator[tuple[Page, list[str], list[str]]]
 
 @pytest.fixture
 def page(browser_page: tuple[Page, list[str], list[str]], server: Server) -> Iterator[Page]:
-    """The scenario ``two.yaml`` is open; at the end nothing failed and no other server was asked."""
+    """The scenario ``two.yaml`` is open; at the end there was no error and no request to other servers."""
     tab, said, asked = browser_page
     tab.reload()
     tab.get_by_role("button", name="two.yaml").click()
@@ -54,7 +54,7 @@ def test_a_mistake_is_shown_as_it_is_typed_and_found_by_a_click(page: Page) -> N
     expect(problem).to_contain_text("tow")
     problem.click()
     expect(page.locator("#text")).to_be_focused()
-    # The text field's own undo takes the edit back.
+    # The undo of the text field reverts the edit.
     page.keyboard.press("Control+z")
     expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
 
@@ -75,7 +75,7 @@ def test_a_run_is_started_and_its_verdict_links_to_report_and_replay(page: Page,
     run = page.locator("#runs li", has_text="runs/page:")
     expect(run).to_contain_text("ALL MET (PROVED)")
     assert run.get_by_role("link", name="replay").get_attribute("href") == "/api/replay/runs/page"
-    # The same again is a run of its own.
+    # A second start is a run of its own.
     page.keyboard.press("Control+Enter")
     expect(page.locator("#runs li", has_text="runs/page-2:")).to_be_visible(timeout=WAIT_MS)
 
@@ -99,7 +99,7 @@ def test_a_long_run_shows_how_far_it_is_and_is_stopped(page: Page, server: Serve
     expect(item).to_contain_text("% simulated", timeout=WAIT_MS)
     value = item.get_by_role("progressbar").evaluate("one => one.value")
     assert 0 < value < 1
-    # A reload loses nothing of it.
+    # A reload of the page keeps the progress.
     page.reload()
     expect(item).to_contain_text("% simulated", timeout=WAIT_MS)
     item.get_by_role("button", name="Stop").click()

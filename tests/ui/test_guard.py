@@ -1,4 +1,4 @@
-"""Who is answered, on every path; and that nothing outside of the folder is read or written."""
+"""Which requests are answered, on every path; and that no file outside of the folder is read or written."""
 
 from __future__ import annotations
 
@@ -117,12 +117,12 @@ def test_only_the_loopback_interface_listens(server: Server) -> None:
     assert server.address.startswith("http://127.0.0.1:")
     with socket.socket() as other:
         other.settimeout(5)
-        # Another address of this machine's loopback network: a server on all interfaces accepts it.
+        # Another address of this machine's loopback network, which a server on all interfaces would accept.
         with pytest.raises(ConnectionRefusedError):
             other.connect(("127.0.0.2", server.port))
 
 
-def test_problems_are_those_of_check(server: Server) -> None:
+def test_problems_are_those_of_the_command_check(server: Server) -> None:
     wrong = SCENARIO.replace("500 us", "500").replace("to: two", "to: tow")
     _, _, content = server.ask("POST", "/api/check/two.yaml", wrong.encode())
     found = json.loads(content)
@@ -134,7 +134,7 @@ def test_problems_are_those_of_check(server: Server) -> None:
     assert len(found["problems"]) >= 1
 
 
-def test_lists_have_what_the_folder_has(server: Server) -> None:
+def test_lists_name_the_files_of_the_folder(server: Server) -> None:
     command = [sys.executable, "-m", "tsnbench", "run", "two.yaml", "--into", "runs/a"]
     subprocess.run(command, cwd=server.folder, capture_output=True, check=True)
     found = json.loads(server.ask("GET", "/api/folder")[2])
@@ -151,7 +151,7 @@ def test_lists_have_what_the_folder_has(server: Server) -> None:
     rules = headers["content-security-policy"]
     assert rules.startswith("sandbox allow-scripts; default-src 'none'; script-src 'sha256-")
     assert "same-origin" not in rules
-    # A run that is not whole is refused with a reason, and the server goes on.
+    # The replay of an incomplete run is an error with a reason, and the server continues.
     (server.folder / "runs/a/plan.json").write_text("{}")
     status, _, content = server.ask("GET", "/api/replay/runs/a")
     assert (status, b"plan.json" in content) == (422, True)

@@ -1,4 +1,4 @@
-"""Runs that are started in the page are runs of the command line, and end with the server."""
+"""Runs that are started in the page are the same as on the command line, and end with the server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONG = SCENARIO.replace("duration: 5 ms", "duration: 20000 s")
 
 
 def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
-    """What the condition gives as soon as it holds."""
+    """The value of the condition as soon as it is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := condition():
@@ -60,7 +60,7 @@ def state(folder: Path) -> str:
     return found
 
 
-def test_a_run_is_that_of_the_command_line(server: Server) -> None:
+def test_a_run_is_the_same_as_on_the_command_line(server: Server) -> None:
     (server.folder / "two.yaml").write_text(SCENARIO.replace("500 us}", "500 us, requires: {delay: 1 ms}}"))
     begun = started(server)
     assert begun["command"] == "tsnbench run --keep-runs two.yaml"
@@ -153,7 +153,7 @@ def test_names_as_options_and_with_spaces_are_names(folder: Path) -> None:
     assert [state(path) for path in (folder / "runs").iterdir()] == ["interrupted"] * 2
 
 
-def test_no_more_than_some_run_at_once(folder: Path) -> None:
+def test_the_number_of_runs_at_once_is_limited(folder: Path) -> None:
     jobs = Jobs(folder)
     try:
         for _ in range(MOST_AT_ONCE):
@@ -196,7 +196,7 @@ def test_runs_end_with_the_server(folder: Path, how: signal.Signals) -> None:
 
 
 def _in(process: Path, folder: Path) -> bool:
-    """Whether this process works in the folder and still runs."""
+    """Whether this process runs in the folder."""
     try:
         return os.readlink(process / "cwd") == str(folder) and " Z " not in (process / "stat").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-//! Bounds of streams that answer others, by hand.
+//! Bounds of streams that answer others, computed by hand.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -35,8 +35,8 @@ fn an_answer_alone_is_as_fast_as_its_request() {
     }
 }
 
-/// The gates of n2 open for the answer at 500 us of each ms. It is there at 50 us and what the request took, whatever
-/// start and offset it has itself: it waits for the difference.
+/// The gates of n2 open for the answer at 500 us of each ms. The answer is in the queue 50 us after its
+/// request arrived, whatever start and offset its own stream has, and waits for the rest of the time.
 #[test]
 fn an_answer_is_released_when_its_request_says() {
     for (start_ns, own_start_ns) in [(0, 0), (0, 450_000), (200_000, 0), (200_000, 3_333_333)] {
@@ -51,7 +51,8 @@ fn an_answer_is_released_when_its_request_says() {
     }
 }
 
-/// Behind a request that may be 3 ms late, four answers may come at once: each of the others keeps the link busy.
+/// After a request that may be 3 ms late, four answers may be released at once: each of them delays a frame
+/// of another stream.
 #[test]
 fn late_requests_are_answered_together() {
     for (jitter_ns, together) in [(0, 1), (999_999, 2), (3_000_000, 4)] {
@@ -64,7 +65,7 @@ fn late_requests_are_answered_together() {
     }
 }
 
-/// A chain adds up: each answer is late by what all before it can be.
+/// Delays add up along a chain: an answer may be as late as all streams before it together.
 #[test]
 fn a_chain_is_late_by_all_before_it() {
     let mut net = asked();
@@ -77,10 +78,11 @@ fn a_chain_is_late_by_all_before_it() {
     *jitter_ns = 400_000;
     net.stream("beside", &[0, 1], 3, periodic(1_000_003, 0), frame(100));
     let found = bounds(&net.plan);
-    // Late by 1.2 ms: two of them at once, and one request, which is late by less than a period.
+    // An answer that is up to 1.2 ms late: two of its frames at once, and one frame of the request, which is
+    // late by less than a period.
     let waits = 3 * (BEFORE + 100 + AFTER) * 8_000;
     assert_eq!(flow(&found, "beside").release_upper_ps, Some(HOP + waits));
-    // With less than 1 ms in all, one of each.
+    // Late by less than 1 ms in total: one frame of each.
     net.plan.streams[0].pattern =
         Pattern::Periodic { period_ns: 1_000_000, offset_ns: 0, jitter_ns: 150_000 };
     let found = bounds(&net.plan);
@@ -88,7 +90,7 @@ fn a_chain_is_late_by_all_before_it() {
     assert_eq!(flow(&found, "beside").release_upper_ps, Some(HOP + waits));
 }
 
-/// A request that has no bound releases its answers at any time.
+/// If a request has no bound, its answers may be released at any time.
 #[test]
 fn without_a_bound_of_the_request_there_is_none() {
     let mut net = asked();

@@ -1,4 +1,5 @@
-//! Bounds of ports behind ATS schedulers: none exceeded, shaping for free, and the closed form of two streams.
+//! Bounds of ports behind ATS schedulers: no delay exceeds them, shaping is for free, and two streams have a
+//! closed form.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -8,8 +9,8 @@ use proptest::prelude::*;
 use tsn_bounds::bounds;
 use tsn_plan::{AtsGroup, AtsScheduler, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter};
 
-/// Puts a scheduler in front of every hop but the first, with the least that holds what a flow may release, times `more` / 4,
-/// and a group for every port and class by which they come.
+/// Adds a scheduler before every hop but the first one, and a group for every port and class of arrival. The
+/// rate and the burst are the least that a flow's releases need, times `more` / 4.
 fn shape(plan: &mut Plan, more: u64) {
     let mut tables: Vec<Policing> =
         (0..plan.nodes.len() as u32).map(|node| Policing { node, ..Policing::default() }).collect();
@@ -66,7 +67,7 @@ fn shape(plan: &mut Plan, more: u64) {
     plan.policing = tables.into_iter().filter(|table| !table.filters.is_empty()).collect();
 }
 
-/// Longest delay of each stream and listener from its nominal release on, in ns.
+/// The longest delay of each stream and listener in ns, from its nominal release on.
 fn longest(plan: &Plan) -> Vec<(String, String, i64, u64)> {
     let mut tapped = plan.clone();
     tapped.taps.clear();
@@ -90,7 +91,7 @@ fn longest(plan: &Plan) -> Vec<(String, String, i64, u64)> {
     for (number, node, tap) in ends {
         let stream = &plan.streams[number];
         let Pattern::Periodic { period_ns, offset_ns, .. } = stream.pattern else { continue };
-        // Frames of one unit: only where a unit is one frame is the sequence number the unit's.
+        // Only where a data unit is one frame, the sequence number is that of the unit.
         let Size::Frame { .. } = stream.size else { continue };
         let seen: Vec<i64> = sightings
             .iter()
@@ -105,7 +106,8 @@ fn longest(plan: &Plan) -> Vec<(String, String, i64, u64)> {
     found
 }
 
-/// Only what ATS is for: no gates, no CBS, no limits; periodic flows; and, with `tight`, all released at once.
+/// Removes everything but the input of ATS: no gates, no CBS, no limits, only periodic flows; with `at_once`,
+/// all are released at once.
 fn tame(plan: &mut Plan, at_once: bool) {
     for port in &mut plan.ports {
         port.gates = None;
@@ -124,8 +126,8 @@ fn tame(plan: &mut Plan, at_once: bool) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
 
-    /// With the least that holds each flow, every flow keeps its bound, and that is none other than without shaping at the
-    /// first port (shaping is for free).
+    /// With the least rate and burst that hold each flow, every flow keeps its bound, and at the first port
+    /// the bound is the same as without shaping (shaping is for free).
     #[test]
     fn no_frame_exceeds_its_bound(mut plan in random::plan(), at_once in any::<bool>(), more in 4..8u64) {
         tame(&mut plan, at_once);
@@ -145,16 +147,17 @@ proptest! {
         }
     }
 
-    /// Over one queue and one group the worst delay from the release to eligibility is the worst delay of the queue.
+    /// Over one queue and one group, the worst delay from the release to eligibility is the worst delay of
+    /// the queue.
     #[test]
     fn shaping_is_for_free(
         sizes in prop::collection::vec((64..1_523u32, 100_000..400_000u64, 0..50_000u64), 1..6),
         cross in 64..1_523u32,
     ) {
-        // One bridge: talker and its queue, a scheduler group, a queue that nobody else uses.
+        // One bridge: a talker with its queue, a scheduler group, and a queue without other streams.
         let mut net = Net::new(4_000_000);
         let line = net.line(3, 1_000, 100_000_000, 0);
-        // Behind the scheduler the link is so fast that only frames before it delay one.
+        // The link behind the scheduler is so fast that only earlier frames delay a frame.
         for port in 2..4 {
             net.plan.ports[port].rate_bps = 100_000_000_000;
         }
@@ -166,11 +169,11 @@ proptest! {
         shape(&mut shaped, 4);
         let (free, waiting) = (longest(&net.plan), longest(&shaped));
         let most = |found: &[(String, String, i64, u64)]| found.iter().map(|one| one.2).max().unwrap_or(0);
-        // Frames that become eligible together still leave one after another.
+        // Frames that become eligible together leave one after another.
         let together: i64 = sizes.iter().map(|(octets, ..)| i64::from((octets + 20) * 8 / 100 + 1)).sum();
         let (before, after) = (most(&free), most(&waiting));
         let found: Option<Vec<i64>> = bounds(&net.plan).flows.iter().filter(|flow| flow.stream != "cross").map(|flow| flow.release_upper_ps).collect();
-        // Where more comes than the first link carries, there is nothing to compare.
+        // If more arrives than the first link carries, there is no bound to compare.
         let Some(bound) = found.and_then(|found| found.into_iter().max()) else { return Ok(()) };
         let bound = bound / 1_000;
         prop_assert!(after <= bound + together + 1, "{after} ns with shaping, {before} without, bound {bound}");
@@ -192,14 +195,16 @@ fn two_streams_have_the_delay_of_their_queue_and_of_their_meeting() {
     let found = bounds(&net.plan);
     let one = 1_238 * 8_000;
     for flow in &found.flows {
-        // Its own link, the bridge, the other stream's frame with its gap, its own.
+        // The sum: the frame on its own link, the bridge, the other stream's frame with its gap, the frame on
+        // the last link.
         assert_eq!(flow.release_upper_ps, Some(one + 1_000_000 + 10_000_000 + one), "{}", flow.stream);
         assert_eq!(flow.upper_ps, Some(one + 1_000_000 + 10_000_000 + one - 64_000), "{}", flow.stream);
     }
-    // What waits for a scheduler is not in the queue yet.
+    // A frame that waits for a scheduler is not yet in the queue.
     let queue = found.ports.iter().find(|port| port.port == "bridge -> end").unwrap().classes[0].clone();
     assert_eq!((queue.backlog_frames, queue.reason), (None, Some(tsn_bounds::Reason::Held)));
-    // Stamped at its end when it leaves the talker, and at its begin when it comes to the listener.
+    // The stamp is at the frame's end when it leaves the talker, and at its begin when it arrives at the
+    // listener.
     let mut stamped = net.plan.clone();
     for (port, stage, point) in [(0, Stage::Tx, Point::End), (5, Stage::Rx, Point::Start)] {
         let name = format!("{stage:?}");
@@ -236,7 +241,8 @@ fn what_becomes_eligible_together_waits_for_each_other() {
     for name in ["one", "two"] {
         net.stream(name, &line, 5, periodic(100_000, 0), frame(1_230));
     }
-    // Over the link they come one after another, and without schedulers neither waits behind it.
+    // The frames arrive over the link one after another, so without schedulers neither of them waits behind
+    // it.
     let alone = 1_238 * 8_000;
     assert_eq!(bounds(&net.plan).flows[0].hops[1].upper_ps, Some(alone));
     shape(&mut net.plan, 4);
@@ -252,7 +258,8 @@ fn copies_keep_their_bounds_between_where_they_part_and_meet() {
     assert!(
         everywhere.flows.iter().all(|flow| flow.release_reason == Some(tsn_bounds::Reason::ShapedCopies))
     );
-    // Schedulers at the bridges in the middle, where a copy comes by one path and keeps its tag.
+    // The schedulers are at the middle bridges, where a member stream arrives over one path and keeps its
+    // tag.
     plan.policing.retain(|policing| [2, 3].contains(&policing.node));
     let found = bounds(&plan).flows[0].release_upper_ps.unwrap();
     assert!(found >= plain);
@@ -266,7 +273,8 @@ fn copies_keep_their_bounds_between_where_they_part_and_meet() {
     assert!(worst * 1_000 <= found as i64 && worst > 10_000, "{worst} {found}");
 }
 
-/// 10,000 bit every 100 us or 300 us, up to 50 us late: rates and bursts that hold that, and one bit less.
+/// 10,000 bit every 100 us or 300 us, up to 50 us late: the least rates and bursts that suffice, and one bit
+/// less.
 #[test]
 fn a_scheduler_lets_pass_what_keeps_its_rate_and_burst() {
     let bounded = |period_ns: u64, cir_bps: u64, cbs_bits: u64| {
@@ -288,7 +296,8 @@ fn a_scheduler_lets_pass_what_keeps_its_rate_and_burst() {
     assert!(!bounded(300_000, 33_333_334, 11_666));
 }
 
-/// What one scheduler has let pass, the next one does, if it has as high a rate and as large a burst.
+/// A stream that passed one scheduler passes the next one, too, if its rate and its burst are at least as
+/// high.
 #[test]
 fn a_scheduler_behind_another_one_has_to_hold_no_less() {
     let bounded = |cir_bps: u64, cbs_bits: u64| {
@@ -305,7 +314,7 @@ fn a_scheduler_behind_another_one_has_to_hold_no_less() {
     assert!(!bounded(99_999_999, 20_000) && !bounded(200_000_000, 9_999));
 }
 
-/// Where paths meet, and where a copy gets its tag.
+/// Nodes at which paths merge, or at which a member stream gets its tag.
 #[test]
 fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
     let shaped = |node: u32, tagged: bool| {
@@ -316,7 +325,7 @@ fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
         plan.policing.retain(|policing| policing.node == node);
         bounds(&plan).flows[0].release_reason == Some(tsn_bounds::Reason::ShapedCopies)
     };
-    // Parting in node 1, by nodes 2 and 3, meeting in node 4.
+    // The paths part at node 1, pass nodes 2 and 3, and merge at node 4.
     assert_eq!([1, 2, 3, 4].map(|node| shaped(node, true)), [true, false, false, true]);
     assert_eq!([1, 2, 3, 4].map(|node| shaped(node, false)), [false, false, false, true]);
 }

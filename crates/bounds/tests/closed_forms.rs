@@ -1,4 +1,4 @@
-//! Bounds whose value is known from arithmetic.
+//! Bounds whose values follow from arithmetic.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -11,10 +11,10 @@ fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
     bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
 }
 
-/// A period that no schedule's cycle divides: it meets the windows at all phases.
+/// A period that does not divide any schedule's cycle, so that frames arrive at all phases of the windows.
 const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
 
-/// What a frame costs a gigabit link, in ps.
+/// The time of a frame with preamble and gap on a gigabit link, in ps.
 fn wire(octets: i64) -> i64 {
     (octets + BEFORE + AFTER) * 8_000
 }
@@ -52,7 +52,7 @@ fn mixed_rates_and_what_a_stamp_means() {
     let lone = bounds(&net.plan).flows[0].clone();
     let exact = 100 * 80_000 + 7_000 + 2_000_000 + 108 * 8_000 + 9_000;
     assert_eq!((lone.upper_ps, lone.lower_ps), (Some(exact), exact));
-    // Hardware stamps at both ends: without the frame's octets on the last link.
+    // Hardware stamps at both ends leave out the frame's octets on the last link.
     let rx = net.port(c, b);
     net.tap(rx, tsn_plan::Stage::Rx, tsn_plan::Point::Start);
     let stamped = bounds(&net.plan).flows[0].clone();
@@ -60,7 +60,8 @@ fn mixed_rates_and_what_a_stamp_means() {
     assert_eq!(stamped.release_upper_ps, lone.release_upper_ps);
 }
 
-/// One frame of a lower class may be in the way at every hop after the first, where the delay does not count it.
+/// At every hop after the first, one frame of a lower class may be in transmission; the delay does not count
+/// the first hop.
 #[test]
 fn one_blocking_frame_per_hop() {
     for hops in 1..5_u32 {
@@ -80,7 +81,7 @@ fn one_blocking_frame_per_hop() {
     }
 }
 
-/// Flows of one class that meet at a port: the last one waits for all others.
+/// Flows of one class that meet at a port: the last frame waits for all others.
 #[test]
 fn simultaneous_frames_wait_for_each_other() {
     let mut net = Net::new(1_000_000);
@@ -96,13 +97,13 @@ fn simultaneous_frames_wait_for_each_other() {
     let found = bounds(&net.plan);
     let exact = 488 * 8_000 * 2 - 64_000 + 3 * wire(480);
     assert!(found.flows.iter().all(|flow| flow.upper_ps == Some(exact)));
-    // All four are at the bridge at once: the simulator reaches the bound.
+    // All four frames are at the bridge at once, so the simulator reaches the bound.
     let (sightings, _) = run(&net.plan);
     let most = (0..4).flat_map(|n| delays(&sightings, (2 * n, 2 * n + 1), u32::from(n))).max();
     assert_eq!(most, Some(exact / 1_000));
 }
 
-/// Frames that come over one link come one after another: behind a link of the same rate nobody waits.
+/// Frames over one link arrive one after another, so they do not wait before a link of the same rate.
 #[test]
 fn a_link_shapes_what_comes_over_it() {
     let mut net = Net::new(1_000_000);
@@ -118,7 +119,7 @@ fn a_link_shapes_what_comes_over_it() {
     }
 }
 
-/// Data units of several frames: the last frame waits for the others in the talker, and no more behind it.
+/// Data units of several frames: the last frame waits for the others at the talker, and not after that.
 #[test]
 fn data_units_are_bursts() {
     let mut net = Net::new(10_000_000);
@@ -131,7 +132,7 @@ fn data_units_are_bursts() {
     assert_eq!(video.hops[1].upper_ps, Some(1_054 * 8_000));
 }
 
-/// A port that is asked for more than it has: no bound, and the reason in numbers.
+/// A port whose streams need more than its rate has no bound, and the reason has the numbers.
 #[test]
 fn overload_has_a_reason() {
     let mut net = Net::new(1_000_000);
@@ -142,11 +143,11 @@ fn overload_has_a_reason() {
     let reason = flow(&found, "a").release_reason.as_ref().unwrap().to_string();
     assert_eq!(reason, "200000000 bit/s may arrive, the class is guaranteed 100000000 bit/s");
     assert_eq!(found.ports[0].classes[0].backlog_octets, None);
-    // From its first bit out on, nothing is in the way any more.
+    // After the first bit has left, no other frame delays the rest.
     assert_eq!(flow(&found, "a").upper_ps, Some(1_238 * 80_000 - 640_000));
 }
 
-/// A class above without a limit leaves nothing for sure.
+/// A higher class without a limit guarantees nothing to the classes below.
 #[test]
 fn an_unlimited_higher_class_has_a_reason() {
     let mut net = Net::new(1_000_000);
@@ -160,7 +161,8 @@ fn an_unlimited_higher_class_has_a_reason() {
     assert_eq!(reason, "high shares the class and may release any amount at once");
 }
 
-/// De Azua & Boyer 2014: a frame of class A waits at most for one lower frame; a burst is served at the idle slope.
+/// De Azua & Boyer 2014: a frame of class A waits for at most one lower frame; a burst is served at the idle
+/// slope.
 #[test]
 fn credit_based_shaper_of_class_a() {
     let shaped = |flows: u32| {
@@ -180,12 +182,13 @@ fn credit_based_shaper_of_class_a() {
     };
     let last_bit = 1_238 * 8_000;
     assert_eq!(shaped(1), wire(1_522) + last_bit);
-    // The second of two: 10 000 bit at 200 Mbit/s after the first one, if nothing else counted.
+    // The second of two frames leaves 10 000 bit at 200 Mbit/s after the first one, without other delays.
     assert_eq!(shaped(2), wire(1_522) + 50_000_000 + last_bit);
     assert_eq!(shaped(4), wire(1_522) + 3 * 25_000_000 + last_bit);
 }
 
-/// EnGINE eq. 5 and 6: class B waits for a lower frame, the credit that A gathers meanwhile, and a frame of A.
+/// EnGINE eq. 5 and 6: class B waits for a lower frame, for the credit that A gathers meanwhile, and for a
+/// frame of A.
 #[test]
 fn credit_based_shaper_of_class_b() {
     let mut net = Net::new(1_000_000);
@@ -197,19 +200,21 @@ fn credit_based_shaper_of_class_b() {
     port.classes[3].cbs = Some(cbs(100_000_000, GIGABIT as i64, 1_234, -9_000));
     port.classes[2].cbs = Some(cbs(100_000_000, GIGABIT as i64, 2_371, -9_000));
     let found = bounds(&net.plan);
-    // A's arrivals end the wait here before A's reservation would: one frame of A, not the credit's share of more.
+    // A's arrivals end the wait before A's reservation would: one frame of A counts, and no larger share from
+    // A's credit.
     assert_eq!(flow(&found, "b").hops[0].upper_ps, Some(wire(1_522) + wire(1_230) + 1_238 * 8_000));
-    // What the reservation alone says, if A may send any time: 12 336 / 0.9 + 10 000 bit.
+    // The bound from the reservation alone, if A may send at any time: 12 336 / 0.9 + 10 000 bit.
     net.plan.streams[0].pattern = Pattern::Saturating { backlog: 1 };
     let found = bounds(&net.plan);
     assert_eq!(flow(&found, "b").hops[0].upper_ps, Some(13_706_667 + 10_000_000 + 1_238 * 8_000));
-    // And what is below both shapers still has its bound.
+    // A class below both shapers still has its bound.
     net.stream("c", &path, 1, periodic(1_000_000, 0), frame(100));
     let found = bounds(&net.plan);
     assert!(flow(&found, "c").release_upper_ps.is_some());
 }
 
-/// One window per cycle, alone on the port: who just missed the last moment to start waits until the next one.
+/// One window per cycle without other classes: a frame that just missed the last time to start waits for the
+/// next window.
 #[test]
 fn one_window_per_cycle() {
     let gated = |octets: u32, window: u64, flows: u32| {
@@ -224,19 +229,20 @@ fn one_window_per_cycle() {
     let cycle = 100_000_000;
     for octets in [64, 500, 1_522_u32] {
         let last_bit = i64::from(octets + 8) * 8_000;
-        // It may start until the window's end less its length: from then to the next opening is the cycle less that.
+        // The frame may start until its length before the window's end. Then the next opening is a cycle less
+        // this time away.
         let slack = 50_000_000 - last_bit;
         assert_eq!(gated(octets, 50_000, 1), Some(cycle - slack + last_bit), "{octets}");
     }
-    // Exactly one frame fits: every cycle serves one, and the third of three needs three openings.
+    // Exactly one frame fits: every cycle serves one, so the third of three frames needs three openings.
     let last_bit = 1_530 * 8_000;
     assert_eq!(gated(1_522, 12_240, 1), Some(cycle + last_bit));
     assert_eq!(gated(1_522, 12_240, 3), Some(3 * cycle + last_bit));
-    // One bit less: dropped.
+    // The window is one bit too short, so frames are dropped.
     assert_eq!(gated(1_522, 12_239, 1), None);
 }
 
-/// A lower class that may send until the window opens: its inter-frame gap takes the place of the frame's start.
+/// A lower class may send until the window opens: its inter-frame gap takes the time for the frame's start.
 #[test]
 fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     let gated = |window: u64| {
@@ -253,8 +259,8 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     assert_eq!(gated(12_336), (Some(100_000_000 + 1_530 * 8_000), None));
 }
 
-/// The class's own frame fills its window; its inter-frame gap reaches into the next one, 60 ns later, which then is too
-/// short: the second of two frames waits for the next cycle, as it does in the simulator.
+/// The class's own frame fills its window, and its inter-frame gap reaches into the next window, 60 ns later.
+/// So that window is too short, and the second of two frames waits for the next cycle, as in the simulator.
 #[test]
 fn the_gap_of_the_window_before_counts_too() {
     let second = |pause: u64| {
@@ -272,13 +278,15 @@ fn the_gap_of_the_window_before_counts_too() {
         (bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap(), delays(&sightings, (send, rx), 1)[0] * 1_000)
     };
     let last_bit = 1_530 * 8_000;
-    // Missed the last moment of the one sure window, 100 us before: the first and the second opening after it.
+    // The frame missed the last start in the one guaranteed window, 100 us before: the first and the second
+    // opening after it.
     assert_eq!(second(60), (200_000_000 + last_bit, 100_000_000 + last_bit));
-    // With room for the gap, both windows count; the worst is to miss the second one.
+    // With room for the gap both windows count; the worst case is a frame that misses the second one.
     assert_eq!(second(96), (100_000_000 + last_bit, 12_336_000 + last_bit));
 }
 
-/// A talker that knows its window waits for nothing, and one that knows to be late waits for what is left of the cycle.
+/// A talker whose releases meet the window does not wait; a talker whose releases are late waits for the rest
+/// of the cycle.
 #[test]
 fn a_scheduled_stream_meets_its_window() {
     let last_bit = 1_238 * 8_000;
@@ -288,7 +296,7 @@ fn a_scheduled_stream_meets_its_window() {
         let pattern = Pattern::Periodic { period_ns: 1_000_000, offset_ns, jitter_ns };
         net.stream("s", &path, 7, pattern, frame(1_230));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
-        // The first bridge's window opens when the frame is there: last bit in, propagation, processing.
+        // The first bridge's window opens when the frame is in the queue: last bit, propagation, processing.
         let there = (last_bit + 5_000 + 1_000_000) / 1_000 + 1;
         let lists = [(base, 0), (base + there, 1)];
         for (base, port) in lists {
@@ -301,12 +309,12 @@ fn a_scheduled_stream_meets_its_window() {
         let wait = |hop: usize| flow.hops[hop].upper_ps.unwrap() - last_bit - 5_000;
         (wait(0), wait(1))
     };
-    // In time: nothing but the nanosecond that the second window is later than the frame, rounded up.
+    // In time: the only wait is the nanosecond by which the second window opens later, due to rounding up.
     assert_eq!(waits(&scheduled(100_000, 0, 100_000)), (0, 1_000));
-    // One jittered up to 5 us, in a window that has room for it.
+    // A jitter of up to 5 us, in a window with room for it.
     let (first, second) = waits(&scheduled(100_000, 5_000, 100_000));
     assert!(first <= 5_000_000 / 16 + 1 && second < 400_000, "{first} {second}");
-    // 1 us before its window; and 1 us after the last moment to start in it: the rest of 500 us.
+    // 1 us before the window; and 1 us after the last time to start in it: the rest of 500 us.
     assert_eq!(waits(&scheduled(99_000, 0, 100_000)).0, 1_000_000);
     let missed = 20_000_000 - last_bit + 1_000_000;
     let offset = 100_000 + missed as u64 / 1_000 + 1;
@@ -314,7 +322,7 @@ fn a_scheduled_stream_meets_its_window() {
     assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
 }
 
-/// A lower class that is open in the same window may have begun just before.
+/// A frame of a lower class that is open in the same window may have begun just before.
 #[test]
 fn a_scheduled_stream_may_find_a_lower_frame_in_its_window() {
     let wait = |lower: u8| {
@@ -328,8 +336,8 @@ fn a_scheduled_stream_may_find_a_lower_frame_in_its_window() {
     assert_eq!([wait(0x01), wait(0x00)], [wire(1_522), 0]);
 }
 
-/// Two of three releases meet an open gate, the third waits for 50 us: so frames are 100 us apart at the next port, where
-/// each takes 120 us.
+/// Two of three releases meet an open gate, the third one waits for 50 us. So frames are 100 us apart at the
+/// next port, where each takes 120 us.
 #[test]
 fn the_least_wait_for_a_gate_is_that_of_any_release() {
     let mut net = Net::new(10_000_000);
@@ -344,8 +352,8 @@ fn the_least_wait_for_a_gate_is_that_of_any_release() {
     assert_eq!(hops[1].upper_ps, Some(20_000_000 + 10 * last_bit));
 }
 
-/// Behind a circle, a port that adds nothing passes on jitter that has grown: whichever of its ports is analysed first,
-/// the one behind it counts all of that.
+/// Behind a ring, a port without a delay of its own passes on jitter that has grown in the ring. The port
+/// behind it counts all of the jitter, in whatever order the ports are analysed.
 #[test]
 fn the_order_of_ports_does_not_matter() {
     let last_hop = |behind_first: bool, size: u32| {
@@ -379,8 +387,8 @@ fn the_order_of_ports_does_not_matter() {
     }
 }
 
-/// An express frame and the frame that it cut 64 octets before its end leave one right after the other: at the next
-/// port, where both are of one class, one waits for nearly all of the other.
+/// An express frame cuts another frame 64 octets before its end, and both leave directly one after the other.
+/// At the next port, where both have the same class, one waits for nearly all of the other.
 #[test]
 fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
     let mut net = Net::new(1_000_000);
@@ -401,7 +409,7 @@ fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
     assert!(seen > upper - 1_000_000 && seen <= upper, "{seen} of {upper}");
 }
 
-/// A preemptable frame may still be there when its own gate has closed, as long as it cannot be cut.
+/// A preemptable frame that cannot be cut may still be in transmission when its own gate has closed.
 #[test]
 fn an_interrupted_frame_may_run_into_an_express_window() {
     let express = |preemptable: bool| {
@@ -417,12 +425,12 @@ fn an_interrupted_frame_may_run_into_an_express_window() {
     };
     let last_bit = 488 * 8_000;
     assert_eq!(express(false), 50_000_000 + 2 * last_bit);
-    // Once before the window is missed, and once when the next one opens.
+    // One such frame before the window is missed, and one when the next window opens.
     assert_eq!(express(true), 50_000_000 + 2 * last_bit + 2 * wire(123));
 }
 
-/// Express frames while a window opens push what is left of a lower frame farther into it, so they count though they
-/// are over by the time at which that frame alone would be.
+/// Express frames during the opening of a window move the rest of a lower frame farther into the window. So
+/// they count even if they end before the lower frame alone would.
 #[test]
 fn express_frames_push_others_into_a_window() {
     let middle = |express: bool| {
@@ -437,11 +445,11 @@ fn express_frames_push_others_into_a_window() {
         net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
         bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
     };
-    // Before it begins, and while it passes.
+    // Express frames before the lower frame begins, and during its transmission.
     assert!(middle(true) - middle(false) >= 2 * (84 + 24) * 8_000);
 }
 
-/// What a higher class had to keep while its gate was closed goes first when it opens.
+/// Frames of a higher class that waited for their gate leave first when it opens.
 #[test]
 fn what_waited_above_goes_first() {
     let mut net = Net::new(1_000_000);
@@ -458,7 +466,7 @@ fn what_waited_above_goes_first() {
     assert!(seen <= upper, "{seen} of {upper}");
 }
 
-/// Times as far apart as a Plan may have them: the schedule is given up, not the sums.
+/// Times at the limits of a Plan: the analysis ignores the schedule, and no sum overflows.
 #[test]
 fn schedules_of_any_size_are_survived() {
     let day = 86_400_000_000_000;
@@ -480,7 +488,7 @@ fn schedules_of_any_size_are_survived() {
     }
 }
 
-/// Of a class's flows, those whose windows of arrival do not meet do not wait for each other.
+/// Flows of one class whose windows of arrival do not overlap do not wait for each other.
 #[test]
 fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
     let mut net = Net::new(10_000_000);
@@ -492,12 +500,12 @@ fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
     let found = bounds(&net.plan);
     let wait = |name: &str| flow(&found, name).hops[0].upper_ps.unwrap() - 988 * 8_000;
     assert_eq!([wait("s1"), wait("s2"), wait("s4")], [8_000_000, 8_000_000, 0]);
-    // This one finds its gate closed, and is in front of the first one when it opens.
+    // This frame finds its gate closed, and is before the first one in the queue when the gate opens.
     assert_eq!([wait("s3"), wait("s0")], [940_000_000, 8_000_000]);
 }
 
-/// A lower class that is always open may have begun within the window, just before: its frame first, then the rest of
-/// the cycle, and once more a lower frame that began before the gate opened.
+/// A frame of a lower class that is always open may have begun within the window, just before. The worst case
+/// is this frame, the rest of the cycle, and another lower frame that began before the gate opened.
 #[test]
 fn who_comes_within_a_window_may_find_a_lower_frame_there() {
     let mut net = Net::new(1_000_000);
@@ -511,7 +519,7 @@ fn who_comes_within_a_window_may_find_a_lower_frame_there() {
     assert_eq!(bounds(&net.plan).flows[0].hops[0].upper_ps, Some(upper));
 }
 
-/// Streams that feed each other's ports in a ring: bounded when the load is low, and said why not when it is high.
+/// Streams around a ring that feed each other's ports have bounds at low load, and a reason at high load.
 #[test]
 fn a_ring_finds_its_fixed_point_or_says_so() {
     let ring = |octets: u32| {
@@ -533,8 +541,8 @@ fn a_ring_finds_its_fixed_point_or_says_so() {
     assert!(heavy.reason.is_some());
 }
 
-/// OCORA 3.2.2: an express frame waits for 123 octets that cannot be cut, with what they cost on the wire; where lower
-/// frames are shorter, for one of those.
+/// OCORA 3.2.2: an express frame waits for 123 octets that cannot be cut, with their overhead on the wire; if
+/// lower frames are shorter, for one such frame.
 #[test]
 fn an_express_frame_waits_for_what_cannot_be_cut() {
     for (low, wait) in [(FULL, 123), (124, 123), (123, 123), (100, 100)] {
@@ -551,7 +559,7 @@ fn an_express_frame_waits_for_what_cannot_be_cut() {
     }
 }
 
-/// Every express frame costs the one that it interrupts 24 octets more: preamble, check sequence and gap.
+/// Every express frame adds 24 octets to the frame that it interrupts: preamble, check sequence and gap.
 #[test]
 fn an_interrupted_frame_pays_for_its_parts() {
     let interrupted = |low: u32, express: u32| {
@@ -574,11 +582,11 @@ fn an_interrupted_frame_pays_for_its_parts() {
         assert_eq!((hop, stamped), (all, all - BEFORE * 8_000), "{express}");
         assert_eq!(seen, stamped, "reached, {express}");
     }
-    // Too short to be cut: express frames go before it, or wait.
+    // The frame is too short to be cut, so express frames leave before it, or wait.
     assert_eq!(interrupted(123, 2).0, 2 * wire(64) + 131 * 8_000);
 }
 
-/// An express class with a lower number than a preemptable one goes first all the same.
+/// An express class with a lower number than a preemptable class still leaves first.
 #[test]
 fn express_goes_before_higher_numbers() {
     let mut net = Net::new(1_000_000);
@@ -589,7 +597,7 @@ fn express_goes_before_higher_numbers() {
     assert_eq!(flow(&bounds(&net.plan), "express").hops[0].upper_ps, Some(wire(123) + 72 * 8_000));
 }
 
-/// Two paths of different rates, and a stream that meets the survivors behind them.
+/// Two paths of different rates, and a stream that meets the merged stream behind them.
 fn two_paths(times_counted: impl FnOnce(&mut tsn_plan::Stream)) -> Bounds {
     use tsn_plan::{Destination, Merge, Redundancy, Route};
     let mut net = Net::new(20_000_000);
@@ -628,7 +636,7 @@ fn the_slowest_of_several_paths_counts_with_its_tag() {
     let one = flow(&found, "s");
     assert_eq!(one.release_upper_ps, Some(fast + slow + fast));
     assert_eq!(one.release_lower_ps, fast + (1_000 + BEFORE) * 8_000 + fast);
-    // The recovery lets one of each pass: nothing ever waits behind it but the frame itself.
+    // The recovery function passes one frame of each number, so no other frame ever waits behind it.
     assert_eq!(found.ports[3].classes[0].backlog_frames, Some(1));
 }
 
@@ -653,7 +661,7 @@ fn copies_that_may_all_go_on_are_counted_as_often() {
     assert!(twice(in_turn(5_000_001)), "for a nanosecond both forward");
 }
 
-/// A babbling talker adds its babble's rate to its own.
+/// The rate of a babbling talker is the sum of its own rate and that of the babble.
 #[test]
 fn a_babbling_talker_counts_with_all_that_it_sends() {
     let babbling = |every_ns| {
@@ -670,7 +678,7 @@ fn a_babbling_talker_counts_with_all_that_it_sends() {
     assert_eq!(babbling(100_000), (None, Some(why.into())));
 }
 
-/// Neither PTP's frames nor gates that drift are in the analysis, so it claims nothing.
+/// The analysis covers neither PTP frames nor gates that drift, so it gives no bound.
 #[test]
 fn clocks_leave_no_bound() {
     let mut net = Net::new(1_000_000);
@@ -697,7 +705,7 @@ fn clocks_leave_no_bound() {
     assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
 }
 
-/// Lists that change, begin late or let frames run over their end, and credit that runs while gates are closed.
+/// Gate lists that change, begin late or let frames overrun, and credit that changes while gates are closed.
 #[test]
 fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
     let bounded = |alter: &dyn Fn(&mut tsn_plan::Port)| {
@@ -721,7 +729,8 @@ fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
     assert!(!bounded(&|port| port.classes[7].cbs.as_mut().unwrap().runs_while_closed = true));
 }
 
-/// A link brings frames back to back, a bridge adds a tag to each, and the next link of the same rate cannot keep up.
+/// Frames arrive back to back over a link, a bridge adds a tag to each, and the next link of the same rate is
+/// overloaded.
 #[test]
 fn what_a_link_brings_is_more_with_a_tag() {
     let mut plan = common::wrong::two_paths([GIGABIT; 2], &[]);

@@ -1,4 +1,5 @@
-//! Bounds of frames whose queues stream gates choose in turn: when each turn's window ends is known from arithmetic.
+//! Bounds of frames whose queue a stream gate selects in turn: the end of each turn's window follows from
+//! arithmetic.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -14,14 +15,15 @@ use tsn_plan::{
 const TURN: u64 = 100_000;
 /// A frame of 1,000 octets: 8,160 bit on the wire.
 const OCTETS: u32 = 1_000;
-/// From the `tx` stamp to the last bit at the first bridge: the frame, and 5 ns of cable.
+/// From the `tx` stamp to the last bit at the first bridge: the frame and 5 ns of cable.
 const FIRST_LINK: i64 = 8_000_000 + 5_000;
-/// The window of a turn begins at 102 us at the first bridge (last arrival, 2 us of processing) and at 205 us at the
-/// second one, whose stream gate changes at 202,006 ns: the last bit is there at 202,005 ns. So the last bit is at the
-/// listener at 305,005 ns.
+/// The window of a turn begins at 102 us at the first bridge (last arrival, and 2 us of processing). It
+/// begins at 205 us at the second bridge, whose stream gate changes at 202,006 ns, as the last bit arrives at
+/// 202,005 ns. So the last bit arrives at the listener at 305,005 ns.
 const LAST_BIT: i64 = 305_000_000 + 5_000;
 
-/// A filter and a gate for every frame of the streams: queue 6 in the first turn of a cycle, queue 7 in the second.
+/// A filter and a stream gate for all frames of the streams: queue 6 in the first turn of a cycle, queue 7 in
+/// the second.
 fn turns(node: u32, base_time_ns: i64, streams: &[u32]) -> Policing {
     let entry = |ipv| StreamGateEntry { open: true, ipv: Some(ipv), interval_ns: TURN, octets_max: None };
     let gate = StreamGate {
@@ -45,13 +47,13 @@ fn turns(node: u32, base_time_ns: i64, streams: &[u32]) -> Policing {
     Policing { node, filters: vec![filter], gates: vec![gate], ..Policing::default() }
 }
 
-/// Talker n0, bridges n1 and n2, listener n3. While one queue fills, the other one is sent.
+/// Talker n0, bridges n1 and n2, listener n3. While one queue is filled, the other one is sent.
 fn line() -> Net {
     let mut net = Net::new(2_000_000);
     let path = net.line(4, 2_000, GIGABIT, 5_000);
     net.stream("s", &path, 6, periodic(TURN, 0), frame(OCTETS));
     for (bridge, window, gate) in [(1, 2_000, 0), (2, 5_000, 2_006)] {
-        // What is received in the first turn has class 6: it is sent in the second one.
+        // Frames of the first turn have class 6, and are sent in the second turn.
         net.plan.ports[2 * bridge].gates = gates(window, &[(0x80, TURN), (0x40, TURN)]);
         net.plan.policing.push(turns(bridge as u32, gate, &[0]));
     }
@@ -81,19 +83,20 @@ fn a_frame_is_there_when_the_last_window_of_its_turn_ends() {
     let mut net = line();
     assert_eq!(upper(&net.plan), Some(FIRST_LINK + LAST_BIT));
     let flow = bounds(&net.plan).flows[0].clone();
-    // No other bound follows from turns; and without taps, stamps are in whole ns.
+    // Turns give no other bounds; without taps, stamps are in whole ns.
     assert_eq!((flow.upper_ns, flow.release_upper_ps), (Some(313_010), None));
     assert_eq!(flow.release_reason, Some(Reason::Internal));
     assert!(flow.hops.iter().all(|hop| hop.upper_ps.is_none()));
-    // The frame that comes first in its turn waits for most of that: its last bit leaves the last window's first frame.
+    // The first frame of a turn waits for most of the turn: its last bit leaves as that of the first frame in
+    // the last window.
     net.plan.streams[0].pattern = periodic(2 * TURN, 2 * TURN - 8_069);
     let taps = net.tap_ends(&[0, 1, 2, 3]);
     let (sightings, _) = run(&net.plan);
     let seen = delays(&sightings, taps, 0);
-    // 8 us + 5 ns to the first bridge, where it comes 0 ns after a turn began.
+    // The delay to the first bridge is 8 us + 5 ns; the frame arrives there 0 ns after the begin of a turn.
     let first_of_last_window = 205_000 + 8_064 + 5;
     assert!(seen.iter().all(|delay| *delay == 8_005 + first_of_last_window), "{seen:?}");
-    // A coarser tick may show more.
+    // With a coarser clock the stamps may show more.
     net.plan.taps.iter_mut().for_each(|tap| tap.granularity_ns = 8);
     assert_eq!(bounds(&net.plan).flows[0].upper_ns, Some(313_017));
 }
@@ -106,22 +109,23 @@ fn of_several_sizes_the_largest_counts_on_the_first_link() {
     assert_eq!(sizes(&[64, 500]), Some(500 * 8_000 + 5_000 + LAST_BIT));
 }
 
-/// One cable more is one turn more at most, and with windows farther apart, what lies between them.
+/// Another cable adds at most one turn; windows that are farther apart add their distance.
 #[test]
 fn a_later_window_delays_by_as_much() {
-    // The second bridge's windows 7 us later.
+    // The second bridge's windows are 7 us later.
     assert_eq!(
         with(|net| list(&mut net.plan, 4).base_time_ns += 7_000),
         Some(FIRST_LINK + LAST_BIT + 7_000_000)
     );
-    // 1 us earlier than the last frame of the turn is in its queue: only the next window but one is left, a cycle later.
+    // The window opens 1 us before the last frame of the turn is in its queue: only the window of the next
+    // cycle remains.
     let early = with(|net| list(&mut net.plan, 4).base_time_ns = 4_004);
     assert_eq!(early, Some(FIRST_LINK + LAST_BIT + 199_004_000));
     assert_eq!(
         with(|net| list(&mut net.plan, 4).base_time_ns = 4_005),
         Some(FIRST_LINK + 304_005_000 + 5_000)
     );
-    // Any cycle of the lists is as good as another one, before and after.
+    // The bound does not depend on the cycle in which a list begins.
     for cycles in [-7, 3] {
         let moved = with(|net| {
             list(&mut net.plan, 2).base_time_ns += cycles * 200_000;
@@ -132,19 +136,22 @@ fn a_later_window_delays_by_as_much() {
     }
 }
 
-/// What one window sends has to be one turn at the next bridge: from its first frame's last bit to its own end.
+/// The frames of one window must be one turn at the next bridge: from the first frame's last bit to the
+/// window's end.
 #[test]
 fn a_turn_that_is_cut_in_two_has_no_bound() {
-    // The last bit may come at 202,005 ns, so the entry may end at 202,006 ns and not before.
+    // The last bit may arrive at 202,005 ns, so the entry may not end before 202,006 ns.
     let ends = |ns: i64| with(|net| net.plan.policing[1].gates[0].base_time_ns = ns);
     assert_eq!(ends(2_005), None);
     assert_eq!(ends(2_006), Some(FIRST_LINK + LAST_BIT));
-    // The first frame of 64 octets comes 576 ns after its window opens, and 5 ns of cable: at 102,581 ns.
+    // The last bit of the first frame, of 64 octets, arrives 576 ns after its window opens and 5 ns of cable
+    // later: at 102,581 ns.
     assert_eq!(ends(2_581), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(ends(2_582), None);
 }
 
-/// A window sends a gap, and of every stream as many frames as one turn may bring: the turn in periods, and one more.
+/// A window must have time for a gap, and for the largest number of frames that one turn brings of every
+/// stream: the periods in a turn, and one more.
 #[test]
 fn a_window_has_to_send_its_turn() {
     let window = |ns: u64, alter: &dyn Fn(&mut Net)| {
@@ -155,14 +162,14 @@ fn a_window_has_to_send_its_turn() {
             alter(net);
         })
     };
-    // Two frames at most: 12 octets and 2 * 1,020, at 8 ns.
+    // At most two frames: 12 octets and 2 * 1,020 octets, at 8 ns.
     assert_eq!(window(16_416, &|_| ()), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(window(16_415, &|_| ()), None);
-    // A period that is longer by 1 ns: one frame.
+    // With a period that is 1 ns longer: one frame.
     let slower = |net: &mut Net| net.plan.streams[0].pattern = periodic(TURN + 1, 0);
     assert_eq!(window(8_256, &slower), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(window(8_255, &slower), None);
-    // Jitter brings frames closer together: 2 of 120 us with 20 us.
+    // Jitter moves frames closer together: 2 frames at 120 us with a jitter of 20 us.
     let jittered = |jitter_ns| {
         move |net: &mut Net| {
             net.plan.streams[0].pattern = Pattern::Periodic { period_ns: 120_000, offset_ns: 0, jitter_ns };
@@ -171,7 +178,7 @@ fn a_window_has_to_send_its_turn() {
     assert_eq!(window(8_256, &jittered(19_999)), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(window(16_415, &jittered(20_000)), None);
     assert_eq!(window(16_416, &jittered(20_000)), Some(FIRST_LINK + LAST_BIT));
-    // So does another class of the talker, whose frame of 1,542 octets with its gap may be in the way.
+    // So does another class of the talker, whose frame of 1,542 octets with its gap may be in transmission.
     let blocked = |period: u64| {
         move |net: &mut Net| {
             net.plan.streams[0].pattern = periodic(period, 0);
@@ -182,7 +189,7 @@ fn a_window_has_to_send_its_turn() {
     assert_eq!(window(8_256, &blocked(112_336)), None);
 }
 
-/// At a bridge, a frame of a lower class that takes no turns may be in the way when a window opens.
+/// At a bridge, a frame of a lower class without turns may be in transmission when a window opens.
 #[test]
 fn a_window_has_to_send_what_is_in_the_way_when_it_opens() {
     let beside = |ns: u64, pcp: u8, sizes: &[u32]| {
@@ -200,12 +207,12 @@ fn a_window_has_to_send_what_is_in_the_way_when_it_opens() {
     assert_eq!(beside(10_816, 5, &[100, 300, 200]), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(beside(10_815, 5, &[100, 300, 200]), None);
     assert_eq!(beside(8_256, 5, &[]), Some(FIRST_LINK + LAST_BIT));
-    // In a class as high as one of the turns, or higher, it has no bound.
+    // In a class as high as that of a turn, or higher, such a frame leaves no bound.
     assert_eq!(beside(TURN - 1, 6, &[100]), None);
     assert_eq!(beside(TURN - 1, 7, &[100]), None);
 }
 
-/// Several streams take turns together; what crosses another port is not counted.
+/// Several streams share turns; streams over other ports are not counted.
 #[test]
 fn streams_that_share_turns_share_windows() {
     let window = |ns: u64| {
@@ -213,18 +220,19 @@ fn streams_that_share_turns_share_windows() {
             let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
             let open = [0x80, 0x40].map(|open| [entry(open, ns), entry(0, TURN - ns)]);
             list(&mut net.plan, 2).entries = open.concat();
-            // From the same talker, and back from the second bridge to the first one.
+            // A stream from the same talker, and one back from the second bridge to the first.
             net.stream("t", &[0, 1, 2], 6, periodic(TURN, 0), frame(480));
             net.stream("back", &[2, 1], 7, periodic(TURN, 0), frame(FULL));
             net.plan.policing.iter_mut().for_each(|table| table.filters[0].streams = vec![0, 1]);
         })
     };
-    // The talker's own queue adds jitter of a frame: still two of each. 12 + 2 * 1,020 + 2 * 500 octets.
+    // The talker's queue adds a jitter of one frame: still two frames of each. 12 + 2 * 1,020 + 2 * 500
+    // octets.
     assert_eq!(window(24_416), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(window(24_415), None);
 }
 
-/// Both windows of a cycle are as long after their turns; otherwise turns could meet.
+/// Both windows of a cycle must follow their turns after the same time; otherwise turns could meet.
 #[test]
 fn turns_that_wait_for_different_times_have_no_bound() {
     let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
@@ -233,36 +241,37 @@ fn turns_that_wait_for_different_times_have_no_bound() {
             list(&mut net.plan, 4).entries = entries.iter().map(|(open, ns)| entry(*open, *ns)).collect();
         })
     };
-    // 20 us of each window left, at its begin or its end.
+    // Windows that are 20 us shorter, at their end or at their begin.
     let first = [(0x80, 80_000), (0, 20_000), (0x40, 80_000), (0, 20_000)];
     assert_eq!(windows(&first), Some(FIRST_LINK + LAST_BIT - 20_000_000));
     let second = [(0, 20_000), (0x80, 80_000), (0, 20_000), (0x40, 80_000)];
     assert_eq!(windows(&second), Some(FIRST_LINK + LAST_BIT));
     assert_eq!(windows(&[(0x80, 80_000), (0, 20_000), (0, 20_000), (0x40, 80_000)]), None);
-    // Windows of one length and another one: the longer one counts.
+    // Windows of different lengths: the longer one counts.
     let uneven = [(0x80, 80_000), (0, 20_000), (0x40, 100_000)];
     assert_eq!(windows(&uneven), Some(FIRST_LINK + LAST_BIT));
-    // An entry that follows and has the gate open, too, is not counted on.
+    // A following entry that also has the gate open does not count.
     let followed = [(0x80, 60_000), (0x81, 40_000), (0x40, 60_000), (0x41, 40_000)];
     assert_eq!(windows(&followed), Some(FIRST_LINK + LAST_BIT - 40_000_000));
-    // Nor is such an entry a window that begins: 1 ns too late for the first one, a turn waits for a cycle.
+    // Such an entry does not begin a window either: a turn that is 1 ns too late for the first window waits
+    // for a cycle.
     let missed = with(|net| {
         list(&mut net.plan, 4).entries = followed.iter().map(|(open, ns)| entry(*open, *ns)).collect();
         list(&mut net.plan, 4).base_time_ns = 4_004;
     });
     assert_eq!(missed, Some(FIRST_LINK + LAST_BIT + 199_004_000 - 40_000_000));
-    // The other queue is still open when one opens.
+    // The other queue's gate is still open when a gate opens.
     assert_eq!(windows(&[(0x80, 100_000), (0xc0, 50_000), (0x40, 50_000)]), None);
-    // A queue that may be sent in both halves, or never.
+    // A queue whose gate is open in both halves, or never.
     assert_eq!(windows(&[(0xc0, 100_000), (0x40, 100_000)]), None);
     assert_eq!(windows(&[(0x80, 100_000), (0x00, 100_000)]), None);
 }
 
-/// What is not cyclic queuing in all of a Plan leaves no bound.
+/// A Plan that is not cyclic queuing in all its parts has no bound.
 #[test]
 fn other_lists_and_plans_leave_no_bound() {
     assert!(with(|_| ()).is_some());
-    // Entries of different lengths, twice the same queue, or another cycle.
+    // Entries of different lengths, the same queue twice, or another cycle.
     assert_eq!(
         with(|net| {
             let entries = &mut net.plan.policing[0].gates[0].entries;
@@ -285,7 +294,7 @@ fn other_lists_and_plans_leave_no_bound() {
         }),
         None
     );
-    // A port without gates, a class with a shaper, a stream that releases when it likes.
+    // A port without gates, a class with a shaper, a stream without a fixed pattern.
     assert_eq!(with(|net| net.plan.ports[4].gates = None), None);
     assert_eq!(
         with(|net| net.plan.ports[2].classes[7].cbs = Some(cbs(400_000_000, GIGABIT as i64, 9, -9))),
@@ -300,18 +309,19 @@ fn other_lists_and_plans_leave_no_bound() {
     );
     let poisson = Pattern::Poisson { mean_interval_ps: 1_000_000_000 };
     assert_eq!(with(|net| net.plan.streams[0].pattern = poisson), None);
-    // Nodes that cut through, ports that interrupt frames or whose octets are no whole number of ps, lists that change.
+    // Nodes that cut through, ports that interrupt frames or whose octets take no whole number of ps, lists
+    // that change.
     assert_eq!(with(|net| net.plan.nodes[2].cut_through_octets = Some(64)), None);
     let preemption = Some(tsn_plan::Preemption { express: 0xff, ..Default::default() });
     assert_eq!(with(|net| net.plan.ports[5].preemption = preemption), None);
     assert_eq!(with(|net| net.plan.ports[4].rate_bps = 3_000_000_000), None);
     assert_eq!(with(|net| list(&mut net.plan, 2).unguarded = true), None);
-    // Faults that only take frames, and one that adds some.
+    // Faults that only lose frames, and one that adds frames.
     let down = Fault::LinkDown { port: 2, from_ns: 0, until_ns: 1_000 };
     assert!(with(|net| net.plan.faults.push(down)).is_some());
     let babble = Fault::Babble { stream: 0, from_ns: 0, until_ns: 1_000_000, every_ns: 1_000_000 };
     assert_eq!(with(|net| net.plan.faults.push(babble)), None);
-    // Copies; and a talker's port that others' frames come through.
+    // Member streams; and a talker's port that also forwards frames.
     assert_eq!(with(|net| net.plan.streams[0].redundancy = Some(Box::default())), None);
     let through = |alone: bool| {
         with(|net| {
@@ -327,7 +337,7 @@ fn other_lists_and_plans_leave_no_bound() {
         })
     };
     assert!(through(true).is_some() && through(false).is_none());
-    // A scheduler behind the gate holds frames back.
+    // A scheduler after the stream gate delays frames.
     assert_eq!(
         with(|net| {
             let table = &mut net.plan.policing[1];
@@ -344,7 +354,7 @@ fn other_lists_and_plans_leave_no_bound() {
     );
 }
 
-/// A stream that takes no turns keeps its reason; it does not take the others' bounds.
+/// A stream without turns keeps its reason; it does not take the bounds of the others.
 #[test]
 fn only_streams_that_take_turns_have_a_bound_from_them() {
     let mut net = line();
@@ -355,7 +365,7 @@ fn only_streams_that_take_turns_have_a_bound_from_them() {
     let found = bounds(&net.plan);
     assert_eq!(found.flows[0].upper_ps, Some(FIRST_LINK + LAST_BIT));
     assert_eq!((found.flows[1].upper_ps, &found.flows[1].reason), (None, &Some(Reason::Internal)));
-    // A tap at the receiver that stamps a frame's begin: 1,000 octets earlier.
+    // A tap at the receiver that stamps the begin of a frame: 1,000 octets earlier.
     let rx = net.port(3, 2);
     net.tap(rx, Stage::Rx, Point::Start);
     assert_eq!(bounds(&net.plan).flows[0].upper_ps, Some(FIRST_LINK + LAST_BIT - 8_000_000));

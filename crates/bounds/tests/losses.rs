@@ -1,4 +1,4 @@
-//! Whether a frame may be lost on its way, and why.
+//! Whether a frame may be lost on its path, and the reason.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -7,7 +7,7 @@ use common::*;
 use tsn_bounds::{Reason, bounds};
 use tsn_plan::{Buffer, Fault, Plan, Policing, Size, StreamFilter};
 
-/// Frames of 480 octets of four talkers are in the queue `bridge -> sink` at once.
+/// Four frames of 480 octets, each of another talker, are in the queue `bridge -> sink` at once.
 fn four(alter: impl FnOnce(&mut Plan)) -> Option<Reason> {
     let mut net = Net::new(1_000_000);
     let [sink, bridge] = ["sink", "bridge"].map(|name| net.node(name, 0));
@@ -33,13 +33,13 @@ fn a_queue_has_to_have_room_for_more_than_its_bound() {
     assert_eq!((frames(4), frames(5)), (there(Reason::Overflow), None));
     let octets = |most| four(|plan| plan.ports[0].classes[5].limit_octets = Some(most));
     assert_eq!((octets(4 * 480), octets(4 * 480 + 1)), (there(Reason::Overflow), None));
-    // Room for frames, not for octets.
+    // The queue has room for the number of frames, but not for their octets.
     let both = four(|plan| {
         (plan.ports[0].classes[5].limit_frames, plan.ports[0].classes[5].limit_octets) =
             (Some(9), Some(1_000));
     });
     assert_eq!(both, there(Reason::Overflow));
-    // Another class's queue.
+    // The queue of another class.
     assert_eq!(four(|plan| plan.ports[0].classes[4].limit_frames = Some(1)), None);
     let another = four(|plan| {
         let low = tsn_plan::Stream { name: "low".into(), pcp: 4, ..plan.streams[3].clone() };
@@ -49,7 +49,7 @@ fn a_queue_has_to_have_room_for_more_than_its_bound() {
     assert_eq!(another, None);
 }
 
-/// A queue that grows for ever overflows only where it has a limit.
+/// A queue that grows without end overflows only if it has a limit.
 #[test]
 fn an_overload_takes_frames_where_a_queue_is_limited() {
     let slow = |limit| {
@@ -59,7 +59,7 @@ fn an_overload_takes_frames_where_a_queue_is_limited() {
         })
     };
     assert_eq!(slow(None), None);
-    // Four times 4,000 bit in 100 us.
+    // Four frames of 4,000 bit in 100 us.
     assert_eq!(slow(Some(9)), there(Reason::Overload { coming_bps: 160_000_000, served_bps: 100_000_000 }));
 }
 

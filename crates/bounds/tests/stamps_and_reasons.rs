@@ -1,4 +1,4 @@
-//! What bounds are between: stamps and releases, several paths to a listener, and the words for where there is none.
+//! The ends of bounds (stamps and releases), several paths to a listener, and the reasons for missing bounds.
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod common;
@@ -30,7 +30,8 @@ fn at(port: &str, why: Reason) -> Option<Reason> {
     Some(Reason::At { port: port.into(), why: Box::new(why) })
 }
 
-/// 100 octets and 5.5 ns of cable are 805.5 ns: as ticks of 8 ns show it at most, and ticks of 40 ns at least.
+/// 100 octets and 5.5 ns of cable take 805.5 ns: with ticks of 8 ns the greatest, and with ticks of 40 ns the
+/// least possible stamp.
 #[test]
 fn ticks_of_taps_widen_what_they_show() {
     let mut net = Net::new(1_000_000);
@@ -55,7 +56,7 @@ fn a_release_is_before_the_first_stamp_by_the_preamble() {
     let exact = 2 * (1_238 * 8_000 + 5_000) + 2_000_000;
     assert_eq!((lone.release_lower_ps, lone.release_upper_ps), (exact, Some(exact)));
     assert_eq!((lone.lower_ps, lone.upper_ps), (exact - 64_000, Some(exact - 64_000)));
-    // Cutting through after 64 octets, the bridge has the frame 1,166 octets earlier.
+    // The bridge cuts through after 64 octets, so it has the frame 1,166 octets earlier.
     net.plan.nodes[1].cut_through_octets = Some(64);
     let cut = first(&net.plan);
     assert_eq!(cut.release_lower_ps, exact - 1_166 * 8_000);
@@ -68,7 +69,8 @@ fn a_release_is_before_the_first_stamp_by_the_preamble() {
     assert_eq!(cut.hops[1].reason, Some(Reason::CutThrough));
 }
 
-/// A frame that can be interrupted on its first link, stamped at its end: from there on there is only the cable.
+/// A frame that may be interrupted on its first link, with the stamp at its end: after the stamp only the
+/// cable counts.
 #[test]
 fn behind_the_stamp_of_a_frames_end_nothing_interrupts_it() {
     let mut net = Net::new(1_000_000);
@@ -82,7 +84,8 @@ fn behind_the_stamp_of_a_frames_end_nothing_interrupts_it() {
     assert_eq!(first(&net.plan).upper_ps, Some(last_bit(1_522) - 64_000 + (84 + 24) * 8_000 + 5_000));
 }
 
-/// Of several ports, the one without a bound is named; frames that fit nowhere are of the flow.
+/// Of several ports, the reason names the one without a bound; a frame that fits nowhere is a reason of the
+/// flow.
 #[test]
 fn reasons_name_the_port() {
     let mut net = Net::new(1_000_000);
@@ -92,7 +95,7 @@ fn reasons_name_the_port() {
     let overload = Reason::Overload { coming_bps: 200_000_000, served_bps: 100_000_000 };
     assert_eq!(first(&net.plan).reason, at("n2 -> n3", overload.clone()));
     assert_eq!(first(&net.plan).release_reason, at("n2 -> n3", overload.clone()));
-    // Each of two ports has a reason: between stamps the second one counts, from the release the first one.
+    // Both ports have a reason: between stamps the second port counts, from the release on the first one.
     net.plan.ports[0].rate_bps = 100_000_000;
     assert_eq!(first(&net.plan).release_reason, at("n0 -> n1", overload.clone()));
     net.plan.ports[0].rate_bps = GIGABIT;
@@ -100,28 +103,29 @@ fn reasons_name_the_port() {
     net.plan.ports[4].gates = gates(0, &[(0x20, 90_000), (0, 10_000)]);
     assert_eq!((first(&net.plan).upper_ps, first(&net.plan).reason), (None, Some(Reason::Dropped)));
     assert_eq!(first(&net.plan).loss_reason, at("n2 -> n3", Reason::Dropped));
-    // Over one port there is nothing to name.
+    // With a single port the reason names none.
     let mut lone = Net::new(1_000_000);
     let path = lone.line(2, 0, 100_000_000, 0);
     lone.stream("s", &path, 5, periodic(50_000, 0), frame(1_230));
     assert_eq!(first(&lone.plan).release_reason, Some(overload));
 }
 
-/// Octets of a window with room for 980: frames of 480 and 1,480, of which 500 pass with every opening.
+/// Windows with room for 980 octets, and frames of 480 and 1,480 octets: 500 octets with their overhead pass
+/// in each window.
 #[test]
 fn frames_that_fit_no_window_are_not_waited_for_but_counted() {
     let mut net = Net::new(1_000_000);
     let path = net.line(2, 0, GIGABIT, 0);
     net.stream("s", &path, 7, UNSCHEDULED, Size::List { octets: vec![480, 1_480] });
     net.plan.ports[0].gates = gates(0, &[(0x80, 7_904), (0, 92_096)]);
-    // Behind 1,500 - 500 octets it goes with the third opening after one that it has just missed.
+    // After 1,500 - 500 octets, the frame leaves in the third window after the one that it just missed.
     assert_eq!(first(&net.plan).hops[0].upper_ps, Some(300_000_000 + last_bit(980)));
     // Without gates, the largest frame is the slowest one.
     net.plan.ports[0].gates = None;
     assert_eq!(first(&net.plan).hops[0].upper_ps, Some(last_bit(1_480)));
 }
 
-/// Two equal frames a period, of 10,000 bit at 100 us: a link of 100 Mbit/s has just enough for that.
+/// Two equal frames of 10,000 bit per period of 100 us and more: a link of 100 Mbit/s just suffices.
 #[test]
 fn as_much_as_a_link_carries_may_come_for_ever() {
     let bounded = |period: u64| {
@@ -140,7 +144,8 @@ fn as_much_as_a_link_carries_may_come_for_ever() {
     assert_eq!(first(&without.plan).hops[1].upper_ps, Some(1_238 * 80_000));
 }
 
-/// A talker that always has something to send, behind a shaper of 200 Mbit/s: one frame at once, then that rate.
+/// A talker that always has frames, behind a shaper of 200 Mbit/s: one frame at once, then frames at this
+/// rate.
 #[test]
 fn a_shaper_limits_what_comes_to_the_next_port() {
     let behind = |flows: u32, idle: i64, rate_bps: u64| {
@@ -159,11 +164,11 @@ fn a_shaper_limits_what_comes_to_the_next_port() {
     assert_eq!(behind(1, 200_000_000, 500_000_000), (Some(1_238 * 16_000), None));
     let overload = Reason::Overload { coming_bps: 200_000_000, served_bps: 100_000_000 };
     assert_eq!(behind(1, 200_000_000, 100_000_000), (None, Some(overload)));
-    // Two of them share the shaper.
+    // Two streams share the shaper.
     assert_eq!(behind(2, 300_000_000, 500_000_000), (Some(1_238 * 16_000), None));
 }
 
-/// 12,336 bit of a lower frame, in which a tenth of the link gains 1,233.6 bit; and 10,000 bit.
+/// 12,336 bit of a lower frame, during which a tenth of the link's rate gains 1,233.6 bit; and 10,000 bit.
 #[test]
 fn the_credit_that_a_shaper_gathers_is_reported_in_whole_bits() {
     let gathered = |lower: u32| {
@@ -177,7 +182,7 @@ fn the_credit_that_a_shaper_gathers_is_reported_in_whole_bits() {
     assert_eq!((gathered(FULL), gathered(1_230)), (Some(1_234), Some(1_000)));
 }
 
-/// Behind a shaper whose lowest credit cuts off its debt, a class waits for the lower frame all the same.
+/// Behind a shaper whose lowest credit truncates its debt, a class still waits for the lower frame.
 #[test]
 fn a_shaper_that_does_not_shape_leaves_a_bound() {
     for above in [false, true] {
@@ -187,7 +192,8 @@ fn a_shaper_that_does_not_shape_leaves_a_bound() {
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.plan.ports[0].classes[3].cbs = Some(cbs(200_000_000, GIGABIT as i64, 100_000, -1));
         if above {
-            // A class above that its gate never lets go in one's way: its windows take nothing from the link.
+            // A higher class whose gate is always open with this one: its windows take no time from this
+            // class.
             net.plan.ports[0].gates = gates(0, &[(0x8f, 100_000), (0x0f, 100_000)]);
             net.stream("high", &path, 7, periodic(1_000_000, 0), frame(64));
         }
@@ -197,7 +203,8 @@ fn a_shaper_that_does_not_shape_leaves_a_bound() {
     }
 }
 
-/// Two frames of a shaped class in one window: the second one waits for credit, not only for the first one.
+/// Two frames of a shaped class in one window: the second one waits for credit, and not only for the first
+/// one.
 #[test]
 fn a_shaper_holds_scheduled_frames_back() {
     let mut net = Net::new(10_000_000);
@@ -216,7 +223,7 @@ fn a_shaper_holds_scheduled_frames_back() {
     );
 }
 
-/// A higher class in windows of its own takes nothing from another one's, but for the gap in front of it.
+/// A higher class in separate windows takes no time from another class, except the gap before the window.
 #[test]
 fn classes_in_windows_of_their_own_do_not_disturb_each_other() {
     let mut net = Net::new(1_000_000);
@@ -224,12 +231,13 @@ fn classes_in_windows_of_their_own_do_not_disturb_each_other() {
     net.stream("low", &path, 0, UNSCHEDULED, frame(FULL));
     net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.plan.ports[0].gates = gates(0, &[(0x80, 20_000), (0x01, 80_000)]);
-    // Just missed at 80 us less its length; then 20 us and a gap.
+    // The frame just missed its start, its length before the end of 80 us; then follow 20 us and a gap.
     let upper = last_bit(1_522) + 20_000_000 + 96_000 + last_bit(1_522);
     assert_eq!(first(&net.plan).hops[0].upper_ps, Some(upper));
 }
 
-/// A window with room for one start of the lower class, in which the higher one may send: nothing is left for sure.
+/// A window in which a lower frame can start at one instant only, and in which the higher class may send: no
+/// time is guaranteed.
 #[test]
 fn a_higher_class_may_take_a_window_of_one_moment() {
     let low = |open: u8| {
@@ -243,7 +251,7 @@ fn a_higher_class_may_take_a_window_of_one_moment() {
     assert_eq!((low(0x01), low(0x81)), (Some(100_000_000 + last_bit(1_522)), None));
 }
 
-/// A lower frame that begins within a short window can keep it only as long as it lasts: 5 us less 864 ns.
+/// A lower frame that begins within a short window delays others at most until its end: 5 us less 864 ns.
 #[test]
 fn a_lower_frame_takes_no_more_than_the_window() {
     let mut net = Net::new(1_000_000);
@@ -254,8 +262,8 @@ fn a_lower_frame_takes_no_more_than_the_window() {
     assert_eq!(first(&net.plan).hops[0].upper_ps, Some(100_000_000 + last_bit(100)));
 }
 
-/// Frames of two preemptable classes do not cut each other: behind their link nobody waits in one queue. With an express
-/// class among them, whichever it is, two frames may end at once.
+/// Frames of two preemptable classes do not cut each other, so behind their link no frame waits in a queue.
+/// If one of the classes is express, two frames may end at once.
 #[test]
 fn only_express_frames_end_together_with_others() {
     let second_hop = |classes: &[u8], express: u8| {
@@ -273,7 +281,7 @@ fn only_express_frames_end_together_with_others() {
     assert_eq!((second_hop(&[0, 0, 7], 0x80), second_hop(&[1, 6, 6], 0x40)), (together, together));
 }
 
-/// A talker that babbles counts as one, no other one does.
+/// Only the talker that babbles has a higher rate.
 #[test]
 fn only_the_talker_that_babbles_sends_more() {
     let mut net = Net::new(1_000_000);
@@ -286,8 +294,8 @@ fn only_the_talker_that_babbles_sends_more() {
     assert_eq!(first(&net.plan).release_reason, Some(overload));
 }
 
-/// A ring in which every node is as every other one: all flows have one bound, and with little load it is that of one
-/// frame of the other flow at every hop.
+/// A ring of equal nodes: all flows have the same bound, which at low load is one frame of the other flow at
+/// every hop.
 #[test]
 fn in_a_ring_of_equals_all_have_the_same_bound() {
     let ring_with = |first: u64, nodes: u32, hops: u32, period: u64, octets: u32| -> Vec<FlowBounds> {
@@ -302,7 +310,7 @@ fn in_a_ring_of_equals_all_have_the_same_bound() {
         bounds(&net.plan).flows
     };
     let ring = |nodes, hops, period, octets| ring_with(SLOW, nodes, hops, period, octets);
-    // 10 us and its own 9.04 us, and 5 ns of cable.
+    // 10 us, its own 9.04 us, and 5 ns of cable.
     for flow in ring(3, 2, 1_000_000, 105) {
         assert!(flow.hops.iter().all(|hop| hop.upper_ps == Some(19_040_000 + 5_000)), "{flow:?}");
     }
@@ -310,12 +318,12 @@ fn in_a_ring_of_equals_all_have_the_same_bound() {
         let upper: Vec<_> = ring(6, 5, period, 105).iter().map(|flow| flow.release_upper_ps).collect();
         assert!(upper.iter().all(|one| *one == upper[0]), "{period}: {upper:?}");
     }
-    // More than a circle bears: each hop's delay grows from round to round.
+    // More than the ring can carry: each hop's delay grows in every round.
     for flow in ring(6, 5, 1_000_000, 2_156) {
         assert_eq!(flow.reason, Some(Reason::Circle), "{flow:?}");
     }
-    // One link is ten times as fast: what its port gets from the link before is limited all the same, to one frame at
-    // once besides its own.
+    // One link is ten times as fast: the link before still limits the arrivals at its port, to one other
+    // frame at once.
     for flow in ring_with(GIGABIT, 6, 5, 1_000_000, 2_228) {
         assert_eq!(flow.reason, Some(Reason::Circle), "{flow:?}");
         for hop in flow.hops.iter().filter(|hop| hop.port == "n0 -> n1") {
@@ -324,8 +332,8 @@ fn in_a_ring_of_equals_all_have_the_same_bound() {
     }
 }
 
-/// From `a` by two paths to `d`: links of these rates, a frame of 994 octets, 1 us in every node behind the talker. With
-/// `root`, the paths part at the talker; otherwise behind one more link.
+/// From `a` over two paths to `d`: links of these rates, a frame of 994 octets, 1 us in every node after the
+/// talker. With `root`, the paths part at the talker; otherwise behind one more link.
 fn two_paths(rates: [[u64; 2]; 2], root: bool, alter: impl FnOnce(&mut Stream)) -> (Plan, Bounds) {
     let mut net = Net::new(20_000_000);
     let talker = net.node("t", 1_000);
@@ -337,7 +345,7 @@ fn two_paths(rates: [[u64; 2]; 2], root: bool, alter: impl FnOnce(&mut Stream)) 
     {
         net.link(from, to, rate, 0);
     }
-    // The path over c comes last, behind what follows both.
+    // The path over c comes last, after the entries behind the merge.
     let mut route = vec![(2, None), (4, Some(0)), (10, Some(1)), (6, None), (8, Some(3))];
     let (mut merge, mut listener) = (vec![1, 4], 2);
     if !root {
@@ -365,14 +373,16 @@ const LONG: i64 = 1_002 * 80_000;
 
 #[test]
 fn the_slowest_and_the_fastest_way_count_from_the_release() {
-    // Over b slowly first, over c slowly later, whichever is first in the list; three nodes of 1 us.
+    // Over b the slow link is the first one, over c the last one, in both orders of the list; three nodes of
+    // 1 us.
     for rates in [[[SLOW, GIGABIT], [GIGABIT, 500_000_000]], [[GIGABIT, 500_000_000], [SLOW, GIGABIT]]] {
         for root in [true, false] {
             let (plan, found) = two_paths(rates, root, |_| ());
             plan.check().unwrap();
             let flow = &found.flows[0];
             let common = if root { 0 } else { QUICK + 1_000_000 };
-            // Both copies go on. When they come is not told apart, so one may wait for the other.
+            // All member streams go on. The analysis does not separate their arrivals, so one may wait for
+            // the other.
             let upper = common + LONG + QUICK + 2_000_000 + wire(994) + QUICK;
             let lower = common + QUICK + 2 * QUICK + 2_000_000 + QUICK;
             assert_eq!(
@@ -380,13 +390,13 @@ fn the_slowest_and_the_fastest_way_count_from_the_release() {
                 (Some(upper), lower),
                 "{rates:?} {root}"
             );
-            // Stamped at one port, a copy may have left by the other one before.
+            // With a stamp at one port only, a member stream may have left by the other port before.
             let stamped = if root { (Some(upper), 0) } else { (Some(upper - 64_000), lower - 64_000) };
             assert_eq!((flow.upper_ps, flow.lower_ps), stamped, "{rates:?} {root}");
             let slow =
                 if (rates[0][0] == SLOW) == flow.hops.iter().any(|hop| hop.port == "a -> b") { 1 } else { 0 };
             assert_eq!(slow, 1, "{rates:?} {root}");
-            // A listener that stamps the frame's begin.
+            // A listener whose stamps are at the begin of frames.
             let mut plan = plan;
             plan.taps.push(tsn_plan::Tap {
                 name: "rx".into(),
@@ -404,7 +414,7 @@ fn the_slowest_and_the_fastest_way_count_from_the_release() {
     }
 }
 
-/// Of paths that take equally long, or none of which has a bound, the first one is shown.
+/// Of paths with equal delays, or paths without a bound, the first one is shown.
 #[test]
 fn of_equal_paths_the_first_one_is_shown() {
     let (mut plan, found) = two_paths([[GIGABIT; 2]; 2], false, |_| ());
@@ -418,7 +428,7 @@ fn of_equal_paths_the_first_one_is_shown() {
     assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::CutThrough));
 }
 
-/// The two copies come 72,144 ns apart, whose numbers are known for as long as that and 1 ns more.
+/// The two member streams arrive 72,144 ns apart; their numbers must be known for this time and 1 ns more.
 #[test]
 fn a_recovery_has_to_remember_for_longer_than_copies_are_apart() {
     let backlog = |reset_ns: u64| {
@@ -439,7 +449,8 @@ fn a_recovery_has_to_remember_for_longer_than_copies_are_apart() {
     assert_eq!((backlog(72_144), backlog(72_145)), (Some(2), Some(1)));
 }
 
-/// Only paths that part at one node and forward in turn bring one copy; what else forwards at which times says nothing.
+/// Only paths that part at one node and forward in turn deliver one frame; other times of forwarding have no
+/// meaning.
 #[test]
 fn paths_in_turn_are_recognised_by_the_entries_behind_one_node() {
     let spans = |from: u64, until: u64| vec![Span { from_ns: from * 1_000, until_ns: until * 1_000 }];

@@ -1,7 +1,7 @@
 //! Ports with pre-emption, holds and shapers against a port that is stepped nanosecond by nanosecond.
 //!
-//! The slow port looks at every nanosecond at every gate, at whether preemptable frames are held back, and moves every
-//! credit. At 1 Gbit/s an octet takes 8 ns, so everything falls on a nanosecond.
+//! At every nanosecond the slow port checks every gate and whether preemptable frames are held back, and
+//! updates every credit. At 1 Gbit/s an octet takes 8 ns, so every event is at a whole nanosecond.
 
 mod common;
 
@@ -13,7 +13,7 @@ use tsn_plan::{Cbs, CbsLinux, Class, GateEntry, Gates, MacOperation, Port, Preem
 
 const RATE: i64 = 1_000_000_000;
 const CLASSES: usize = 3;
-/// As long as what cannot be cut takes, with its gap.
+/// The time of the octets that cannot be cut, with their gap.
 const ADVANCE: i64 = (123 + 20) * 8;
 
 #[derive(Debug, Default, PartialEq)]
@@ -41,7 +41,7 @@ fn machine(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
     Outcome { preemptions, continuations, holds, ..outcome }
 }
 
-/// What an mPacket on the wire carries.
+/// The content of an mPacket on the wire.
 #[derive(Copy, Clone, Debug)]
 struct Part {
     class: usize,
@@ -49,7 +49,7 @@ struct Part {
     begun: i64,
     /// Octets before this part.
     before: u32,
-    /// Octets in it.
+    /// Octets in this part.
     octets: u32,
     whole: bool,
 }
@@ -72,7 +72,7 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
     }
     let phase = |now: i64| (now - gates.unwrap().base_time_ns).rem_euclid(states.len() as i64) as usize;
     let open = |class: usize, now: i64| gates.is_none() || states[phase(now)] >> class & 1 == 1;
-    // Asked for early enough; a release takes effect at once.
+    // The hold is requested early enough; a release takes effect at once.
     let length = states.len();
     let soon = (0..length).map(|at| {
         let ahead = (ADVANCE as usize).min(length);
@@ -84,7 +84,8 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
         assert!(gates.is_none() || (begun..end).all(|at| !held[phase(at)]), "{begun} to {end}");
     };
     let cycle = states.len() as i64;
-    // Whether a preemptable frame may begin: it fits, or its window ends in a hold, which cuts it in time.
+    // Whether a preemptable frame may begin: it fits, or its window ends in a hold, which cuts the frame in
+    // time.
     let may_begin = |class: usize, octets: u32, now: i64| {
         if is_held(now) || !open(class, now) {
             return false;
@@ -116,7 +117,7 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
     let mut outcome = Outcome::default();
     let mut wire: Option<Part> = None;
     let mut free = i64::MIN;
-    // Whoever has the wire until `free`, its gap included: for credit.
+    // The class that has the wire until `free`, with its gap: for the credit.
     let mut sender = None;
     // An interrupted frame: class, packet, octets sent, first bit.
     let mut waiting: Option<(usize, Packet, u32)> = None;
@@ -163,7 +164,7 @@ fn slow(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
                     && may(*class, credit)
             })
         };
-        // Cut?
+        // Whether the frame is cut.
         if let Some(part) = wire.as_mut().filter(|part| part.whole && express >> part.class & 1 == 0) {
             let elapsed = now - part.begun;
             let begun = ((elapsed + 7) / 8) as u32;
@@ -263,7 +264,7 @@ fn gates() -> impl Strategy<Value = Option<Gates>> {
         0.8,
         list.prop_map(|(mut entries, base_time_ns, usual)| {
             if usual {
-                // A window for express frames that opens free.
+                // A window for express frames whose wire is free at the opening.
                 let entry = |open, interval_ns, mac| GateEntry { open, interval_ns, mac: Some(mac) };
                 entries.insert(0, entry(0b100, 15_000, MacOperation::Hold));
                 entries.insert(1, entry(0b011, 25_000, MacOperation::Release));
@@ -313,7 +314,8 @@ proptest! {
     }
 }
 
-/// A frame that comes while another of its class is interrupted finds the credit that this one has gained.
+/// A frame that arrives while another frame of its class is interrupted finds the credit that this frame has
+/// gained.
 #[test]
 fn credit_gained_while_interrupted_is_kept() {
     let shaper = Cbs {
@@ -338,7 +340,8 @@ fn credit_gained_while_interrupted_is_kept() {
         preemption: Some(Preemption { express: 0b100, ..Preemption::default() }),
         qdisc: None,
     };
-    // Express, the frame that gains credit behind it, two that interrupt this one, and one more of its class.
+    // An express frame, a frame behind it that gains credit, two express frames that interrupt it, and
+    // another frame of its class.
     let arrivals =
         vec![(0, 2, 1_522), (1, 1, 1_500), (13_136, 2, 1_522), (13_137, 2, 1_522), (30_000, 1, 100)];
     let found = machine(&port, &arrivals, 120_000);

@@ -1,7 +1,9 @@
-//! Frame pre-emption with hand-computed times: where frames are cut, what cannot be cut, and holds.
+//! Frame pre-emption with times computed by hand: the points at which frames are cut, octets that cannot be
+//! cut, and holds.
 //!
-//! IEEE 802.3-2022, clause 99. At 1 Gbit/s an octet takes 8 ns. In front of every mPacket are 8 octets of preamble and
-//! delimiter, at its end are 4 of its check sequence (the FCS at the end of the frame), and 12 of gap follow.
+//! IEEE 802.3-2022, clause 99. At 1 Gbit/s an octet takes 8 ns. Every mPacket begins with 8 octets of
+//! preamble and delimiter, and ends with 4 octets of check sequence (the FCS at the end of the frame); 12
+//! octets of gap follow.
 
 mod common;
 
@@ -9,7 +11,7 @@ use common::{Arrivals, drive};
 use tsn_bridge::MergeCounters;
 use tsn_plan::{Class, GateEntry, Gates, MacOperation, Port, Preemption};
 
-/// One class of preemptable frames, one of express ones above it.
+/// A class of preemptable frames, and a higher class of express frames.
 const PREEMPTABLE: u8 = 0;
 const EXPRESS: u8 = 1;
 
@@ -29,7 +31,7 @@ fn port(gates: Option<Gates>) -> Port {
     }
 }
 
-/// First bit and last bit of every frame, in ns and in order of arrival, and what was counted.
+/// First bit and last bit of every frame in ns, in order of arrival, and the counters.
 fn sent(port: &Port, arrivals: &Arrivals) -> (Vec<(i64, i64)>, MergeCounters) {
     let mut sent = vec![(-1, -1); arrivals.len()];
     let machine = drive(port, arrivals, 1_000_000, |_, actions| {
@@ -51,13 +53,14 @@ const NEVER: MergeCounters =
 fn an_express_frame_waits_for_what_has_begun_and_its_check_sequence() {
     let arrivals = vec![(0, PREEMPTABLE, 1_000), (1_000, EXPRESS, 100)];
     let (sent, counters) = sent(&port(None), &arrivals);
-    // By 1,000 ns, 125 octets have begun, 117 of them of the frame. With 4 of mCRC and 12 of gap the link is free at
-    // 141 octets. The express frame takes 108 octets to its last bit, 120 with its gap. Then 8 and the other 883.
+    // At 1,000 ns, 125 octets have begun, 117 of them of the frame. With 4 of mCRC and 12 of gap the link is
+    // free after 141 octets. The express frame takes 108 octets to its last bit, 120 with its gap. Then
+    // follow 8 octets and the remaining 883.
     assert_eq!(sent, [(0, (141 + 120 + 8 + 883) * 8), (141 * 8, (141 + 108) * 8)]);
     assert_eq!(counters, ONCE);
 }
 
-/// Within an octet, that octet is sent.
+/// An octet that has begun is completed.
 #[test]
 fn a_cut_comes_with_the_end_of_an_octet() {
     for (ns, octets) in [(993, 125), (1_000, 125), (1_001, 126), (1_008, 126)] {
@@ -66,7 +69,8 @@ fn a_cut_comes_with_the_end_of_an_octet() {
     }
 }
 
-/// An mPacket has 64 octets and more with its check sequence: 60 of the frame are sent however early it is cut.
+/// An mPacket has at least 64 octets with its check sequence: 60 octets of the frame are sent, however early
+/// it is cut.
 #[test]
 fn the_first_fragment_has_64_octets() {
     for ns in [1, 100, 8 * 68] {
@@ -77,7 +81,7 @@ fn the_first_fragment_has_64_octets() {
     }
 }
 
-/// 60 and 64: the shortest frame that can be cut has 124 octets.
+/// 60 and 64 octets: the shortest frame that can be cut has 124 octets.
 #[test]
 fn a_frame_of_123_octets_cannot_be_cut() {
     let express = |octets| sent(&port(None), &vec![(0, PREEMPTABLE, octets), (1, EXPRESS, 100)]);
@@ -89,7 +93,7 @@ fn a_frame_of_123_octets_cannot_be_cut() {
     assert_eq!(counters, ONCE);
 }
 
-/// What remains has to fill an mPacket, too: of 1,000 octets 936 may be sent before the last cut.
+/// The rest must fill an mPacket, too: of 1,000 octets at most 936 are sent before the last cut.
 #[test]
 fn the_last_fragment_has_64_octets() {
     let express = |ns| sent(&port(None), &vec![(0, PREEMPTABLE, 1_000), (ns, EXPRESS, 100)]);
@@ -102,19 +106,20 @@ fn the_last_fragment_has_64_octets() {
     assert_eq!(counters, NEVER);
 }
 
-/// Every fragment has 64 octets and more, and every continuation its own preamble.
+/// Every fragment has at least 64 octets, and every continuation has its own preamble.
 #[test]
 fn a_frame_may_be_cut_more_than_once() {
     let arrivals = vec![(0, PREEMPTABLE, 300), (1, EXPRESS, 64), (1_400, EXPRESS, 64)];
     let (sent, counters) = sent(&port(None), &arrivals);
-    // Cut behind 60 octets, free at 84; the express frame until 168, 1,344 ns. The second one comes 56 ns later, so that
-    // the second fragment has 60 octets of the frame as well: until 252. 180 are left.
+    // The frame is cut after 60 octets, and the link is free at 84; the express frame takes it until 168,
+    // 1,344 ns. The second express frame arrives 56 ns later, so the second fragment also has 60 octets of
+    // the frame: until 252. 180 octets are left.
     let second = 84 + 84 + 84;
     assert_eq!(sent, [(0, (second + 84 + 8 + 180) * 8), (84 * 8, 156 * 8), (second * 8, (second + 72) * 8)]);
     assert_eq!(counters, MergeCounters { preemptions: 2, continuations: 2, fragmented_frames: 1, holds: 0 });
 }
 
-/// Express frames go on as long as there are any, and preemptable ones do not cut each other.
+/// Waiting express frames are sent first, and preemptable frames do not cut each other.
 #[test]
 fn only_express_frames_cut_and_an_interrupted_frame_goes_before_those_behind_it() {
     let arrivals = vec![
@@ -131,7 +136,7 @@ fn only_express_frames_cut_and_an_interrupted_frame_goes_before_those_behind_it(
     let next = rest + 8 + 440 + 12;
     assert_eq!(sent[3..], [(next * 8, (next + 72) * 8), ((next + 84) * 8, (next + 156) * 8)]);
     assert_eq!(counters, ONCE);
-    // An express frame is never cut, whatever waits.
+    // An express frame is never cut by any other frame.
     let (sent, counters) =
         self::sent(&port(None), &vec![(0, EXPRESS, 1_000), (1, PREEMPTABLE, 64), (2, EXPRESS, 64)]);
     assert_eq!(sent, [(0, 8_064), ((1_020 + 84) * 8, (1_020 + 84 + 72) * 8), (8_160, (1_020 + 72) * 8)]);
@@ -143,7 +148,7 @@ fn holding() -> Port {
     let entry = |mac| GateEntry { open: 0b11, interval_ns: 10_000, mac: Some(mac) };
     let entries = vec![entry(MacOperation::Release), entry(MacOperation::Hold)];
     let mut port = port(Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() }));
-    // As long as 123 octets take, with preamble and gap.
+    // The time of 123 octets with preamble and gap.
     port.preemption = Some(Preemption { express: 0b10, hold_advance_ns: 143 * 8, release_advance_ns: 0 });
     port
 }
@@ -151,19 +156,20 @@ fn holding() -> Port {
 #[test]
 fn a_hold_cuts_in_advance_and_the_release_lets_go_on() {
     let (sent, counters) = sent(&holding(), &vec![(5_000, PREEMPTABLE, 1_500)]);
-    // Held at 10,000 less 1,144 ns: 3,856 ns or 482 octets of it have begun, 474 of the frame. 1,026 are left.
+    // The frame is held at 10,000 less 1,144 ns: 3,856 ns or 482 octets have begun, 474 of them of the frame.
+    // 1,026 are left.
     assert_eq!(sent, [(5_000, 20_000 + (8 + 1_026) * 8)]);
     assert_eq!(counters, MergeCounters { preemptions: 0, continuations: 1, fragmented_frames: 1, holds: 1 });
 }
 
 #[test]
 fn a_frame_that_ends_before_the_hold_is_not_cut() {
-    // 1,000 octets end at 800 + 8,064 = 8,864 ns, 8 ns behind the hold: what is left cannot be cut.
+    // 1,000 octets end at 800 + 8,064 = 8,864 ns, 8 ns after the hold: the rest cannot be cut.
     let (sent, counters) = sent(&holding(), &vec![(800, PREEMPTABLE, 1_000)]);
     assert_eq!((sent, counters), (vec![(800, 8_864)], NEVER));
 }
 
-/// Held back: not before the release. Express frames have the link to themselves meanwhile.
+/// Held frames do not begin before the release. Meanwhile express frames do not find the link busy.
 #[test]
 fn no_preemptable_frame_begins_while_held_back() {
     for (ns, begins) in
@@ -176,7 +182,7 @@ fn no_preemptable_frame_begins_while_held_back() {
     assert_eq!((sent, counters), (vec![(20_160, 28_224), (12_000, 20_064)], NEVER));
 }
 
-/// A release may be asked for in advance, too.
+/// A release may be requested in advance, too.
 #[test]
 fn a_release_in_advance() {
     let mut port = holding();
@@ -187,8 +193,8 @@ fn a_release_in_advance() {
     }
 }
 
-/// A quarter of the link for preemptable frames: 750 bit/us of credit are spent while any part of one passes, 250 come
-/// back while it is interrupted.
+/// A quarter of the link for preemptable frames: 750 bit/us of credit are spent during any part of a frame,
+/// and 250 return while it is interrupted.
 #[test]
 fn every_part_costs_what_it_takes_on_the_wire() {
     let mut port = port(None);
@@ -202,14 +208,14 @@ fn every_part_costs_what_it_takes_on_the_wire() {
     });
     let arrivals = vec![(0, PREEMPTABLE, 1_000), (0, PREEMPTABLE, 64), (1_000, EXPRESS, 100)];
     let (sent, counters) = sent(&port, &arrivals);
-    // 141 octets until 1,128 ns: -846 bit. 120 of the express frame until 2,088 ns: -606. The other 883, with 20 around
-    // them, until 9,312 ns: -6,024. They come back in 24,096 ns.
+    // 141 octets until 1,128 ns: -846 bit. 120 octets of the express frame until 2,088 ns: -606 bit. The
+    // other 883 octets, with 20 of overhead, until 9,312 ns: -6,024 bit. This credit returns in 24,096 ns.
     assert_eq!(sent[0].1, 9_312 - 12 * 8);
     assert_eq!(sent[1].0, 9_312 + 24_096);
     assert_eq!(counters, ONCE);
 }
 
-/// Preemptable frames for 5,000 of 20,000 ns, without a guard.
+/// Preemptable frames have 5,000 of 20,000 ns, without a guard.
 #[test]
 fn parts_that_overrun_their_window_are_counted() {
     let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
@@ -219,22 +225,25 @@ fn parts_that_overrun_their_window_are_counted() {
         let machine = drive(&port, arrivals, 1_000_000, |_, _| ());
         machine.counters().map(|counters| counters.transmission_overruns).collect::<Vec<_>>()
     };
-    // 617 octets and 8 in front of them take 5,000 ns.
+    // 617 octets and 8 before them take 5,000 ns.
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 617)]), [0, 0]);
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 618)]), [1, 0]);
     assert_eq!(overruns(&vec![(4_999, PREEMPTABLE, 64)]), [1, 0]);
-    // Cut at 6,000 ns: the first part overran. Express frames take until 20,056, and the rest ends within its window.
+    // The frame is cut at 6,000 ns, so the first part overruns. Express frames take until 20,056, and the
+    // rest ends within its window.
     let express = [(6_000, EXPRESS, 1_500), (6_000, EXPRESS, 200)];
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 980), express[0], express[1]]), [1, 0]);
-    // With its check sequence the first part ends at 5,000 ns, or an octet later; the rest is in the next window.
+    // With its check sequence the first part ends at 5,000 ns, or one octet later; the rest is in the next
+    // window.
     let cut = |ns| overruns(&vec![(0, PREEMPTABLE, 980), (ns, EXPRESS, 1_500), (ns, EXPRESS, 400)]);
     assert_eq!((cut(4_968), cut(4_969)), (vec![0, 0], vec![1, 0]));
-    // Cut at 1,000 ns, and the rest within the next window: neither.
+    // The frame is cut at 1,000 ns, and the rest is within the next window: neither part overruns.
     let express = [(1_000, EXPRESS, 1_500), (1_000, EXPRESS, 842)];
     assert_eq!(overruns(&vec![(0, PREEMPTABLE, 600), express[0], express[1]]), [0, 0]);
 }
 
-/// Two preemptable classes below an express one: the higher goes first, and both go on behind it.
+/// Two preemptable classes below an express class: the higher one is sent first, and both continue after the
+/// express frame.
 #[test]
 fn preemptable_classes_follow_each_other() {
     let mut port = port(None);
@@ -252,8 +261,8 @@ fn preemptable_classes_follow_each_other() {
     assert_eq!(counters, ONCE);
 }
 
-/// Preemptable frames have 10,000 ns of every 20,000, and are held back in the rest: a frame that is too long may begin
-/// where the hold cuts it in time.
+/// Preemptable frames have 10,000 ns of every 20,000, and are held in the rest: a frame that is too long may
+/// begin if the hold cuts it in time.
 #[test]
 fn a_frame_may_begin_that_a_hold_cuts() {
     let entry = |open, interval_ns, mac| GateEntry { open, interval_ns, mac: Some(mac) };
@@ -261,14 +270,14 @@ fn a_frame_may_begin_that_a_hold_cuts() {
     let entries = vec![entry(0b11, 10_000, release), entry(0b10, 10_000, hold)];
     let mut port = port(Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() }));
     port.preemption = Some(Preemption { express: 0b10, ..Preemption::default() });
-    // 123 octets and 8 take 1,048 ns: what cannot be cut has to be through at 10,000.
-    // Of the one that begins at 8,952, what is left then is too long for the next window, too.
+    // 123 octets and 8 take 1,048 ns: octets that cannot be cut must have left at 10,000. The rest of the
+    // frame that begins at 8,952 is also too long for the next window.
     for (ns, begins, holds) in [(5_000, 5_000, 1), (8_952, 8_952, 2), (8_953, 20_000, 1), (12_000, 20_000, 1)]
     {
         let (sent, counters) = sent(&port, &vec![(ns, PREEMPTABLE, 1_500)]);
         assert_eq!((sent[0].0, counters.holds), (begins, holds), "{ns} ns");
     }
-    // A release before the window closes lets the frame go on, and it would run into the closed gate.
+    // A release before the window closes lets the frame continue, so that it would run into the closed gate.
     let entries = vec![
         entry(0b11, 5_000, release),
         entry(0b11, 2_000, hold),
@@ -290,7 +299,8 @@ fn timed(entries: &[(u8, u64)]) -> Port {
     port(Some(Gates { cycle_ns: 20_000, entries, ..Gates::default() }))
 }
 
-/// An express frame that waits for its gate cuts nothing before it opens at 5,100 ns: 638 octets have begun by then.
+/// An express frame that waits for its gate cuts no frame before the gate opens at 5,100 ns: 638 octets have
+/// begun by then.
 #[test]
 fn an_express_frame_cuts_when_its_gate_opens() {
     let (sent, counters) =
@@ -300,8 +310,8 @@ fn an_express_frame_cuts_when_its_gate_opens() {
     assert_eq!(counters, ONCE);
 }
 
-/// At 5,300 ns, 72 octets would be through before the gate closes at 6,000 ns; behind the part that has begun, from 5,432
-/// ns on, they would not.
+/// At 5,300 ns, 72 octets would have left before the gate closes at 6,000 ns. But the part in transmission
+/// ends at 5,432 ns, and from then on 72 octets are too long.
 #[test]
 fn an_express_frame_cuts_nothing_if_it_could_not_go_then() {
     let port = timed(&[(0b01, 5_000), (0b11, 1_000), (0b01, 14_000)]);
@@ -312,7 +322,7 @@ fn an_express_frame_cuts_nothing_if_it_could_not_go_then() {
     assert_eq!((whole, counters), (vec![(0, 8_064), (25_000, 25_576)], NEVER));
 }
 
-/// Released for as long as the hold is asked for in advance: nothing may begin, not even for a moment.
+/// A release for only the time of the hold's advance: no frame may begin at any instant.
 #[test]
 fn a_release_that_is_over_at_once_lets_nothing_go() {
     let ends = |released: u64| {

@@ -1,8 +1,8 @@
 //! The port's machine against a port that is stepped nanosecond by nanosecond.
 //!
-//! The slow port knows no windows, no recovery times and no wakes: at every nanosecond it looks at every gate and
-//! moves every credit. At 1 Gbit/s, and with send slopes that are multiples of idle slopes, everything that happens
-//! falls on a nanosecond, so both must agree exactly.
+//! The slow port has no windows, recovery times or wakes: at every nanosecond it checks every gate and
+//! updates every credit. At 1 Gbit/s, and with send slopes that are multiples of idle slopes, every event is
+//! at a whole nanosecond. So both ports must agree exactly.
 
 mod common;
 
@@ -13,7 +13,7 @@ use tsn_plan::{Cbs, CbsLinux, Class, GateChange, GateEntry, Gates, IdleSlope, Po
 
 const RATE: i64 = 1_000_000_000;
 
-/// (ns of the start, frame), the frames dropped, and the overruns of every class.
+/// (start in ns, frame), the dropped frames, and the overruns of every class.
 type Outcome = (Vec<(i64, usize)>, Vec<usize>, Vec<u64>);
 
 fn machine(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
@@ -26,12 +26,12 @@ fn machine(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
     (started, dropped, overruns)
 }
 
-/// Before this no list is asked for; after it nothing happens.
+/// No list is requested before `FIRST`; nothing happens after `LAST`.
 const FIRST: i64 = -60_000;
 const LAST: i64 = 350_000;
 
-/// Which list is in force in every nanosecond from [`FIRST`] on (none: the initial states), and the states; the state
-/// machines of IEEE 802.1Q-2022, 8.6.9, stepped.
+/// The list in force in every nanosecond from [`FIRST`] on (none: the initial states), and its states; the
+/// state machines of IEEE 802.1Q-2022, 8.6.9, stepped.
 fn states(port: &Port) -> Vec<(Option<usize>, u8)> {
     let Some(gates) = &port.gates else { return Vec::new() };
     let lists: Vec<_> = gates.lists().collect();
@@ -80,7 +80,7 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
     let mut queues: Vec<VecDeque<Packet>> = vec![VecDeque::new(); classes];
     let mut credit = vec![0i128; classes];
     let (mut started, mut dropped) = (Vec::new(), Vec::new());
-    // Who is on the wire until when.
+    // The class on the wire, and the end of its frame.
     let mut wire: Option<(usize, i64)> = None;
     let mut next = 0;
     // The send slope of the frame on the wire.
@@ -101,10 +101,11 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
             change.and_then(|mut slopes| slopes.next_back()).map_or(cbs.idle_slope_bps, |own| own.bps);
         if cbs.runs_while_closed { cbs.idle_slope_bps } else { slope }
     };
-    // Is the gate of `class` open in the nanosecond that begins at `now`?
+    // Whether the gate of `class` is open in the nanosecond that begins at `now`.
     let open =
         |class: usize, now: i64| states.is_empty() || states[(now - FIRST) as usize].1 >> class & 1 == 1;
-    // The longest that the gate is open at a time from a nanosecond on, as far as we see: cycles are far shorter.
+    // The longest time for which the gate is open from a nanosecond on, within the tested time: cycles are
+    // far shorter.
     let longest = |class: usize| {
         let (mut run, mut most) = (0, 0);
         let mut found: Vec<i64> = (0..=LAST)
@@ -247,7 +248,7 @@ fn gates() -> impl Strategy<Value = Option<Gates>> {
     )
 }
 
-/// Slopes that become half as steep with every list: what is left of a debt is still paid off on a nanosecond.
+/// Idle slopes that halve with every list, so that a remaining debt is still paid at a whole nanosecond.
 fn slopes(classes: &[Class], gates: &mut Gates) {
     for (place, change) in gates.changes.iter_mut().enumerate() {
         for (class, cbs) in classes.iter().enumerate().filter_map(|(n, class)| Some((n, class.cbs.as_ref()?)))
@@ -291,7 +292,7 @@ proptest! {
         for (at, class, _) in &mut arrivals {
             *class %= port.classes.len() as u8;
             if bunched {
-                // Many at the same instant, as talkers with one phase do.
+                // Many at the same instant, like talkers with the same phase.
                 *at -= *at % 25_000;
             }
         }
@@ -302,7 +303,7 @@ proptest! {
     }
 }
 
-/// With another list a slope becomes another one, also where no gate ever closes.
+/// Another list changes a slope, also if no gate ever closes.
 #[test]
 fn a_slope_changes_at_a_gate_that_never_closes() {
     let open = |interval_ns| GateEntry { open: 1, interval_ns, mac: None };

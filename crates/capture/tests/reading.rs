@@ -1,4 +1,4 @@
-//! Captures of every kind, made octet by octet: what is read is exact, what is broken says so.
+//! Captures of every kind, written octet by octet: frames are read exactly, and damaged files give errors.
 
 use tsn_capture::{Error, Reader, write::PcapNg};
 use tsn_wire::link::Link;
@@ -6,7 +6,7 @@ use tsn_wire::link::Link;
 /// A frame as read: stamp, link, octets on the link, octets captured.
 type Read = (Option<i64>, Link, u32, Vec<u8>);
 
-/// All frames, and what kept the rest from being read.
+/// All frames, and the reason why the rest could not be read.
 fn read(bytes: &[u8]) -> Result<(Vec<Read>, Option<String>), Error> {
     let mut reader = Reader::new(bytes)?;
     let mut frames = Vec::new();
@@ -56,7 +56,7 @@ fn pcap_of_both_byte_orders_and_resolutions() {
 
 #[test]
 fn an_fcs_that_the_file_declares_is_taken_off() {
-    // Link type Ethernet, FCS length known: two words of 16 bits.
+    // Link type Ethernet with a known FCS length: two words of 16 bits.
     let mut bytes = pcap(false, NANO, 0x2400_0001, 0);
     assert_eq!(read(&bytes).unwrap().0[0].2, 56);
     bytes.truncate(24);
@@ -108,7 +108,7 @@ fn pcapng_of_both_byte_orders_with_every_kind_of_clock() {
             enhanced(big_endian, 0, 1_795_234_296_123_456_789, b"nanos", 60),
             enhanced(big_endian, 1, 5, b"micro", 5),
             enhanced(big_endian, 2, 3 << 31, b"half", 4),
-            // A simple packet: no interface, no time.
+            // A simple packet block has neither an interface nor a time.
             block(big_endian, 3, &[&words(big_endian, &[6])[..], b"simple"].concat()),
         ]
         .concat();
@@ -184,7 +184,7 @@ fn a_file_that_breaks_off_gives_what_is_there_and_says_so() {
     assert_eq!(frames.len(), 1);
     let expected = "breaks off inside the frame or block at octet 45; 1 frames before it were read";
     assert_eq!(warning.as_deref(), Some(expected));
-    // And one whose second frame is nonsense.
+    // A file whose second frame has an impossible length.
     bytes[53..57].fill(0xff);
     let (frames, warning) = read(&bytes).unwrap();
     assert_eq!(frames.len(), 1);

@@ -1,4 +1,4 @@
-//! Flows of real captures as times and sizes.
+//! Flows of captures as times and sizes.
 
 use std::io::Cursor;
 use tsn_capture::Reader;
@@ -19,7 +19,7 @@ fn pcap(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// An IPv4/UDP frame of `payload` octets, tagged where `tag` says so.
+/// An IPv4/UDP frame of `payload` octets, with a VLAN tag if `tag` is given.
 fn udp(source: [u8; 4], to: u16, payload: u8, tag: Option<u16>) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, source[3]];
     if let Some(control) = tag {
@@ -52,7 +52,7 @@ fn of(filter: Filter) -> Trace {
 #[test]
 fn a_flow_is_told_by_tag_addresses_and_port() {
     let s = 100_000_000_000;
-    // 14 + 20 + 8 + payload + 4; a tag is left out, and times are in order.
+    // 14 + 20 + 8 + payload + 4 octets; a tag is not counted, and times are in order.
     let (a, b, c) = ((s + 50, 146), (s + 40, 166), (s + 70, 186));
     let all = of(Filter::default());
     assert_eq!((all.begin_ns, all.frames), (s + 40, vec![b, a, c]));

@@ -1,4 +1,4 @@
-//! Chains of instances over ideal links: what gPTP makes of clocks that differ.
+//! Chains of instances over ideal links: the synchronisation of different clocks by gPTP.
 
 use tsn_clock::{
     DelayMechanism, Input, Instance, Message, NodeClock, Output, PiParameters, PiServo, Profile, Roles,
@@ -6,7 +6,7 @@ use tsn_clock::{
 };
 use tsn_units::{BitRate, Duration, Frequency, Instant, Octets};
 
-/// One node after the other, the grandmaster first; port 0 leads towards it, port 1 away.
+/// A line of nodes, the grandmaster first; port 0 leads towards it, port 1 away from it.
 struct Chain {
     clocks: Vec<NodeClock>,
     instances: Vec<Instance>,
@@ -14,7 +14,7 @@ struct Chain {
     links: Vec<(Duration, Duration)>,
     jitter_ns: u64,
     state: u64,
-    /// True time, node, input; the message's stamp is taken when it happens.
+    /// True time, node, input; the stamp of a message is taken when it is processed.
     pending: Vec<(Instant, u64, usize, Pending)>,
     counter: u64,
 }
@@ -83,7 +83,8 @@ impl Chain {
         self.clocks[node].stamp(at, jitter)
     }
 
-    /// Runs; gives every slave's error against the grandmaster, in ps, at every millisecond from `from` on.
+    /// Runs the chain; returns every slave's error relative to the grandmaster, in ps, at every millisecond
+    /// from `from` on.
     fn run(&mut self, interval: Duration, from: Instant, until: Instant) -> Vec<Vec<i64>> {
         let mut errors = vec![Vec::new(); self.clocks.len()];
         let mut sample = from;
@@ -181,12 +182,13 @@ fn one_hop_of_i210s_stays_within_14_ns() {
         let errors = chain.run(interval, seconds(20), seconds(80));
         let worst = largest(&errors[1]);
         assert!(worst <= 14_000, "{per_second} Sync/s: {worst} ps");
-        // It is not exact, either: a tick is 8 ns.
+        // The error is not zero either, as a tick is 8 ns.
         assert!(worst > 1_000, "{per_second} Sync/s: {worst} ps");
     }
 }
 
-/// An asymmetric link cannot be seen: half of it is the error. With perfect stamps that is all there is.
+/// The asymmetry of a link cannot be measured: half of it is the error. With perfect stamps there is no other
+/// error.
 #[test]
 fn half_of_an_asymmetry_is_the_error() {
     let interval = ns(125_000_000);
@@ -200,7 +202,8 @@ fn half_of_an_asymmetry_is_the_error() {
     }
 }
 
-/// Over hops the error grows, but slower than the hops: rate ratios keep residence times from adding up.
+/// The error grows with the hops, but slower than their number: rate ratios keep the errors of residence
+/// times from adding up.
 #[test]
 fn error_grows_over_hops() {
     let interval = ns(125_000_000);
@@ -211,6 +214,6 @@ fn error_grows_over_hops() {
     let (near, far) = (spread(&errors[1]), spread(&errors[10]));
     assert!(far > 1.5 * near, "{near} ps after one hop, {far} ps after ten");
     assert!(far < 10.0 * near, "{near} ps after one hop, {far} ps after ten");
-    // IEEE 802.1AS-2020, annex B: 1 us over six hops; here ten are far within.
+    // IEEE 802.1AS-2020, annex B: 1 us over six hops; here ten hops stay far below.
     assert!(largest(&errors[10]) < 200_000, "{} ps", largest(&errors[10]));
 }

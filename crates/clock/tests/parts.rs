@@ -1,4 +1,4 @@
-//! Instances and transparent clocks, one message at a time, with values worked out by hand.
+//! Instances and transparent clocks, one message at a time, with values computed by hand.
 //!
 //! IEEE 802.1AS-2020, 10.2, 10.3 and 11.2; IEEE 1588-2019, 9.3, 10 and 11.3.
 
@@ -14,7 +14,7 @@ fn ns(ns: i64) -> Duration {
     Duration::from_ns(ns)
 }
 
-/// The oscillator has counted `ns`, and the clock shows a second more.
+/// The oscillator has counted `ns`, and the clock shows one second more.
 fn at(ns: i64) -> Stamp {
     Stamp { free: Instant::from_ns(ns), local: Instant::from_ns(1_000_000_000 + ns) }
 }
@@ -28,7 +28,7 @@ fn given(slave: Option<usize>, masters: &[usize]) -> Roles {
     Roles::Given { slave, masters: masters.to_vec() }
 }
 
-/// What follows from an input.
+/// The outputs after an input.
 fn handle(instance: &mut Instance, input: Input) -> Vec<Output> {
     let mut outputs = Vec::new();
     instance.handle(input, &mut outputs);
@@ -63,7 +63,7 @@ fn follow_up(source: PortIdentity, sequence: u16, origin: Origin) -> Message {
     Message::FollowUp { source, sequence, origin }
 }
 
-/// One exchange over a link of 500 ns each way to a neighbour whose oscillator counts the same.
+/// One exchange over a link of 500 ns in each direction; the neighbour's oscillator has the same rate.
 fn exchange(instance: &mut Instance, port: usize, start: i64) {
     let asked = handle(instance, Input::PdelayDue { port });
     let [Output::Send { message: request @ Message::PdelayReq { sequence }, .. }] = &asked[..] else {
@@ -103,7 +103,7 @@ fn a_grandmaster_says_when_its_sync_left() {
     assert_eq!(outputs, [send(0, sync(own(0), 1)), send(2, sync(own(2), 1))]);
     let origin = Origin { time: at(40).local, ..Origin::default() };
     assert_eq!(sent(&mut instance, 2, sync(own(2), 1), 40), [send(2, follow_up(own(2), 1, origin))]);
-    // Each is followed up once, and none that was not sent.
+    // Each Sync is followed up once; a Sync that was not sent is not followed up.
     assert_eq!(sent(&mut instance, 2, sync(own(2), 1), 50), []);
     assert_eq!(sent(&mut instance, 0, sync(own(0), 9), 50), []);
     let outputs = handle(&mut instance, Input::SyncDue);
@@ -124,7 +124,8 @@ fn a_one_step_sync_carries_its_own_time() {
     assert_eq!(instance.on_departure(sync(own(0), 1), at(40)), sync(own(0), 1));
 }
 
-/// The grandmaster's time comes with a Sync; a bridge passes it on with the link's delay and its own residence time.
+/// The grandmaster's time arrives with a Sync; a bridge forwards the time with the link's delay and its own
+/// residence time.
 #[test]
 fn a_bridge_of_gptp_passes_time_on() {
     let roles = given(Some(0), &[1]);
@@ -141,19 +142,19 @@ fn a_bridge_of_gptp_passes_time_on() {
     assert_eq!(tell(&mut instance, 1, PARENT, 1), [], "that port tells time");
     assert_eq!(received(&mut instance, 0, follow_up(PARENT, 2, origin), 21_000), [], "without its Sync");
     assert_eq!(tell(&mut instance, 0, PARENT, 3), [send(1, sync(own(1), 3))]);
-    // 40 ns, 500 ns of the link, and 30,000 - 20,540 in the bridge.
+    // 40 ns, 500 ns of the link, and 30,000 - 20,540 ns in the bridge.
     let forwarded = Origin { time: origin.time, correction: ns(40 + 500 + 9_460), ..Origin::default() };
     assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), [send(1, follow_up(own(1), 3, forwarded))]);
-    // A Follow_Up that comes by another port says nothing, and leaves the Sync to its own.
+    // A Follow_Up at another port is ignored, and the Sync still waits for its own.
     assert_eq!(received(&mut instance, 0, sync(PARENT, 4), 20_540), []);
     assert_eq!(received(&mut instance, 1, follow_up(PARENT, 4, origin), 21_000), []);
     assert_eq!(received(&mut instance, 0, follow_up(PARENT, 4, origin), 21_100), [send(1, sync(own(1), 4))]);
-    // A Sync of an older number says nothing of this one's time.
+    // A Sync with an older number does not give the time of this one.
     let _ = tell(&mut instance, 0, PARENT, 4);
     assert_eq!(sent(&mut instance, 1, sync(own(1), 3), 30_000), []);
 }
 
-/// What a bridge of gPTP writes into a Sync that leaves is of the Sync that it passes on, and of no other.
+/// A gPTP bridge writes the values of the forwarded Sync into that Sync, and of no other one.
 #[test]
 fn a_one_step_bridge_writes_what_it_knows_of_that_sync() {
     let mut settings = settings(Profile::TimeAware, DelayMechanism::PeerToPeer, given(Some(0), &[1]));
@@ -170,7 +171,8 @@ fn a_one_step_bridge_writes_what_it_knows_of_that_sync() {
     assert_eq!(instance.on_departure(message(own(1), 3, empty), at(30_000)), message(own(1), 3, empty));
 }
 
-/// The servo's second sample steers the clock: it is 9,960 ns ahead of the grandmaster, by 10,000 of its own.
+/// The servo's second sample steers the clock, which is 9,960 ns ahead of the grandmaster and has counted
+/// 10,000 ns.
 #[test]
 fn a_slave_steers_its_clock() {
     let roles = given(Some(0), &[]);
@@ -178,7 +180,7 @@ fn a_slave_steers_its_clock() {
     exchange(&mut instance, 0, 0);
     let mut corrections = Vec::new();
     for (sequence, start, ahead) in [(1, 1_000_000_000, 50_000), (2, 1_500_000_000, 50_000)] {
-        // It left `ahead` and the link's 500 ns before what the clock shows as it comes.
+        // The Sync left `ahead` and the link's 500 ns before the time that the clock shows at its arrival.
         let origin = Origin { time: at(start - 500 - ahead).local, ..Origin::default() };
         assert_eq!(received(&mut instance, 0, sync(PARENT, sequence), start), []);
         corrections.extend(received(&mut instance, 0, follow_up(PARENT, sequence, origin), start + 1_000));
@@ -187,7 +189,7 @@ fn a_slave_steers_its_clock() {
     assert_eq!((correction.step, correction.frequency), (Some(ns(-50_000)), Frequency::NOMINAL));
 }
 
-/// A slave asks its master for the delay of the path, which is the mean of both ways.
+/// A slave requests the delay of the path from its master: the mean of both directions.
 #[test]
 fn masters_answer_and_slaves_ask_end_to_end() {
     let roles = given(Some(0), &[1]);
@@ -197,7 +199,7 @@ fn masters_answer_and_slaves_ask_end_to_end() {
     assert_eq!(received(&mut instance, 0, request(PARENT), 50), [], "no master there");
     let answer = Message::DelayResp { to: PARENT, sequence: 9, received: at(50).local, correction: ns(0) };
     assert_eq!(received(&mut instance, 1, request(PARENT), 50), [send(1, answer)]);
-    // Sync: 500 ns away; request: 900 ns back. 50,000 ns ahead of its master.
+    // Sync: 500 ns away; request: 900 ns back. The clock is 50,000 ns ahead of its master.
     let master = |ns: i64| at(ns - 50_000).local;
     let mut corrections = Vec::new();
     for (sequence, start) in [(1, 1_000_000_000), (2, 1_500_000_000), (3, 2_000_000_000)] {
@@ -214,10 +216,10 @@ fn masters_answer_and_slaves_ask_end_to_end() {
         assert_eq!(received(&mut instance, 0, response(own(1), 7_000), start + 200_000), [], "another's");
         assert_eq!(received(&mut instance, 0, response(own(0), 0), start + 200_000), []);
     }
-    // The first Sync comes before any delay is known. The mean of 500 and 900 is 700: 200 ns too early.
+    // The first Sync arrives before any delay is known. The mean of 500 and 900 is 700: 200 ns too early.
     let [Output::Correct(correction)] = &corrections[..] else { panic!("{corrections:?}") };
     assert_eq!(correction.step, Some(ns(-50_000 + 200)));
-    // A boundary clock tells its own time.
+    // A boundary clock sends its own time.
     assert_eq!(handle(&mut instance, Input::SyncDue), [send(1, sync(own(1), 1))]);
     assert_eq!(handle(&mut instance, Input::PdelayDue { port: 1 }), [], "only slaves ask");
 }
@@ -226,7 +228,7 @@ fn identity(priority1: u8, identity: u32) -> SystemIdentity {
     SystemIdentity { priority1, class: 248, accuracy: 0xfe, variance: 0x436a, priority2: 248, identity }
 }
 
-/// What node `sender` tells: a root, and how far it is from there.
+/// The Announce of node `sender`: a root, and its distance from the root.
 fn announce(root: SystemIdentity, steps_removed: u16, sender: u32) -> Announce {
     let source = PortIdentity { clock: sender, port: 1 };
     Announce { vector: PriorityVector { root, steps_removed, source }, path: vec![root.identity, sender] }
@@ -269,7 +271,7 @@ fn an_instance_that_has_heard_nothing_is_grandmaster() {
     };
     assert_eq!(handle(&mut instance, Input::AnnounceDue), [own_word(0), own_word(1)]);
     assert_eq!(handle(&mut instance, Input::SyncDue), [send(0, sync(own(0), 1)), send(1, sync(own(1), 1))]);
-    // One that may never be grandmaster tells nothing.
+    // An instance that may never be grandmaster sends nothing.
     let mut never = elected(255);
     assert_eq!(
         (handle(&mut never, Input::AnnounceDue), handle(&mut never, Input::SyncDue)),
@@ -286,26 +288,26 @@ fn a_better_clock_is_followed_until_it_is_silent() {
         (instance.grandmaster(), instance.role(0), instance.role(1)),
         (Some(1), Role::Slave, Role::Master)
     );
-    // It tells the others at once: two links from the root, by way of 3 and itself.
+    // The instance informs the others at once: two links from the root, over node 3 and itself.
     let vector = PriorityVector { root, steps_removed: 2, source: own(1) };
     let word = send(1, message(&Announce { vector, path: vec![1, 3, 7] }));
     assert_eq!(sends(&outputs), from_ref(&word));
     let first = timers(&outputs);
     assert_eq!(first.iter().map(|(_, after)| *after).collect::<Vec<_>>(), [ns(3_000)]);
-    // The same again is no news, and answers the first timer.
+    // The same Announce again changes nothing, and restarts the first timer.
     let outputs = received(&mut instance, 0, message(&announce(root, 1, 3)), 1_000);
     assert_eq!(sends(&outputs), []);
     assert_eq!(handle(&mut instance, Input::TimerExpired(first[0].0)), []);
     assert_eq!(instance.grandmaster(), Some(1));
     assert_eq!(handle(&mut instance, Input::AnnounceDue), [word]);
-    // Nothing has come since the second one.
+    // No Announce has arrived after the second one.
     let last = timers(&outputs)[0].0;
     let outputs = handle(&mut instance, Input::TimerExpired(last));
     assert_eq!((instance.grandmaster(), instance.role(0)), (Some(7), Role::Master));
     assert_eq!(sends(&outputs).len(), 2, "both neighbours are told");
 }
 
-/// A port that stands by forgets a neighbour that is silent, too, and tells time there again.
+/// A passive port also forgets a silent neighbour, and becomes a master port again.
 #[test]
 fn a_passive_port_whose_neighbour_is_silent_becomes_master() {
     let mut instance = elected(100);
@@ -317,7 +319,7 @@ fn a_passive_port_whose_neighbour_is_silent_becomes_master() {
     assert_eq!((instance.role(0), instance.role(1)), (Role::Slave, Role::Master));
 }
 
-/// Sync messages of the parent only, and a port forgets its master where they stay away.
+/// Only Sync messages of the parent count; a port forgets a master without Sync messages.
 #[test]
 fn a_master_that_sends_no_sync_is_left() {
     let mut instance = elected(100);
@@ -335,9 +337,9 @@ fn a_master_that_sends_no_sync_is_left() {
     let [(timer, _)] = timers(&outputs)[..] else { panic!("{outputs:?}") };
     let _ = handle(&mut instance, Input::TimerExpired(timer));
     assert_eq!(instance.grandmaster(), Some(7));
-    // A port that follows nobody awaits no Sync: nothing changes, so nothing is told.
+    // A port without a master expects no Sync: nothing changes, so nothing is sent.
     assert_eq!(handle(&mut instance, Input::TimerExpired(timer)), []);
-    // Time of a master that is left is not passed on.
+    // The time of a former master is not forwarded.
     let mut instance = elected(100);
     exchange(&mut instance, 0, 1_000);
     let _ = received(&mut instance, 0, message(&announce(root, 0, 3)), 0);
@@ -358,7 +360,8 @@ fn the_best_of_what_was_heard_counts() {
     assert_eq!((best.slave(), best.grandmaster()), (Some(1), root));
     assert_eq!(best.parent(1), Some(PortIdentity { clock: 5, port: 1 }));
     assert_eq!([0, 1, 2].map(|port| best.role(port)), [Role::Master, Role::Slave, Role::Master]);
-    // A worse word of another node does not replace what a port knows; one of the same node does.
+    // A worse Announce of another node does not replace the one that a port knows; a worse one of the same
+    // node does.
     assert!(!best.receive_announce(1, &announce(worse, 0, 6)));
     assert!(best.receive_announce(1, &announce(root, 3, 5)));
     assert!(best.receive_announce(1, &announce(root, 2, 6)), "a better one of another node");
@@ -368,17 +371,18 @@ fn the_best_of_what_was_heard_counts() {
     best.announce_timeout(0);
     assert!(best.select_roles());
     assert_eq!(best.slave(), Some(1));
-    // Who is 255 links away is not believed, 254 is.
+    // An Announce from a distance of 255 links is ignored; from 254 links it counts.
     assert!(
         !best.receive_announce(2, &announce(root, 255, 8))
             && best.receive_announce(2, &announce(root, 254, 8))
     );
-    // Ports that take no part hear nothing, nor do those that are not there.
+    // Disabled or absent ports receive nothing.
     let mut best = BestMaster::new(identity(100, 7), 2, &[0]);
     assert!(
         !best.receive_announce(1, &announce(root, 0, 4)) && !best.receive_announce(2, &announce(root, 0, 4))
     );
-    // Who is better than what was heard follows nobody; who may never be grandmaster follows even what is worse.
+    // A better clock than all received ones follows none; a clock that may never be grandmaster follows even
+    // a worse one.
     for (priority1, slave, told) in [(40, None, true), (60, Some(0), true), (255, Some(0), true)] {
         let mut best = BestMaster::new(identity(priority1, 7), 2, &[0, 1]);
         assert!(best.receive_announce(0, &announce(root, 0, 4)));
@@ -392,7 +396,8 @@ fn the_best_of_what_was_heard_counts() {
     assert_eq!(best.slave(), Some(0));
 }
 
-/// Two paths to one root: the port whose neighbour is farther tells time, and between equals the better identity does.
+/// Two paths to one root: of two ports on a link, the one farther from the root is passive; at equal
+/// distance, the one with the worse identity.
 #[test]
 fn a_port_is_passive_where_its_neighbour_is_nearer() {
     let root = identity(50, 1);
@@ -409,7 +414,8 @@ fn a_port_is_passive_where_its_neighbour_is_nearer() {
     }
 }
 
-/// Residence is added to what passes: 9,460 ns here, and between peers the link's 500 ns before it.
+/// The residence time is added to forwarded messages: 9,460 ns here, and with peer-to-peer delays also the
+/// link's 500 ns.
 #[test]
 fn a_transparent_clock_corrects_what_passes() {
     for (delay, link) in [(DelayMechanism::EndToEnd, 0), (DelayMechanism::PeerToPeer, 500)] {
@@ -449,7 +455,7 @@ fn a_transparent_clock_corrects_what_passes() {
         }
         let origin =
             |correction| Origin { time: at(1).local, correction: ns(correction), ..Origin::default() };
-        // Two steps, whichever comes first: the Follow_Up or the end of the Sync's residence.
+        // Two steps, in either order: the Follow_Up, and the end of the Sync's residence.
         let corrected = send(1, follow_up(PARENT, 1, origin(40 + link + 9_460)));
         assert_eq!(handle(&mut clock, received(2, sync(PARENT, 1), 20_540)), [], "that port takes no part");
         assert_eq!(handle(&mut clock, received(0, sync(PARENT, 1), 20_540)), [send(1, sync(PARENT, 1))]);
@@ -461,17 +467,18 @@ fn a_transparent_clock_corrects_what_passes() {
         assert_eq!(handle(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 21_000)), []);
         assert_eq!(handle(&mut clock, left(1, sync(PARENT, 1), 30_000)), from_ref(&corrected));
         assert_eq!(handle(&mut clock, left(1, sync(PARENT, 1), 30_000)), [], "once");
-        // A later Sync of the same name takes the place of the first.
+        // A later Sync with the same identity replaces the first one.
         handle(&mut clock, received(0, sync(PARENT, 1), 40_540));
         assert_eq!(handle(&mut clock, left(1, sync(PARENT, 1), 50_000)), []);
         assert_eq!(handle(&mut clock, received(0, follow_up(PARENT, 1, origin(40)), 51_000)), [corrected]);
-        // One step: written as it leaves.
+        // One step: the correction is written at the departure.
         let one_step =
             |correction| Message::Sync { source: PARENT, sequence: 2, origin: Some(origin(correction)) };
         assert_eq!(handle(&mut clock, received(0, one_step(40), 20_540)), [send(1, one_step(40))]);
         assert_eq!(clock.on_departure(one_step(40), at(30_000)), one_step(40 + link + 9_460));
         assert_eq!(clock.on_departure(sync(PARENT, 2), at(30_000)), sync(PARENT, 2));
-        // A request of a slave at port 1 passes; its answer is corrected by the request's residence and goes there only.
+        // The request of a slave at port 1 is forwarded; its response is corrected by the request's
+        // residence, and is sent to that port only.
         let request = Message::DelayReq { source: PARENT, sequence: 3 };
         assert_eq!(handle(&mut clock, received(1, request.clone(), 100)), [send(0, request.clone())]);
         let answer = |to, sequence, correction| Message::DelayResp {
@@ -493,7 +500,7 @@ fn a_transparent_clock_corrects_what_passes() {
     }
 }
 
-/// 64 messages may be inside; the 65th takes the place of the first.
+/// 64 messages may be in residence; the 65th replaces the first one.
 #[test]
 fn a_transparent_clock_forgets_the_oldest_of_many() {
     let mut clock = TransparentClock::new(DelayMechanism::EndToEnd, 2, &[0, 1]);
@@ -526,18 +533,19 @@ fn a_machine_is_an_instance_or_a_transparent_clock() {
     assert_eq!(outputs.len(), 1);
 }
 
-/// Octets from destination address to FCS: 18 of Ethernet and what the standards' tables add up to, at least 64.
+/// Octets from destination address to FCS: 18 of Ethernet and the sum of the standards' tables, at least 64.
 #[test]
 fn messages_are_as_long_as_their_fields() {
     let origin = Some(Origin::default());
     let (source, sequence) = (PARENT, 1);
     let announce = |path| Announce { path: vec![0; path], ..announce(identity(1, 1), 0, 3) };
     for (message, kind, event, gptp, ieee1588) in [
-        // 34 of header, 10 of time: 44. In gPTP a Follow_Up has a TLV of 32, and so has a Sync that needs none.
+        // 34 of header, 10 of time: 44. In gPTP a Follow_Up has a TLV of 32 octets, and so has a one-step
+        // Sync.
         (Message::Sync { source, sequence, origin: None }, "sync", true, 64, 64),
         (Message::Sync { source, sequence, origin }, "sync", true, 94, 64),
         (follow_up(source, sequence, Origin::default()), "follow-up", false, 94, 64),
-        // 34 and 20: 54.
+        // 34 + 20 = 54.
         (Message::PdelayReq { sequence }, "pdelay-req", true, 72, 72),
         (Message::PdelayResp { sequence, received: Instant::EPOCH }, "pdelay-resp", true, 72, 72),
         (
@@ -555,7 +563,7 @@ fn messages_are_as_long_as_their_fields() {
             72,
             72,
         ),
-        // 34 and 30, and a TLV of 4 with 8 for every node on the way, of which it holds 127 at most.
+        // 34 + 30, and a TLV of 4 with 8 for every node on the path, at most 127 nodes.
         (message(&announce(2)), "announce", false, 86 + 16, 86 + 16),
         (message(&announce(127)), "announce", false, 86 + 8 * 127, 86 + 8 * 127),
         (message(&announce(200)), "announce", false, 86 + 8 * 127, 86 + 8 * 127),

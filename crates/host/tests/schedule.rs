@@ -1,4 +1,4 @@
-//! Launch times and software gates against a schedule worked out by hand.
+//! Launch times and software gates against a schedule computed by hand.
 
 use tsn_host::{DropCause, Etf, HostTime, Schedule, SocketOptions, SoftwareGates};
 use tsn_plan::{GateEntry, Taprio, TaprioMode};
@@ -12,7 +12,7 @@ fn at(time: i64) -> HostTime {
     HostTime::from_ns(time * 1_000)
 }
 
-/// Class 0 for 300 us, class 1 for 300 us, class 0 for 400 us; from 5 ms on.
+/// Class 0 for 300 us, class 1 for 300 us, class 0 for 400 us, from 5 ms on.
 fn taprio(delay_us: u64) -> Taprio {
     let entry = |open, us: u64| GateEntry { open, interval_ns: us * 1_000, ..GateEntry::default() };
     Taprio {
@@ -27,10 +27,11 @@ fn taprio(delay_us: u64) -> Taprio {
 #[test]
 fn launches_follow_each_other_and_go_over_into_the_next_window() {
     let mut schedule = Schedule::new(&taprio(100));
-    // All come at 5.25 ms: not before 5.35 ms, in class 1's window, 100 us each.
+    // All frames arrive at 5.25 ms: from 5.35 ms on they are in class 1's window, 100 us each.
     let launches: Vec<_> = (0..5).map(|_| schedule.launch(at(5_250), 1, us(100))).collect();
     assert_eq!(launches, [5_350, 5_450, 6_300, 6_400, 6_500].map(|time| Some(at(time))));
-    // An entry is a queue of its own: a frame of the other class does not wait, and uses the rest of its two entries.
+    // Each entry has its own queue: a frame of the other class does not wait, and uses the remaining time of
+    // its two entries.
     assert_eq!(schedule.launch(at(5_250), 0, us(100)), Some(at(5_600)));
     assert_eq!(schedule.launch(at(5_810), 0, us(100)), Some(at(6_000)), "910 to 1010 does not fit");
     assert_eq!(schedule.launch(at(5_790), 0, us(100)), Some(at(5_890)));
@@ -56,7 +57,7 @@ fn software_gates_count_a_budget_and_join_windows_around_the_cycle() {
         gates.spend(at(6_300), 1, 1_000);
     }
     assert_eq!(gates.opens(at(6_300), 1, 1_000), Some(at(7_300)), "the window's octets are spent");
-    // Class 0 is open from 600 to 1300: one window of 700 us.
+    // Class 0 is open from 600 to 1300 us: one window of 700 us.
     assert_eq!(gates.opens(at(6_950), 0, 10_000), Some(at(6_950)));
     assert_eq!(gates.opens(at(6_950), 0, 70_001), None);
 }
@@ -83,7 +84,7 @@ fn etf_takes_frames_in_the_order_of_their_times_and_none_behind_one_that_is_gone
 
 #[test]
 fn a_window_in_software_goes_over_the_end_of_a_cycle() {
-    // Class 0: from 600 us on, over the cycle's end, until 300 us; 8 ns an octet.
+    // Class 0 is open from 600 us over the cycle's end until 300 us; an octet takes 8 ns.
     let octet = Duration::from_ns(8);
     let gates = SoftwareGates::new(&Taprio { mode: TaprioMode::Software, ..taprio(0) }, 2, octet);
     for (from, opens) in
@@ -91,7 +92,7 @@ fn a_window_in_software_goes_over_the_end_of_a_cycle() {
     {
         assert_eq!(gates.opens(at(from), 0, 1_500), Some(at(opens)), "{from}");
     }
-    // 700 us are one budget, in whichever cycle they are spent: 87,500 octets.
+    // The 700 us are one budget, in whichever cycle it is used: 87,500 octets.
     for (first, second) in [(6_650, 6_990), (6_990, 7_050), (7_010, 7_200)] {
         let mut gates = gates.clone();
         gates.spend(at(first), 0, 50_000);

@@ -1,4 +1,4 @@
-//! Captures of every tool's frames, made here, with losses, duplicates and clocks that disagree.
+//! Captures of every tool's frames, generated here, with losses, duplicates and different clocks.
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
@@ -13,7 +13,7 @@ const ETHERNET: u32 = 1;
 const COOKED: u32 = 113;
 const WHOLE: usize = usize::MAX;
 
-/// A frame as it is captured: stamp and octets.
+/// A captured frame: stamp and octets.
 type Captured = (i64, Vec<u8>);
 
 /// Writes a pcap file of this link type, keeping at most `snap` octets of each frame.
@@ -65,7 +65,7 @@ fn of_tool(tool: &str, number: u32) -> Vec<u8> {
         }
         "send_udp" => send_udp::Repr { txtime_ns: 5, seq: number, sent_ns: 6 }.emit(&mut payload),
         "flextest" => return udp((number + 65_000) as u16, &[0; 12]),
-        // A new text every second frame, so that equal frames are matched in order.
+        // The text changes with every second frame, so that equal frames are matched in order.
         "unknown" => return udp(0, format!("temperature {}", number / 2).as_bytes()),
         "netlatency" => {
             let mut frame = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x07\x08\x08\x01\x04".to_vec();
@@ -78,7 +78,7 @@ fn of_tool(tool: &str, number: u32) -> Vec<u8> {
     udp(0, &payload)
 }
 
-/// 3,000 frames a millisecond apart, each 10 us + its number in ns on the way; every 100th is lost.
+/// 3,000 frames, one per millisecond; each is under way for 10 us plus its number in ns; every 100th is lost.
 fn sides(tool: &str, ahead_ns: i64) -> (Vec<Captured>, Vec<Captured>) {
     let sent: Vec<Captured> =
         (0..3000).map(|n| (START + i64::from(n) * 1_000_000, of_tool(tool, n as u32))).collect();
@@ -125,7 +125,7 @@ fn every_tools_frames_are_told_apart_and_paired() {
             (&[format.to_owned()][..], name)
         );
         if tool == "unknown" {
-            // The first of two equal frames may be the one that was lost: nobody can tell.
+            // Of two equal frames either may be the lost one: this cannot be decided.
             let count = &only(&measures).count;
             assert_eq!((count.sent, count.received, count.lost), (3000, 2970, 30));
         } else {
@@ -161,7 +161,7 @@ fn links_tags_and_snap_lengths_may_differ_between_the_sides() {
             check(&measures, &format!("{tool}, {what}"));
         }
     }
-    // A hash is then of what both sides have captured.
+    // The hash covers only the octets that both sides have captured.
     let folder = tempfile::tempdir().unwrap();
     let (sent, arrived) = sides("unknown", 0);
     let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
@@ -170,7 +170,7 @@ fn links_tags_and_snap_lengths_may_differ_between_the_sides() {
     assert_eq!(only(&measures).count.received, 2970);
 }
 
-/// The `number`-th frame of netlatency, in this VLAN.
+/// The `number`-th frame of netlatency in this VLAN.
 fn in_vlan(vid: u8, number: u32) -> Vec<u8> {
     let octets = of_tool("netlatency", number);
     [&octets[..12], &[0x81, 0, 0, vid], &octets[12..]].concat()
@@ -217,7 +217,7 @@ fn several_files_of_a_side_are_read_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let (sent, arrived) = sides("iperf3", 0);
     let part = |name: &str, frames: &[Captured]| pcap(folder.path(), name, ETHERNET, WHOLE, frames);
-    // Given in the wrong order, and overlapping.
+    // The files are in the wrong order, and overlap.
     let tx = [part("t2", &sent[1500..]), part("t1", &sent[..1500])];
     let every = |odd: usize| arrived.iter().skip(odd).step_by(2).cloned().collect::<Vec<_>>();
     let rx = [part("r1", &every(0)), part("r2", &every(1))];
@@ -253,7 +253,8 @@ fn clocks_thirty_seven_seconds_apart_are_named_and_change_nothing_else() {
 fn a_receiver_that_began_late_or_sees_more_changes_only_its_own_counts() {
     let folder = tempfile::tempdir().unwrap();
     let (sent, mut arrived) = sides("iperf3", 0);
-    // The first 1000 numbers were not captured; other traffic was, from before the sender began.
+    // The first 1000 numbers were not captured; other traffic was captured, from before the sender's first
+    // frame.
     arrived.drain(..990);
     let other = (0..5000).map(|n| (START - 60_000_000_000 + n * 10_000_000, of_tool("netlatency", n as u32)));
     let rx: Vec<Captured> = other.chain(arrived).collect();
@@ -286,7 +287,7 @@ fn a_capture_that_breaks_off_gives_a_stated_partial_result() {
     assert!(empty.ends_with("rx: is empty"), "{empty}");
 }
 
-/// The same frames with every 50th number of their talker left out.
+/// Frames without every 50th number of their talker.
 fn with_gaps(tool: &str) -> (Vec<Captured>, Vec<Captured>) {
     let (mut sent, mut arrived) = (Vec::new(), Vec::new());
     for n in 0..1500_u32 {
@@ -299,7 +300,7 @@ fn with_gaps(tool: &str) -> (Vec<Captured>, Vec<Captured>) {
 
 #[test]
 fn only_gaps_in_a_sequence_of_the_talker_are_frames_never_sent() {
-    // A Linux socket leaves out IPv4 identifications as it likes: every datagram of these was sent, and arrived.
+    // A Linux socket may skip IPv4 identifications: every datagram of these tools was sent, and arrived.
     for (tool, never_sent) in
         [("flextest", None), ("unknown", None), ("iperf3", Some(29)), ("send_udp", Some(29))]
     {
@@ -317,11 +318,11 @@ fn only_gaps_in_a_sequence_of_the_talker_are_frames_never_sent() {
 #[test]
 fn both_sides_are_read_in_step_so_that_a_talker_that_begins_anew_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // After half of the frames the numbers jump by more than any window: what waits then is given up.
+    // After half of the frames the numbers jump by more than any window: frames that still wait are given up.
     let frame = |n: u32| of_tool("send_udp", if n < 1500 { n } else { n + 1_000_000 });
     let sent: Vec<Captured> = (0..3000).map(|n| (START + i64::from(n) * 1_000_000, frame(n))).collect();
     let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-    // Whatever the clocks show: how far they are apart is taken from the first frames.
+    // This works for any clocks: their offset is taken from the first frames.
     for ahead_ns in [0, 37_000_000_000, -37_000_000_000] {
         let arrived: Vec<Captured> =
             sent.iter().map(|(stamp, octets)| (stamp + 10_000 + ahead_ns, octets.clone())).collect();
@@ -364,7 +365,7 @@ fn every_format_is_named_once() {
     assert_eq!(measures.paths.iter().map(|path| path.count.received).collect::<Vec<_>>(), [1500, 1500]);
 }
 
-/// Frames that nobody knows, which differ in the octets up to 60 or only in octet 300.
+/// Frames of an unknown format, which differ in the octets up to 60 or only in octet 300.
 fn unknown(number: u32, head: bool) -> Vec<u8> {
     let mut octets = udp(0, if head { number.to_le_bytes() } else { [7; 4] }.as_slice());
     octets[300..304].copy_from_slice(&(number + 1).to_le_bytes());
@@ -379,7 +380,7 @@ fn unknown_frames_are_told_apart_by_what_both_sides_have_captured_and_no_less() 
             (0..300).map(|n| (START + i64::from(n) * 1_000_000, unknown(n, head))).collect();
         let mut arrived: Vec<Captured> = sent[1..].to_vec();
         arrived.iter_mut().for_each(|(stamp, _)| *stamp += 10_000);
-        // Five that nobody sent, and a short frame of another stream.
+        // Five frames that were never sent, and a short frame of another stream.
         arrived.extend((400..405).map(|n| (START + 400_000_000, unknown(n, head))));
         let rx = [vec![(START - 1, of_tool("netlatency", 1))], arrived].concat();
         let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
@@ -401,7 +402,7 @@ fn streams_are_listed_in_the_order_in_which_the_sender_began_them() {
         octets
     };
     let sent = [(START, frame(1, 5)), (START + 1_000, frame(2, 5)), (START + 2_000, frame(3, 5))];
-    // Of stream 3 the receiver saw a frame before the sender's capture began.
+    // The receiver captured a frame of stream 3 before the sender's capture began.
     let arrived = [(START, frame(3, 4)), (START + 10_000, frame(1, 5)), (START + 11_000, frame(2, 5))];
     let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
     let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
@@ -414,7 +415,7 @@ fn streams_are_listed_in_the_order_in_which_the_sender_began_them() {
 fn an_arrival_without_a_readable_number_is_one_that_nobody_sent() {
     let folder = tempfile::tempdir().unwrap();
     let (sent, mut arrived) = sides("iperf3", 0);
-    // Headers of 46 octets, and 4 of a counter's 12.
+    // Headers of 46 octets, and 4 of the counter's 12 octets.
     let short = of_tool("iperf3", 3_000)[..50].to_vec();
     arrived.push((START + 4_000_000_000, short));
     let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);

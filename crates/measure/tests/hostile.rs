@@ -1,5 +1,5 @@
-//! Foreign bytes: every seed of the fuzzing corpus, cut at every length and with bits flipped, is read or refused.
-//! A panic fails the test; so does a reader that does not end.
+//! Foreign octets: every seed of the fuzzing corpus, cut at every length and with flipped bits, is read or is
+//! an error. A panic and a reader that does not end fail the test.
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
@@ -10,7 +10,7 @@ use tsn_wire::dissect::dissect;
 use tsn_wire::recognise::{Evidence, marked, number};
 use tsn_wire::telegram;
 
-/// Every seed for one target: its name and its octets.
+/// Every seed of one target: its name and its octets.
 fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
     let mut paths: Vec<PathBuf> =
@@ -23,7 +23,7 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
-/// What the fuzzing target does. Returns how many frames were read, or the error.
+/// The work of the fuzzing target. Returns the number of frames, or the error.
 fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
     let mut reader = Reader::new(octets)?;
     let mut evidence = Evidence::default();

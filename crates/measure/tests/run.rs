@@ -1,4 +1,4 @@
-//! A run folder made by hand: taps along the way, drops, and what the simulator counted.
+//! A run folder made by hand: taps along the path, drops, and the simulator's counters.
 
 use std::path::Path;
 use tsn_measure::report::Measures;
@@ -7,7 +7,7 @@ use tsn_observation::parquet::Writer;
 use tsn_observation::{ELIMINATED, Legend, Sighting, Sink, StreamLegend, TapLegend};
 use tsn_plan::{Plan, Point, Stage, Tap};
 
-/// Three nodes in a line, with a tap at every place on the way of the first stream.
+/// Three nodes in a line, with a tap at every place on the path of the first stream.
 fn plan() -> Plan {
     let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/plan/cbs-line.json");
     let mut plan = Plan::read(&std::fs::read_to_string(seed).unwrap()).unwrap();
@@ -23,7 +23,7 @@ fn plan() -> Plan {
     };
     let peer = |port: u32| plan.ports[port as usize].peer;
     plan.taps = vec![
-        // In no particular order: the path decides, not the list.
+        // The list is unordered: the path decides the order.
         tap(peer(hops[1]), Stage::Rx, "sink in"),
         tap(hops[0], Stage::Tx, "talker out"),
         tap(hops[0], Stage::Send, "talker queue"),
@@ -33,13 +33,13 @@ fn plan() -> Plan {
     plan
 }
 
-/// Writes a run folder of `plan` with these sightings of its stream: (tap's name, number, stamp).
+/// Writes a run folder of `plan` with these observations of its stream: (tap, number, stamp).
 fn folder(plan: &Plan, sightings: &[(&str, u64, Option<i64>)], counters: Option<&str>) -> tempfile::TempDir {
     let sightings: Vec<_> = sightings.iter().map(|(tap, seq, t_ns)| (*tap, *seq, *t_ns, 0)).collect();
     folder_of_copies(plan, &sightings, counters)
 }
 
-/// The same, each with the number of its copy.
+/// Writes a run folder as [`folder`] does; each observation also has the number of its member stream.
 fn folder_of_copies(
     plan: &Plan,
     sightings: &[(&str, u64, Option<i64>, u8)],
@@ -85,7 +85,8 @@ fn measured(sightings: &[(&str, u64, Option<i64>)], counters: Option<&str>) -> M
     measure(folder(&plan(), sightings, counters).path(), &Options::default()).unwrap()
 }
 
-/// A frame sighted at the first `taps` places of its path, 100 ns apart, from its number times 1000 ns on.
+/// A frame that is observed at the first `taps` places of its path, 100 ns apart, from its number times 1000
+/// ns on.
 fn path(seq: u64, taps: usize) -> Vec<(&'static str, u64, Option<i64>)> {
     let places = ["talker queue", "talker out", "bridge in", "bridge out", "sink in"];
     let stamp = |place: usize| Some(seq as i64 * 1000 + place as i64 * 100);
@@ -136,7 +137,8 @@ fn interval_jitter_and_rate_are_of_one_frame_after_the_other() {
     assert_eq!((arrivals.count, arrivals.min, arrivals.max, arrivals.sum), (4, 700, 1_300, 4_100));
     let interval = path.jitter.interval.as_ref().unwrap();
     assert_eq!((interval.count, interval.min, interval.max, interval.sum), (4, 0, 300, 700));
-    // Four frames of 8,000 bit after the first one, in 4,000 and in 4,100 ns.
+    // Four frames of 8,000 bit after the first one, in 4,000 ns at the sender and in 4,100 ns at the
+    // receiver.
     assert_eq!(path.rate.sent_bps, Some(8e9));
     assert_eq!(path.rate.received_bps, Some(32_000.0 * 1e9 / 4_100.0));
     let group = &measures.groups[0];
@@ -149,14 +151,14 @@ fn a_frame_has_left_with_its_first_copy_and_what_is_eliminated_is_no_duplicate()
     let out = |seq, copy| ("talker out", seq, Some(seq as i64 * 1000), copy);
     let arrived = |seq, copy| ("sink in", seq, Some(seq as i64 * 1000 + 300), copy);
     let sightings = [
-        // Both copies leave, and the second is eliminated.
+        // Both member streams leave, and the second one is eliminated.
         (out(0, 0), arrived(0, 0)),
         (out(0, 1), arrived(0, 1 | ELIMINATED)),
         (out(3, 0), arrived(3, 0)),
         (out(3, 1), arrived(3, 1 | ELIMINATED)),
-        // Only the copy of another port leaves.
+        // Only the member stream of another port leaves.
         (out(1, 1), arrived(1, 1)),
-        // The same copy twice, at both ends.
+        // The same member stream twice, at both ends.
         (out(2, 0), arrived(2, 0)),
         (out(2, 0), arrived(2, 0)),
     ];
@@ -203,7 +205,7 @@ fn what_no_tap_can_receive_is_not_said_to_be_under_way() {
     assert_eq!((count.sent, count.in_network_at_end), (1, 0));
 }
 
-/// The counters are of the stream: to which of its listeners a dropped frame was under way, they do not tell.
+/// Counters belong to a stream: they do not name the listener to which a frame in the network was going.
 #[test]
 fn of_a_stream_with_two_listeners_nothing_is_said_to_be_under_way() {
     let mut plan = plan();
@@ -217,7 +219,7 @@ fn of_a_stream_with_two_listeners_nothing_is_said_to_be_under_way() {
     let counts: Vec<_> =
         measures.paths.iter().map(|path| (path.count.lost, path.count.in_network_at_end)).collect();
     assert_eq!(counts, [(2, 0), (1, 0)]);
-    // With one listener, what did not arrive and was not dropped is.
+    // With one listener, a frame that neither arrived nor was dropped is in the network.
     plan.streams[0].listeners = vec![first];
     let measures = measure(folder(&plan, &sightings, Some(&counters)).path(), &Options::default()).unwrap();
     let count = &measures.paths[0].count;
@@ -253,7 +255,8 @@ fn counters_explain_what_no_tap_can_see() {
         [(0, 5), (1, 3), (2, 3), (3, 2)].into_iter().flat_map(|(seq, taps)| path(seq, taps)).collect();
     let measures = measured(&sightings, Some(&counters));
     let count = &measures.paths[0].count;
-    // Four were dropped behind the last number that left; of three that did not arrive, one was dropped.
+    // Four frames were dropped after the last number that left; of three frames that did not arrive, one was
+    // dropped.
     assert_eq!((count.never_sent, count.sent, count.lost, count.in_network_at_end), (Some(4), 4, 1, 2));
     assert_eq!(
         measures.source.warnings,

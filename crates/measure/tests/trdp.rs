@@ -1,4 +1,4 @@
-//! TRDP in captures that are written here octet by octet: counts that were worked out by hand.
+//! TRDP in captures that are written octet by octet: counts computed by hand.
 
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
@@ -83,7 +83,7 @@ fn a_capture_is_counted_as_a_subscriber_counts() {
         (ms(25), pushed(1000, 1, 64)),
         (ms(126), pushed(1000, 2, 64)),
     ];
-    // Whole, and with no more than the headers.
+    // Complete frames, and frames with their headers only.
     for snap in [usize::MAX, 28 + 116 + 20] {
         let path = capture(&folder.path().join("one.pcap"), &frames, snap);
         let found = measure(from_ref(&path), &Options::default()).unwrap();
@@ -106,7 +106,8 @@ fn a_capture_is_counted_as_a_subscriber_counts() {
         assert_eq!(stream.data_set_octets, [64, 65]);
         let interval = stream.interval.as_ref().unwrap();
         assert_eq!((interval.min, interval.median, interval.max), (0, 4_000_000, 101_000_000));
-        // 0 to 10, 10 to 20 and 20 to 30 ms; then none up to 120 ms. The window of the last one is not whole.
+        // 0 to 10, 10 to 20 and 20 to 30 ms; then none up to 120 ms. The window of the last one is
+        // incomplete.
         let spreading = found.spreading.unwrap();
         assert_eq!((spreading.windows, spreading.min, spreading.max), (12, 0, 4));
         assert!((spreading.mean - 8.0 / 12.0).abs() < 1e-12);
@@ -121,7 +122,7 @@ fn a_capture_is_counted_as_a_subscriber_counts() {
 fn telegrams_are_paired_between_two_captures() {
     let folder = tempfile::tempdir().unwrap();
     let sent: Vec<_> = (0..100).map(|n| (n * 1000, pushed(1000 + n % 2, n / 2, 40))).collect();
-    // The other com id's numbers are the same: only with it the frames are told apart.
+    // The numbers of the other com id are the same: only the com id separates the frames.
     let came: Vec<_> =
         sent.iter().filter(|(us, _)| *us != 50_000).map(|(us, frame)| (us + 70, frame.clone())).collect();
     let (tx, rx) = (folder.path().join("tx.pcap"), folder.path().join("rx.pcap"));

@@ -1,4 +1,4 @@
-//! What goes in comes out; what breaks off says so.
+//! Written observations are read back exactly; incomplete files are errors.
 
 use bytes::Bytes;
 use tsn_observation::parquet::{Error, Reader, Writer};

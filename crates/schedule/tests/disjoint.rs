@@ -1,4 +1,4 @@
-//! Random problems: whatever is placed meets nothing, pair by pair, from the definition.
+//! Random problems: no two placed frames conflict, checked pair by pair from the definition.
 
 use proptest::prelude::*;
 use tsn_schedule::generators::{Family, Shape};
@@ -12,7 +12,7 @@ const fn gcd(mut a: i64, mut b: i64) -> i64 {
     a
 }
 
-/// Link, queue, period, coming, start and end of the wire's time, margins included.
+/// Link, queue, period, arrival, and start and end on the wire, with margins.
 struct Taken {
     link: u32,
     queue: u8,
@@ -22,7 +22,7 @@ struct Taken {
     ends: i64,
 }
 
-/// The times of every frame, by what the words of the documentation say.
+/// The times of every frame, by the definitions of the documentation.
 fn taken(problem: &Problem, number: usize, placed: &Placed) -> Result<Vec<Taken>, TestCaseError> {
     let stream = &problem.streams[number];
     let offset = placed.offset_ns * 1_000;

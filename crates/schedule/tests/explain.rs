@@ -1,4 +1,4 @@
-//! Reasons and their words.
+//! Reasons and their texts.
 
 use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Depth, Effort, Limits, Link, Node, Problem, Reason, Stream, explain, gate_lists, solve};
@@ -92,7 +92,7 @@ fn certain_reasons_come_with_numbers() {
 #[test]
 fn a_set_that_does_not_fit_is_small_and_does_not_fit() {
     let mut own = problem();
-    // Equal periods, and more on one link than fits beside one that is bound to its release.
+    // Equal periods; one link has more frames than fit beside a stream with a fixed release.
     own.streams = vec![stream(0, 1, 250_000, 1_200); 2];
     own.streams.push(Stream { earliest_ns: 50_000, latest_ns: 50_000, ..stream(2, 3, 250_000, 64) });
     own.streams.push(stream(2, 3, 250_000, 64));
@@ -127,7 +127,7 @@ fn what_is_refused_is_always_explained() {
         let reasons = explain(&problem, &outcome.refused, &depth);
         assert_eq!(outcome.refused.is_empty(), reasons.is_empty());
         assert_eq!(reasons, explain(&problem, &outcome.refused, &depth));
-        // The drawn problems ask for at most 90 % of every link: nothing certain is wrong with the links.
+        // The random problems use at most 90 % of every link, so no link can be a certain reason.
         assert!(!reasons.iter().any(|reason| matches!(reason, Reason::Link { .. })));
     }
 }

@@ -1,11 +1,12 @@
-//! Gate lists of random schedules: every planned frame finds its gate open and the others' closed, from the definition.
+//! Gate lists of random schedules: at every planned frame its gate is open and other gates are closed, by the
+//! definition.
 
 use proptest::prelude::*;
 use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, GateEntry, GateList, GateRefusal, gate_lists, solve};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 
-/// What is open at a point in time, ps.
+/// The entry in force at an instant, ps.
 fn at(list: &GateList, ps: i64) -> GateEntry {
     let mut within = (ps - list.base_ns * 1_000).rem_euclid(list.cycle_ns * 1_000);
     for entry in &list.entries {
@@ -17,7 +18,7 @@ fn at(list: &GateList, ps: i64) -> GateEntry {
     unreachable!("entries fill the cycle")
 }
 
-/// Points that differ in what is open, between two.
+/// Instants between two others at which the open gates differ.
 fn points(list: &GateList, from: i64, until: i64) -> Vec<i64> {
     let mut all = vec![from, until - 1];
     let mut edge = list.base_ns * 1_000;
@@ -70,7 +71,7 @@ proptest! {
                     prop_assert!(longest_cycle_ns == 400_000 || granularity_ns == 8);
                     continue;
                 }
-                // Only who has frames that wait can be refused.
+                // Only a schedule with waiting frames may have no gate list.
                 Err(_) => {
                     let some_wait = outcome.placed.iter().zip(&problem.streams).any(|(placed, stream)| {
                         placed.as_ref().is_some_and(|placed| waits(&problem, placed, stream.frames[0]))

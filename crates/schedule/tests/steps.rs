@@ -1,4 +1,4 @@
-//! One stream at a time: in and out leaves nothing behind, what is kept stays, and the same is always the same.
+//! One stream at a time: placing and removing leave no trace, kept streams stay, and results repeat exactly.
 
 use proptest::prelude::*;
 use tsn_schedule::generators::{Family, Shape};
@@ -41,7 +41,7 @@ proptest! {
                 let _ = engine.place(number, 2);
             }
         }
-        // Built anew from what is placed, it decides the same for every other one.
+        // A new engine with the same placed streams decides the same for every other stream.
         let mut fresh = Engine::new(problem);
         for (number, placed) in engine.placed().to_vec().into_iter().enumerate() {
             if let Some(placed) = placed {
@@ -72,7 +72,7 @@ proptest! {
         if after.ejections == 0 {
             prop_assert!(after.moved.is_empty());
         }
-        // Twice the same, and through a document.
+        // A second run gives the same result, also after a round trip through a document.
         let again = solve_keeping(problem.clone(), &before.placed, &effort).unwrap();
         prop_assert_eq!(&after, &again);
         let read: Outcome = serde_json::from_str(&serde_json::to_string(&after).unwrap()).unwrap();
@@ -102,7 +102,7 @@ fn what_does_not_fit_any_more_is_not_kept() {
     twin.tree = Some(first.tree.clone());
     let number = engine.add(twin.clone()).unwrap();
     assert_eq!(engine.keep(number, first), Err(Refusal::NoRoom));
-    // A period that is new.
+    // A new period.
     let number =
         engine.add(Stream { period_ns: 50_000, deadline_ns: 1_000_000, latest_ns: 49_999, ..twin.clone() });
     assert_eq!(engine.place(number.unwrap(), 1), Ok(()));

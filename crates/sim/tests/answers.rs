@@ -1,4 +1,4 @@
-//! Streams that answer others: when each answer is released, and of which requests there is one.
+//! Streams that answer others: the release of each answer, and the requests that have one.
 
 mod common;
 
@@ -12,7 +12,7 @@ const HOP: i64 = (BEFORE + 100) * 8;
 /// From a request's release to its arrival: two hops and a node of 1 us.
 const ARRIVES: i64 = 2 * HOP + US;
 
-/// n0 asks n2 each ms, ten times; the answer leaves 50 us after each request.
+/// n0 sends a request to n2 each ms, ten times; the answer leaves 50 us after the arrival of each request.
 fn asked() -> Net {
     let mut net = Net::new(10_000_000);
     let path = net.line(3, 1_000, GIGABIT, 0);
@@ -21,7 +21,7 @@ fn asked() -> Net {
     net
 }
 
-/// When the frames of a stream were handed over by their talker, in ns.
+/// The instants in ns at which the talker hands over the frames of a stream.
 fn released(plan: &Plan, stream: u32) -> (Vec<i64>, RunCounters) {
     let mut net = Net { plan: plan.clone() };
     net.plan.taps.clear();
@@ -50,7 +50,8 @@ fn answers_are_answered() {
     assert_eq!(released(&plan, 3).0, each_ms(3 * ARRIVES + 57 * US, 0..10));
 }
 
-/// The first release that counts is the one of the answer, not that of its request.
+/// The start and the stop of the answering stream apply to the release of the answer, not to that of its
+/// request.
 #[test]
 fn a_stream_answers_from_its_start_to_its_stop() {
     let mut plan = asked().plan;
@@ -61,7 +62,7 @@ fn a_stream_answers_from_its_start_to_its_stop() {
     assert_eq!(released(&plan, 1).0, each_ms(ARRIVES + 50 * US, 4..8));
 }
 
-/// Nothing is released after the end, also where the request came before.
+/// No answer is released after the end, even if its request arrived before.
 #[test]
 fn nothing_is_answered_after_the_end() {
     let mut plan = asked().plan;
@@ -80,7 +81,7 @@ fn a_frame_that_comes_twice_is_answered_twice() {
     assert_eq!(counters.streams[1].released, 20);
 }
 
-/// The path is down from 2 to 5 ms: no request arrives that left in this time.
+/// The link is down from 2 to 5 ms: requests that are sent in this time do not arrive.
 #[test]
 fn a_lost_request_has_no_answer() {
     let mut plan = asked().plan;
@@ -90,7 +91,7 @@ fn a_lost_request_has_no_answer() {
     assert_eq!(released(&plan, 1).0, expected);
 }
 
-/// Each listener answers its own copy, and a bridge on the way does not.
+/// Each listener answers its own frame; a bridge on the path does not answer.
 #[test]
 fn the_talker_answers_what_reaches_it() {
     let mut net = Net::new(10_000_000);
@@ -103,7 +104,7 @@ fn the_talker_answers_what_reaches_it() {
     assert_eq!(released(&net.plan, 2).0, each_ms(ARRIVES, 0..10));
 }
 
-/// Clocks that are apart and drift move the requests; the answers follow the frames, in one time.
+/// Clocks with an offset and drift shift the requests; the answers follow the frames, in true time.
 #[test]
 fn answers_follow_the_frame_and_not_a_clock() {
     let mut plan = asked().plan;
@@ -118,11 +119,11 @@ fn answers_follow_the_frame_and_not_a_clock() {
     let nodes = vec![clock(-200_000, 0), clock(0, 0), clock(300_000, 100_000_000)];
     plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
     let (_, counters) = released(&plan, 1);
-    // The clock of n0 shows its times 200 us later, so the last one is still before the end.
+    // The clock of n0 is 200 us late, so the last request is still before the end.
     assert_eq!((counters.streams[0].released, counters.streams[1].released), (10, 10));
     let mut net = Net { plan };
     net.plan.taps.clear();
-    // Both stamps at n2, by its clock: 50 us, that this clock counts as 50 us and 5 ns (100 ppm).
+    // Both stamps are at n2, by its clock: 50 us, which this clock shows as 50 us and 5 ns (100 ppm).
     let port = net.port(2, 1);
     let received = net.tap(port, tsn_plan::Stage::Rx, tsn_plan::Point::End);
     let sent = net.tap(port, tsn_plan::Stage::Send, tsn_plan::Point::End);
@@ -136,7 +137,7 @@ fn answers_follow_the_frame_and_not_a_clock() {
     assert!(waits.iter().all(|wait| (50_004..=50_006).contains(wait)), "{waits:?}");
 }
 
-/// A uniform jitter, drawn by the stream's name alone.
+/// A uniform jitter, whose random values depend only on the stream's name.
 #[test]
 fn an_answer_may_be_late() {
     let mut plan = asked().plan;

@@ -1,4 +1,4 @@
-//! What bridges do between their ports: processing times that differ from frame to frame, and shared memory.
+//! Bridges between their ports: processing times that differ from frame to frame, and shared memory.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn list(values_ns: &[u64], counts: &[u64]) -> Option<Further> {
     Some(Further::List { values_ns: values_ns.to_vec(), counts: counts.to_vec() })
 }
 
-/// Delays over one bridge, less the least possible one.
+/// Delays over one bridge, less the least possible delay.
 fn further_delays(further: Option<Further>, pattern: Pattern, size: Size) -> Vec<i64> {
     let mut net = Net::new(1_000_000_000);
     let path = net.line(3, 1_000, GIGABIT, 0);
@@ -25,7 +25,7 @@ fn further_delays(further: Option<Further>, pattern: Pattern, size: Size) -> Vec
     let ends = net.tap_ends(&path);
     let (sightings, counters) = run(&net.plan);
     assert_conserved(&counters);
-    // 64 octets twice, the second time with the preamble, and 1 us.
+    // 64 octets on two links, with the preamble on the second one, and 1 us.
     delays(&sightings, ends, 0).iter().map(|delay| delay - 512 - 576 - 1_000).collect()
 }
 
@@ -57,7 +57,7 @@ fn measured_processing_has_the_shares_of_its_table() {
     assert_eq!(share(&[0, 7, 0]), [0, 10_000, 0]);
 }
 
-/// A slow frame holds up those behind it, and they come out right behind it.
+/// A slow frame delays the frames behind it, and they leave directly after it.
 #[test]
 fn frames_of_one_way_keep_their_order() {
     let burst = Size::Units { octets: vec![180], most_per_frame: 18, overhead: 46 };
@@ -70,7 +70,7 @@ fn frames_of_one_way_keep_their_order() {
     assert_conserved(&counters);
     let order: Vec<u64> = sightings.iter().filter(|one| one.tap == rx).map(|one| one.seq).collect();
     assert_eq!(order, (0..10_000).collect::<Vec<_>>());
-    // In a burst of ten there is a time at which the first slow one comes, and none before it waits.
+    // In a burst of ten, no frame before the first slow one waits, and all later ones are behind it.
     let at = stamps(&sightings, rx, 0);
     let mut late = 0;
     for burst in at.chunks(10) {
@@ -109,7 +109,7 @@ fn a_table_of_one_value_is_a_constant() {
     assert_eq!(of(3_000, None), of(3_000, uniform(0)));
 }
 
-/// Draws belong to the port that a frame comes in by: traffic elsewhere changes none.
+/// Random values belong to the port at which a frame arrives: traffic at other ports does not change them.
 #[test]
 fn draws_are_addressed() {
     let of = |others: bool| {
@@ -129,7 +129,7 @@ fn draws_are_addressed() {
     assert_eq!(of(true), of(false));
 }
 
-/// A bridge `1` with two slow ports to 2 and 3, and a burst from 0 for each of `to`.
+/// A bridge `1` with two slow ports to 2 and 3, and one burst from 0 for each node of `to`.
 fn burst(to: &[u32], change: impl Fn(&mut Plan)) -> tsn_sim::RunCounters {
     let mut net = Net::new(1_000_000);
     for name in ["talker", "bridge", "one", "other"] {
@@ -152,7 +152,7 @@ fn buffer(octets: u64, alpha_permille: Option<u32>) -> impl Fn(&mut Plan) {
     move |plan| plan.nodes[1].buffer = Some(Buffer { octets, alpha_permille })
 }
 
-/// Memory that one class alone uses is a limit of that class.
+/// Memory that a single class uses is a limit of that class.
 #[test]
 fn a_buffer_of_one_queue_is_a_limit_of_octets() {
     for octets in [1_521, 1_522, 10 * 1_522, 10 * 1_522 + 5, 1_000_000] {
@@ -163,13 +163,13 @@ fn a_buffer_of_one_queue_is_a_limit_of_octets() {
         assert_eq!(own.dropped_frames, limited.streams[0].dropped_in_network);
         assert_eq!(own.dropped_octets, own.dropped_frames * 1_522);
         assert_eq!(own.most_octets, limited.ports[2].classes[0].most_octets);
-        // The first frame goes on at once; nothing else leaves while the burst comes in.
+        // The first frame is forwarded at once; no other frame leaves during the arrival of the burst.
         let room = (octets / 1_522 + 1).min(40);
         assert!(own.dropped_frames.abs_diff(40 - room) <= 1, "{} of {octets}", own.dropped_frames);
     }
 }
 
-/// What one port fills, the other one lacks; what is in the memory is never more than it has.
+/// Memory that one port uses is missing at the other one; the memory never holds more than its size.
 #[test]
 fn ports_share_their_buffer() {
     let room = 20 * 1_522;
@@ -177,14 +177,15 @@ fn ports_share_their_buffer() {
     let both = burst(&[2, 3], buffer(room, None));
     let found = &both.buffers[0];
     assert_eq!((found.node.as_str(), found.most_octets), ("bridge", room));
-    // Two streams of one talker, one behind the other: the first takes what there is.
+    // Two streams of one talker, the second behind the first: the first one takes the free memory.
     assert_eq!(both.streams[0].dropped_in_network, alone.streams[0].dropped_in_network);
     assert!(both.streams[1].dropped_in_network > alone.streams[0].dropped_in_network + 10);
     let most: u64 = [2, 4].map(|port: usize| both.ports[port].classes[0].most_octets).iter().sum();
     assert!(most >= room, "they need not peak together");
 }
 
-/// In the steady state of dynamic thresholds n overloaded queues hold alpha / (1 + n alpha) of the memory each.
+/// In the steady state of dynamic thresholds each of n overloaded queues holds alpha / (1 + n alpha) of the
+/// memory.
 #[test]
 fn dynamic_thresholds_leave_room_for_others() {
     let room = 30 * 1_522;
@@ -236,7 +237,8 @@ fn any_further() -> impl Strategy<Value = Option<Further>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// On any plan: frames are conserved, those of a stream arrive in order, none earlier than the least time allows.
+    /// In any plan: frames are conserved, the frames of a stream arrive in order, and none earlier than the
+    /// least delay allows.
     #[test]
     fn processing_times_keep_order_everywhere(
         plan in random::plan(),
@@ -269,8 +271,8 @@ proptest! {
         }
     }
 
-    /// On any plan without saturating talkers: memory is kept within its size, frames are conserved, and memory that
-    /// is large enough changes nothing.
+    /// In any plan without saturating talkers: memory stays within its size, frames are conserved, and a
+    /// large memory changes nothing.
     #[test]
     fn buffers_hold_on_any_plan(
         plan in random::plan(),
@@ -302,7 +304,7 @@ proptest! {
     }
 }
 
-/// A tree: each copy of a frame takes a time of its own.
+/// A tree: each copy of a multicast frame has its own processing time.
 #[test]
 fn copies_of_a_frame_draw_for_themselves() {
     let mut net = Net::new(1_000_000);

@@ -1,4 +1,4 @@
-//! FRER whose recovery goes by its node's clock, beside PTP and links that fail.
+//! FRER whose recovery uses its node's clock, with PTP and links that fail.
 
 mod common;
 mod timed;
@@ -13,7 +13,8 @@ use tsn_plan::{
 
 const MS: u64 = 1_000_000;
 
-/// Talker, two bridges with two links between them, listener; copies on both. Ports 2 and 4 lead from b1 to b2.
+/// A talker, two bridges with two links between them, and a listener; a member stream on each link. Ports 2
+/// and 4 lead from b1 to b2.
 fn frer(reset_ns: u64, period_ns: u64) -> Plan {
     let mut net = Net::new(20 * MS);
     let nodes: Vec<u32> =
@@ -40,8 +41,8 @@ fn frer(reset_ns: u64, period_ns: u64) -> Plan {
     net.plan
 }
 
-/// Frames 1 ms apart of a talker whose clock is right never let a timer of 1.0005 ms run out; a recovery whose clock
-/// runs 1000 ppm faster sees 1.001 ms between them, and resets every time.
+/// With a correct clock, frames 1 ms apart never let a timer of 1.0005 ms expire. For a recovery function
+/// whose clock is 1000 ppm fast, the distance is 1.001 ms, so the function resets every time.
 #[test]
 fn recovery_timers_go_by_their_nodes_clock() {
     let resets = |ppm: i64| {
@@ -60,7 +61,7 @@ fn recovery_timers_go_by_their_nodes_clock() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever one of two paths suffers and whatever the clocks show, every frame is delivered once.
+    /// Any faults on one of two paths and any clock errors: every frame is delivered once.
     #[test]
     fn one_sound_way_is_enough(
         path in 0..2u32,

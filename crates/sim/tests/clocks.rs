@@ -1,4 +1,4 @@
-//! Every node by its own clock: talkers, gates, stamps, and gPTP that keeps them together.
+//! Every node has its own clock: talkers, gates, stamps, and gPTP that synchronises the clocks.
 
 mod common;
 mod timed;
@@ -20,7 +20,7 @@ fn free_clocks_drift_as_their_ppm_say() {
     }
 }
 
-/// The talker's period passes on its own clock; the two ends' stamps are on theirs.
+/// The talker's period follows its own clock; the stamps at both ends follow the clocks of these ends.
 #[test]
 fn talkers_and_stamps_go_by_their_nodes_clocks() {
     let mut net = line(2, &[100, -100], SECOND);
@@ -28,11 +28,11 @@ fn talkers_and_stamps_go_by_their_nodes_clocks() {
     let received = net.tap(1, Stage::Rx, Point::Start);
     let (both, counters) = observed(&net.plan);
     let (sent, received) = (stamps(&both.sightings, sent, 0), stamps(&both.sightings, received, 0));
-    // The talker's second is over 100 us before the true one, but it stops by its own clock.
+    // The talker's second ends 100 us before the true one, but the talker stops by its own clock.
     assert_eq!(counters.streams[0].released, 1_000);
     for (number, (sent, received)) in sent.iter().zip(&received).enumerate() {
         let number = number as i64;
-        // By its own clock it is on time: 64 ns to the timestamp point.
+        // By its own clock the frame is on time: 64 ns to the timestamp point.
         assert!((sent - (number * 1_000_000 + 64)).abs() <= 1, "frame {number} at {sent}");
         // The listener's clock falls behind by nearly 200 ns in every millisecond.
         let expected = (sent + 5) * 9_999 / 10_001;
@@ -40,7 +40,7 @@ fn talkers_and_stamps_go_by_their_nodes_clocks() {
     }
 }
 
-/// A bridge whose clock is ahead opens its gates so much earlier.
+/// A bridge whose clock is ahead opens its gates earlier by the same time.
 #[test]
 fn a_schedule_shifts_by_its_clocks_error() {
     let start_of = |offset_ns: i64| {
@@ -50,7 +50,7 @@ fn a_schedule_shifts_by_its_clocks_error() {
         if let Some(clocks) = &mut net.plan.clocks {
             clocks.nodes[1].offset_ns = offset_ns;
         }
-        // The last node's clock is right.
+        // The clock of the last node is correct.
         let leaves = net.tap(3, Stage::Rx, Point::Start);
         let (both, counters) = observed(&net.plan);
         assert_conserved(&counters);
@@ -63,7 +63,8 @@ fn a_schedule_shifts_by_its_clocks_error() {
     }
 }
 
-/// FlexTest Fig. 6: 8 to 128 Sync messages per second keep one hop of I210s within 14 ns, cross traffic or not.
+/// FlexTest Fig. 6: 8 to 128 Sync messages per second keep one hop of I210s within 14 ns, with and without
+/// cross traffic.
 #[test]
 fn gptp_keeps_one_hop_within_14_ns() {
     for (per_second, cross) in [(8, false), (16, true), (128, false)] {
@@ -83,7 +84,7 @@ fn gptp_keeps_one_hop_within_14_ns() {
     }
 }
 
-/// A longer path back than forth cannot be seen; half of the difference is the error.
+/// A difference of the delays of the two directions cannot be measured; half of it is the error.
 #[test]
 fn half_of_an_asymmetry_is_the_error() {
     let mut net = line(2, &[0, 0], 10 * SECOND);
@@ -117,7 +118,7 @@ fn error_grows_over_hops_and_gates_stay_together() {
     assert!(near < far && far < 200_000, "{near} ps after one hop, {far} ps after ten");
 }
 
-/// PTP behind a gate that is closed to its class starves: the clocks run free.
+/// PTP behind a gate that is closed for its class starves: the clocks run free.
 #[test]
 fn ptp_behind_closed_gates_starves() {
     let offset = |gated: bool| {
@@ -138,8 +139,8 @@ fn ptp_behind_closed_gates_starves() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Clocks of any kind with gates, shapers and limits: nothing is lost but what is counted, twice the same, and
-    /// with clocks that are right nothing but the PTP messages is different from no clocks at all.
+    /// Any clocks with gates, shapers and limits: every loss is counted, and a second run is equal. With
+    /// correct clocks a run differs from one without clocks only in the PTP messages.
     #[test]
     fn clocks_combine_with_everything(
         mut plan in random::plan(),

@@ -1,5 +1,5 @@
-//! Cut-through, pre-emption, redundancy, software of hosts and every kind of fault, beside each other and everything
-//! else.
+//! Cut-through, pre-emption, redundancy, software of hosts and every kind of fault, combined with each other
+//! and with all other mechanisms.
 
 mod common;
 
@@ -9,7 +9,7 @@ use common::*;
 use proptest::prelude::*;
 use tsn_plan::{Buffer, Change, ClockFault, Clocks, Fault, Further, NodeClock, Plan, Preemption};
 
-/// Pre-emption and cut-through wherever; preemptable classes have no shaper.
+/// Sets pre-emption and cut-through at any place; preemptable classes have no shaper.
 fn set(plan: &mut Plan, masks: &[Option<u8>], cuts: &[Option<u32>]) {
     for (port, mask) in plan.ports.iter_mut().zip(masks) {
         port.preemption = mask.map(|express| Preemption { express, ..Default::default() });
@@ -30,7 +30,7 @@ fn cuts() -> impl Strategy<Value = Vec<Option<u32>>> {
     prop::collection::vec(prop::option::of(18..1_000_u32), 7)
 }
 
-/// Shared memory and processing times that differ.
+/// Shared memory and varying processing times.
 type Bridging = (Option<u64>, Option<u64>);
 
 fn bridging() -> impl Strategy<Value = Vec<Bridging>> {
@@ -47,7 +47,7 @@ fn bridge(plan: &mut Plan, bridging: &[Bridging]) {
     }
 }
 
-/// Clocks that drift and are set back or forward, with nobody who sets them right.
+/// Clocks that drift and have steps in both directions, without synchronisation.
 fn clocks() -> impl Strategy<Value = Clocks> {
     let one = (0..1_000_000_i64, -200_000_000..200_000_000_i64, 0..2_000_000_u64, -300_000..300_000_i64);
     prop::collection::vec(one, 7).prop_map(|all| Clocks {
@@ -80,7 +80,8 @@ fn set_clocks(plan: &mut Plan, clocks: Option<Clocks>) {
     });
 }
 
-/// Software whose latencies may hold frames up, and whose queueing disciplines drop none; time to get them all.
+/// Adds software with latencies that may delay frames, without queueing disciplines that drop frames, and
+/// with time for all frames to arrive.
 fn soften(plan: &mut Plan, softwares: Option<Vec<Option<Software>>>) {
     if let Some(softwares) = &softwares {
         install(plan, softwares);
@@ -92,7 +93,7 @@ fn soften(plan: &mut Plan, softwares: Option<Vec<Option<Software>>>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is there and whatever goes wrong: every frame is accounted for, every loss at a port is one of a
+    /// With any mechanisms and faults: every frame is accounted for, every loss at a port is counted for a
     /// stream, and the same Plan gives the same bytes.
     #[test]
     fn every_frame_is_accounted_for(
@@ -119,8 +120,8 @@ proptest! {
         prop_assert_eq!(run(&plan), (sightings, counters));
     }
 
-    /// One path suffers anything; with cut-through and pre-emption anywhere, beside other traffic, every frame goes on
-    /// once by the other one.
+    /// One path has any faults. With cut-through and pre-emption at any place and other traffic, every frame
+    /// is delivered once over the other path.
     #[test]
     fn one_whole_way_is_enough(
         rates in prop::array::uniform2(prop::sample::select(vec![GIGABIT, 10 * GIGABIT])),
@@ -135,7 +136,7 @@ proptest! {
         for wrong in &wrongs {
             let mut fault = fault(&plan, &ports, wrong);
             if let Fault::NodeDown { node, .. } = &mut fault {
-                // The bridge in the middle, which only this path passes.
+                // The middle bridge, which only this path passes.
                 *node = plan.ports[ports[1] as usize].node;
             }
             add(&mut plan, fault);
@@ -146,8 +147,8 @@ proptest! {
         prop_assert_eq!(counters.streams[0].released, 30);
     }
 
-    /// Without faults, redundancy changes nothing about the rules of cut-through and pre-emption: as many copies are
-    /// eliminated as were made.
+    /// Without faults, redundancy does not change cut-through and pre-emption: as many frames are eliminated
+    /// as were replicated.
     #[test]
     fn each_copy_goes_on_or_is_eliminated(
         masks in masks(), cuts in cuts(), others in prop::collection::vec((0..8u8, 30_000..200_000u64, 64..1_500u32), 0..5),

@@ -1,4 +1,4 @@
-//! Credit-based shapers: spacing, bandwidth, and the bounds that credit keeps by itself.
+//! Credit-based shapers: spacing, bandwidth, and the bounds of the credit.
 
 mod common;
 
@@ -7,7 +7,7 @@ use tsn_bridge::{Actions, EgressPort, Event, Frame};
 use tsn_plan::{Pattern, Point, Stage};
 use tsn_units::{Instant, Octets};
 
-/// Released in one burst, frames leave at the pace of the idle slope: wire time times rate over idle slope.
+/// Frames of one burst leave at the pace of the idle slope: time on the wire times rate over idle slope.
 #[test]
 fn a_burst_is_spaced_by_the_idle_slope() {
     for (idle_slope, share) in [(500_000_000, 2), (250_000_000, 4), (100_000_000, 10), (8_000_000, 125)] {
@@ -24,7 +24,7 @@ fn a_burst_is_spaced_by_the_idle_slope() {
     }
 }
 
-/// Two saturating classes: the shaped one gets its idle slope, counted as the wire counts, to within one frame.
+/// Two saturating classes: the shaped one gets its idle slope, counted with overhead, to within one frame.
 #[test]
 fn the_long_run_bandwidth_is_the_idle_slope() {
     for idle_slope in [10_000_000, 333_333_333, 750_000_000] {
@@ -32,7 +32,7 @@ fn the_long_run_bandwidth_is_the_idle_slope() {
         let path = net.line(2, 0, GIGABIT, 0);
         net.stream("shaped", &path, 6, Pattern::Saturating { backlog: 3 }, frame(1_000));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 3 }, frame(FULL));
-        // Credit gained while one full frame passes must not be cut off.
+        // The credit that is gained during one full frame must not be clamped.
         let high = FULL_NS * idle_slope / 1_000_000_000 + 1;
         net.port_mut(0, 1).classes[6].cbs = Some(cbs(idle_slope, GIGABIT as i64, high, -20_000));
         let tx = net.tap(0, Stage::Tx, Point::Start);
@@ -54,8 +54,8 @@ impl Frame for Packet {
     }
 }
 
-/// hiCredit = idleSlope * longest interference / rate; loCredit = sendSlope * longest frame / rate, where nothing
-/// is clamped. IEEE 802.1Q-2022, L.1.
+/// hiCredit = idleSlope * longest interference / rate; loCredit = sendSlope * longest frame / rate, without
+/// clamping. IEEE 802.1Q-2022, L.1.
 #[test]
 fn credit_keeps_its_bounds_without_being_clamped_and_reaches_them() {
     let idle_slope = 400_000_000_i64;
@@ -80,13 +80,14 @@ fn credit_keeps_its_bounds_without_being_clamped_and_reaches_them() {
             wakes.pop();
             machine.handle(now, Event::Wake, &mut actions);
         } else {
-            // Alternating: a shaped frame that meets a full one of a lower class just begun, then silence.
+            // In turn: a shaped frame arrives just after the start of a full frame of a lower class; then
+            // there are no frames.
             let class = if (arrive / 1_000).rem_euclid(2) == 0 { 0 } else { 5 };
             machine.handle(now, Event::Arrive { class, frame: Packet(FULL), more: false }, &mut actions);
             arrive += if class == 0 { 1_000 } else { 59_999_000 };
         }
         wakes.extend(actions.wake);
-        // While a frame passes, the machine already names the credit at its end.
+        // During a frame the machine already reports the credit at its end.
         let after = machine.credit(5, now).unwrap();
         (highest, lowest) = (highest.max(before).max(after), lowest.min(before).min(after));
     }

@@ -1,4 +1,5 @@
-//! Cut-through: what a bridge passes on before it is whole, in closed form; FlexTest, Section V-C and Fig. 7.
+//! Cut-through: frames that a bridge forwards before their end, in closed form; FlexTest, Section V-C and
+//! Fig. 7.
 
 mod common;
 
@@ -9,7 +10,8 @@ use tsn_plan::{Plan, Point, Stage};
 
 const AFTER_OCTETS: u32 = 337;
 
-/// Two links with a bridge between that cuts through, and taps at the start of frames on both sides of it.
+/// Two links with a cut-through bridge between them, and taps at the start of frames on both sides of the
+/// bridge.
 fn through(rates: [u64; 2], processing_ns: u64, octets: u32) -> (Net, (u16, u16)) {
     let mut net = Net::new(1_000_000);
     let [a, b, c] = ["a", "b", "c"].map(|name| net.node(name, processing_ns));
@@ -47,12 +49,13 @@ fn a_faster_link_would_run_dry_and_a_slower_one_does_not() {
 
 #[test]
 fn behind_a_busy_port_a_frame_waits_like_any_other() {
-    // A full frame of the bridge's own takes the port from 1 us on; the other one could start at 2.76 us.
+    // A full frame of the bridge itself takes the port from 1 us on; the other frame could start at 2.76 us.
     let (mut net, taps) = through([GIGABIT; 2], 0, 1_522);
     net.stream("own", &[1, 2], 0, periodic(1_000_000, 1_000), frame(1_522));
     let (sightings, _) = run(&net.plan);
     assert_eq!(stamps(&sightings, taps.1, 0), [1_000 + FULL_NS + BEFORE * 8]);
-    // A short one is away before the longer one is whole: that is then passed on half received.
+    // A short frame of the bridge ends before the longer frame is complete: this frame is then forwarded
+    // during its reception.
     let (mut net, taps) = through([GIGABIT; 2], 0, 1_522);
     net.stream("own", &[1, 2], 0, periodic(1_000_000, 1_000), frame(500));
     let (sightings, _) = run(&net.plan);
@@ -68,7 +71,7 @@ fn behind_a_gate_a_frame_waits_for_room_for_all_of_it() {
         let (sightings, _) = run(&net.plan);
         assert_eq!(stamps(&sightings, taps.1, 0), [start + BEFORE * 8], "opens at {opens}");
     }
-    // Open for 10 us from the start: too short for the rest of the frame once the decision is possible.
+    // The gate is open for 10.24 us after the decision at 2.76 us: too short for the whole frame.
     let (mut net, taps) = through([GIGABIT; 2], 0, 1_522);
     net.plan.ports[2].gates = gates(0, &[(0xff, 13_000), (0x00, 37_000), (0xff, 50_000)]);
     assert_eq!(stamps(&run(&net.plan).0, taps.1, 0), [50_000 + BEFORE * 8]);
@@ -88,7 +91,7 @@ fn over_a_line_every_bridge_takes_the_threshold() {
     }
 }
 
-/// Adds thresholds to the forwarding nodes of any plan.
+/// Adds cut-through thresholds to the forwarding nodes of any plan.
 fn cutting() -> impl Strategy<Value = Plan> {
     (plan(), prop::collection::vec(prop::option::of(18..2_000_u32), 7)).prop_map(|(mut plan, cuts)| {
         for (node, cut) in plan.nodes.iter_mut().zip(cuts) {
@@ -101,7 +104,8 @@ fn cutting() -> impl Strategy<Value = Plan> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
-    /// With gates, shapers, limits, multicast: no octet leaves before it is in, and every frame is accounted for.
+    /// With gates, shapers, limits and multicast: no octet leaves before its arrival, and every frame is
+    /// accounted for.
     #[test]
     fn nothing_leaves_before_it_is_in(plan in cutting()) {
         let (sightings, counters) = run(&plan);

@@ -1,4 +1,4 @@
-//! Closed-form delays: what a frame takes when nothing, or exactly one thing, is in its way.
+//! Delays in closed form, for frames that wait for nothing or for exactly one other frame.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn one_hop_is_serialisation_and_propagation() {
                 net.stream("one", &path, 3, periodic(1_000_000, 7), frame(octets));
                 let taps = net.tap_ends(&path);
                 let (sightings, counters) = run(&net.plan);
-                // From the end of the start frame delimiter to the last bit, each floored to 1 ns.
+                // From the end of the start frame delimiter to the last bit, each rounded down to 1 ns.
                 let first = (7_000 + BEFORE * octet_ps) / 1_000;
                 let last = (7_000 + (BEFORE + i64::from(octets)) * octet_ps + propagation_ps as i64) / 1_000;
                 assert_eq!(
@@ -93,7 +93,7 @@ fn the_worst_blocking_is_one_full_frame() {
     assert_eq!(blocked_by(1_000 + FULL_NS as u64), 0, "released when the wire is free again");
 }
 
-/// The same, seen over a long run with a link that is never idle.
+/// The highest class waits for at most one frame, over a long run with a link that is never idle.
 #[test]
 fn blocking_by_a_saturated_lower_class_is_never_more_than_one_full_frame() {
     let mut net = Net::new(200_000_000);
@@ -107,7 +107,7 @@ fn blocking_by_a_saturated_lower_class_is_never_more_than_one_full_frame() {
     assert_eq!(waited.clone().count(), 2_000);
     let (least, most) = (waited.clone().min().unwrap(), waited.max().unwrap());
     assert!(least < 100 && most < FULL_NS && most > FULL_NS - 100, "{least} to {most} ns");
-    // The link is never idle: every nanosecond is one of a frame's.
+    // The link is never idle: every nanosecond belongs to a frame.
     let ports = &counters.ports[0].classes;
     let busy = ports[0].sent_frames as i64 * FULL_NS + ports[7].sent_frames as i64 * (64 + 20) * 8;
     assert!(busy >= 200_000_000 - FULL_NS, "{busy} ns");

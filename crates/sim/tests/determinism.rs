@@ -1,4 +1,4 @@
-//! The same plan gives the same bytes, and strangers change nobody's draws.
+//! The same plan gives the same bytes, and independent nodes do not change the random values of others.
 
 mod common;
 
@@ -9,7 +9,7 @@ use tsn_plan::{Pattern, Plan, Point, Size, Stage};
 use tsn_sim::record::{CAPTURES, OBSERVATIONS, record};
 use tsn_sim::unwatched;
 
-/// Two talkers with everything random, one bridge, one listener; `strangers` of no relation to them.
+/// Two random talkers, one bridge, one listener; with `strangers`, also two independent nodes.
 fn network(strangers: bool) -> Net {
     let mut net = Net::new(2_000_000);
     let [a, b, dut, c] = ["a", "b", "dut", "c"].map(|name| net.node(name, 1_000));
@@ -28,7 +28,7 @@ fn network(strangers: bool) -> Net {
     net
 }
 
-/// A run of [`network`] as a table that a person can read: stream, number, octets, handed over, arrived.
+/// A run of [`network`] as a readable table: stream, number, octets, hand-over, arrival.
 fn table(strangers: bool) -> String {
     let mut net = network(strangers);
     let (a, b, dut, c) = (0, 1, 2, 3);
@@ -49,7 +49,8 @@ fn table(strangers: bool) -> String {
     table
 }
 
-/// When this table changes, results change: bless it with `BLESS=1` and say so in the changelog.
+/// A change of this table is a change of results: update it with `BLESS=1`, and note the change in the
+/// changelog.
 #[test]
 fn a_known_run_stays_as_it_is() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/two-talkers.txt");
@@ -113,7 +114,8 @@ fn repetition_is_identical_to_the_byte() {
     assert!(one == other);
 }
 
-/// Interrupted, what was sighted until then is in the files, and is the beginning of the whole run.
+/// The files of an interrupted run have the observations up to the interruption, which are the beginning of
+/// the complete run.
 #[test]
 fn an_interrupted_run_can_be_read() {
     let mut plan = tapped();

@@ -1,7 +1,7 @@
-//! Every mechanism beside every other one: what holds in each run of each plan.
+//! Every mechanism with every other one: rules that hold in each run of each plan.
 //!
-//! The long set, and which pairs of mechanisms it met:
-//! `PROPTEST_CASES=20000 cargo test --release -p tsn-sim --test everything -- --include-ignored --nocapture`.
+//! The long set prints the pairs of mechanisms that occurred together: `PROPTEST_CASES=20000 cargo test
+//! --release -p tsn-sim --test everything -- --include-ignored --nocapture`.
 
 mod common;
 #[path = "common/gate_states.rs"]
@@ -19,20 +19,20 @@ use tsn_observation::Sighting;
 use tsn_plan::{ChildQdisc, Clocks, Fault, Plan, TaprioMode};
 use tsn_sim::RunCounters;
 
-/// Cases of a property, or as many as `PROPTEST_CASES` says.
+/// The number of cases of a property, or the number in `PROPTEST_CASES`.
 fn cases(few: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
     ProptestConfig { cases: asked.unwrap_or(few), failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Frames and copies, of each stream, of all, and of faults.
+/// Frames and member streams are accounted for: per stream, in total, and per fault.
 fn every_frame_is_accounted_for(plan: &Plan, counters: &RunCounters) {
     assert_conserved(counters);
     for stream in &counters.streams {
         let gone = stream.dropped_at_talker + stream.dropped_in_network + stream.lost_to_faults;
         let kept = stream.delivered.values().sum::<u64>() + stream.in_network_at_end;
         let made = stream.released + stream.replicated;
-        // What is under way at the end is told of all together.
+        // Frames in the network at the end are counted in total.
         assert!(made >= gone + stream.eliminated + stream.filtered + kept, "{stream:#?}");
     }
     let faulted: u64 = counters.ports.iter().map(|port| port.dropped_faults).sum();
@@ -54,17 +54,18 @@ fn every_frame_is_accounted_for(plan: &Plan, counters: &RunCounters) {
     }
 }
 
-/// Whether stamps are of one perfect time.
+/// Whether all stamps are from one perfect clock.
 fn is_timely(plan: &Plan) -> bool {
     plan.clocks.is_none()
 }
 
-/// Stamps of one kind at one port, as they were handed over.
+/// Stamps of one kind at one port, in their order of output.
 fn seen(sightings: &[Sighting], port: usize, place: usize) -> impl Iterator<Item = &Sighting> {
     sightings.iter().filter(move |one| usize::from(one.tap) == port * 4 + place)
 }
 
-/// Without pre-emption, each frame is on the wire alone, and after it a gap. (What a fault cuts has no end.)
+/// Without pre-emption, each frame is alone on the wire, with a gap after it. (A frame that a fault cuts has
+/// no end.)
 fn frames_do_not_overlap(plan: &Plan, sightings: &[Sighting]) {
     for (number, port) in plan.ports.iter().enumerate().filter(|(_, port)| port.preemption.is_none()) {
         let octet_ns = 8_000_000_000 / port.rate_bps as i64;
@@ -81,7 +82,7 @@ fn frames_do_not_overlap(plan: &Plan, sightings: &[Sighting]) {
     }
 }
 
-/// Frames of a stream keep their order through a port, where nothing may change it.
+/// The frames of a stream keep their order at a port, unless a mechanism may change it.
 fn streams_keep_their_order(plan: &Plan, sightings: &[Sighting]) {
     let child = |child: &ChildQdisc| matches!(child, ChildQdisc::Etf { .. });
     let sorts = plan.ports.iter().filter_map(|port| port.qdisc.as_ref()).any(|qdisc| {
@@ -95,7 +96,7 @@ fn streams_keep_their_order(plan: &Plan, sightings: &[Sighting]) {
     }
     let mut last: HashMap<(u16, u32), u64> = HashMap::new();
     for one in sightings.iter().filter(|one| usize::from(one.tap) < plan.ports.len() * 4) {
-        // Copies overtake each other, and PTP messages are of no stream.
+        // Member streams overtake each other, and PTP messages belong to no stream.
         let stream = plan.streams.get(one.stream as usize);
         if stream.is_none_or(|stream| stream.redundancy.is_some()) {
             continue;
@@ -128,7 +129,7 @@ fn gates_are_kept(plan: &Plan, sightings: &[Sighting]) {
             for one in seen(sightings, number, place) {
                 let class = port.pcp_to_class[usize::from(one.pcp)];
                 let t = one.t_ns.unwrap();
-                // The first bit, and the last one; a clock that runs apart counts a ns more or less.
+                // The first bit and the last bit; a clock with drift may count a ns more or less.
                 let at = if place == 1 { t - BEFORE * octet_ns } else { t - 1 };
                 let near = if is_timely(plan) { at..=at } else { at - 60..=at + 60 };
                 let open = near.into_iter().any(|at| gates_at(gates, at) >> class & 1 == 1);
@@ -138,21 +139,22 @@ fn gates_are_kept(plan: &Plan, sightings: &[Sighting]) {
     }
 }
 
-/// Within one tap, time does not run backwards: where frames leave, of all; where they arrive, of each stream, because
-/// what meets others or a filter is told of when it arrives, and what does not when it leaves.
+/// The stamps of one tap are in order of time. For departures this holds for all frames; for arrivals for
+/// each stream. A frame with a merge or a filter ahead is output at its arrival, any other frame at its
+/// departure.
 fn taps_are_in_order(plan: &Plan, sightings: &[Sighting]) {
     let late = |fault: &Fault| matches!(fault, Fault::Delay { .. } | Fault::Duplicate { .. });
     let late = plan.faults.iter().any(late);
     let mut last: HashMap<(u16, Option<(u32, u8)>), i64> = HashMap::new();
     for one in sightings.iter().filter(|one| usize::from(one.tap) < plan.ports.len() * 4) {
         let (port, inbound) = (&plan.ports[usize::from(one.tap) / 4], one.tap % 4 == 3);
-        // A frame that is interrupted is told of when its last part has left.
+        // A frame that may be interrupted is output after its last part has left.
         let from = if inbound { &plan.ports[port.peer as usize] } else { port };
         if from.preemption.is_some() || (inbound && late) {
             continue;
         }
         let t = one.t_ns.unwrap();
-        // Software's stages are told of as soon as they are known.
+        // The stages of software are output as soon as they are known.
         let software = one.tap % 4 == 0 && plan.nodes[port.node as usize].host.is_some();
         let own = (inbound || software).then_some((one.stream, one.copy & !tsn_observation::ELIMINATED));
         let before = last.insert((one.tap, own), t);
@@ -160,7 +162,7 @@ fn taps_are_in_order(plan: &Plan, sightings: &[Sighting]) {
     }
 }
 
-/// A run costs what its frames and its clocks cost, and nothing else.
+/// The number of events depends only on frames and clocks.
 fn events_are_bounded(plan: &Plan, counters: &RunCounters) {
     let frames: u64 = counters.streams.iter().map(|one| one.released + one.replicated).sum();
     let span = plan.duration_ns + plan.drain_ns;
@@ -176,7 +178,7 @@ fn events_are_bounded(plan: &Plan, counters: &RunCounters) {
     assert!(counters.events <= most, "{} events, {most} at most", counters.events);
 }
 
-/// The plan with a pair of nodes more, that talk with each other and nobody else.
+/// The plan with two more nodes that communicate only with each other.
 fn with_strangers(plan: &Plan) -> Plan {
     let mut net = Net { plan: plan.clone() };
     let [x, y] = ["x", "y"].map(|name| net.node(name, 1_000));
@@ -212,7 +214,8 @@ fn keeps_the_rules(plan: &Plan) {
     events_are_bounded(plan, &counters);
     let again = run(plan);
     assert!(again.0 == sightings && again.1 == counters, "the same plan ran differently");
-    // A filter or a saturating talker knows no names of strangers; PTP messages are counted behind all streams.
+    // Independent nodes have no effect on filters and saturating talkers either; PTP messages have numbers
+    // after all streams.
     let more = with_strangers(plan);
     more.check().unwrap();
     let (mut beside, others) = run(&more);
@@ -233,7 +236,7 @@ proptest! {
         keeps_the_rules(&plan);
     }
 
-    /// A Plan is its text, whatever is in it.
+    /// A Plan that is written and read again gives the same text, whatever it contains.
     #[test]
     fn every_plan_is_its_text(plan in anything::plan()) {
         let text = serde_json::to_string(&plan).unwrap();
@@ -252,7 +255,7 @@ fn numbers(value: &mut serde_json::Value) -> Vec<&mut serde_json::Value> {
     }
 }
 
-/// Runs until it has handled some events.
+/// Runs until some events are processed.
 fn begin(plan: &Plan) {
     let mut left = 3;
     let mut watch = |_| {
@@ -265,7 +268,7 @@ fn begin(plan: &Plan) {
     }
 }
 
-/// Numbers that are on some edge.
+/// Numbers at limits of types.
 const EDGES: [i128; 14] = [
     0,
     1,
@@ -286,7 +289,7 @@ const EDGES: [i128; 14] = [
 proptest! {
     #![proptest_config(cases(150))]
 
-    /// With a number or two that make no sense, a text is refused, or it is a Plan that runs.
+    /// A text with one or two unreasonable numbers is an error, or it is a Plan that runs.
     #[test]
     fn a_hostile_number_is_refused_or_runs(
         plan in anything::plan(), places in prop::collection::vec((any::<prop::sample::Index>(), 0..14_usize), 1..3),
@@ -307,7 +310,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(4))]
 
-    /// Interrupted, a run has seen what the whole one sees first, and accounts for it.
+    /// The observations of an interrupted run are the first ones of the complete run, and its frames are
+    /// accounted for.
     #[test]
     fn an_interrupted_run_is_the_beginning(mut plan in anything::plan(), reports in 1..4u32) {
         plan.duration_ns *= 30;
@@ -326,7 +330,8 @@ proptest! {
     }
 }
 
-/// How many of the random plans have each mechanism, and how often each pair is met against what chance would give.
+/// Prints how many of the random plans have each mechanism, and how often each pair occurs compared with
+/// chance.
 #[test]
 #[ignore = "long: prints which pairs of mechanisms meet"]
 fn pairs_that_meet() {
@@ -360,7 +365,7 @@ fn pairs_that_meet() {
     }
 }
 
-/// Of some hundred plans, the one with most mechanisms, for who fuzzes the reader of Plans.
+/// Of some hundred plans, the one with most mechanisms, as a seed for fuzzing the reader of Plans.
 #[test]
 #[ignore = "writes fuzz/corpus/plan/everything.json"]
 fn a_seed_for_fuzzing() {

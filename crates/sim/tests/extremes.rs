@@ -1,4 +1,5 @@
-//! The largest and smallest numbers that a plan may name: no overflow, no endless loop, nothing unaccounted for.
+//! The largest and smallest numbers of a valid plan: no overflow, no endless loop, and every frame accounted
+//! for.
 
 mod common;
 
@@ -11,7 +12,7 @@ use tsn_sim::{SimError, Simulation};
 
 const TEN_DAYS: u64 = 864_000_000_000_000;
 
-/// Either end of a range, or something in it.
+/// One of the ends of a range, or a value in it.
 fn ends(least: u64, most: u64) -> impl Strategy<Value = u64> {
     prop_oneof![Just(least), Just(most), least..=most]
 }
@@ -78,7 +79,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     )
 }
 
-/// Latencies of a second, windows of ten days, clocks ten days off and set by as much.
+/// Latencies of a second, windows of ten days, and clocks with an offset and a step of ten days.
 fn softened(plan: &mut Plan, (mode, child, long, ahead): (u8, u8, bool, bool)) {
     let most = if long { 1_000_000_000_u64 } else { 0 };
     let latency = json!({"kind": "constant", "ns": most});
@@ -134,7 +135,7 @@ fn softened(plan: &mut Plan, (mode, child, long, ahead): (u8, u8, bool, bool)) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-    /// The same for the software of hosts, beside clocks that are off by as much as they can.
+    /// The software of hosts with the largest numbers, with the largest clock errors.
     #[test]
     fn nothing_overflows_in_software(plan in plan(), kind in (0..3u8, 0..3u8, any::<bool>(), any::<bool>())) {
         let mut plan = plan;
@@ -163,7 +164,7 @@ proptest! {
     }
 }
 
-/// What would fill the memory in one instant is refused, with the number.
+/// A talker that would fill the memory at one instant is an error, which has the number.
 #[test]
 fn a_talker_cannot_hand_over_without_limit() {
     let size = Size::Units { octets: vec![1 << 30], most_per_frame: 64, overhead: 50 };

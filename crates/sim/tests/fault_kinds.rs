@@ -1,5 +1,4 @@
-//! Every kind of fault in closed form, and what it means for frames that are passed on before they are whole or are
-//! sent in parts.
+//! Every kind of fault in closed form, and its effect on frames that are cut through or sent in parts.
 
 mod common;
 
@@ -11,10 +10,11 @@ use tsn_plan::{
 use tsn_sim::RunCounters;
 
 const AFTER_OCTETS: u32 = 337;
-/// When the first octet of a frame that starts at 0 is passed on by a node that cuts through.
+/// The instant at which a cut-through node starts to forward a frame that starts at 0.
 const PASSED_ON: i64 = (AFTER_OCTETS as i64 + BEFORE) * 8;
 
-/// a, then bridges that cut through or do not, then the listener; one full frame at 0, gigabit, no other times.
+/// A talker, bridges with or without cut-through, and a listener; one full frame at 0, at 1 Gbit/s, without
+/// other delays.
 fn through(cutting: &[bool]) -> (Net, Vec<u32>) {
     let mut net = Net::new(1_000_000);
     let path = net.line(cutting.len() as u32 + 2, 0, GIGABIT, 0);
@@ -38,13 +38,13 @@ fn done(plan: &Plan) -> (Vec<tsn_observation::Sighting>, RunCounters) {
     (sightings, counters)
 }
 
-/// A frame that is cut while a part of it was passed on is that part, with a wrong check sequence.
+/// A frame that is cut during cut-through becomes its forwarded part, with a wrong check sequence.
 #[test]
 fn a_truncated_frame_keeps_the_next_link_busy_for_what_is_left_of_it() {
-    // 8 us after the first bit of the preamble, 992 octets are in.
+    // 8 us after the first bit of the preamble, 992 octets have arrived.
     for (cut_ns, busy) in [(8_000, 992 + BEFORE + AFTER), (PASSED_ON as u64, 337 + BEFORE + AFTER)] {
         let (mut net, _) = through(&[true]);
-        // The bridge's own frame, behind it.
+        // A frame of the bridge itself, behind the other one.
         net.stream("own", &[1, 2], 3, periodic(1_000_000, PASSED_ON as u64 + 10), frame(64));
         let tx = net.tap(2, Stage::Tx, Point::Start);
         net.plan.faults = vec![down(0, cut_ns, 500_000)];
@@ -54,7 +54,7 @@ fn a_truncated_frame_keeps_the_next_link_busy_for_what_is_left_of_it() {
         assert_eq!((counters.streams[0].lost_to_faults, counters.ports[2].dropped_faults), (1, 1));
         assert_eq!(counters.faults[0].frames, 1);
     }
-    // Cut one octet before that is decided: nothing is passed on.
+    // The frame is cut one octet before the decision to forward, so no part of it is forwarded.
     let (mut net, _) = through(&[true]);
     net.plan.faults = vec![down(0, PASSED_ON as u64 - 8, 500_000)];
     let (_, counters) = done(&net.plan);
@@ -76,7 +76,7 @@ fn an_errored_frame_is_dropped_by_the_first_who_stores_it() {
         assert_eq!((counters.frame_hops, counters.ports[last].dropped_faults), (hops, 1), "{cutting:?}");
         assert_eq!(counters.streams[0].delivered.values().sum::<u64>(), 0);
     }
-    // A frame that is lost as a whole is passed on by nobody; a short one is stored.
+    // A frame that is lost completely is not forwarded by any node; a short frame is stored.
     let (mut net, _) = through(&[true, true]);
     let model = LossModel::Bernoulli { loss_ppm: 1_000_000 };
     net.plan.faults = vec![Fault::Loss { port: 0, from_ns: 0, until_ns: 1_000_000, model }];
@@ -86,7 +86,8 @@ fn an_errored_frame_is_dropped_by_the_first_who_stores_it() {
     assert_eq!(done(&net.plan).1.frame_hops, 1);
 }
 
-/// From 1 us a full frame is sent, cut by an express one at 5 us: off the wire from 5.128 to 5.8 us.
+/// A full frame is sent from 1 us on, and an express frame cuts it at 5 us: it is off the wire from 5.128 to
+/// 5.8 us.
 #[test]
 fn a_link_that_fails_between_two_parts_loses_the_frame() {
     let build = || {
@@ -110,7 +111,7 @@ fn a_link_that_fails_between_two_parts_loses_the_frame() {
     assert_eq!(lost(end as u64 + 1, 20_000), [0, 0]);
 }
 
-/// Talker -> b1 -> (two links) -> b2 -> listener, the stream with FRER over both.
+/// Talker -> b1 -> (two links) -> b2 -> listener, and a stream with FRER over both links.
 fn kboxes(octets: u32) -> Net {
     let mut net = Net::new(20_000_000);
     let nodes: Vec<u32> = ["talker", "b1", "b2", "listener"].map(|name| net.node(name, 0)).to_vec();
@@ -136,13 +137,14 @@ fn kboxes(octets: u32) -> Net {
     net
 }
 
-/// The first copy begins earlier, is interrupted, and is complete later than the second one: that one goes on.
+/// The first member stream's frame begins earlier, is interrupted, and is complete after the second one's:
+/// the second one goes on.
 #[test]
 fn elimination_takes_the_first_complete_copy() {
     let mut net = kboxes(1_500);
     net.plan.ports[2].preemption = Some(Preemption { express: 0x80, ..Default::default() });
     net.stream("high", &[1, 2], 7, periodic(100_000, 15_000), frame(64));
-    // The second cable takes 200 ns; the interruption costs 864 ns.
+    // The second cable takes 200 ns; the interruption takes 864 ns.
     net.plan.ports[4].propagation_ps = 200_000;
     let taps = [3, 5].map(|port| [Point::Start, Point::End].map(|point| net.tap(port, Stage::Rx, point)));
     let out = net.tap(6, Stage::Tx, Point::Start);
@@ -161,8 +163,8 @@ fn elimination_takes_the_first_complete_copy() {
     assert!(eliminated.clone().count() == 400 && eliminated.clone().all(|one| one.copy & 0x7f == 1));
 }
 
-/// A node that eliminates copies stores them, whatever it does with other frames; where copies are made they are
-/// passed on at once, six octets longer.
+/// A node that eliminates frames stores the member streams, even if it cuts other frames through. A node that
+/// replicates frames cuts them through, six octets longer.
 #[test]
 fn copies_are_made_in_passing_and_eliminated_whole() {
     let mut net = kboxes(1_500);
@@ -171,7 +173,7 @@ fn copies_are_made_in_passing_and_eliminated_whole() {
     let (sightings, _) = done(&net.plan);
     let expected = PASSED_ON + (BEFORE + 1_506) * 8 + BEFORE * 8;
     assert_eq!(stamps(&sightings, out, 0)[0], expected);
-    // A copy that is cut after a part of it was passed on does not keep the other one from going on.
+    // A member stream's frame that is cut during cut-through does not prevent the other one from going on.
     net.plan.faults = vec![down(0, 5_000, 6_000)];
     let (_, counters) = done(&net.plan);
     assert_eq!((counters.streams[0].lost_to_faults, counters.streams[0].delivered["listener"]), (2, 199));
@@ -199,16 +201,16 @@ fn received(plan: &Plan, rx: u16) -> (Vec<u64>, RunCounters) {
 #[test]
 fn a_bridge_that_is_down_loses_what_it_holds_and_what_comes() {
     let (mut net, taps) = line();
-    // Frame n reaches the bridge at n * 100 us + 10.564 us, leaves it 50 us later and takes 10.064 us again.
+    // Frame n reaches the bridge at n * 100 us + 10.564 us, leaves it 50 us later, and takes 10.064 us again.
     net.plan.faults = vec![Fault::NodeDown { node: 1, from_ns: 2_030_000, until_ns: 2_550_000 }];
     let (numbers, counters) = received(&net.plan, taps.1);
-    // 20 is in processing; 25 arrives at 2 510.6 us; 26 comes in whole.
+    // 20 is in processing; 25 arrives at 2 510.6 us; 26 arrives completely.
     assert_eq!(numbers, (0..20).chain(26..100).collect::<Vec<u64>>());
     assert_eq!(counters.streams[0].lost_to_faults, 6);
-    // Down for less than the processing of a frame that it holds: lost all the same.
+    // A shorter outage than the processing of a frame in the node still loses this frame.
     net.plan.faults = vec![Fault::NodeDown { node: 1, from_ns: 2_030_000, until_ns: 2_040_000 }];
     assert_eq!(received(&net.plan, taps.1).0, (0..20).chain(21..100).collect::<Vec<u64>>());
-    // What waits for a gate is lost: closed from 2.0 to 2.5 ms of every 5 ms.
+    // Frames that wait for a gate are lost: it is closed from 2.0 to 2.5 ms of every 5 ms.
     net.plan.ports[2].gates = gates(0, &[(0xff, 2_000_000), (0, 500_000), (0xff, 2_500_000)]);
     net.plan.faults = vec![Fault::NodeDown { node: 1, from_ns: 2_290_000, until_ns: 2_295_000 }];
     let (numbers, counters) = received(&net.plan, taps.1);
@@ -231,22 +233,22 @@ fn a_talker_that_is_down_is_silent() {
         assert!(sent.iter().all(|at| !(2_000_000..3_000_000).contains(at)));
         if pattern == periodic(100_000, 0) {
             assert_eq!((counters.streams[0].released, counters.streams[0].lost_to_faults), (90, 0));
-            // The frame that would begin at 3 ms does.
+            // The frame with its start at 3 ms is sent.
             assert!(sent.contains(&3_000_064));
         } else {
-            // Back to back again, at once: one frame was cut and the three behind it flushed.
+            // Frames are back to back at once: one frame was cut, and the three behind it were flushed.
             assert!(sent.contains(&3_000_064), "{:?}", sent.iter().filter(|at| **at > 2_900_000).min());
             assert_eq!(counters.streams[0].lost_to_faults, 4);
         }
     }
 }
 
-/// After a restart a recovery function takes any number: one that the talker sent long ago is new to it.
+/// After a restart a recovery function accepts any number, also one that was sent long ago.
 #[test]
 fn a_recovery_function_begins_anew_when_its_node_does() {
     let mut net = kboxes(500);
     let resets = |net: &Net| done(&net.plan).1.recoveries[0].clone();
-    // The copies by the second path come 3 ms later.
+    // The frames over the second path arrive 3 ms later.
     net.plan.faults = vec![Fault::Delay {
         port: 4,
         from_ns: 0,
@@ -257,11 +259,11 @@ fn a_recovery_function_begins_anew_when_its_node_does() {
         keeps_order: true,
     }];
     assert_eq!((resets(&net).passed, resets(&net).discarded), (200, 200));
-    // Down from 10 to 11 ms: the late copies of 80 to 99, which arrive from 11 ms on, are as new as those of 110 on;
-    // both copies of those between are lost.
+    // The node is down from 10 to 11 ms. The late frames 80 to 99, which arrive from 11 ms on, are as new as
+    // the frames from 110 on; of the frames between, both member streams are lost.
     net.plan.faults.push(Fault::NodeDown { node: 2, from_ns: 10_000_000, until_ns: 11_000_000 });
     let found = resets(&net);
-    // 100 until then; behind 110 and later ones, the 20 late ones are within its history, once each.
+    // 100 frames until then; behind 110 and later frames, the 20 late ones are within its history, once each.
     assert_eq!(found.rogue, 0);
     assert_eq!(found.passed, 100 + 90 + 20);
 }
@@ -285,7 +287,7 @@ fn a_delay_shifts_frames_and_holds_back_what_is_behind() {
     let found = delays(&sightings, taps, 0);
     assert!(found.iter().enumerate().all(|(n, delay)| *delay == plain + late(n)), "{found:?}");
     assert_eq!((counters.faults[0].frames, counters.faults[0].kind), (10, "delay"));
-    // 250 us: frames 20 to 22 stay behind frame 19 (keeping order) or overtake those before.
+    // 250 us: frames 20 to 22 stay behind frame 19 (in order), or overtake the frames before.
     net.plan.faults = vec![delay(250_000, 250_000, false)];
     let (numbers, _) = received(&net.plan, taps.1);
     assert_eq!(numbers[17..24], [17, 20, 18, 21, 19, 22, 23].map(|n| n), "{numbers:?}");
@@ -327,7 +329,7 @@ fn a_duplicate_arrives_twice_and_frer_takes_it_out() {
 fn a_wrong_schedule_holds_for_its_time() {
     let (mut net, taps) = line();
     let plain = delays(&done(&net.plan).0, taps, 0)[0];
-    // The bridge's port is open all the time; from 1 to 2 ms it obeys a list that opens 90 us after every 200 us.
+    // The bridge's port is always open; from 1 to 2 ms it follows a list that opens 90 us after every 200 us.
     let wrong = |entries: &[(u8, u64)]| Fault::Schedule {
         port: 2,
         from_ns: 1_000_000,
@@ -337,17 +339,17 @@ fn a_wrong_schedule_holds_for_its_time() {
     net.plan.faults = vec![wrong(&[(0, 90_000), (0xff, 110_000)])];
     let (sightings, counters) = done(&net.plan);
     let found = delays(&sightings, taps, 0);
-    // Frames reach the queue 60.564 us after they begin.
+    // Frames reach the queue 60.564 us after their start.
     let waits = |n: usize| if (10..20).contains(&n) && n.is_multiple_of(2) { 90_000 - 60_564 } else { 0 };
     assert!(found.iter().enumerate().all(|(n, delay)| *delay == plain + waits(n)), "{found:?}");
     assert_eq!((counters.faults[0].frames, counters.faults[0].kind), (10, "schedule"));
-    // Never open: all of them go when it is over, in order.
+    // The gate is never open: all frames are sent after the fault, in order.
     net.plan.faults = vec![wrong(&[(0, 100_000)])];
     let (numbers, counters) = received(&net.plan, taps.1);
     assert_eq!(numbers, (0..100).collect::<Vec<u64>>());
     assert_eq!(counters.faults[0].frames, 0);
     assert_eq!(counters.ports[2].classes[3].most_frames, 10);
-    // Its own list, 100 us late, from somewhere in the middle of an entry: back in step at the end.
+    // The port's own list, 100 us late, from the middle of an entry on: at the end the list is correct again.
     net.plan.ports[2].gates = gates(0, &[(0xff, 100_000), (0, 100_000)]);
     net.plan.faults = vec![Fault::Schedule {
         port: 2,
@@ -360,7 +362,7 @@ fn a_wrong_schedule_holds_for_its_time() {
     assert_eq!((found[8], found[10], found[12], found[22]), (plain, plain + 39_436, plain + 39_436, plain));
 }
 
-/// Nothing that a Plan may say of faults makes a run stop: times at their limits, ports without streams.
+/// No valid fault stops a run: times at their limits, ports without streams.
 #[test]
 fn faults_at_the_limits_are_survived() {
     const DAYS: u64 = 10 * 86_400 * 1_000_000_000;
@@ -398,7 +400,7 @@ fn a_node_that_goes_down_stamps_nothing_of_the_frame_that_is_cut() {
     let mut net = Net::new(1_000_000);
     let path = net.line(2, 0, 100_000_000, 0);
     net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
-    // A frame takes 40.64 us: the second one is cut.
+    // A frame takes 40.64 us, so the second one is cut.
     net.plan.faults.push(Fault::NodeDown { node: 0, from_ns: 120_000, until_ns: 121_000 });
     let (start, end) = (net.tap(0, Stage::Tx, Point::Start), net.tap(0, Stage::Tx, Point::End));
     let (sightings, counters) = run(&net.plan);
@@ -419,6 +421,6 @@ fn a_talker_that_is_down_does_not_babble() {
     ];
     let (_, counters) = run(&net.plan);
     assert_conserved(&counters);
-    // At 100, 200 and 500 us, and once by itself.
+    // Frames at 100, 200 and 500 us by the babble, and one by the stream itself.
     assert_eq!((counters.streams[0].released, counters.faults[0].frames), (4, 3));
 }

@@ -1,4 +1,4 @@
-//! Faults: what is lost is what the wire had, and every frame stays accounted for.
+//! Faults: frames on the wire are lost, and every frame is accounted for.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn line() -> Plan {
     net.plan
 }
 
-/// The numbers that reached the listener.
+/// The numbers of the frames that reached the listener.
 fn received(plan: &Plan) -> (Vec<u64>, tsn_sim::RunCounters) {
     plan.check().unwrap();
     let (sightings, counters) = run(plan);
@@ -27,8 +27,9 @@ fn received(plan: &Plan) -> (Vec<u64>, tsn_sim::RunCounters) {
 #[test]
 fn a_link_that_is_down_loses_what_is_on_the_wire_and_what_is_sent_into_it() {
     let mut plan = line();
-    // Frame n is on the second link from n * 100 us + 11.564 us for 10.064 us, and 0.5 us longer in the cable.
-    // Down from within frame 20 to just before the start of frame 30; either end of the link may be named.
+    // Frame n is on the second link from n * 100 us + 11.564 us for 10.064 us, and 0.5 us longer in the
+    // cable. The link is down from a time within frame 20 until just before the start of frame 30; the fault
+    // may name either end of the link.
     let first = |n: u64| n * 100_000 + 10_064 + 500 + 1_000;
     for port in [2, 3] {
         plan.faults = vec![Fault::LinkDown { port, from_ns: first(20) + 5_000, until_ns: first(30) }];
@@ -36,7 +37,8 @@ fn a_link_that_is_down_loses_what_is_on_the_wire_and_what_is_sent_into_it() {
         assert_eq!(numbers, (0..20).chain(30..100).collect::<Vec<u64>>());
         assert_eq!((counters.ports[2].dropped_faults, counters.streams[0].lost_to_faults), (10, 10));
     }
-    // One nanosecond longer takes frame 30, too; one nanosecond after the last bit arrived spares frame 20.
+    // One nanosecond longer loses frame 30, too; from one nanosecond after the arrival of the last bit, frame
+    // 20 is not lost.
     plan.faults =
         vec![Fault::LinkDown { port: 2, from_ns: first(20) + 10_064 + 500 + 1, until_ns: first(30) + 1 }];
     let (numbers, _) = received(&plan);
@@ -56,7 +58,7 @@ fn chance_draws_by_port_and_not_by_what_else_there_is() {
     let (alone, counters) = received(&plan);
     assert!((50..90).contains(&alone.len()), "{}", alone.len());
     assert_eq!(counters.ports[2].dropped_faults, 100 - alone.len() as u64);
-    // The path back has faults of its own, which cost this stream nothing and change no draw.
+    // Faults in the other direction lose no frame of this stream, and change no random value.
     plan.faults.insert(0, loss(3, 1_000_000));
     assert_eq!(received(&plan).0, alone);
     plan.seed += 1;

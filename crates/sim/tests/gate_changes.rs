@@ -1,4 +1,5 @@
-//! Gate control lists that replace each other while frames flow, on clocks that drift; what is too large, what overruns.
+//! Gate control lists that replace each other during traffic, on clocks that drift; frames that are too
+//! large, and overruns.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
 
@@ -11,7 +12,7 @@ use gate_states::gates_at;
 use proptest::prelude::*;
 use tsn_plan::{Clocks, Gates, NodeClock, Pattern, Point, Stage};
 
-/// First bits of a saturating class of 1000 B behind `gates`, and the run's counters.
+/// The first bits of a saturating class of 1000 B behind `gates`, and the counters of the run.
 fn first_bits(gates: Gates, duration_ns: u64) -> (Vec<i64>, tsn_sim::RunCounters) {
     let mut net = Net::new(duration_ns);
     net.plan.drain_ns = 0;
@@ -38,7 +39,8 @@ fn before_the_base_time_the_initial_states_are_in_force() {
     assert_eq!(open[31..], [350_000], "the window at 250 us is what is left of one that began before");
 }
 
-/// Base time in the future: taken as it is. In the past: the next multiple of the new cycle, and an error.
+/// A base time in the future applies unchanged. With one in the past, the list starts at the next multiple of
+/// the new cycle, and the error is counted.
 #[test]
 fn a_change_comes_when_the_standard_says() {
     for (base, from, errors) in [(430_000, 430_000, 0), (20_000, 320_000, 1), (-40_000, 320_000, 1)] {
@@ -52,7 +54,7 @@ fn a_change_comes_when_the_standard_says() {
     }
 }
 
-/// The change comes 30 us into a cycle: that cycle begins, or with an extension of so much it does not.
+/// The change is 30 us after the begin of a cycle: that cycle begins, unless the extension is at least 30 us.
 #[test]
 fn the_last_cycle_is_extended_or_cut() {
     for (cycle_extension_ns, begins) in [(29_999, true), (30_000, false)] {
@@ -74,7 +76,7 @@ fn frames_over_the_largest_unit_are_dropped_and_counted() {
     for (number, octets) in [1_000, 1_001].into_iter().enumerate() {
         net.stream(&format!("s{number}"), &path, 0, periodic(100_000, 0), frame(octets));
     }
-    // 14 octets of header, 4 of a tag and 4 of FCS are no part of the unit.
+    // 14 octets of header, 4 of a tag and 4 of FCS do not belong to the service data unit.
     net.port_mut(1, 2).classes[0].max_sdu_octets = Some(1_000 - 22);
     let (_, counters) = run(&net.plan);
     assert_conserved(&counters);
@@ -98,7 +100,7 @@ fn without_a_guard_the_last_frame_of_a_window_overruns_it() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever lists follow each other, by whatever clock: no bit of a frame is on the wire while its gate is closed.
+    /// With any sequence of lists, by any clock: no bit of a frame is on the wire while its gate is closed.
     #[test]
     fn nothing_leaves_a_closed_gate(
         first in prop::collection::vec((any::<u8>(), 1..60_000u64), 1..8),
@@ -134,7 +136,7 @@ proptest! {
         let tx = net.tap(0, Stage::Tx, Point::Start);
         let (sightings, counters) = run(&net.plan);
         assert_conserved(&counters);
-        // A clock's ns is rounded, and a frame lasts longer by it.
+        // A ns of the clock is rounded, so a frame may seem longer by it.
         let slack = if clock.is_some() { 2 } else { 0 };
         for one in sightings.iter().filter(|one| one.tap == tx) {
             let first_bit = one.t_ns.unwrap() - BEFORE * 8 + slack;

@@ -1,4 +1,4 @@
-//! Gates: what leaves, when, and what never can.
+//! Gates: frames that leave, the time at which they leave, and frames that can never leave.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::*;
 use proptest::prelude::*;
 use tsn_plan::{Pattern, Point, Stage};
 
-/// Frames that fit a window of `open_ns`: the last one's gap may reach past the closing.
+/// The number of frames that fit a window of `open_ns`: the last one's gap may reach past the closing.
 fn fitting(open_ns: i64, octets: i64) -> i64 {
     let (until_last_bit, wire) = ((BEFORE + octets) * 8, (BEFORE + octets + AFTER) * 8);
     if open_ns < until_last_bit { 0 } else { (open_ns - until_last_bit) / wire + 1 }
@@ -41,7 +41,7 @@ fn a_window_takes_as_many_whole_frames_as_fit() {
     }
 }
 
-/// The run ends although a class has no window at all, or none that is long enough.
+/// The run ends even if a class has no window, or none that is long enough.
 #[test]
 fn what_fits_no_window_is_dropped_and_counted() {
     let mut net = Net::new(1_000_000_000);
@@ -57,7 +57,7 @@ fn what_fits_no_window_is_dropped_and_counted() {
     assert_conserved(&counters);
 }
 
-/// Open at the end of the list and again at its start: one window.
+/// A gate that is open at the end of the list and again at its start has one window.
 #[test]
 fn open_entries_that_meet_are_one_window_also_around_the_cycle() {
     let mut net = Net::new(100_000);
@@ -67,14 +67,15 @@ fn open_entries_that_meet_are_one_window_also_around_the_cycle() {
         gates(-3_000, &[(1 << 2, 7_000), (1, 20_000), (1 << 2 | 1, 3_000), (1 << 2, 3_000)]);
     let tx = net.tap(0, Stage::Tx, Point::Start);
     let (sightings, _) = run(&net.plan);
-    // The cycle of 33 us began at -3 us; the window reopens at 24 us and lasts, around the end, for 13 us.
+    // The cycle of 33 us began at -3 us; the window opens again at 24 us and lasts 13 us, past the end of the
+    // cycle.
     assert_eq!(stamps(&sightings, tx, 0), [24_000 + BEFORE * 8]);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the list, its cycle and base: no bit of a frame is on the wire while its gate is closed.
+    /// With any list, cycle and base time: no bit of a frame is on the wire while its gate is closed.
     #[test]
     fn nothing_leaves_a_closed_gate(
         entries in prop::collection::vec((any::<u8>(), 1..60_000u64), 1..12),
@@ -93,7 +94,7 @@ proptest! {
         let (sightings, counters) = run(&net.plan);
         let cycle: i64 = entries.iter().map(|entry| entry.1 as i64).sum();
         let open = |class: u32, from: i64, to: i64| {
-            // Every entry that the transmission touches has the gate open.
+            // The gate is open in every entry during the transmission.
             let mut at = (from - base).rem_euclid(cycle);
             let mut left = to - from;
             let mut number = 0;

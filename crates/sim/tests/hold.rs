@@ -1,4 +1,5 @@
-//! Windows that open free because preemptable frames are held back, and shapers of classes that are interrupted.
+//! Windows that open with a free wire because preemptable frames are held back, and shapers of interrupted
+//! classes.
 //!
 //! IEEE 802.1Q-2022, 8.6.8.2, 8.6.8.4 and 12.30; IEEE 802.3-2022, clause 99.
 
@@ -11,8 +12,8 @@ use tsn_plan::{Gates, MacOperation, Pattern, Point, Preemption, Stage};
 const WORST: i64 = (123 + BEFORE + AFTER) * 8;
 const CYCLE: u64 = 91_003;
 
-/// Express frames of 64 octets at the start of every window of 10 us, full preemptable frames all the time: the waits
-/// of the express frames, and how often a frame was held back and cut for one.
+/// Express frames of 64 octets at the start of every window of 10 us, and full preemptable frames all the
+/// time. Returns the waits of the express frames, and how often preemptable frames were held and cut.
 fn waits(hold: bool, gated: bool, hold_advance_ns: u64) -> (Vec<i64>, u64, u64) {
     let mut net = Net::new(20_000_000);
     net.line(2, 0, GIGABIT, 0);
@@ -36,7 +37,7 @@ fn waits(hold: bool, gated: bool, hold_advance_ns: u64) -> (Vec<i64>, u64, u64) 
 
 #[test]
 fn with_hold_a_window_opens_free_and_without_it_what_cannot_be_cut_is_waited_for() {
-    // Also where the gate of the preemptable class stays open.
+    // This also holds if the gate of the preemptable class stays open.
     for gated in [false, true] {
         let (held, holds, preemptions) = waits(true, gated, WORST as u64);
         assert!(held.iter().all(|wait| *wait == 0), "{held:?}");
@@ -45,13 +46,13 @@ fn with_hold_a_window_opens_free_and_without_it_what_cannot_be_cut_is_waited_for
     let (cut, holds, preemptions) = waits(false, false, 0);
     let most = *cut.iter().max().unwrap();
     assert!(most > 0 && most <= WORST && holds == 0 && preemptions > 150, "{most}");
-    // A hold that is asked for too late is no better.
+    // A hold that is requested too late has no effect.
     let (late, ..) = waits(true, true, 0);
     let most = *late.iter().max().unwrap();
     assert!(most > 0 && most <= WORST, "{most}");
 }
 
-/// In the guard before the window a fragment is sent: more than with a guard for whole frames.
+/// A fragment is sent in the guard before the window: more octets than with a guard for whole frames.
 #[test]
 fn the_guard_shrinks_to_a_fragment() {
     let sent = |hold: bool| {
@@ -59,7 +60,7 @@ fn the_guard_shrinks_to_a_fragment() {
         net.plan.drain_ns = 0;
         net.line(2, 0, GIGABIT, 0);
         net.stream("bulk", &[0, 1], 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
-        // 40 us: three frames and a quarter.
+        // 40 us: three and a quarter frames.
         let mut list: Gates = gates(0, &[(0x80, 10_000), (1, 40_000)]).unwrap();
         if hold {
             list.entries[0].mac = Some(MacOperation::Hold);
@@ -77,14 +78,16 @@ fn the_guard_shrinks_to_a_fragment() {
     let (whole, _) = sent(false);
     let (parts, merged) = sent(true);
     assert_eq!(whole, 200 * 3 * i64::from(FULL));
-    // Of every 40 us the hold costs at most what cannot be cut; every continuation costs its overhead.
+    // In every 40 us the hold costs at most the octets that cannot be cut; every continuation costs its
+    // overhead.
     let least = 200 * (40_000 - WORST) / 8 - merged.continuations as i64 * (BEFORE + 4 + AFTER);
     let frames = parts / i64::from(FULL) + 1;
     assert!(frames * (i64::from(FULL) + BEFORE + AFTER) >= least, "{frames} frames, {least} octets");
     assert!(parts > whole);
 }
 
-/// A shaped preemptable class keeps its bandwidth, overhead of its parts included, while express frames cut it.
+/// A shaped preemptable class keeps its bandwidth, with the overhead of its parts, while express frames cut
+/// it.
 #[test]
 fn a_shaped_class_that_is_interrupted_pays_for_its_parts_and_keeps_its_share() {
     let mut net = Net::new(100_000_000);

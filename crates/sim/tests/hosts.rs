@@ -1,4 +1,4 @@
-//! Hosts: stages of software, queueing disciplines, launch times; all against closed forms.
+//! Hosts: stages of software, queueing disciplines and launch times against closed forms.
 
 mod common;
 
@@ -16,7 +16,7 @@ fn set_host(net: &mut Net, node: u32, host: Value) {
     net.plan.nodes[node as usize].host = Some(serde_json::from_value(host).unwrap());
 }
 
-/// Class 6's child is `child`, all others are plain queues.
+/// The child of class 6 is `child`, all others are plain queues.
 fn set_qdisc(net: &mut Net, from: u32, to: u32, child: &Value, taprio: Option<Value>) {
     let plain = json!({"kind": "pfifo", "limit_frames": 1000});
     let children: Vec<&Value> = (0..8).map(|class| if class == 6 { child } else { &plain }).collect();
@@ -28,7 +28,7 @@ fn constant(us: u64) -> Value {
     json!({"kind": "constant", "ns": us * 1_000})
 }
 
-/// Two nodes, the first a host, and taps of every stage that it has; stream 0 in class 6.
+/// Two nodes, of which the first is a host, with taps at every stage; stream 0 has class 6.
 struct Pair {
     net: Net,
     taps: [u16; 9],
@@ -46,7 +46,7 @@ fn pair(host: Value, period_ns: u64, socket: Option<Value>) -> Pair {
 }
 
 impl Pair {
-    /// Stamps by stage, each frame's from its interval start, and the counters.
+    /// Stamps by stage, relative to each frame's interval start, and the counters.
     fn run(&self) -> (Vec<Vec<i64>>, tsn_sim::RunCounters) {
         let (sightings, counters) = run(&self.net.plan);
         assert_conserved(&counters);
@@ -99,7 +99,7 @@ fn etf(delta_us: u64, deadline: bool, offload: bool) -> Value {
     json!({"kind": "etf", "delta_ns": delta_us * 1_000, "deadline": deadline, "offload": offload})
 }
 
-/// A frame is meant for 500 us after its timer.
+/// The launch time of a frame is 500 us after its timer.
 fn etf_pair(delta_us: u64, deadline: bool, offload: bool, timer_us: u64) -> Pair {
     let socket = json!({"advance_ns": 500_000, "txtime": true, "deadline": deadline});
     let host = json!({"wakeup": constant(3), "timer": constant(timer_us)});
@@ -155,7 +155,7 @@ fn a_frame_that_comes_after_its_transmission_time_is_dropped() {
 
 #[test]
 fn a_frame_that_waits_beyond_its_transmission_time_is_dropped() {
-    // The timer is later than delta is long.
+    // The timer is later than delta.
     let (stages, counters) = etf_pair(25, false, false, 26).run();
     assert!(stages[4].is_empty());
     assert_eq!(counters.ports[0].qdisc.as_ref().unwrap().dropped_expired, 10);
@@ -190,7 +190,7 @@ fn taprio(mode: &str, delay_us: u64) -> Value {
             {"open": 0xbf, "interval_ns": 600_000}]})
 }
 
-/// A frame of 500 octets counts 496 for the kernel.
+/// The kernel counts 496 octets for a frame of 500 octets.
 const KERNEL: i64 = 496 * 8;
 
 #[test]
@@ -212,7 +212,8 @@ fn software_gates_hold_a_frame_until_its_window_and_the_timer() {
 
 #[test]
 fn a_window_in_software_takes_what_its_budget_counts() {
-    // A unit of many frames at once: as many go as the window of 300 us counts octets, then the next window's.
+    // A data unit of many frames at once: the budget of a window of 300 us decides how many leave; the others
+    // follow in the next windows.
     let mut pair = pair(json!({}), 10_000_000, None);
     let units = tsn_plan::Size::Units { octets: vec![400 * 450], most_per_frame: 450, overhead: 50 };
     pair.net.plan.streams[0].size = units;
@@ -236,7 +237,7 @@ fn with_launch_times_frames_follow_each_other_within_their_window() {
     child["skip_sock_check"] = json!(true);
     set_qdisc(&mut pair.net, 0, 1, &child, Some(taprio("txtime-assist", 200)));
     let (stages, _) = pair.run();
-    // Frame n comes at n * 100 us. What could leave from 200 us later on is put into the windows from 100 to 400 us.
+    // Frame n arrives at n * 100 us. Launches are possible 200 us later, in the windows from 100 to 400 us.
     let mut next = 0;
     for (number, left) in stages[5].iter().enumerate() {
         let earliest = (number as i64 * 100 * US + 200 * US).max(next);
@@ -249,7 +250,8 @@ fn with_launch_times_frames_follow_each_other_within_their_window() {
             (cycle + 1) * 1_000 * US + 100 * US
         };
         next = launch + KERNEL;
-        // Frames are launched 4 octets, preamble and gap too close: the wire makes the ones behind wait.
+        // The launches are closer together by 4 octets, preamble and gap than on the wire, so the later
+        // frames wait for the wire.
         assert!((0..20 * US).contains(&(left - POINT - launch)), "frame {number}: {left} for {launch}");
         if number < 2 {
             assert_eq!(*left, launch + POINT);
@@ -274,7 +276,7 @@ fn a_socket_that_says_when_is_obeyed_inside_its_window_only() {
 
 #[test]
 fn the_kernels_shaper_counts_what_the_kernel_counts() {
-    // 496 octets at 100 Mbit/s take 39.68 us of credit; the frame itself 3.968 us of them.
+    // 496 octets at 100 Mbit/s take 39.68 us of credit; the frame itself takes 3.968 us of them.
     let child = json!({"kind": "cbs", "idleslope": 100_000, "sendslope": -900_000, "hicredit": 155,
         "locredit": -1125, "limit_frames": 1000});
     let mut pair = pair(json!({}), 10_000_000, None);
@@ -283,7 +285,8 @@ fn the_kernels_shaper_counts_what_the_kernel_counts() {
     set_qdisc(&mut pair.net, 0, 1, &child, None);
     let (stages, _) = pair.run();
     for pair in stages[4].windows(2) {
-        // 446 octets of credit spent (0.9 * 496, whole), gained again at 12.5 octets per us after the frame.
+        // 446 octets of credit are spent (0.9 * 496, whole), and return at 12.5 octets per us after the
+        // frame.
         assert_eq!(pair[1] - pair[0], 3_968 + 446 * 80);
     }
 }
@@ -336,14 +339,14 @@ fn the_clock_of_a_queueing_discipline_is_its_nodes() {
     let clocks = json!({"nodes": [fast, ideal], "record_ns": 10_000_000});
     pair.net.plan.clocks = Some(serde_json::from_value(clocks).unwrap());
     let (stages, _) = pair.run();
-    // Stamped by the same clock: what was meant is what is shown.
+    // Both stamps are by the same clock, so the launch time is as requested.
     for (number, left) in stages[5].iter().enumerate() {
         let meant = stages[0][number] + 500 * US + POINT;
         assert!((left - meant).abs() <= 1, "{left} for {meant}");
     }
 }
 
-/// Nodes in a row, hosts all, with clocks or without; several streams of every kind.
+/// Hosts in a row, with or without clocks, and several streams of every kind.
 fn networks() -> impl Strategy<Value = Plan> {
     let mode = prop_oneof![Just(None), Just(Some("software")), Just(Some("txtime-assist"))];
     let stream = (0_u8..8, 20_000_u64..900_000, 64_u32..1_500, 0_u64..600_000, any::<bool>(), any::<bool>());
@@ -408,7 +411,7 @@ proptest! {
                     prop_assert!(before.get(seq).is_some_and(|before| before <= at), "{stage:?}");
                 }
             }
-            // Of one class with no launch times none overtakes another of its stream.
+            // Frames of one class without launch times do not overtake others of their stream.
             if plan.clocks.is_none() {
                 for stage in [1, 2, 3] {
                     let stamps: Vec<i64> = by_stage[2 * stage].values().copied().collect();

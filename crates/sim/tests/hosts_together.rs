@@ -1,4 +1,4 @@
-//! Hosts beside what came with faults, bridges that learn, recorded talkers, pre-emption; against closed forms.
+//! Hosts with faults, bridges that learn, recorded talkers and pre-emption, against closed forms.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn the_kernel_takes_frames_in_the_order_in_which_a_delay_lets_them_arrive() {
     let path = net.line(2, 0, GIGABIT, 0);
     set_host(&mut net, 1, json!({"kernel_rx": constant(5), "app_rx": constant(7)}));
     net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
-    // Only the first frame is held back: for 450 us, so that four overtake it.
+    // Only the first frame is delayed, by 450 us, so that four frames overtake it.
     net.plan.faults.push(Fault::Delay {
         port: 0,
         from_ns: 0,
@@ -81,7 +81,7 @@ fn what_came_first_is_forwarded_first_whichever_port_it_came_over() {
     net.link(nodes[1], nodes[2], GIGABIT, 0);
     net.link(nodes[2], nodes[3], GIGABIT, 0);
     set_host(&mut net, nodes[2], json!({"qdisc": constant(3)}));
-    // On its link first, and for 120 us.
+    // The slow frame is first on its link, and takes 120 us.
     net.stream("slow", &[0, 2, 3], 0, periodic(1_000_000, 0), frame(1_492));
     net.stream("fast", &[1, 2, 3], 0, periodic(1_000_000, 10_000), frame(117));
     let qdisc = net.tap(net.port(2, 3), Stage::Qdisc, Point::End);
@@ -118,7 +118,8 @@ fn what_is_forwarded_waits_for_nothing_that_came_over_another_port() {
 #[test]
 fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
     let etf = json!({"kind": "etf", "delta_ns": 10_000, "offload": true});
-    // A frame per millisecond: at 100 us at the queueing discipline, at 490 us handed on, at 500 us on the wire.
+    // A frame per millisecond: at the queueing discipline at 100 us, handed over at 490 us, on the wire at
+    // 500 us.
     for (from_us, until_us, lost_at) in
         [(2_050, 2_060, 1), (2_200, 2_300, 1), (2_495, 2_498, 1), (2_600, 2_700, 0)]
     {
@@ -149,7 +150,7 @@ fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
 fn a_thread_that_was_behind_begins_anew_after_an_outage() {
     let mut net = Net::new(4_000_000);
     let path = net.line(2, 0, GIGABIT, 0);
-    // Three periods a frame: after 1.5 ms the thread has work until 4.5 ms.
+    // Each frame takes three periods: after 1.5 ms the thread has work until 4.5 ms.
     set_host(&mut net, 0, json!({"send": constant(300)}));
     net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
     net.plan.faults.push(Fault::NodeDown { node: 0, from_ns: 1_510_000, until_ns: 1_520_000 });
@@ -197,7 +198,7 @@ fn a_recorded_talker_on_a_host_has_its_timers_at_the_recorded_times() {
     let (sightings, _) = run(&net.plan);
     let times = [5, 6, 106, 305, 306, 406].map(|us| us * US);
     assert_eq!(stamps(&sightings, start, 0), times);
-    // The second one's timer fires while the thread waits for the first one's: it does not sleep again.
+    // The second frame's timer fires during the wait for the first one's: the thread does not sleep again.
     let woken = [12, 12, 113, 312, 312, 413].map(|us| us * US);
     assert_eq!(stamps(&sightings, wakeup, 0), woken);
     assert_eq!(stamps(&sightings, driver, 0), woken.map(|at| at + 2 * US));

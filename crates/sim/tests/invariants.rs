@@ -1,4 +1,4 @@
-//! What holds in every run of every plan, seen from the taps alone.
+//! Rules that hold in every run of every plan, checked by the taps alone.
 
 mod common;
 #[path = "common/gate_states.rs"]
@@ -16,18 +16,18 @@ use tsn_sim::RunCounters;
 /// One frame at one egress port.
 #[derive(Clone, Debug)]
 struct Passage {
-    /// Stream and sequence number, for whoever reads that a rule is broken.
+    /// Stream and sequence number, for messages about broken rules.
     #[allow(dead_code)]
     frame: (u32, u64),
     class: u8,
     octets: i64,
-    /// When it reached the queue; floored to ns.
+    /// The arrival in the queue, rounded down to ns.
     queued: i64,
-    /// First bit of the preamble, and last bit of the FCS; none when it was dropped or still waits.
+    /// First bit of the preamble, and last bit of the FCS; none if the frame was dropped or still waits.
     sent: Option<(i64, i64)>,
 }
 
-/// Everything that each egress port saw, in the order in which its taps told.
+/// All frames at each egress port, in the order of its taps.
 fn passages(plan: &Plan, sightings: &[Sighting]) -> Vec<Vec<Passage>> {
     let mut ports: Vec<Vec<Passage>> = vec![Vec::new(); plan.ports.len()];
     let mut known: HashMap<(usize, u32, u64), usize> = HashMap::new();
@@ -48,7 +48,7 @@ fn passages(plan: &Plan, sightings: &[Sighting]) -> Vec<Vec<Passage>> {
         match place {
             0 => queue(&mut ports, port, one, t),
             3 => {
-                // The frame goes on from here, wherever its route says.
+                // The frame is forwarded from here along its route.
                 let route = &plan.streams[one.stream as usize].route;
                 let here = route.iter().position(|hop| plan.ports[hop.port as usize].peer as usize == port);
                 let processing = plan.nodes[plan.ports[port].node as usize].processing_ns as i64;
@@ -77,7 +77,7 @@ fn passages(plan: &Plan, sightings: &[Sighting]) -> Vec<Vec<Passage>> {
     ports
 }
 
-/// No two frames share a wire, gap included.
+/// No two frames overlap on a wire, with gaps.
 fn frames_do_not_overlap(plan: &Plan, port: usize, passed: &[Passage]) {
     let octet_ns = 8_000_000_000 / plan.ports[port].rate_bps as i64;
     let mut sent: Vec<(i64, i64)> = passed.iter().filter_map(|one| one.sent).collect();
@@ -87,7 +87,7 @@ fn frames_do_not_overlap(plan: &Plan, port: usize, passed: &[Passage]) {
     }
 }
 
-/// Of two frames in one queue, the one that came first leaves first; none leaves before it came.
+/// Of two frames in one queue, the earlier one leaves first; no frame leaves before its arrival.
 fn queues_are_first_in_first_out(port: usize, passed: &[Passage]) {
     for class in 0..8 {
         let mut last: Option<&Passage> = None;
@@ -104,7 +104,8 @@ fn queues_are_first_in_first_out(port: usize, passed: &[Passage]) {
     }
 }
 
-/// Where nothing shapes, no frame starts while one of a higher class waits. IEEE 802.1Q-2022, 8.6.8.1.
+/// At a port without shaping, no frame starts while a frame of a higher class waits. IEEE 802.1Q-2022,
+/// 8.6.8.1.
 fn higher_classes_go_first(plan: &Plan, port: usize, passed: &[Passage]) {
     let shapes = &plan.ports[port];
     if shapes.gates.is_some() || shapes.classes.iter().any(|class| class.cbs.is_some()) {
@@ -124,9 +125,9 @@ fn gates_are_kept(plan: &Plan, port: usize, passed: &[Passage]) {
     let Some(gates) = &plan.ports[port].gates else { return };
     for one in passed {
         let Some((first, last)) = one.sent else { continue };
-        // Without a guard a frame begins while its gate is open, and no more.
+        // Without a guard only the begin of a frame must be at an open gate.
         let last = if gates.unguarded { first + 1 } else { last };
-        // No entry is shorter than a step.
+        // A step is shorter than every entry.
         for t in (first..last).step_by(500).chain([last - 1]) {
             let open = gates_at(gates, t);
             assert!(open >> one.class & 1 == 1, "port {port}: {one:?} met a closed gate at {t} ns");
@@ -134,7 +135,8 @@ fn gates_are_kept(plan: &Plan, port: usize, passed: &[Passage]) {
     }
 }
 
-/// What a shaper lets pass from an empty start: at most its idle slope, and what highest and lowest credit allow.
+/// From an empty start a shaper passes at most its idle slope, and the octets that highest and lowest credit
+/// allow.
 fn shapers_hold_back(plan: &Plan, port: usize, passed: &[Passage]) {
     for (class, cbs) in
         plan.ports[port].classes.iter().enumerate().filter_map(|(n, c)| Some((n, c.cbs.as_ref()?)))
@@ -148,7 +150,8 @@ fn shapers_hold_back(plan: &Plan, port: usize, passed: &[Passage]) {
         for from in 0..sent.len() {
             let mut bits = 0;
             for (start, size) in &sent[from..] {
-                // Up to the start of this frame; it may start with any credit that is not negative.
+                // The time until the start of this frame, which may start with any credit that is not
+                // negative.
                 let time = i128::from(start - sent[from].0 + 1);
                 let gained = i128::from(cbs.idle_slope_bps) * time / 1_000_000_000;
                 let allowed = gained + i128::from(cbs.hi_credit_bits) + 1;
@@ -159,14 +162,14 @@ fn shapers_hold_back(plan: &Plan, port: usize, passed: &[Passage]) {
     }
 }
 
-/// Counters say what taps saw.
+/// Counters agree with the taps.
 fn counters_agree(plan: &Plan, counters: &RunCounters, ports: &[Vec<Passage>], sightings: &[Sighting]) {
     assert_conserved(counters);
     for (port, (counted, passed)) in counters.ports.iter().zip(ports).enumerate() {
         for class in &counted.classes {
             let here = passed.iter().filter(|one| one.class == class.class);
             let sent = here.clone().filter(|one| one.sent.is_some()).count() as u64;
-            // A transmission that begins less than a delimiter before the end is not stamped any more.
+            // A transmission that begins less than a delimiter before the end has no stamp.
             assert!((sent..=sent + 1).contains(&class.sent_frames), "{port}: {sent}, {class:?}");
             assert!(class.enqueued_frames >= class.sent_frames && class.most_frames <= class.enqueued_frames);
             if let Some(limit) = plan.ports[port].classes[usize::from(class.class)].limit_frames {
@@ -187,7 +190,7 @@ fn counters_agree(plan: &Plan, counters: &RunCounters, ports: &[Vec<Passage>], s
     }
 }
 
-/// Within one tap, time does not run backwards.
+/// The stamps of one tap are in order of time.
 fn taps_are_in_order(sightings: &[Sighting]) {
     let mut last: HashMap<u16, i64> = HashMap::new();
     for one in sightings {

@@ -1,4 +1,4 @@
-//! Bridges that learn: flooding until an address is known, forgetting, and what it costs others.
+//! Bridges that learn: flooding until an address is known, ageing, and the load on other ports.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn learn(plan: &mut Plan, node: u32, ageing_ns: u64) {
     plan.nodes[node as usize].kind = NodeKind::Bridge;
 }
 
-/// Every other port of every learning bridge that each unicast stream comes to, as the planner has it.
+/// Adds, as the planner does, every other port of every learning bridge on the path of each unicast stream.
 fn flood(plan: &mut Plan) {
     for number in 0..plan.streams.len() {
         let stream = &plan.streams[number];
@@ -77,12 +77,12 @@ fn what_was_never_heard_is_flooded_for_ever() {
     assert_eq!((stream.filtered, stream.replicated), (200, 200));
 }
 
-/// The bridge has b's frame 576 ns after it left; from then on nothing is flooded.
+/// The bridge has b's frame 576 ns after it left; no later frame is flooded.
 #[test]
 fn one_frame_teaches() {
     for (at_ns, flooded) in [(1_050_000, 11), (1_000_000 - 1, 10), (1_000_000 + 1, 11), (0, 1)] {
         let counters = star(300 * SECOND, |net| answer(net, at_ns));
-        // At 0 both arrive at once: a's comes first, being told of first.
+        // At 0 both frames arrive at once: a's is processed first.
         assert_eq!(counters.streams[0].filtered, 2 * flooded, "{at_ns}");
         assert_eq!(counters.streams[0].delivered["b"], 100);
         assert_eq!(counters.streams[1].filtered, 0, "a has been heard of before");
@@ -92,17 +92,17 @@ fn one_frame_teaches() {
 
 #[test]
 fn what_is_not_heard_again_is_forgotten() {
-    // Heard at 1.050576 ms, remembered for 2 ms: frames of 1.1 to 3.0 ms are not flooded.
+    // b is learned at 1.050576 ms and forgotten after 2 ms: frames from 1.1 to 3.0 ms are not flooded.
     let counters = star(2_000_000, |net| answer(net, 1_050_000));
     assert_eq!(counters.streams[0].filtered, 2 * (100 - 20));
-    // Who speaks more often than bridges forget stays known.
+    // A station that sends more often than the ageing time stays known.
     let often = |net: &mut Net| {
         net.stream("back", &[2, 0, 1], 0, periodic(1_000_000, 50_000), frame(64));
     };
     assert_eq!(star(2_000_000, often).streams[0].filtered, 2);
 }
 
-/// Any frame of a station teaches, whatever its stream, its priority and whoever it is for.
+/// Any frame of a station teaches its address, with any stream, priority and destination.
 #[test]
 fn any_frame_of_a_station_teaches() {
     let counters = star(300 * SECOND, |net| {
@@ -112,7 +112,7 @@ fn any_frame_of_a_station_teaches() {
     assert_eq!(counters.streams[1].filtered, 2, "c has not been heard of");
 }
 
-/// a - s - t - b with c at s and d at t: flooded frames teach bridges that they are flooded to.
+/// a - s - t - b with c at s and d at t: flooded frames also teach the bridges that they reach.
 #[test]
 fn flooded_frames_teach_too() {
     let mut net = Net::new(10_000_000);
@@ -122,7 +122,7 @@ fn flooded_frames_teach_too() {
     for (one, other) in [(0, 1), (2, 0), (3, 1), (4, 0), (5, 1)] {
         net.link(one, other, GIGABIT, 0);
     }
-    // Both stay at s; what is flooded reaches t and d.
+    // Talker and listener are both at s; flooded frames reach t and d.
     net.stream("there", &[2, 0, 4], 0, periodic(100_000, 0), frame(64));
     net.stream("to a", &[3, 1, 0, 2], 0, periodic(SECOND, 5_000_000), frame(64));
     for bridge in [0, 1] {
@@ -131,14 +131,15 @@ fn flooded_frames_teach_too() {
     flood(&mut net.plan);
     let (_, counters) = run(&net.plan);
     assert_conserved(&counters);
-    // c never speaks: each frame comes to b and d by way of t.
+    // c never sends: each frame reaches b and d over t.
     assert_eq!(counters.streams[0].filtered, 2 * 100);
-    // t knows a from what was flooded to it, s knows it anyway.
+    // t has learned a from flooded frames, and s from a's own link.
     assert_eq!(counters.streams[1].filtered, 0);
     assert_eq!(counters.streams[1].delivered["a"], 1);
 }
 
-/// A bridge that is flooded to and knows that the listener is where the frame comes from takes it out.
+/// A bridge that receives a flooded frame, and has learned that the listener is where the frame comes from,
+/// filters the frame.
 #[test]
 fn a_bridge_that_knows_better_filters() {
     let mut net = Net::new(10_000_000);
@@ -156,7 +157,7 @@ fn a_bridge_that_knows_better_filters() {
     flood(&mut net.plan);
     let (_, counters) = run(&net.plan);
     assert_conserved(&counters);
-    // Until 2.05 ms frames come to b and d. Then s knows c for 1 ms; when it has forgotten, t still knows.
+    // Until 2.05 ms frames reach b and d. Then s knows c for 1 ms; after that, t still knows c.
     let (before, known) = (21, 10);
     assert_eq!(counters.streams[0].filtered, 2 * before + (100 - before - known));
 }
@@ -174,13 +175,14 @@ fn flooding_takes_its_share_of_other_ports() {
         net.stream("other", &[2, 0, 3], 0, periodic(100_000, 11_700), frame(64));
         let ends = net.tap_ends(&[2, 0, 3]);
         if learning {
-            // Too short to remember b from one of its frames to the next of a's.
+            // The ageing time is too short to remember b from one of its frames to a's next frame.
             learn(&mut net.plan, 0, 1_000);
             flood(&mut net.plan);
         }
         delays(&run(&net.plan).0, ends, 1)[5]
     };
-    // b's frame is at the bridge 12.276 us after a's left a, which then has been on its way to c since 12.240 us.
+    // b's frame is at the bridge 12.276 us after a's frame left a; a's frame is on its way to c since 12.240
+    // us.
     assert_eq!(with(true) - with(false), FULL_NS - 36);
 }
 
@@ -216,8 +218,8 @@ fn what_is_not_modelled_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// On any tree: frames are conserved; nobody gets a frame twice; a listener that everybody has heard of gets its
-    /// frames alone.
+    /// In any tree: frames are conserved; no node gets a frame twice; a listener that all bridges know gets
+    /// only its own frames.
     #[test]
     fn learning_is_conserved_everywhere(
         plan in random::plan(),
@@ -253,7 +255,7 @@ proptest! {
     }
 }
 
-/// Saturating talkers, too, are flooded, and heard.
+/// The frames of saturating talkers are flooded and learned, too.
 #[test]
 fn saturating_talkers_are_flooded() {
     let counters = star(300 * SECOND, |net| {
@@ -261,6 +263,6 @@ fn saturating_talkers_are_flooded() {
         answer(net, 5_000_000);
     });
     let stream = &counters.streams[0];
-    // 84 octets take 672 ns: 7441 frames are at the bridge before 5.000576 ms.
+    // 84 octets take 672 ns: 7441 frames have reached the bridge before 5.000576 ms.
     assert!(stream.filtered.abs_diff(2 * 7_440) <= 4, "{}", stream.filtered);
 }

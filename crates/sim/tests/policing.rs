@@ -1,4 +1,4 @@
-//! Filters, stream gates, meters and schedulers against closed forms, and everywhere against what must always hold.
+//! Filters, stream gates, meters and schedulers against closed forms, and in any plan against general rules.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn meter(cir_bps: u64, cbs_octets: u64) -> FlowMeter {
     }
 }
 
-/// Talker, bridge, listener; a frame per 100 us from the talker for 10 ms.
+/// Talker, bridge, listener; one frame per 100 us from the talker for 10 ms.
 fn one_bridge(octets: u32) -> (Net, Vec<u32>, (u16, u16)) {
     let mut net = Net::new(10_000_000);
     let line = net.line(3, 2_000, GIGABIT, 500_000);
@@ -52,7 +52,7 @@ fn one_bridge(octets: u32) -> (Net, Vec<u32>, (u16, u16)) {
 #[test]
 fn a_meter_lets_its_burst_and_its_rate_pass() {
     let (mut net, line, _) = one_bridge(1_000);
-    // 80 Mbit/s come; 40 Mbit/s and a burst of 3 frames may pass: of 100 frames 3 + floor(99 / 2).
+    // 80 Mbit/s arrive; 40 Mbit/s and a burst of 3 frames may pass: of 100 frames 3 + floor(99 / 2).
     net.plan.policing = vec![Policing {
         node: line[1],
         filters: vec![StreamFilter { meter: Some(0), ..filter("cam") }],
@@ -80,13 +80,15 @@ fn free_running(plan: &tsn_plan::Plan, node: u32, deviation_ppt: i64) -> Clocks 
     Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
 }
 
-/// Meters and schedulers count what the oscillator of their node counts: ppm of it are ppm of their rate.
+/// Meters and schedulers follow the oscillator of their node: its deviation in ppm is the deviation of their
+/// rate.
 #[test]
 fn rates_are_those_of_the_nodes_oscillator() {
-    // Slow, a frame finds 999.9 octets after one that was taken, and is too long; the next one finds a full bucket.
+    // With a slow oscillator, a frame after an accepted one finds 999.9 octets and is too long; the next
+    // frame finds a full bucket.
     for (ppm, passes) in [(0, 100), (100, 100), (-100, 50)] {
         let (mut net, line, _) = one_bridge(1_000);
-        // A frame per 100 us is the rate to the bit.
+        // One frame per 100 us is exactly the rate.
         net.plan.policing = vec![Policing {
             node: line[1],
             filters: vec![StreamFilter { meter: Some(0), ..filter("cam") }],
@@ -100,11 +102,11 @@ fn rates_are_those_of_the_nodes_oscillator() {
     }
     for ppm in [-100, 0, 100] {
         let (mut net, _) = two_streams(100_000_000, 10_000, true);
-        // The listener's clock is right.
+        // The listener's clock is correct.
         let arrival = net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End);
         net.plan.clocks = Some(free_running(&net.plan, 0, ppm * 1_000_000));
         let (sightings, _) = run(&net.plan);
-        // 100 us by the node's count are 10 ns less in true time where it runs 100 ppm fast.
+        // 100 us by a clock that is 100 ppm fast are 10 ns less in true time.
         let left = stamps(&sightings, arrival, 0);
         assert_eq!([left[1] - left[0], left[2] - left[0]], [1, 2].map(|n| n * (100_000 - ppm / 10)));
     }
@@ -113,8 +115,8 @@ fn rates_are_those_of_the_nodes_oscillator() {
 #[test]
 fn a_gate_passes_what_comes_while_it_is_open() {
     let (mut net, line, ends) = one_bridge(1_000);
-    // The last bit comes 8 064 ns + 500 ns after each release: the first gate is closed until then, the second
-    // one opens with it.
+    // The last bit arrives 8 064 ns + 500 ns after each release: the first gate is closed until then, the
+    // second one opens then.
     for (closed, passed) in [(8_565, 0), (8_564, 100)] {
         net.plan.policing = vec![Policing {
             node: line[1],
@@ -138,7 +140,8 @@ fn a_gate_goes_by_its_nodes_clock() {
         gates: vec![stream_gate(&[(true, None, 50_000), (false, None, 50_000)])],
         ..Policing::default()
     }];
-    // A bridge that is 1 000 ppm fast has gained 50 us after 50 ms; it begins 8 564 ns into the open half.
+    // A bridge that is 1 000 ppm fast is 50 us ahead after 50 ms; at the start, frames arrive 8 564 ns into
+    // the open half.
     net.plan.duration_ns = 200_000_000;
     net.plan.streams[0].stop_ns = 200_000_000;
     let clock = |deviation_ppt| NodeClock {
@@ -159,7 +162,7 @@ fn a_gate_goes_by_its_nodes_clock() {
     let passed: Vec<i64> = stamps(&sightings, ends.0, 0);
     let came: Vec<u64> = sightings.iter().filter(|one| one.tap == ends.1).map(|one| one.seq).collect();
     assert_eq!(passed.len(), 2_000);
-    // The k-th frame comes at k * 100 us + 8 564 ns, and its bridge shows 0.1 % more.
+    // The k-th frame arrives at k * 100 us + 8 564 ns, and the clock of the bridge shows 0.1 % more.
     let expected: Vec<u64> =
         (0..2_000u64).filter(|k| ((k * 100_000 + 8_564) * 1_001 / 1_000) % 100_000 < 50_000).collect();
     assert_eq!(came, expected);
@@ -241,7 +244,7 @@ fn a_yellow_frame_stays_yellow() {
     let mut net = Net::new(10_000_000);
     let line = net.line(4, 0, GIGABIT, 0);
     net.stream("cam", &line, 3, periodic(100_000, 0), frame(1_000));
-    // The first bridge marks every second frame, the third node drops what is marked.
+    // The first bridge marks every second frame, and the third node drops marked frames.
     let table = |node, own: FlowMeter| Policing {
         node,
         filters: vec![StreamFilter { meter: Some(0), ..filter("cam") }],
@@ -282,7 +285,7 @@ fn a_priority_is_regenerated_for_the_rest_of_the_way() {
     }
 }
 
-/// Two streams of two talkers through one bridge, each shaped; `groups` of them.
+/// Two streams of two talkers through one bridge, each with a scheduler, in one group or in two.
 fn two_streams(cir_bps: u64, cbs_bits: u64, own_groups: bool) -> (Net, Vec<u16>) {
     let mut net = Net::new(1_000_000);
     let bridge = net.node("bridge", 1_000);
@@ -318,8 +321,8 @@ fn two_streams(cir_bps: u64, cbs_bits: u64, own_groups: bool) -> (Net, Vec<u16>)
 
 #[test]
 fn two_shaped_streams_leave_at_their_rates() {
-    // 1 230 + 20 octets are 10 000 bit: 10 us at 1 Gbit/s, 100 us at 100 Mbit/s. Last bits of three frames each come
-    // 9 904, 19 904 and 29 904 ns after the release, queues are 1 us behind.
+    // 1 230 + 20 octets are 10 000 bit: 10 us at 1 Gbit/s, 100 us at 100 Mbit/s. The last bits of three
+    // frames of each stream arrive 9 904, 19 904 and 29 904 ns after the release; queues follow after 1 us.
     let (net, taps) = two_streams(100_000_000, 10_000, true);
     let (sightings, counters) = run(&net.plan);
     assert_conserved(&counters);
@@ -328,7 +331,7 @@ fn two_shaped_streams_leave_at_their_rates() {
         let expected: Vec<i64> = (0..3).map(|n| first + n * 100_000 + wait).collect();
         assert_eq!(stamps(&sightings, taps[0], stream), expected, "stream {stream}");
     }
-    // Waiting frames take room: the first ones have left when the last ones come.
+    // Waiting frames take room: the first ones have left when the last ones arrive.
     assert_eq!(counters.ports[0].classes[5].most_frames, 4);
 }
 
@@ -336,13 +339,13 @@ fn two_shaped_streams_leave_at_their_rates() {
 fn one_group_is_one_queue() {
     let (net, taps) = two_streams(100_000_000, 10_000, false);
     let (sightings, _) = run(&net.plan);
-    // Frames come in turns from both talkers, so that each waits for the one before and nobody is faster.
+    // Frames arrive from both talkers in turn, so each waits for the one before, and no stream is faster.
     let first = 9_904 + 1_000 + 64;
     for (stream, wait) in [(0, 0), (1, 10_000)] {
         let expected: Vec<i64> = (0..3).map(|n| first + n * 100_000 + wait).collect();
         assert_eq!(stamps(&sightings, taps[0], stream), expected, "stream {stream}");
     }
-    // With a bucket for the second one that holds all, its frames still wait behind the first one's.
+    // With a bucket for all frames of the second stream, its frames still wait behind the first stream's.
     let (mut net, taps) = two_streams(100_000_000, 10_000, false);
     net.plan.policing[0].schedulers[1].cbs_bits = 1_000_000;
     let (sightings, _) = run(&net.plan);
@@ -356,8 +359,8 @@ fn one_group_is_one_queue() {
 #[test]
 fn who_would_stay_too_long_is_dropped() {
     let (mut net, taps) = two_streams(100_000_000, 10_000, true);
-    // The third frame of each would wait 200 - 20 us, the second one 100 - 10 us; without the second one, the third
-    // would wait 100 - 20 us.
+    // The third frame of each stream would wait 200 - 20 us, the second one 100 - 10 us; without the second
+    // one, the third would wait 100 - 20 us.
     for (most, left) in [(180_000, 3), (179_999, 2), (90_000, 2), (89_999, 2), (79_999, 1)] {
         net.plan.policing[0].groups.iter_mut().for_each(|group| group.max_residence_ns = most);
         let (sightings, counters) = run(&net.plan);
@@ -375,7 +378,7 @@ fn frames_that_wait_count_against_the_limit() {
     net.plan.ports[0].classes[5].limit_frames = Some(2);
     let (sightings, counters) = run(&net.plan);
     assert_conserved(&counters);
-    // The first frames of both leave (one waits for the other's end); then there is room for two.
+    // The first frames of both streams leave (one waits for the other's end); then there is room for two.
     assert_eq!(counters.ports[0].classes[5].most_frames, 2);
     let left: usize = (0..2).map(|stream| stamps(&sightings, taps[0], stream).len()).sum();
     assert_eq!(counters.ports[0].classes[5].dropped_frames, 6 - left as u64);
@@ -429,7 +432,7 @@ proptest! {
     }
 }
 
-/// Filters that let everything pass change nothing, but the moment at which copies are counted.
+/// Filters that pass all frames change nothing except the time at which member streams are counted.
 #[test]
 fn filters_without_a_rule_change_nothing() {
     let mut net = Net::new(2_000_000);

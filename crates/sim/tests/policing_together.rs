@@ -1,4 +1,5 @@
-//! Filters, meters, stream gates and schedulers beside redundancy, faults, clocks, shared memory, learning and processing times that differ.
+//! Filters, meters, stream gates and schedulers with redundancy, faults, clocks, shared memory, learning and
+//! varying processing times.
 
 mod common;
 
@@ -11,7 +12,7 @@ use tsn_plan::{
     Policing, Preemption, Route, StreamFilter,
 };
 
-/// What else may be there; each has its share.
+/// Other mechanisms, each with its own probability.
 #[derive(Clone, Debug)]
 struct Beside {
     ppm: Option<Vec<i64>>,
@@ -46,7 +47,7 @@ fn clocks(plan: &Plan, ppm: &[i64]) -> Clocks {
     Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
 }
 
-/// Adds each of them, where it is a Plan still.
+/// Adds each of them if the Plan stays valid.
 fn set(plan: &mut Plan, beside: &Beside) {
     let mut change = |change: &dyn Fn(&mut Plan)| {
         let before = plan.clone();
@@ -91,7 +92,7 @@ fn accounts(plan: &Plan) -> tsn_sim::RunCounters {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever filters do, whatever goes wrong and whatever else is there: every frame is accounted for.
+    /// With any filters, faults and other mechanisms: every frame is accounted for.
     #[test]
     fn every_frame_is_accounted_for(
         mut plan in random::plan(), tables in policing(), beside in beside(), wrongs in wrongs(6),
@@ -106,7 +107,8 @@ proptest! {
         accounts(&plan);
     }
 
-    /// The same where copies part and meet.
+    /// Where member streams part and merge, with any filters, faults and other mechanisms: every frame is
+    /// accounted for.
     #[test]
     fn every_copy_is_accounted_for(
         others in prop::collection::vec((0..8u8, 30_000..200_000u64, 64..1_500u32), 0..5),
@@ -124,7 +126,7 @@ proptest! {
     }
 }
 
-/// A scheduler for the only stream of a line of three, which lets a frame of 10 000 bit pass every 100 us.
+/// A scheduler for the only stream of a line of three nodes, which passes a frame of 10 000 bit every 100 us.
 fn shaped(octets: &[u32]) -> Net {
     let mut net = Net::new(1_000_000);
     let line = net.line(3, 1_000, GIGABIT, 0);
@@ -142,7 +144,8 @@ fn shaped(octets: &[u32]) -> Net {
 
 #[test]
 fn who_waits_in_a_node_that_goes_down_is_lost() {
-    // Last bits of five frames come 9 904 ns and every 10 us after the release; they become eligible every 100 us.
+    // The last bits of five frames arrive 9 904 ns after the release and then every 10 us; the frames become
+    // eligible every 100 us.
     let mut net = shaped(&[5_000]);
     net.plan.faults = vec![Fault::NodeDown { node: 1, from_ns: 250_000, until_ns: 260_000 }];
     let counters = accounts(&net.plan);
@@ -153,8 +156,8 @@ fn who_waits_in_a_node_that_goes_down_is_lost() {
 
 #[test]
 fn who_waits_to_become_eligible_takes_shared_memory() {
-    // The first leaves at once; of four others, memory for three full frames keeps three, or two where they may take no
-    // more than what is free then.
+    // The first frame leaves at once. Of the four others, memory for three full frames keeps three, or two if
+    // a queue may use no more than the memory that is free then.
     for (alpha_permille, delivered) in [(None, 4), (Some(100_000), 4), (Some(1_000), 3)] {
         let mut net = shaped(&[5_000]);
         net.plan.nodes[1].buffer = Some(Buffer { octets: 3 * 1_230 + 100, alpha_permille });
@@ -171,14 +174,14 @@ fn eligibility_counts_from_the_least_processing_time() {
     let steady = stamps(&run(&net.plan).0, tap, 0);
     net.plan.nodes[1].further = Some(Further::List { values_ns: vec![150_000], counts: Vec::new() });
     let late = stamps(&run(&net.plan).0, tap, 0);
-    // The second one is eligible before it is in its queue, the third one is there before.
+    // The second frame is eligible before it is in its queue, the third one is in the queue before.
     let queued = |n: i64| 9_904 + 10_000 * n + 1_000 + 64 + 150_000;
     assert_eq!(late, [queued(0), queued(1).max(queued(0) + 10_000), steady[2].max(queued(2))]);
 }
 
 #[test]
 fn a_filter_drops_nothing_that_was_damaged_before() {
-    // Nodes that cut through pass damaged frames on, but for one that has a filter for them.
+    // Cut-through nodes forward damaged frames, except a node that has a filter for them.
     let mut net = Net::new(10_000_000);
     let line = net.line(4, 0, GIGABIT, 0);
     net.stream("cam", &line, 5, periodic(100_000, 0), frame(1_000));
@@ -203,7 +206,7 @@ fn a_filter_drops_nothing_that_was_damaged_before() {
 
 #[test]
 fn what_a_filter_drops_has_taught() {
-    // Stations a, b, c around a bridge; b's frames to a never pass, but tell the bridge where b is.
+    // Stations a, b, c around a bridge; b's frames to a never pass, but teach the bridge the address of b.
     let mut net = Net::new(10_000_000);
     net.node("bridge", 0);
     for name in ["a", "b", "c"] {
@@ -224,7 +227,7 @@ fn what_a_filter_drops_has_taught() {
     let drops = StreamFilter { streams: vec![1], max_sdu_octets: Some(0), ..filter("back") };
     net.plan.policing = vec![Policing { node: 0, filters: vec![drops], ..Policing::default() }];
     assert_eq!(sent_to_c(&net.plan), 51);
-    // What floods to c meets c's filters.
+    // Frames that are flooded to c pass c's filters.
     let drops = StreamFilter { max_sdu_octets: Some(0), ..filter("any") };
     net.plan.policing = vec![Policing { node: 3, filters: vec![drops], ..Policing::default() }];
     let counters = accounts(&net.plan);

@@ -1,4 +1,4 @@
-//! Frame pre-emption: how long express frames wait, what interrupting costs, and that nothing is lost by it.
+//! Frame pre-emption: the waits of express frames, the overhead of interruptions, and no lost frames.
 
 mod common;
 
@@ -8,12 +8,12 @@ use proptest::prelude::*;
 use tsn_plan::{Pattern, Plan, Point, Preemption, Stage};
 use tsn_sim::RunCounters;
 
-/// A frame that cannot be cut, its preamble and its gap: the longest that an express frame waits. OCORA 3.2.2.
+/// A frame that cannot be cut, its preamble and its gap: the longest wait of an express frame. OCORA 3.2.2.
 const WORST: i64 = (123 + BEFORE + AFTER) * 8;
-/// What every continuation costs on the wire: preamble, mCRC, gap.
+/// The overhead of every continuation on the wire: preamble, mCRC, gap.
 const CONTINUATION: i64 = BEFORE + 4 + AFTER;
 
-/// One link, class 7 express, everything tapped at the sender: send of `high`, first bits and last bits in.
+/// One link with express class 7, tapped at the sender (hand-over and first bits) and at the last bits in.
 fn link(duration_ns: u64) -> (Net, [u16; 3]) {
     let mut net = Net::new(duration_ns);
     net.line(2, 0, GIGABIT, 0);
@@ -28,8 +28,8 @@ fn merged(counters: &RunCounters) -> [u64; 3] {
     [merge.preemptions, merge.continuations, merge.fragmented_frames]
 }
 
-/// When the express frame's first bit leaves, released `offset` ns after a preemptable frame of `octets` begins, and
-/// when the preemptable one is in.
+/// The first bit of an express frame that is released `offset` ns after a preemptable frame of `octets`
+/// begins, the end of the preemptable frame, and the number of pre-emptions.
 fn interrupted(octets: u32, offset: i64) -> (i64, i64, u64) {
     let (mut net, [_, tx, rx]) = link(1_000_000);
     net.stream("low", &[0, 1], 0, periodic(1_000_000, 1_000), frame(octets));
@@ -44,19 +44,19 @@ fn interrupted(octets: u32, offset: i64) -> (i64, i64, u64) {
 fn a_frame_is_cut_where_both_parts_fill_a_packet() {
     let whole = |octets: i64| (BEFORE + octets) * 8;
     let express = (BEFORE + 64 + AFTER) * 8;
-    // Too short to be cut at all: the worst wait.
+    // The frame is too short to be cut: the longest wait.
     assert_eq!(interrupted(123, 1), (WORST, whole(123), 0));
-    // One octet more is cut in the middle, after 60 octets and an mCRC.
+    // A frame of one octet more is cut in the middle, after 60 octets and an mCRC.
     let first = (BEFORE + 64 + AFTER) * 8;
     assert_eq!(interrupted(124, 1), (first, first + express + whole(64), 1));
-    // A long frame: at once, with the octet that has begun; its rest follows behind.
+    // A long frame is cut at once, after the octet that has begun; its rest follows.
     for offset in [800, 801, 807, 5_000] {
         let sent = (offset + 7) / 8;
         let cut = (sent + 4 + AFTER) * 8;
         let rest = BEFORE + i64::from(FULL) - sent;
         assert_eq!(interrupted(FULL, offset), (cut, cut + express + whole(rest), 1), "{offset}");
     }
-    // Near the end: 64 octets are left to go, or one less.
+    // Near the end: 64 octets are left, or one less.
     let at = |left: i64| whole(i64::from(FULL) - left);
     assert_eq!(interrupted(FULL, at(64)).2, 1);
     assert_eq!(
@@ -65,8 +65,8 @@ fn a_frame_is_cut_where_both_parts_fill_a_packet() {
     );
 }
 
-/// At 5 us from the start of the long frame, a 64-octet express frame is 576 ns long with its preamble; the cut costs
-/// 128 ns before it can begin.
+/// At 5 us from the start of the long frame, an express frame of 64 octets takes 576 ns with its preamble;
+/// the cut takes 128 ns before the express frame can begin.
 #[test]
 fn a_frame_is_not_cut_for_one_whose_window_is_over_by_then() {
     for (window, preemptions) in [(576 + 127, 0), (576 + 128, 1)] {
@@ -117,12 +117,13 @@ fn nearly_every_express_frame_interrupts_one_of_a_saturated_link() {
     assert_conserved(&counters);
     let [preemptions, continuations, _] = merged(&counters);
     let share = preemptions as f64 / counters.streams[1].released as f64;
-    // Released at any moment of a frame and its gap; cut if 64 octets are left to go.
+    // The express frame is released at any instant of a frame and its gap; it cuts the frame if 64 octets are
+    // left.
     let expected = (BEFORE + i64::from(FULL) - 64) as f64 / (BEFORE + i64::from(FULL) + AFTER) as f64;
     assert!((share - expected).abs() < 0.015 && share < 0.96, "{share}, not {expected}");
     let waits = delays(&sightings, (send, tx), 1).into_iter().map(|delay| delay - BEFORE * 8);
     assert!(waits.max().unwrap() <= WORST);
-    // The link is never idle: every octet is one of a frame's, or one that interrupting costs.
+    // The link is never idle: every octet belongs to a frame, or to the overhead of an interruption.
     let sent = |class: usize| counters.ports[0].classes[class].sent_frames as i64;
     let overhead = continuations as i64 * CONTINUATION * 8;
     let busy = sent(0) * FULL_NS + sent(7) * (64 + BEFORE + AFTER) * 8 + overhead;
@@ -130,7 +131,7 @@ fn nearly_every_express_frame_interrupts_one_of_a_saturated_link() {
     assert_eq!(busy, last, "from the start of the run to the last gap");
 }
 
-/// Turns pre-emption on at any port of any plan.
+/// Enables pre-emption at any ports of any plan.
 fn merging() -> impl Strategy<Value = Plan> {
     (plan(), prop::collection::vec(prop::option::of(any::<u8>()), 14)).prop_map(|(mut plan, masks)| {
         for (port, mask) in plan.ports.iter_mut().zip(masks) {
@@ -144,7 +145,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// With gates, shapers, limits, multicast and mixed rates: every frame is accounted for, express frames
-    /// overlap with none, and preemptable ones last as long as they and what interrupts them.
+    /// overlap with none, and preemptable frames take their own time and that of the frames that interrupt
+    /// them.
     #[test]
     fn frames_share_no_wire(plan in merging()) {
         let (sightings, counters) = run(&plan);
@@ -165,7 +167,7 @@ proptest! {
             let whole = |octets: i64| (octets + BEFORE + AFTER) * octet;
             for (place, one) in sent.iter().enumerate() {
                 let (start, end, octets, express) = *one;
-                // Those that went entirely while it was under way.
+                // The frames that were sent completely during this one.
                 let within: Vec<_> = sent[place + 1..].iter().take_while(|other| other.0 < end).collect();
                 prop_assert!(within.iter().all(|other| other.1 <= end && other.3), "port {number}: {one:?} {within:?}");
                 prop_assert!(!express || within.is_empty(), "port {number}: {one:?} was interrupted");

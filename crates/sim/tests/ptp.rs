@@ -1,5 +1,5 @@
-//! PTP beyond gPTP with given roles: both delay mechanisms, kinds of clocks, elections, faults. Oracles are closed
-//! forms and a brute-force search.
+//! PTP beyond gPTP with fixed roles: both delay mechanisms, kinds of clocks, elections, faults. The oracles
+//! are closed forms and a brute-force search.
 
 mod common;
 mod timed;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use timed::*;
 use tsn_plan::{ClockFault, Delay, Fault, Gptp, Ieee1588, LossModel, NodeClock, Pattern, Plan, Servo};
 
-/// Clocks that tick every nanosecond and neither drift nor jitter.
+/// Clocks with a resolution of a nanosecond, without drift or jitter.
 fn ideal(plan: &mut Plan, gptp: Gptp) {
     plan.clocks = Some(clocks(&vec![0; plan.nodes.len()]));
     let clocks = plan.clocks.as_mut().expect("just set");
@@ -22,7 +22,7 @@ fn ieee_1588(gptp: Gptp, delay: Delay, transparent: &[u32]) -> Gptp {
     Gptp { ieee_1588: Some(Ieee1588 { delay, transparent: transparent.to_vec() }), ..gptp }
 }
 
-/// The port towards the node before, of every node of a line but the first.
+/// The port towards the previous node, for every node of a line except the first.
 fn slaves(nodes: u32) -> Vec<u32> {
     (0..nodes - 1).map(|link| 2 * link + 1).collect()
 }
@@ -42,7 +42,7 @@ fn near(found: &[i64], expected_ps: i64, most_ps: i64, what: &str) {
     }
 }
 
-/// Both mechanisms agree on symmetric links; on others half of the difference is the error of either.
+/// Both mechanisms agree on symmetric links; on other links half of the difference is the error of both.
 #[test]
 fn end_to_end_and_peer_to_peer_make_the_same_error() {
     for (away_ps, towards_ps) in [(500_000, 500_000), (500_000, 900_000), (900_000, 500_000)] {
@@ -61,7 +61,7 @@ fn end_to_end_and_peer_to_peer_make_the_same_error() {
     }
 }
 
-/// Nothing follows a one-step Sync, and nothing is different with perfect stamps.
+/// One-step Syncs have no follow-up; with perfect stamps there is no other difference.
 #[test]
 fn one_step_and_two_step_agree() {
     for gptp in [gptp(slaves(4), 8), ieee_1588(gptp(slaves(4), 8), Delay::PeerToPeer, &[1])] {
@@ -78,7 +78,7 @@ fn one_step_and_two_step_agree() {
     }
 }
 
-/// How long messages are inside a transparent clock, and how long they wait there, does not matter.
+/// The time of messages in a transparent clock, and their waits there, have no effect.
 #[test]
 fn transparent_clocks_take_residence_out() {
     for (delay, wakeup_ns, cross) in [
@@ -104,7 +104,7 @@ fn transparent_clocks_take_residence_out() {
     }
 }
 
-/// The residence is measured with a free oscillator: 100 ppm of 5 ms are 500 ns, on one path only.
+/// A free oscillator measures the residence: 100 ppm of 5 ms are 500 ns, in one direction only.
 #[test]
 fn a_transparent_clocks_oscillator_is_the_error_of_its_residence() {
     let mut net = line(3, &[0; 3], 20 * SECOND);
@@ -117,7 +117,7 @@ fn a_transparent_clocks_oscillator_is_the_error_of_its_residence() {
     assert!((50_000..500_000).contains(&most), "{most} ps");
 }
 
-/// Boundary clocks each follow the one before: errors of quantised stamps grow over hops.
+/// Each boundary clock follows the one before: the errors of quantised stamps grow over hops.
 #[test]
 fn boundary_clocks_are_a_chain_of_servos() {
     let ppm: Vec<i64> = (0..7).map(|node| (node * 37) % 41 - 20).collect();
@@ -130,7 +130,8 @@ fn boundary_clocks_are_a_chain_of_servos() {
     }
 }
 
-/// linuxptp's options reach the servo: a step where one is allowed, slewing at most at the limit where not.
+/// The servo obeys linuxptp's options: it steps if a step is allowed, and otherwise slews at most at the
+/// limit.
 #[test]
 fn a_servo_does_as_its_options_say() {
     let settled = |change: fn(&mut Servo)| {
@@ -144,7 +145,7 @@ fn a_servo_does_as_its_options_say() {
     };
     let (_, stepped) = settled(|_| ());
     assert!(stepped.abs() < 10_000, "{stepped} ps");
-    // Never a step: 1 s at 1000 ppb would take 11 days.
+    // The servo never steps: 1 s at 1000 ppb would take 11 days.
     let (from, to) = settled(|servo| {
         servo.first_step_threshold_ns = 0;
         servo.max_frequency_ppb = 1_000;
@@ -158,7 +159,7 @@ fn a_servo_does_as_its_options_say() {
     assert!(stepped.abs() < 10_000, "{stepped} ps");
 }
 
-/// A step of a clock is seen at once, and with a threshold the servo takes it back; else it slews.
+/// A step of a clock is measured at once. With a threshold the servo reverts the step; otherwise it slews.
 #[test]
 fn a_clock_step_is_seen_and_taken_back() {
     let mut net = line(2, &[0, 0], 10 * SECOND);
@@ -177,7 +178,7 @@ fn a_clock_step_is_seen_and_taken_back() {
     assert!(at(7 * SECOND).abs() < 10_000, "{}", at(7 * SECOND));
 }
 
-/// Between its begin and its end a jump adds so much per second.
+/// Between its begin and its end, a frequency jump adds a constant error per second.
 #[test]
 fn a_frequency_jump_adds_up_while_it_lasts() {
     let mut net = line(2, &[0, 0], 4 * SECOND);
@@ -191,8 +192,8 @@ fn a_frequency_jump_adds_up_while_it_lasts() {
     }
 }
 
-/// Without its grandmaster a clock runs on as it did: its error grows with what the oscillators are apart, no
-/// faster; when the grandmaster is back, so is the time.
+/// Without its grandmaster a clock keeps its rate: its error grows with the difference of the oscillators,
+/// and no faster. When the grandmaster is back, the error disappears.
 #[test]
 fn holdover_is_bounded_by_drift_and_ends_with_the_grandmaster() {
     let mut net = line(2, &[5, -12], 60 * SECOND);
@@ -201,7 +202,7 @@ fn holdover_is_bounded_by_drift_and_ends_with_the_grandmaster() {
     let clocks = net.plan.clocks.as_mut().expect("clocks");
     clocks.faults = vec![
         ClockFault::PtpDown { node: 0, from_ns, until_ns },
-        // While nobody looks, the slave's oscillator becomes 1 ppm faster.
+        // During the outage the slave's oscillator becomes 1 ppm faster.
         ClockFault::FrequencyJump { node: 1, from_ns, until_ns, by_ppt: 1_000_000 },
     ];
     let (both, _) = observed(&net.plan);
@@ -211,7 +212,7 @@ fn holdover_is_bounded_by_drift_and_ends_with_the_grandmaster() {
         span.map(|it| (it.t_ns, it.offset_ps.expect("a grandmaster"))).collect::<Vec<_>>()
     };
     for (t, offset) in of(from_ns, until_ns) {
-        // 1 ppm, and 20 ppb for what a servo makes of stamps that tick in 8 ns.
+        // 1 ppm, and 20 ppb for the servo's error with stamps of 8 ns.
         let since = t - from_ns as i64;
         assert!((offset - since / 1_000).abs() <= 20_000 + since / 50_000, "{offset} ps at {t}");
     }
@@ -219,7 +220,8 @@ fn holdover_is_bounded_by_drift_and_ends_with_the_grandmaster() {
     assert!(back < 14_000, "{back} ps");
 }
 
-/// The best clock is lost, the next best takes over within the timeouts, and the best one comes back.
+/// The best clock is lost, the next best clock takes over within the timeouts, and later the best clock
+/// returns.
 #[test]
 fn the_next_best_takes_over() {
     let mut net = ring(&[0; 4]);
@@ -233,7 +235,7 @@ fn the_next_best_takes_over() {
     let clocks = net.plan.clocks.as_mut().expect("clocks");
     let (from_ns, until_ns) = (20 * SECOND, 40 * SECOND);
     clocks.faults = vec![ClockFault::PtpDown { node: 2, from_ns, until_ns }];
-    // Each clock shows which node it follows: their offsets from true time differ.
+    // The clocks have different offsets from true time, so each clock shows which node it follows.
     for (node, clock) in clocks.nodes.iter_mut().enumerate() {
         clock.offset_ns = 1_000_000 * node as i64;
         clock.deviation_ppt = 1_000_000 * node as i64;
@@ -250,10 +252,11 @@ fn the_next_best_takes_over() {
         }
     };
     together(&[0, 1, 3], 2, 19 * SECOND, 10_000);
-    // Node 1 keeps its pace, which was node 2's; the others follow it, node 2 is on its own.
+    // Node 1 keeps its rate, which was that of node 2; the others follow it, and node 2 runs alone.
     together(&[0, 3], 1, 39 * SECOND, 20_000);
     together(&[0, 1, 3], 2, 59 * SECOND, 20_000);
-    // While it is lost its oscillator and its successor's change: the others go with the successor.
+    // During the outage the oscillators of node 2 and of its successor change: the others follow the
+    // successor.
     let clocks = net.plan.clocks.as_mut().expect("clocks");
     for (node, by_ppt) in [(1, 3_000_000), (2, -5_000_000)] {
         let from_ns = from_ns + 5 * SECOND;
@@ -266,14 +269,14 @@ fn the_next_best_takes_over() {
     };
     for node in [0, 3] {
         assert!((at(node).0 - at(1).0).abs() < 20_000, "{:?} and {:?}", at(node), at(1));
-        // Offsets are those from whom a clock follows.
+        // Offsets are relative to the clock that a node follows.
         assert_eq!(at(node).1, Some(at(node).0 - at(1).0));
     }
     // 8 ppm for 14 s.
     assert!((at(1).0 - at(2).0 - 112_000_000).abs() < 1_000_000, "{:?} and {:?}", at(1), at(2));
 }
 
-/// Loss of PTP messages: fewer samples, the same time.
+/// With lost PTP messages there are fewer samples, and the clocks stay synchronised.
 #[test]
 fn time_survives_losses() {
     let mut net = line(3, &[4, -9, 15], 40 * SECOND);
@@ -289,7 +292,7 @@ fn time_survives_losses() {
     assert!((100..40_000).contains(&worst), "{worst} ps");
 }
 
-/// A link that is cut is a grandmaster that is lost, for those behind it.
+/// For the nodes behind it, a cut link is a lost grandmaster.
 #[test]
 fn a_cut_link_starves_what_is_behind_it() {
     let mut net = line(3, &[0, 0, 10], 60 * SECOND);
@@ -308,13 +311,14 @@ fn a_cut_link_starves_what_is_behind_it() {
     assert!(at(55 * SECOND).abs() < 14_000, "{}", at(55 * SECOND));
 }
 
-/// PTP messages that express frames cut: the timestamp point is that of their first part, so time stays right.
+/// PTP messages that express frames cut have the timestamp point of their first part, so the clocks stay
+/// synchronised.
 #[test]
 fn time_survives_being_cut_into_parts() {
     let run = |pcp: u8| {
         let mut net = line(2, &[3, -8], 30 * SECOND);
         net.plan.streams.clear();
-        // Frames of 1000 octets keep PTP waiting, so that express frames of another node come between.
+        // Frames of 1000 octets delay PTP messages, so that express frames of another stream interrupt them.
         net.stream("express", &[0, 1], 6, periodic(10_000, 0), frame(64));
         net.stream("also", &[0, 1], 0, periodic(40_000, 7_000), frame(1_000));
         net.port_mut(0, 1).preemption = Some(tsn_plan::Preemption { express: 1 << 6, ..Default::default() });
@@ -325,14 +329,14 @@ fn time_survives_being_cut_into_parts() {
         assert!(merged.preemptions > 1_000);
         largest(&both.errors, 1, 20 * SECOND)
     };
-    // Below the frames that are cut, or above: PTP may be preemptable or not.
+    // PTP has a lower or a higher priority than the frames that are cut: it may be preemptable or not.
     for pcp in [7, 6, 5] {
         let worst = run(pcp);
         assert!(worst < 20_000, "priority {pcp}: {worst} ps");
     }
 }
 
-/// Taps see every message where that is asked for, byte by byte, and nothing else is different.
+/// Taps observe every message if requested, byte by byte, and nothing else changes.
 #[test]
 fn taps_see_messages_that_are_visible() {
     let run = |visible: bool, one_step: bool, ieee: bool| {
@@ -365,7 +369,7 @@ fn taps_see_messages_that_are_visible() {
         assert_eq!(seen.errors, unseen.errors);
         assert!(unseen.frames.is_empty());
         assert_eq!(kinds(&seen), expected);
-        // What leaves arrives: twice sighted, 5 ns apart in true time, and with equal octets.
+        // Each message that leaves arrives: it is observed twice, 5 ns apart in true time, with equal octets.
         for (sighting, octets) in &seen.frames {
             assert_eq!(octets.len() as u32 + 4, sighting.octets, "{sighting:?}");
             assert_eq!(octets[12..14], [0x88, 0xf7]);
@@ -381,7 +385,7 @@ fn taps_see_messages_that_are_visible() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// On any connected network, all instances follow the clock that comes first when all are sorted.
+    /// In any connected network, all instances follow the clock that is first in the order of all clocks.
     #[test]
     fn the_election_finds_the_best(
         parents in prop::collection::vec(any::<prop::sample::Index>(), 1..8),
@@ -411,7 +415,7 @@ proptest! {
             *clock = tsn_plan::ClockQuality { priority1: priority1 * 100, class, accuracy, variance, priority2 };
         }
         let transparent = transparent.filter(|_| ieee).map(|node| node.index(nodes));
-        // Messages that go round through a single transparent clock end at the others.
+        // Messages around a ring with a single transparent clock end at the other clocks.
         let key = |node: &usize| {
             let it = bmca.clocks[*node];
             (it.priority1, it.class, it.accuracy, it.variance, it.priority2, *node)
@@ -422,8 +426,8 @@ proptest! {
             let transparent: Vec<u32> = transparent.iter().map(|node| *node as u32).collect();
             gptp = ieee_1588(gptp, Delay::PeerToPeer, &transparent);
         }
-        // Samples of one grandmaster and then of another say nothing of a frequency: with a threshold the servo
-        // begins anew.
+        // Samples of one grandmaster and then of another give no frequency: with a threshold the servo starts
+        // anew.
         gptp.servo = Some(Servo { step_threshold_ns: 20_000, ..servo() });
         ideal(&mut net.plan, gptp);
         let clocks = net.plan.clocks.as_mut().expect("clocks");
@@ -431,7 +435,7 @@ proptest! {
             *clock = NodeClock { offset_ns: 1_000_000_000 * node as i64, ..clock.clone() };
         }
         let (both, _) = observed(&net.plan);
-        // Whoever follows has the time of whom it follows: a second per node.
+        // Every clock has the time of the clock that it follows: one second per node.
         for error in both.errors.iter().filter(|it| it.t_ns as u64 >= 25 * SECOND) {
             if Some(error.node as usize) != transparent {
                 let root = (error.error_ps + 500_000_000_000).div_euclid(1_000_000_000_000);
@@ -440,8 +444,8 @@ proptest! {
         }
     }
 
-    /// Clocks with faults of links and of clocks, losses, pre-emption and a babbling talker: nothing is lost but
-    /// what is counted, twice the same.
+    /// Clocks with faults of links and clocks, losses, pre-emption and a babbling talker: every loss is
+    /// counted, and a second run is equal.
     #[test]
     fn clocks_combine_with_faults(
         mut plan in random::plan(),
@@ -478,7 +482,7 @@ proptest! {
             });
         }
         if let Some(express) = express {
-            // Where both may not be together yet, faults of links are left out.
+            // Either pre-emption or faults of links; ports with shapers have no pre-emption.
             for port in plan.ports.iter_mut().filter(|port| port.classes.iter().all(|it| it.cbs.is_none())) {
                 let classes = port.classes.len() as u32;
                 if classes > 1 {
@@ -514,7 +518,7 @@ proptest! {
     }
 }
 
-/// Clocks at the ends of what a Plan may say, end to end over a chain: nothing overflows.
+/// Clocks at the limits of a valid Plan, end to end over a chain: no overflow.
 #[test]
 fn extreme_clocks_overflow_nothing() {
     const DAY: i64 = 86_400 * 1_000_000_000;

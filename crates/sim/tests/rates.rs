@@ -1,4 +1,4 @@
-//! Mixed speeds: 10 Mbit/s to 100 Gbit/s, whole picoseconds per octet or not.
+//! Mixed rates: 10 Mbit/s to 100 Gbit/s, with and without whole picoseconds per octet.
 
 mod common;
 
@@ -25,17 +25,17 @@ fn rate() -> impl Strategy<Value = u64> {
     prop_oneof![3 => prop::sample::select(&RATES[..]), 1 => 10_000_000..100 * GIGABIT]
 }
 
-/// Exact time of some octets as a fraction of picoseconds.
+/// The exact time of some octets in ps, with fractions.
 fn ps(octets: i64, rate: u64) -> f64 {
     octets as f64 * 8e12 / rate as f64
 }
 
-/// A lone frame over hops of these rates, stored whole or cut through after some octets, by the closed form:
-/// from the first bit of its preamble at the talker to its last bit at the listener.
+/// The closed form for a frame without other traffic over hops of these rates, stored whole or cut through
+/// after some octets: from the first bit of its preamble at the talker to its last bit at the listener.
 fn lone(octets: i64, rates: &[u64], processing_ns: i64, cut: Option<u32>) -> f64 {
     let mut time = ps(BEFORE + octets, rates[0]);
     for pair in rates.windows(2) {
-        // Towards a faster link a frame is stored whole, and so is a short one.
+        // Before a faster link a frame is stored whole, and so is a short frame.
         let after = cut.map(i64::from).filter(|after| pair[1] <= pair[0] && octets > *after);
         let saved = after.map_or(0.0, |after| ps(BEFORE + octets, pair[0]) - ps(BEFORE + after, pair[0]));
         time += processing_ns as f64 * 1e3 - saved + ps(BEFORE + octets, pair[1]);
@@ -67,16 +67,17 @@ proptest! {
         assert_conserved(&counters);
         let found = stamps(&sightings, rx, 0)[0];
         let exact = lone(i64::from(octets), &rates, processing_ns as i64, cut) / 1e3;
-        // Every time on the wire is rounded by less than a picosecond, and the stamp down to a whole ns.
+        // Every time on the wire is rounded by less than a picosecond, and the stamp is rounded down to a
+        // whole ns.
         let rounding = 0.003 * rates.len() as f64;
         prop_assert!(found as f64 <= exact + rounding, "{found} after {exact}");
         prop_assert!(found as f64 > exact - rounding - 1.0, "{found} before {exact}");
     }
 
-    /// A link is never sent more than it has, and a saturated one is full, whatever its rate.
+    /// A link never carries more than its rate, and a saturated link is full, at any rate.
     #[test]
     fn a_saturated_link_of_any_rate_is_full(rate in rate(), octets in 64..1_523u32) {
-        // Some 2000 frames.
+        // About 2000 frames fit into the duration.
         let occupied = ps(i64::from(octets) + BEFORE + AFTER, rate);
         let mut net = Net::new((occupied * 2.0) as u64);
         net.plan.drain_ns = 0;
@@ -91,7 +92,7 @@ proptest! {
     }
 }
 
-/// 80 ps per octet: frames of 64 octets follow each other every 6.72 ns, and no rounding adds up.
+/// 80 ps per octet: frames of 64 octets follow each other every 6.72 ns, and rounding errors do not add up.
 #[test]
 fn a_hundred_gigabits_are_exact() {
     let mut net = Net::new(6_720);

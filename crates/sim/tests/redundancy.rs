@@ -1,5 +1,4 @@
-//! Streams with more than one path: FRER against links that are pulled, and standby paths.
-//! OCORA Fig. 30 to 32.
+//! Streams with more than one path: FRER with links that are pulled, and standby paths. OCORA Fig. 30 to 32.
 
 mod common;
 
@@ -83,7 +82,7 @@ fn pulled(mut plan: Plan, cuts: &[(u32, u64, u64)]) -> Plan {
     plan
 }
 
-/// The numbers that the listener got.
+/// The numbers of the frames that arrived at the listener.
 fn received(plan: &Plan) -> (Vec<u64>, Vec<Sighting>, RunCounters) {
     plan.check().unwrap();
     let (sightings, counters) = run(plan);
@@ -112,13 +111,14 @@ fn copies_carry_a_tag_on_their_way_only_and_one_of_them_goes_on() {
     let stream = &counters.streams[0];
     assert_eq!((stream.released, stream.replicated, stream.eliminated), (200, 200, 200));
     assert_eq!((counters.recoveries[0].passed, counters.recoveries[0].discarded), (200, 200));
-    // The closed form: the frame, with six octets more between the bridges; 5 ns of cable and 1 us twice.
+    // The closed form: the frame, with six octets more between the bridges; 5 ns per cable, and 1 us twice.
     let octet = |octets: i64| octets * 8;
     let delay = octet(1_000) + octet(8 + 1_006) + octet(8 + 1_000) + 3 * 5 + 2 * 1_000;
     assert!(delays(&sightings, (0, 5), 0).iter().all(|found| *found == delay));
 }
 
-/// OCORA Fig. 31: with FRER a pulled link loses nothing, whichever; both pulled lose frames.
+/// OCORA Fig. 31: with FRER one pulled link loses no frame, whichever link it is; two pulled links lose
+/// frames.
 #[test]
 fn with_frer_one_pulled_link_loses_nothing() {
     let plan = with_frer(kboxes(GIGABIT), recovery());
@@ -131,10 +131,11 @@ fn with_frer_one_pulled_link_loses_nothing() {
     assert_eq!(numbers, (0..40).chain(60..200).collect::<Vec<u64>>(), "lost while both are down");
 }
 
-/// OCORA Fig. 32: without FRER frames are lost at failure and at switch-back, none when the idle link is pulled.
+/// OCORA Fig. 32: without FRER frames are lost at the failure and at the switch back, and none if the idle
+/// link is pulled.
 #[test]
 fn without_frer_frames_are_lost_at_failure_and_at_switch_back() {
-    // Pulled from 3 to 8 ms; it takes 1 ms to go over and 2 ms to go back.
+    // The link is pulled from 3 to 8 ms; the switch takes 1 ms, and the switch back 2 ms.
     let plan = without_frer(kboxes(GIGABIT), &[(0, 4), (10, 20)], &[(4, 8)]);
     let (numbers, _, counters) = received(&pulled(plan.clone(), &[(2, 3, 8)]));
     assert_eq!(numbers, (0..30).chain(40..80).chain(100..200).collect::<Vec<u64>>());
@@ -145,14 +146,14 @@ fn without_frer_frames_are_lost_at_failure_and_at_switch_back() {
 
 #[test]
 fn the_first_copy_goes_on_whichever_way_it_comes() {
-    // The second link is ten times as fast, so the second copy always comes first.
+    // The second link is ten times as fast, so the second member stream always arrives first.
     let (numbers, sightings, _) = received(&with_frer(kboxes(10 * GIGABIT), recovery()));
     assert_eq!(numbers, all());
     assert!(sightings.iter().all(|one| one.tap != 4 || one.copy == 2));
     assert!(sightings.iter().all(|one| one.tap != 3 || one.copy == 1 | ELIMINATED));
 }
 
-/// A match recovery forgets: when the paths differ by more than a period, each copy passes it.
+/// A match recovery forgets numbers: if the paths differ by more than a period, each member stream passes.
 #[test]
 fn match_recovery_lets_copies_pass_that_come_late() {
     let mut plan = with_frer(kboxes(GIGABIT), Recovery { algorithm: Algorithm::Match, ..recovery() });
@@ -176,8 +177,8 @@ fn a_way_that_fails_unnoticed_raises_an_alarm() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Whatever else is there (gates, shapers, limits, priorities, multicast): faults lose frames, and all are
-    /// accounted for; the same plan gives the same bytes.
+    /// With any other mechanisms (gates, shapers, limits, priorities, multicast): faults lose frames, all
+    /// frames are accounted for, and the same plan gives the same bytes.
     #[test]
     fn faults_combine_with_everything(
         mut plan in random::plan(),
@@ -202,7 +203,7 @@ proptest! {
         prop_assert_eq!(run(&plan), (sightings, counters));
     }
 
-    /// Whatever one of two paths suffers, every frame is delivered once, in a queue that has room for it.
+    /// With any faults on one of two paths, every frame is delivered once, in a queue with room for it.
     #[test]
     fn one_sound_way_is_enough(
         path in 0..2u32,
@@ -233,7 +234,8 @@ fn active(destination_mac: &str, vid: u16, pcp: u8) -> Recovery {
     Recovery { identification, ..recovery() }
 }
 
-/// A stream of another priority crosses both ways: what copies wait for is decided by the class that they have there.
+/// A stream of another priority crosses both paths: the class of the member streams there decides how long
+/// they wait.
 fn crossed(recovery: Recovery, pcp: u8) -> Plan {
     let mut plan = with_frer(kboxes(GIGABIT), recovery);
     plan.streams[0].vid = Some(100);
@@ -247,7 +249,8 @@ fn crossed(recovery: Recovery, pcp: u8) -> Plan {
         other.talker = 1;
         other.route = vec![Route { port, parent: None }];
         other.listeners = vec![Destination { node: 2, route: 0 }];
-        // Two of its frames are in the queue when the first copy comes: one is on the wire.
+        // Two of the other stream's frames are in the queue when the first member stream's frame arrives: one
+        // is on the wire.
         other.pattern = periodic(100_000, 8_000);
         plan.streams.push(other.clone());
         other.name = format!("more{number}");
@@ -259,7 +262,7 @@ fn crossed(recovery: Recovery, pcp: u8) -> Plan {
 
 #[test]
 fn copies_show_another_vlan_and_priority_and_get_their_own_back() {
-    // The other streams' frames of 1 000 octets have 8 064 ns on the wire, and 96 ns of gap.
+    // The other streams' frames of 1 000 octets take 8 064 ns on the wire, and 96 ns of gap.
     let alone = 8 * 1_000 + 8 * (8 + 1_006) + 8 * (8 + 1_000) + 3 * 5 + 2 * 1_000;
     let release = 8_000;
     let queued = 8 * (8 + 1_000) + 5 + 1_000;
@@ -274,7 +277,7 @@ fn copies_show_another_vlan_and_priority_and_get_their_own_back() {
         for tap in 1..5 {
             assert_eq!(seen(tap), [(200, pcp)].into());
         }
-        // Before others with a priority above theirs, behind them with one below: closed forms.
+        // The frames leave before others of a lower priority and after others of a higher one: closed forms.
         let waits = release + frames * frame_on_wire - queued;
         assert!(delays(&sightings, (0, 5), 0).iter().all(|found| *found == alone + waits), "{waits}");
         assert_eq!(numbers.len(), 200);
@@ -285,7 +288,7 @@ fn copies_show_another_vlan_and_priority_and_get_their_own_back() {
 fn a_priority_that_was_regenerated_comes_back() {
     let mut plan = crossed(active("02:cb:00:00:00:01", 200, 6), 5);
     let table = |port| Regeneration { port, pcp: [0, 1, 2, 4, 4, 5, 7, 7] };
-    // At b1 3 becomes 4; on both ways into b2 6 becomes 7, which is given up there.
+    // At b1 priority 3 becomes 4; on both paths into b2 priority 6 becomes 7, which ends there.
     plan.policing = vec![
         Policing { node: 1, regeneration: vec![table(1)], ..Policing::default() },
         Policing { node: 2, regeneration: vec![table(3), table(5)], ..Policing::default() },
@@ -312,7 +315,7 @@ fn what_cannot_be_rewritten_is_refused() {
             refused(&|plan| plan.streams[0].redundancy.as_mut().unwrap().copies = Vec::new()),
             "no copy is made",
         ),
-        // Another stream already goes there in this VLAN; in another one it may.
+        // Another stream already uses this address and VLAN; with another VLAN the stream would be valid.
         (refused(&|plan| own(plan, active("02:00:00:00:fe:01", 100, 6))), "cannot tell s and other1 apart"),
     ] {
         assert!(found.contains(words), "{found}");

@@ -1,4 +1,4 @@
-//! What talkers release: timetables, sizes, bursts, backlogs.
+//! Releases of talkers: timetables, sizes, bursts, backlogs.
 
 mod common;
 
@@ -48,7 +48,7 @@ fn poisson_gaps_have_the_mean_and_the_spread_of_an_exponential() {
     let send = net.tap(0, Stage::Send, Point::End);
     let (sightings, _) = run(&net.plan);
     let at = stamps(&sightings, send, 0);
-    // 100 000 expected, standard deviation 316.
+    // 100 000 are expected, with a standard deviation of 316.
     assert!((at.len() as i64 - 100_000).abs() < 4 * 316, "{}", at.len());
     let gaps: Vec<i64> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let longer = gaps.iter().filter(|gap| **gap > 20_000).count() as f64 / gaps.len() as f64;
@@ -71,7 +71,7 @@ fn a_data_unit_is_cut_into_frames_sent_back_to_back() {
     assert_eq!(stamps(&sightings, tx, 1), [500_064], "an empty unit is one frame, padded");
 }
 
-/// Two saturating streams in one queue share it evenly, also where the queue is shorter than their backlogs.
+/// Two saturating streams in one queue share it evenly, even if the queue is shorter than their backlogs.
 #[test]
 fn saturating_talkers_take_turns() {
     for limit in [None, Some(1), Some(2), Some(5)] {
@@ -83,7 +83,7 @@ fn saturating_talkers_take_turns() {
         net.port_mut(0, 1).classes[0].limit_frames = limit;
         let (_, counters) = run(&net.plan);
         let released = [counters.streams[0].released, counters.streams[1].released];
-        // They begin one after the other, so one is up to a backlog ahead at the end.
+        // The streams begin one after the other, so one may be up to a backlog ahead at the end.
         assert!(released[0].abs_diff(released[1]) <= 4, "{released:?} with a queue of {limit:?}");
         let expected = 100_000_000 / FULL_NS as u64;
         assert!((released[0] + released[1]).abs_diff(expected) <= 9, "{released:?}");
@@ -93,7 +93,7 @@ fn saturating_talkers_take_turns() {
     }
 }
 
-/// A queue that is full drops what comes last, and counts it.
+/// A full queue drops the last arrivals, and counts them.
 #[test]
 fn queue_limits_drop_and_count() {
     for (frames, octets, kept) in
@@ -115,7 +115,7 @@ fn queue_limits_drop_and_count() {
     }
 }
 
-/// One frame in, a copy out of every branch; a listener on the way takes its copy, too.
+/// A frame arrives, and a copy leaves at every branch; a listener on the path gets its copy, too.
 #[test]
 fn multicast_is_copied_where_its_tree_forks() {
     let mut net = Net::new(1_000_000);
@@ -138,7 +138,7 @@ fn multicast_is_copied_where_its_tree_forks() {
     assert_conserved(&counters);
 }
 
-/// Times and sizes as listed, a new pass every cycle, until the passes or the stream are over.
+/// Times and sizes are as listed, with a new pass every cycle, until the passes or the stream end.
 #[test]
 fn a_trace_is_released_as_recorded() {
     let mut net = Net::new(1_000_000);
@@ -156,7 +156,7 @@ fn a_trace_is_released_as_recorded() {
     assert_eq!(counters.streams[0].delivered["n1"], 6);
 }
 
-/// A plan that lists what cannot be played is refused with words, not obeyed half.
+/// A plan with a recording that cannot be played is an error with a reason, and is not played in part.
 #[test]
 fn a_trace_that_does_not_fit_is_refused() {
     let refused = |pattern: Pattern, size: Size| {

@@ -1,9 +1,9 @@
-//! Any octets are a telegram or an error, and what is written is read again.
+//! Any octets are a telegram or an error, and written telegrams are read back.
 
 use proptest::prelude::*;
 use tsn_trdp::{Subscription, Telegram, check_sequence, message_data, process_data, tsn};
 
-/// Octets whose header has a fitting check sequence, so that a reader goes on behind it.
+/// Octets with a correct check sequence of the header, so that a reader continues after the header.
 fn fitted(mut octets: Vec<u8>, header: usize) -> Vec<u8> {
     if octets.len() >= header {
         let sequence = check_sequence::of(&octets[..header - 4]).to_le_bytes();

@@ -1,4 +1,5 @@
-//! Schedules of random problems hold, says who shares no code with the engine; and the simulator agrees to the nanosecond.
+//! Schedules of random problems hold: a checker without shared code verifies them, and the simulator agrees
+//! to the nanosecond.
 
 mod common;
 
@@ -40,7 +41,7 @@ fn problem(shape: Shape, bridges: u32, streams: u32, queues: u8, periods_ns: Vec
     problem
 }
 
-/// Without streams whose links can have no list.
+/// A schedule, without streams whose links can have no gate list.
 fn schedule(problem: &Problem) -> (Vec<Option<Placed>>, Vec<GateList>) {
     let outcome = solve(problem.clone(), &Effort { steps: 100, ..Effort::default() }).unwrap();
     let lists = gate_lists(problem, &outcome.placed);
@@ -76,7 +77,7 @@ fn simulated(plan: &mut Plan) -> Result<(), TestCaseError> {
         if one.seq % frames != 0 {
             continue;
         }
-        // The stamp is at the end of the start frame delimiter.
+        // The stamp is taken at the end of the start frame delimiter.
         let delimiter = 64_000_000_000_000 / plan.ports[usize::from(one.tap)].rate_bps;
         let release = (offset_ns + one.seq / frames * period_ns) * 1_000;
         let planned = (release + own.starts_ps[entry][0] + delimiter) / 1_000;
@@ -140,7 +141,7 @@ proptest! {
     }
 }
 
-/// The second frame of a burst that waits cannot go before its gate opens, however early the burst came.
+/// The second frame of a waiting burst cannot leave before its gate opens, however early the burst arrived.
 #[test]
 fn a_burst_that_waits_goes_when_its_gate_opens() {
     let mut problem = problem(Shape::Tree, 7, 25, 2, vec![150_000, 250_000], 10_957_028_347_279_483_918);

@@ -1,4 +1,4 @@
-//! Every part of a plan that holds is broken in turn; each time the checker says what.
+//! Each part of a correct Plan is broken in turn; each time the checker finds the violation.
 
 mod common;
 
@@ -39,7 +39,8 @@ fn found(plan: &Plan) -> Vec<Violation> {
     verify(plan, &Known::default()).violations
 }
 
-/// Two streams that leave one bridge by one link; the second one's frame comes while the first one's passes, and waits.
+/// Two streams that leave a bridge over one link; the second one's frame arrives during the first one's
+/// transmission and waits.
 fn waiting() -> Plan {
     let station = Node { processing_ps: 0, forwards: false };
     let bridge = Node { processing_ps: 1_000_000, forwards: true };
@@ -84,7 +85,7 @@ fn what_is_broken_is_found() {
     };
     broken(
         &|plan| {
-            // Its own twin.
+            // An identical stream.
             let twin = plan.streams[0].clone();
             plan.streams.push(tsn_plan::Stream { name: "twin".into(), ..twin });
         },
@@ -156,11 +157,11 @@ fn frames_that_wait_are_kept_apart() {
     let late =
         (0..2).find(|number| plan.streams[*number].scheduled.as_ref().unwrap().starts_ps[1][0] > 10_000_000);
     let late = late.expect("one of them waits");
-    // The same queue for both.
+    // Both streams use the same queue.
     let mut shared = plan.clone();
     shared.streams[late].pcp = shared.streams[1 - late].pcp;
     assert!(found(&shared).iter().any(|violation| matches!(violation, Violation::SharedQueue { .. })));
-    // Its gate opens a nanosecond early.
+    // The gate of the waiting frame opens a nanosecond early.
     let mut early = plan.clone();
     let port = early.streams[late].route[1].port as usize;
     let class = early.streams[late].pcp;

@@ -1,5 +1,5 @@
-//! Frames that wait behind others in one queue: what is planned is proved by who shares no code with the engine, and the
-//! simulator agrees to the nanosecond; whatever frames are missing, none is later than planned.
+//! Frames that wait behind others in one queue: a checker without shared code proves the schedule, and the
+//! simulator agrees to the nanosecond. Whichever frames are missing, no frame is later than planned.
 
 mod common;
 
@@ -12,7 +12,7 @@ use tsn_schedule::{Effort, Limits, Link, Node, Problem, gate_lists, solve};
 use tsn_sim::{Simulation, unwatched};
 use tsn_verify::{Known, Violation, verify};
 
-/// Streams with little choice when they are released, so that they meet.
+/// Streams with short windows of release, so that they conflict.
 fn tight(seed: u64, margin_ps: i64) -> Problem {
     let family = Family {
         shape: [Shape::Line, Shape::Ring, Shape::Tree][seed as usize % 3],
@@ -35,7 +35,8 @@ fn tight(seed: u64, margin_ps: i64) -> Problem {
     };
     for stream in &mut problem.streams {
         stream.earliest_ns = next(25) * 1_000;
-        // Around the end of the period, too: who is ahead comes for the first time when others have begun.
+        // Releases around the end of the period, too: the first frame of the stream ahead arrives after
+        // others have begun.
         if seed % 4 == 3 {
             stream.earliest_ns += stream.period_ns - 15_000;
         }
@@ -63,7 +64,7 @@ fn frames(stream: &Stream) -> u64 {
     u64::from(octets[0].div_ceil(*most_per_frame))
 }
 
-/// By stream, entry and release: when a first frame left, and when it was planned to, ns.
+/// By stream, entry and release: the actual and the planned departure of a first frame, ns.
 fn starts(plan: &Plan) -> HashMap<(u32, usize, u64), (i64, i64)> {
     let mut plan = plan.clone();
     let tap = |(number, port): (usize, &tsn_plan::Port)| Tap {
@@ -85,7 +86,7 @@ fn starts(plan: &Plan) -> HashMap<(u32, usize, u64), (i64, i64)> {
             continue;
         }
         let entry = stream.route.iter().position(|hop| hop.port == u32::from(one.tap)).unwrap();
-        // The stamp is at the end of the start frame delimiter.
+        // The stamp is taken at the end of the start frame delimiter.
         let delimiter = 64_000_000_000_000 / plan.ports[usize::from(one.tap)].rate_bps;
         let release = one.seq / frames(stream);
         let at = (offset_ns + release * period_ns) * 1_000 + own.starts_ps[entry][0] + delimiter;
@@ -117,7 +118,7 @@ fn what_waits_behind_others_is_proved_and_comes_as_planned() {
                 Pattern::Periodic { period_ns, .. } => period_ns,
                 _ => 1,
             };
-            // All talkers have begun, and none has ended: nobody is missing.
+            // All talkers have begun and none has ended, so no frame is missing.
             if (2_000_000..4_000_000).contains(&(release * period)) {
                 assert_eq!(at, planned, "seed {seed} stream {stream} entry {entry} release {release}");
             } else {
@@ -144,7 +145,8 @@ fn margins_are_kept_where_frames_wait_behind_others() {
     assert!(waits > 30, "{waits}");
 }
 
-/// Every second frame is lost on its talkers' links, at random: who waited behind it is earlier, and within its bounds.
+/// Half of the frames are lost at random on the talkers' links: frames that would wait behind them are
+/// earlier, and within their bounds.
 #[test]
 fn whoever_is_missing_nobody_is_late() {
     let mut earlier = 0;
@@ -162,7 +164,7 @@ fn whoever_is_missing_nobody_is_late() {
             }
         }
         plan.check().unwrap();
-        // The proof stands as it was.
+        // The proof does not change.
         assert_eq!(verify(&plan, &Known::default()).delays, proved.delays);
         for ((stream, entry, _), (at, planned)) in starts(&plan) {
             let own = proved.delays.iter().filter(|own| own.stream == stream);
@@ -175,7 +177,7 @@ fn whoever_is_missing_nobody_is_late() {
     assert!(earlier > 100, "{earlier}");
 }
 
-/// Two talkers whose frames come to one bridge at 0 and at `apart_ns`, each 1000 octets every ms, with 100 Mbit/s.
+/// Two talkers whose frames arrive at one bridge at 0 and at `apart_ns`: 1000 octets every ms, 100 Mbit/s.
 fn two(apart_ns: i64, margin_ps: i64) -> Problem {
     let station = Node { processing_ps: 0, forwards: false };
     let bridge = Node { processing_ps: 0, forwards: true };
@@ -221,10 +223,10 @@ fn who_comes_second_waits_where_that_is_certain() {
     assert_eq!(placed(1_000, 0, false), None);
     let both = placed(1_000, 0, true).unwrap();
     let second = both[1].as_ref().unwrap();
-    // 1000 octets with preamble are 80.64 us, and 81.6 us with the gap: the first one's 80.64 + 81.6 us, less 1 us.
+    // 1000 octets with preamble take 80.64 us, and 81.6 us with the gap: 80.64 + 81.6 us, less 1 us.
     assert_eq!(second.starts_ps, [0, 161_240_000]);
     assert_eq!(second.behind, [1]);
-    // At the same time, or less apart than clocks differ, either may be the first one.
+    // At the same time, or with a distance less than the difference of clocks, either frame may be the first.
     assert_eq!(placed(0, 0, true), None);
     assert_eq!(placed(199, 100_000, true), None);
     assert!(placed(201, 100_000, true).is_some());
@@ -246,31 +248,32 @@ fn what_is_broken_is_found() {
             *offset_ns = ns;
         }
     };
-    // Nobody ahead of it: the gate is open, so it goes at once.
+    // Without a frame ahead, the frame leaves at once, as its gate is open.
     let alone = found(&|plan| {
         plan.streams.remove(0);
     });
     assert!(alone.iter().any(|one| matches!(one, Violation::GoesEarly { .. })), "{alone:?}");
-    // It is not certain who comes first, though their times on the wire stay apart.
+    // The order of arrival is not certain, though the times on the wire do not overlap.
     let unsure = found(&|plan| {
         release(plan, 1, 150);
         plan.streams[1].scheduled.as_mut().unwrap().starts_ps[1][0] += 850_000;
     });
     assert!(unsure.iter().any(|one| matches!(one, Violation::SharedQueue { .. })), "{unsure:?}");
-    // Planned to go before the one ahead is gone.
+    // The frame is planned to leave before the end of the frame ahead.
     let meet = found(&|plan| plan.streams[1].scheduled.as_mut().unwrap().starts_ps[1][0] -= 1_000);
     assert!(meet.iter().any(|one| matches!(one, Violation::Meet { .. })), "{meet:?}");
-    // Planned to go when that has been gone for a while.
+    // The frame is planned to leave some time after the end of the frame ahead.
     let early = found(&|plan| plan.streams[1].scheduled.as_mut().unwrap().starts_ps[1][0] += 1_000);
     assert!(early.iter().any(|one| matches!(one, Violation::GoesEarly { .. })), "{early:?}");
-    // It comes twice as often as the one ahead.
+    // The frame arrives twice as often as the frame ahead.
     let often = found(&|plan| {
         if let Pattern::Periodic { period_ns, .. } = &mut plan.streams[0].pattern {
             *period_ns = 2_000_000;
         }
     });
     assert!(often.iter().any(|one| matches!(one, Violation::GoesEarly { .. })), "{often:?}");
-    // Its gate opens only when it is planned to go: the wait is the gate's then, and another frame passes the queue.
+    // The gate opens only at the planned departure: then the frame waits for its gate, and another frame
+    // overtakes it.
     let closed = found(&|plan| {
         let gates = plan.ports[4].gates.as_mut().unwrap();
         let open = gates.entries.iter().position(|entry| entry.open & 0x80 != 0).unwrap();
@@ -280,7 +283,7 @@ fn what_is_broken_is_found() {
         gates.entries.insert(open, tsn_plan::GateEntry { open: 0, ..one });
     });
     assert!(!closed.is_empty());
-    // A jitter that only holds while nobody is missing.
+    // A jitter that holds only if no frame is missing.
     let shaky = found(&|plan| {
         let limit = tsn_plan::Jitter { kind: "delay-step-abs".into(), limit_ns: 50_000 };
         plan.streams[1].requirements.jitter.push(limit);
@@ -293,12 +296,12 @@ fn what_was_planned_behind_others_is_kept() {
     let problem = two(1_000, 0);
     let effort = Effort { share: true, ..Effort::default() };
     let before = solve(problem.clone(), &effort).unwrap();
-    // In the other order, too: who is ahead is kept first.
+    // In reverse order, too: the stream ahead is kept first.
     let turned = Problem { streams: problem.streams.iter().rev().cloned().collect(), ..problem.clone() };
     let earlier: Vec<_> = before.placed.iter().rev().cloned().collect();
     let after = tsn_schedule::solve_keeping(turned, &earlier, &Effort::default()).unwrap();
     assert_eq!((after.placed, after.moved), (earlier.clone(), vec![]));
-    // Nobody waits behind who is not there any more.
+    // A stream whose frame ahead is removed does not wait any more.
     let mut gone = problem;
     gone.streams.remove(0);
     let after = tsn_schedule::solve_keeping(gone, &before.placed[1..], &effort).unwrap();

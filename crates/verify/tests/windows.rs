@@ -1,4 +1,5 @@
-//! Windows per class: what is proved is exact where arithmetic says so, and a nanosecond less is no proof.
+//! Windows per class: proofs are exact where arithmetic gives the value, and with a nanosecond less there is
+//! no proof.
 
 use tsn_plan::{Class, Destination, FORMAT, GateEntry, Gates, Node, NodeKind, Pattern, Plan, Port};
 use tsn_plan::{Further, Jitter, Requirements, Route, Size, Stream};
@@ -89,9 +90,9 @@ fn stream(talker: u32, octets: u32, jitter_ns: u64) -> Stream {
     }
 }
 
-/// Both frames with preamble and gap, ns.
+/// Both frames with preamble and gap, in ns.
 const BOTH: u64 = (8 + 600 + 12 + 8 + 700 + 12) * 8;
-/// When the later of them is in the queue, ns: released, with its jitter; its first link; the bridge.
+/// The later frame is in the queue, in ns: its release with jitter, its first link, the bridge.
 const COME: u64 = 10_000 + 3_000 + (8 + 700) * 8 + 1_000;
 
 fn met(plan: &Plan) -> bool {
@@ -104,22 +105,22 @@ fn a_window_is_long_enough_to_the_nanosecond() {
     let plan = |length| plan(COME, length);
     assert!(met(&plan(BOTH)));
     assert!(!met(&plan(BOTH - 1)));
-    // The first one is always in front: it comes earlier whatever the other's jitter. The second one's last bit is out
-    // when the window closes, the gap of who came before being in it.
+    // The first frame is always ahead: it arrives earlier for any jitter of the other. The last bit of the
+    // second one leaves when the window closes; this includes the gap after the first one.
     let found = windows(&plan(BOTH));
     let outs = [COME + 12 * 8 + 608 * 8, COME + BOTH].map(|out| out as i64 * 1_000 - 10_000_000);
     assert_eq!([0, 1].map(|flow| found.flows[flow].release_upper_ps), outs);
-    // From the stamp behind the preamble.
+    // The delay from the stamp after the preamble.
     assert_eq!([0, 1].map(|flow| found.flows[flow].upper_ps), outs.map(|out| out - 64_000));
 }
 
 #[test]
 fn a_window_opens_early_enough_to_the_nanosecond() {
-    // Who comes when the window is open, and who was there: the later frame is the last one.
+    // The frame that arrives during the window, and the frame that was there: the later one is the last.
     let early = |by: u64, length: u64| met(&plan(COME - by, length));
     assert!(early(5_000, BOTH + 5_000));
     assert!(!early(5_000, 5_000 + 5_760 - 97));
-    // Frames that come after the window has closed wait for the next one, which is too late.
+    // Frames that arrive after the window has closed wait for the next one, which is too late.
     assert!(!early(BOTH, BOTH - 1));
 }
 
@@ -146,10 +147,11 @@ fn what_a_plan_allows_more_is_no_longer_proved() {
     for (number, change) in
         [larger, others, never, unguarded, tighter, later, varies, twice].into_iter().enumerate()
     {
-        // Open from when the later frame comes, its window has no nanosecond to spare.
+        // A window that opens at the arrival of the later frame has no nanosecond to spare.
         let mut changed = plan(COME, BOTH);
         change(&mut changed);
-        // These two come later than when the window opens: they wait for who was there, or cost nothing.
+        // These two changes delay arrivals beyond the opening: the frames wait for the earlier one, or have
+        // no cost.
         let free = [later as usize, varies as usize].contains(&(change as usize));
         assert_eq!(met(&changed), free, "{number}");
     }
@@ -157,7 +159,7 @@ fn what_a_plan_allows_more_is_no_longer_proved() {
 
 #[test]
 fn in_front_may_be_whoever_may_have_come_before() {
-    // The window opens when the first may come: the later of both waits for the other at most.
+    // The window opens when the first frame may arrive: the later frame waits for the other one at most.
     let found = windows(&plan(10_000 + 608 * 8 + 1_000, 40_000));
     let upper = |flow: &Passing| flow.release_upper_ps;
     let alone = (3_000 + 708 * 8 + 1_000 + 708 * 8) * 1_000;
@@ -167,7 +169,7 @@ fn in_front_may_be_whoever_may_have_come_before() {
 
 #[test]
 fn either_may_be_in_front_where_both_may_come_first() {
-    // Open all the while. The other one comes at 19,664 ns at the latest, and both go then.
+    // The window is always open. The other frame arrives at 19,664 ns at the latest, and then both leave.
     let both = |further: u64| {
         let mut plan = plan(10_000, 100_000);
         plan.streams[0].pattern = Pattern::Periodic { period_ns: CYCLE, offset_ns: 10_000, jitter_ns: 5_000 };
@@ -176,13 +178,13 @@ fn either_may_be_in_front_where_both_may_come_first() {
     };
     let out = 3_000 + 708 * 8 + 1_000 + 720 * 8 + 608 * 8;
     assert_eq!(both(0), [out * 1_000; 2]);
-    // What the bridge takes more, they leave later.
+    // More processing in the bridge delays both by the same time.
     assert_eq!(both(500), [(out + 500) * 1_000; 2]);
 }
 
 #[test]
 fn a_gap_between_arrivals_differs_from_the_period_by_as_much_as_releases_are_late() {
-    // Alone, with a window that is open all the while: what is released late comes as late.
+    // A single stream with a window that is always open: late releases give equally late arrivals.
     let keeps = |kind: &str, limit_ns: u64, size: Option<Size>| {
         let mut plan = plan(10_000, 100_000);
         plan.streams.remove(0);
@@ -192,7 +194,7 @@ fn a_gap_between_arrivals_differs_from_the_period_by_as_much_as_releases_are_lat
     };
     assert!(keeps("interval", 3_000, None));
     assert!(!keeps("interval", 2_999, None));
-    // Two frames of one data unit have a gap that is no period.
+    // The gap between two frames of one data unit is not a period.
     let two = Size::Units { octets: vec![1_000], most_per_frame: 500, overhead: 50 };
     assert!(!keeps("interval", CYCLE - 1, Some(two)));
 }

@@ -1,4 +1,4 @@
-"""A kernel with little: priorities by tags, bridges without VLANs, links without a wire. Without a kernel."""
+"""Kernels with few capabilities: VLAN priorities, bridges without VLANs, no netem. Needs no kernel."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _plan(tmp_path: Path, shaper: str = CLASSES) -> Plan:
 
 
 def _run(program: str, frame: bytes, tag: int | None) -> int:
-    """Classic BPF, as far as the program has it; ``tag`` is what the kernel has taken out of the frame."""
+    """Interpret the classic BPF instructions in use; ``tag`` is the VLAN tag beside the frame, if any."""
     count, *rows = program.split(",")
     code = [tuple(map(int, row.split())) for row in rows]
     assert len(code) == int(count)
@@ -61,7 +61,7 @@ def test_a_tag_is_read_in_the_frame_and_beside_it(pcp):
     macs, rest = bytes(range(12)), b"\x08\x00" + bytes(50)
     control = pcp << 13 | 0xFFF
     assert _run(program, macs + b"\x81\x00" + control.to_bytes(2, "big") + rest, None) == 100 + pcp
-    # Octets that look like a tag mean nothing where the kernel has it.
+    # Where the kernel carries the tag beside the frame, octets of the frame that look like a tag are ignored.
     assert _run(program, macs + b"\x81\x00\x20\x00" + rest, control) == 100 + pcp
     assert _run(program, macs + rest, None) == 100
 

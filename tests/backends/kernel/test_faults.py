@@ -1,4 +1,4 @@
-"""Faults and several listeners on kernels: what is told, and the same frames as in the simulator."""
+"""Faults and several listeners on kernels: the commands for the kernel, and the simulator's frames."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_link_that_is_down_is_cut_both_ways_and_mended(tmp_path):
     found = [(step.at_ns, step.line) for step in steps(plan.document)]
     assert found[:2] == [(40_000_000, f"filter del dev w{port} ingress") for port in ends]
     assert [at for at, _ in found[2:]] == [60_000_000] * 2
-    # Mended as it was made.
+    # The link comes up with the commands that set it up at first.
     made = namespaces(plan.document)["wires"].tc
     assert all(line in made for _, line in found[2:])
 
@@ -82,7 +82,7 @@ def test_faults_that_overlap_do_not_undo_each_other(tmp_path):
     assert [at for at, _ in found] == [40_000_000, 100_000_000]
 
 
-def test_a_bad_cable_is_the_wire_with_more_to_it(tmp_path):
+def test_a_bad_cable_changes_the_netem_of_its_wire(tmp_path):
     plan = _plan(tmp_path, CABLES)
     other, talker = _port(plan, "other -> left"), _port(plan, "talker -> left")
     peers = [plan.document["ports"][port]["peer"] for port in (other, talker)]
@@ -94,7 +94,7 @@ def test_a_bad_cable_is_the_wire_with_more_to_it(tmp_path):
     assert found[110] == f"qdisc change dev w{peers[1]} root {wire.format('0.25')}"
 
 
-def test_what_no_kernel_does_is_refused(tmp_path):
+def test_what_no_kernel_supports_is_named(tmp_path):
     def refused(faults: str, can: Capabilities | None = None) -> list[str]:
         return unsupported(_plan(tmp_path, faults).document, VETH, can or Capabilities())
 
@@ -127,7 +127,7 @@ def test_a_group_leaves_a_bridge_only_where_its_listeners_are(tmp_path):
 
 
 def _check(simulated: Run, real: Run, *, cables: bool) -> None:
-    """The same frames arrive: no step is as late as half a period."""
+    """The same frames arrive in both runs: every step of a fault is late by less than half a period."""
     for listener in ("right -> one rx", "right -> two rx", "left -> three rx"):
         seen = [
             run.observations().filter(pl.col("tap") == listener)["seq"].sort().to_list()
@@ -148,7 +148,7 @@ def test_the_guest_loses_delays_and_doubles_the_frames_that_the_simulator_does(t
     late = [step["late_ns"] for step in real.manifest["guest"]["steps"]]
     assert 0 <= min(late) <= max(late) < 2_000_000
     delays = real.delay("plain").frames.sort("seq")["delay_ns"].to_list()
-    # From 50 to 100 ms, every 2 ms.
+    # The delay is in force from 50 to 100 ms; the period is 2 ms.
     usual = sorted(delays)[len(delays) // 2]
     later = [seq for seq, delay in enumerate(delays) if abs(delay - usual - 500_000) < 40_000]
     assert later == list(range(25, 50))
@@ -162,7 +162,7 @@ def test_this_kernel_cuts_a_link_as_the_simulator_does(tmp_path):
     for number in range(3):
         real = plan.run(on=Namespaces(), into=tmp_path / f"real-{number}")
         facts = real.manifest["host"]
-        # A machine that has no time for a step at its moment: again.
+        # A step that was late, on a machine without time for it, makes the run invalid: run again.
         if max(step["late_ns"] for step in facts["steps"]) < 300_000:
             break
     _check(simulated, real, cables=False)

@@ -1,4 +1,4 @@
-"""What was told to the kernel beside what it shows, without a kernel."""
+"""The kernel's configuration, read back, against the requested one. Needs no kernel."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _said(
 
 @pytest.fixture
 def gated(tmp_path):
-    """The Plan, the bridge's namespace, and what a kernel says that took every word."""
+    """The Plan, the bridge's namespace, and the output of a kernel that accepted every setting."""
     path = tmp_path / "scenario.yaml"
     path.write_text(TEXT)
     plan = load(path).plan().document
@@ -61,7 +61,7 @@ def _differ(gated, listed: list[dict[str, object]]) -> list[str]:
     return [one.what for one in differences(plan, {space: read_qdiscs(json.dumps(listed))}, Capabilities())]
 
 
-def test_what_was_taken_as_told_differs_in_nothing(gated):
+def test_what_was_configured_as_requested_does_not_differ(gated):
     plan, space, listed = gated
     found = differences(plan, {space: read_qdiscs(json.dumps(listed))}, Capabilities())
     assert [str(one) for one in found] == []

@@ -1,4 +1,4 @@
-"""The job's script: its templates as a shell reads them, what is quoted, and what cannot get into it."""
+"""The job's script: a shell parses its templates, values are quoted, and no value becomes a command."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def test_a_path_is_one_word(tmp_path):
     plan = _plan(tmp_path, TEXTS["tsnport"][1])
     script = _script(plan, TSNPORT, Environment(ip=str(program), scratch=str(place), results=str(place)))
     head, told, _ = script.partition("ip netns add n0")
-    # The shell sets itself up and calls the program, and no more.
+    # The shell's own set-up and the call of the program are the only commands.
     done = subprocess.run(["sh", "-c", head + told], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (place / "told").read_text() == "netns add n0\n"
     assert not (tmp_path / "struck").exists()
 
 
-def test_lines_hold_nothing_that_a_shell_obeys_but_moments():
+def test_lines_hold_no_shell_syntax_but_instants():
     line = f"base-time {after_epoch(-5)} from {on_wall(7)}"
     assert heredoc([line]) == "base-time $((EPOCH-5)) from $((STAMPED+7))"
     for text in ("$(reboot)", "`reboot`", "$HOME", "a\\b", "$((EPOCH+1+$(reboot)))", "a\nEND\nreboot"):
@@ -100,17 +100,17 @@ def test_the_zero_is_chosen_once_captures_and_talkers_are_ready(tmp_path):
         script, "say captures begin", "say talkers begin", "while set -- ", "choose 2\n", "say measuring"
     )
     assert " --epoch-from /tmp/epoch " in script
-    # Two stations of three talk; a fault's steps and a listener with stages are programs, too.
+    # Two stations of three are talkers; the steps of a fault and a listener with stages are programs, too.
     assert "[ $# -lt 2 ]" in script
     assert "[ $# -lt 4 ]" in _script(_plan(tmp_path, TEXTS["veth"][1]), VETH)
 
 
-def test_what_names_a_moment_is_told_after_the_zero_is_chosen(tmp_path):
+def test_commands_with_instants_follow_the_choice_of_the_zero(tmp_path):
     script = _script(_plan(tmp_path, TEXTS["veth"][1]), VETH)
     head, _, told = script.partition("\nchoose $took\n")
     assert "base-time $((EPOCH-2000000000))" in told
     assert "$((EPOCH" not in head.partition("say captures begin")[0]
-    # The device's own set-up names moments from the beginning on: its zero is chosen first.
+    # The device's own set-up names instants from the beginning on, so the zero is chosen first.
     script = _script(_plan(tmp_path, TEXTS["tsnport"][1]), TSNPORT)
     _in_order(script, "choose 2\n", "ip netns add n0", "say talkers begin", "say measuring")
 
@@ -124,10 +124,10 @@ def test_an_address_of_a_plan_is_a_mac_address(tmp_path):
         ]
 
 
-def test_the_kernel_is_told_of_changed_gates_that_a_stretched_run_lives_to_see(tmp_path):
+def test_a_dilated_run_has_the_gate_changes_before_its_end(tmp_path):
     plan = _plan(tmp_path, TEXTS["tsnport"][1])
     script = files(plan.document, plan.to_json(), 10, TSNPORT)["job.sh"].decode()
     steps = script.partition("cat >/tmp/steps-n3 <<END\n")[2].partition("END")[0].splitlines()
-    # When, in the Plan's time; the list, in the kernel's.
+    # The first word is in the Plan's time, the list in the kernel's time.
     assert [line.partition("\t")[0] for line in steps] == ["5000000"]
     assert "base-time $((EPOCH+80000000)) sched-entry S 03 10000000 cycle-time 10000000" in steps[0]

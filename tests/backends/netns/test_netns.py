@@ -1,6 +1,6 @@
-"""Small Plans on this machine's own kernel, and nothing left of them, however they end.
+"""Small Plans on this machine's own kernel; nothing is left of a run, however it ends.
 
-Delays here are the machine's: nothing is said of them but what any machine can keep.
+Delays here depend on the machine: the tests assert only limits that every machine keeps.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _namespaces() -> None:
 
 @pytest.fixture(autouse=True)
 def _states(tmp_path, monkeypatch):
-    """Ours alone: runs of others on this machine are theirs."""
+    """A folder of states for this test alone: states of other runs on this machine are not touched."""
     monkeypatch.setenv("TSNBENCH_STATE", str(tmp_path / "states"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
@@ -79,7 +79,7 @@ def _run(tmp_path: Path, text: str, into: str = "run", dilate: int = 1) -> Run:
         try:
             return load(path).plan().run(on=Namespaces(dilate), into=tmp_path / into)
         except BackendError as error:
-            # A machine that was kept from its work by others: again.
+            # Other programs kept the machine from its work: run again.
             if not re.search(r" ms late|dropped|too long", str(error)):
                 raise
             said = error
@@ -87,7 +87,7 @@ def _run(tmp_path: Path, text: str, into: str = "run", dilate: int = 1) -> Run:
 
 
 def _inodes(processes: list[int] | None = None) -> set[str]:
-    """Network namespaces that these processes are in, or any."""
+    """The network namespaces of these processes, or of all processes."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/ns/net"):
         if processes is None or int(path.parts[2]) in processes:
@@ -134,7 +134,7 @@ def test_the_folder_for_temporary_files_is_no_shell_text(tmp_path, monkeypatch, 
 def test_the_higher_class_goes_past_a_queue(tmp_path):
     run = _run(tmp_path, BURSTS)
     loop, files = (run.delay(stream).frames["delay_ns"] for stream in ("loop", "files"))
-    # Bursts of 6 ms at the bridge's port: the last frames wait long, what is urgent waits for one of them.
+    # Bursts of 6 ms at the bridge's port: their last frames wait long, an urgent frame waits for one frame.
     assert files.quantile(0.9) > 3_000_000
     assert loop.quantile(0.75) < 1_000_000
     assert len(loop) == 100
@@ -154,7 +154,7 @@ streams:
 
 
 def test_captured_ports_may_have_frames_in_both_directions(tmp_path):
-    """tcpdump counts frames of the other direction as received, and the capture has not lost them."""
+    """tcpdump counts frames of the other direction as received; they are no losses of the capture."""
     run = _run(tmp_path, BOTH_DIRECTIONS)
     for stream, frames in (("there", 20), ("back", 40)):
         assert run.counters["streams"][stream == "back"]["released"] == frames
@@ -173,8 +173,8 @@ streams:
 """
 
 
-def test_captures_keep_what_tells_telegrams_apart(tmp_path):
-    """The test payload lies behind the header of TRDP: a capture that cuts frames earlier would see none."""
+def test_captures_keep_the_payload_of_telegrams(tmp_path):
+    """The test payload follows the header of TRDP, so a capture that cuts frames before it would lose it."""
     run = _run(tmp_path, TELEGRAMS)
     assert len(run.delay("pd")) == 10
     (judged,) = run.verdict()["rows"]
@@ -187,7 +187,7 @@ def test_a_port_sends_no_faster_than_its_rate(tmp_path):
         (pl.col("tap") == "switch -> robot tx") & (pl.col("stream") == "files") & (pl.col("octets") > 1000)
     )
     stamps = seen.sort("t_ns")["t_ns"].to_list()
-    # 49 frames of a burst take at least as long as their bits.
+    # 40 frames of a burst need at least the time of their bits.
     spans = [
         late - early for early, late in zip(stamps, stamps[40:], strict=False) if late - early < 8_000_000
     ]
@@ -203,7 +203,7 @@ def test_a_run_leaves_the_folder_that_others_can_read(tmp_path):
     assert "qdisc-wires.json" in listed
 
 
-def test_what_this_kernel_has_not_got_is_named_before_anything_starts(tmp_path):
+def test_missing_capabilities_are_named_before_anything_starts(tmp_path):
     from tsnbench.backends.netns import probe
 
     text = CALM.replace(
@@ -236,7 +236,7 @@ def _start(tmp_path: Path, into: str) -> subprocess.Popen[bytes]:
 
 def _nothing_is_left(tmp_path: Path, made: set[str], interfaces: list[str]) -> None:
     until = time.monotonic() + 5
-    # The kernel takes namespaces apart after their last process. Others on this machine have their own.
+    # The kernel removes a namespace after its last process. Other runs on this machine have namespaces, too.
     while time.monotonic() < until and (_ours() or _inodes() & made):
         time.sleep(0.05)
     assert not _ours()
@@ -280,7 +280,7 @@ def test_ctrl_c_undoes_everything_by_itself(tmp_path, number):
     interfaces = _interfaces()
     process = _start(tmp_path, "run")
     until = time.monotonic() + 60
-    # The probe before the run has processes of its own, and no run folder yet.
+    # The probe before the run has processes of its own; there is no run folder yet.
     begun = tmp_path / "run" / "manifest.json"
     while not (begun.exists() and _ours()) and time.monotonic() < until:
         time.sleep(0.02)
@@ -299,7 +299,7 @@ def test_a_run_that_goes_on_is_left_alone_and_a_dead_ones_folder_says_so(tmp_pat
     done = state.restore()
     assert [one.running for one in done] == [os.getpid()]
     assert Path(mine.scratch).is_dir()
-    # A process of the same number that began at another time is another one.
+    # A process with the same number and another start time is another process.
     path = state.folder() / f"{mine.mark}.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"started": mine.started - 1}))
     done = state.restore()
@@ -308,7 +308,7 @@ def test_a_run_that_goes_on_is_left_alone_and_a_dead_ones_folder_says_so(tmp_pat
     assert state.restore() == []
 
 
-def test_restore_removes_nothing_that_is_not_a_runs(tmp_path):
+def test_restore_removes_nothing_but_what_runs_made(tmp_path):
     precious = tmp_path / "precious"
     precious.mkdir()
     (tmp_path / "run").mkdir()

@@ -1,4 +1,4 @@
-"""A Plan with parts that this machine's kernel does not support: each is named, and where it can run."""
+"""Plans with parts that this machine's kernel does not support: each is named with a backend that does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ streams:
 
 @pytest.fixture(autouse=True)
 def _available(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The refusal comes before anything that needs root."""
+    """The error comes before anything that needs root."""
     monkeypatch.setattr(backend, "unavailable", lambda: None)
 
 

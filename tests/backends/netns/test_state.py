@@ -1,4 +1,4 @@
-"""States of runs in namespaces: what is not surely ours is neither ended nor removed."""
+"""States of runs in namespaces: only processes and files that belong to a run are ended or removed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _forged(states: Path, **other: object) -> Path:
         {"more": 1},
     ],
 )
-def test_a_state_that_no_run_wrote_is_not_believed(states: Path, tmp_path: Path, other: dict) -> None:
+def test_a_state_that_no_run_wrote_removes_nothing(states: Path, tmp_path: Path, other: dict) -> None:
     (tmp_path / "here" / NAME).mkdir()
     (tmp_path / "here" / NAME / "notes").write_text("precious")
     (tmp_path / NAME).mkdir(mode=0o700)
@@ -68,8 +68,8 @@ def test_a_state_that_no_run_wrote_is_not_believed(states: Path, tmp_path: Path,
     assert not states.exists()
 
 
-def test_only_a_folder_as_runs_make_them_goes(states: Path, tmp_path: Path) -> None:
-    """Named by a state, and called so; but open to others, or a link."""
+def test_only_a_private_folder_that_is_no_link_is_removed(states: Path, tmp_path: Path) -> None:
+    """A state names a folder that is named as a run's, but others may use the folder, or it is a link."""
     for kind in ("open", "link"):
         states.mkdir(mode=0o700, exist_ok=True)
         scratch = tmp_path / kind / NAME

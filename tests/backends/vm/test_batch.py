@@ -1,4 +1,4 @@
-"""Several Plans in one guest: what it is told, and that nothing starts where one Plan cannot run."""
+"""Several Plans in one guest: their jobs; nothing starts if one of the Plans cannot run."""
 
 from __future__ import annotations
 

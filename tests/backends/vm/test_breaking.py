@@ -1,4 +1,4 @@
-"""Guests and their cache under blows: killed, interrupted, spoilt files, a full disk."""
+"""Guests and their cache after failures: killed, interrupted, damaged files, a full disk."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RUN = "from tsnbench.cli.main import main; main()"
 
 
 def _children(process: int) -> Iterator[int]:
-    """All descendants."""
+    """All descendants of the process."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(path.read_text().rpartition(")")[2].split()[1])
@@ -61,7 +61,7 @@ def _alive(process: int) -> bool:
 
 
 def _started(tmp_path: Path) -> tuple[subprocess.Popen[bytes], list[int]]:
-    """A run whose guest is there."""
+    """A run whose guest has started."""
     if why := unavailable():
         pytest.skip(f"no guests here: {why}")
     (tmp_path / "scenario.yaml").write_text(SCENARIO)
@@ -110,7 +110,7 @@ def test_a_spoilt_file_is_not_taken(tmp_path: Path):
     assert sorted(found.name for found in tmp_path.iterdir()) == ["image.cpio", "image.cpio.sha256"]
     path.unlink()
     assert cache.whole(path) is None
-    # Put there by hand.
+    # Somebody put the file there by hand.
     (tmp_path / "other").write_bytes(b"x")
     assert cache.whole(tmp_path / "other") is not None
 

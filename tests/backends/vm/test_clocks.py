@@ -1,6 +1,6 @@
-"""Clocks of nodes in the guest: what is put in is read back; ptp4l beside the simulator; lesson L1.
+"""Clocks of nodes in the guest: errors that were set are read back; ptp4l and the simulator; lesson L1.
 
-Clocks that nothing steers are straight lines: the guest's have to be those of the simulator, to the ps.
+The error of a free-running clock is linear in time: guest and simulator agree to a few ps.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _plan(name: str, more: str, duration: str) -> Plan:
 
 @cache
 def _all() -> dict[str, tuple[Run, Run]]:
-    """Every Plan in the simulator, and in one guest after the other."""
+    """Every Plan in the simulator and in the guest; one guest runs all of them, one after the other."""
     if why := unavailable():
         pytest.skip(f"no guests here: {why}")
     plans = {name: _plan(name, more, duration) for name, (more, duration) in PLANS.items()}
@@ -104,24 +104,24 @@ def test_clocks_that_run_free_are_the_simulators_to_the_ps() -> None:
     assert kernel["offset_ps"].is_null().all()
     apart = (simulated["error_ps"] - kernel["error_ps"]).abs()
     assert apart.max() <= 5, simulated.with_columns(apart.alias("apart")).filter(apart > 5)
-    # By hand: 40 ppm for 0.5 s, then -80 ppm, less an offset and a step.
+    # By hand: 40 ppm for 0.5 s, then -80 ppm for 0.5 s, an offset of -5 us, and a step of -100 us.
     last = kernel.filter((pl.col("node") == "st") & (pl.col("t_true_ns") == 1_000_000_000))
     assert last["error_ps"].item() == pytest.approx((-5 + 20 - 40 - 100) * 1_000_000, abs=40)
 
 
-def test_talkers_and_taps_go_by_their_nodes_clocks() -> None:
+def test_talkers_and_taps_use_their_nodes_clocks() -> None:
     simulated, kernel = (run.observations() for run in _runs("free"))
     sent = {}
     for name, table in (("simulated", simulated), ("kernel", kernel)):
         at = table.filter(pl.col("stage") == "tx").sort("seq")
         assert len(at) == 100
-        # The talker's own clock says when; behind the preamble.
+        # Frames leave by the talker's own clock; the stamp is taken behind the preamble.
         late = (at["t_ns"] - 1_000_000 - 10_000_000 * at["seq"]).to_list()
         sent[name] = sorted(late)
         assert min(late) >= -8, (name, min(late))
     assert sent["simulated"][-1] < 1_000
     assert sent["kernel"][50] < 20_000
-    # The listener's clock is up to 150 us behind: frames come before they were sent.
+    # The listener's clock is up to 150 us behind: by the stamps, frames arrive before they are sent.
     for run, table in zip(_runs("free"), (simulated, kernel), strict=True):
         both = table.pivot(on="stage", index="seq", values="t_ns").sort("seq")
         delay = both["rx"] - both["tx"]
@@ -132,16 +132,17 @@ def test_talkers_and_taps_go_by_their_nodes_clocks() -> None:
 
 
 def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -> None:
-    """COTS lessons, L1: in the simulator and with ptp4l alike. Only one port of the bridge has gates."""
+    """COTS lessons, L1, in the simulator and with ptp4l: only one port of the bridge has gates."""
     for run in _runs("trap"):
         table = _errors(run)
         assert table.filter(pl.col("node") == "sw")["offset_ps"].abs().max() == 0
         end = table.filter(pl.col("t_true_ns") == 7_000_000_000)
         error = dict(end.select("node", "offset_ps").iter_rows())
-        # It runs free: 55 ppm for 7 s. The other one follows; stamps of 8 ns with 4 ns of jitter.
+        # st runs free: 55 ppm for 7 s. gm follows the bridge; stamps have a resolution of 8 ns and 4 ns of
+        # jitter.
         assert error["st"] == pytest.approx(-385_000_000, abs=1_000)
         assert abs(error["gm"]) < 60_000
-        # It was not right from the beginning, and what was put in is what it had to find.
+        # At the beginning the clock of gm has the error that was set, which the servo has to remove.
         first = table.filter((pl.col("node") == "gm") & (pl.col("t_true_ns") == 100_000_000))
         assert first["offset_ps"].item() == pytest.approx(-2_000_000, abs=1_500_000)
         led = dict(end.select("node", "error_ps").iter_rows())
@@ -150,7 +151,7 @@ def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -
 
 
 def test_boundary_clocks_end_to_end() -> None:
-    """Two servos in a row; the second begins again when the first is stepped, so it is not at rest yet."""
+    """Two servos in series: the second one starts anew after the step of the first and has not settled."""
     for run in _runs("e2e"):
         end = _errors(run).filter(pl.col("t_true_ns") == 7_000_000_000)
         error = dict(end.select("node", "offset_ps").iter_rows())

@@ -1,4 +1,4 @@
-"""No two guests share a core as long as there is another one."""
+"""Two guests share a core only if no other core is free."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ONE_MORE = "from tsnbench.backends.vm.cores import core\nwith core() as number: 
 
 @pytest.fixture
 def two_cores_of_our_own(monkeypatch):
-    """Numbers that no machine has: other guests of this one do not matter."""
+    """Numbers that no machine has, so that other guests of this machine do not matter."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {70_001, 70_002})
 
 

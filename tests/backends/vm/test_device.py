@@ -1,7 +1,7 @@
-"""The guest's own device by known truth: frames' time on the wire, clocks with an error that was put in.
+"""The guest's own device against known values: times of frames on the wire, and errors of clocks.
 
-A clock that agreed with itself would pass every test that does not know better: so what is put in is read
-back by another way, and what is put in wrongly has to be seen.
+A comparison of a clock with itself shows no error. So each error that was set is read back by an independent
+means, and a wrong setting must be found.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _guest(script: str) -> dict[str, bytes]:
 
 
 def _frames(capture: bytes) -> list[tuple[int, int]]:
-    """Stamp in ns and octets on the wire without FCS."""
+    """Stamp in ns and octets on the wire without FCS, of each frame."""
     assert struct.unpack_from("<I", capture)[0] == 0xA1B23C4D
     found, at = [], 24
     while at < len(capture):
@@ -115,7 +115,7 @@ def _frames(capture: bytes) -> list[tuple[int, int]]:
 
 
 def _offsets(text: str) -> list[int]:
-    """What CLOCK_REALTIME is ahead of a clock, as phc_ctl says it."""
+    """The offsets of CLOCK_REALTIME from a clock in ns, as phc_ctl prints them."""
     return [int(found) for found in re.findall(r"offset from CLOCK_REALTIME is (-?\d+)ns", text)]
 
 
@@ -130,7 +130,7 @@ def test_a_frame_takes_its_time_on_the_wire(number, rate, delay_ps):
     assert [octets for _, octets in sent] == [max(60, 42 + size) for size in SIZES]
     assert [octets for _, octets in got] == [octets for _, octets in sent]
     for (out, octets), (into, _) in zip(sent, got, strict=True):
-        # Preamble and delimiter, frame, FCS; stamps are cut to whole ns at both ends.
+        # Preamble and delimiter, frame, FCS; stamps at both ends are truncated to whole ns.
         exact_ps = (8 + octets + 4) * 8 * 10**12 // rate + delay_ps
         assert abs((into - out) * 1000 - exact_ps) < 1000
 
@@ -144,12 +144,12 @@ def test_a_clock_has_the_error_that_was_put_in():
         assert part, ppb
         one, other = _offsets(part[1])
         begin, end = (float(word) for word in re.findall(r"^(\d+\.\d+)$", part[1], re.MULTILINE))
-        # A fast clock is ever more ahead. Times are read in steps of 10 ms.
+        # The lead of a fast clock grows. Times are read in steps of 10 ms.
         gained = (one - other) / (end - begin)
         assert gained == pytest.approx(ppb, rel=0.02, abs=100)
 
 
-def test_ptp4l_follows_a_clock_and_finds_back_after_a_step():
+def test_ptp4l_follows_a_clock_and_recovers_after_a_step():
     back = _guest(CLOCKS)
     said = [
         (int(rms), int(ppb), int(delay))
@@ -158,11 +158,11 @@ def test_ptp4l_follows_a_clock_and_finds_back_after_a_step():
         )
     ]
     assert len(said) > 12
-    # Its clock is 35 ppm slow; linuxptp says so with its own sign.
+    # The clock is 35 ppm slow; linuxptp prints its frequency offset, which is negative for a slow clock.
     assert said[-1][1] == pytest.approx(-35_000, abs=50)
-    # The cable, in steps of the clocks.
+    # The delay of the cable, in steps of the clocks.
     assert 240 <= said[-1][2] <= 260
-    # Not by their own word: both clocks against a third one. What was put in is there, and then is not.
+    # Both clocks are compared with a third one. The step that was set is seen, and is gone at the end.
     apart = {}
     for when in ("before", "stepped", "after"):
         left, right = _offsets(back[when].decode())

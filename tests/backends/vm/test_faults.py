@@ -1,6 +1,6 @@
-"""Faults and changing gates on the guest's own device: the same frames as in the simulator, to the last one.
+"""Faults and changing gates on the guest's own device: every frame is treated as in the simulator.
 
-The device draws as the simulator does. What it is told wrongly has to be seen.
+The device draws the same random numbers as the simulator. A wrong configuration must be found.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
 
 FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
-"""Runs that several tests look at; gone with the process."""
+"""Runs that several tests use; removed with the process."""
 FAULTS = """
 name: faulty
 duration: 250 ms
@@ -103,7 +103,7 @@ def test_the_same_frames_are_lost_and_doubled():
     for tap in simulated.observations()["tap"].unique().to_list():
         assert _seen(simulated, tap) == _seen(real, tap), tap
     assert real.counters["faults"] == simulated.counters["faults"]
-    # A talker that is silent loses nothing.
+    # A fault that silences a talker loses no frame.
     assert [one["frames"] > 5 for one in real.counters["faults"]].index(False) == 1
     ports = [
         {port["port"]: port["dropped_faults"] for port in run.counters["ports"]} for run in (simulated, real)
@@ -146,7 +146,8 @@ def test_gates_change_when_the_plan_says():
             not _open(gates, told[0]["in_force"], extended[0], at) >> (1 if stream == "early" else 0) & 1
         )
     assert outside == 0
-    # A cycle that is extended does not begin: from 20.0 to 20.3 ms its first entry would hold these back.
+    # The extended cycle does not start anew: from 20.0 to 20.3 ms its first entry would hold these frames
+    # back.
     late = left.filter((pl.col("stream") == "late") & pl.col("t_ns").is_between(20_000_000, 20_280_000))
     assert len(late) >= 2
 
@@ -184,12 +185,12 @@ def test_draws_are_named_as_the_simulator_names_them():
     ]
 
 
-def test_the_device_is_told_beforehand(tmp_path):
+def test_the_device_is_configured_before_the_run(tmp_path):
     plan = _plan(FAULTS, tmp_path)
     assert unsupported(plan.document, TSNPORT) == []
     script = files(plan.document, plan.to_json(), 10, TSNPORT)["job.sh"].decode()
     told = [line for line in script.splitlines() if line.startswith("tell ") and "/faults " in line]
-    # Both ends of a link; both ends of each cable of a node.
+    # A fault of a link is at both ends, a fault of a node at both ends of each of its cables.
     assert [sum(line.startswith(f'tell "{number} ') for line in told) for number in range(9)] == [
         *(2, 2, 6),
         *[1] * 6,
@@ -203,7 +204,7 @@ def test_the_device_is_told_beforehand(tmp_path):
     assert "base-time $((EPOCH+205000000)) sched-entry S 02 2000000 " in steps
 
 
-def test_what_the_device_does_not_is_refused(tmp_path):
+def test_what_the_device_does_not_support_is_named(tmp_path):
     babble = FAULTS.replace("{down: noisy, at", "{babble: second, every: 50 us, at")
     assert len(unsupported(_plan(babble, tmp_path).document, TSNPORT)) == 1
     many = [f"{{loss: 1 %, on: talker -> left, at: {n} ms, for: 1 ms}}" for n in range(65)]
@@ -215,7 +216,7 @@ def test_what_the_device_does_not_is_refused(tmp_path):
 
 
 def _open(gates: dict[str, Any], in_force: list[dict[str, Any]], extended: dict[str, Any], at: int) -> int:
-    """Which gates are open at a moment, worked out from the standard's words, by class."""
+    """The gates that are open at an instant, one bit per class, by the standard's rules."""
     now = max(
         (one for one in [*in_force, extended] if (one["from_ns"] or -1) <= at),
         key=lambda one: one["from_ns"] or -1,

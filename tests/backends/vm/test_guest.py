@@ -1,7 +1,7 @@
-"""The same small Plans in the simulator and on a guest's kernel, against each other and closed forms.
+"""Small Plans on a guest's kernel, against the simulator and closed forms.
 
-A hop through the guest takes some 10 us of its processor. What its own device does (wires, gates, launch
-times, stamps) is exact; what the kernel's timers do is some us late, and now and then some 40 us.
+A hop through the guest takes some 10 us of its processor's time. Functions of the guest's own device (wires,
+gates, launch times, stamps) are exact; the kernel's timers are some us late, and sometimes some 40 us.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
 
 FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
-"""Runs that several tests look at; gone with the process."""
+"""Runs that several tests use; removed with the process."""
 HOP_US = 12
-"""What a hop may take beyond the simulator's."""
+"""The limit of a hop's delay beyond the delay in the simulator."""
 STAR = """
 name: star
 duration: 40 ms
@@ -90,7 +90,7 @@ streams:
 
 
 class WrongTime(VirtualMachine):
-    """Told lists of gates that begin 45 us late."""
+    """A backend that configures gate control lists with a start that is 45 us late."""
 
     def job(self, plan: Plan, environment: Environment | None = None) -> dict[str, bytes]:
         told = super().job(plan, environment)
@@ -101,7 +101,7 @@ class WrongTime(VirtualMachine):
         }
 
     def collect_results(self, plan: Plan, folder: Path, back: dict[str, bytes], pcap: bool) -> dict[str, Any]:
-        """Whose word is taken for it: reading back would see it before any frame is looked at."""
+        """The read-back is switched off: it would report the wrong lists before any frame is looked at."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(TSNPORT), "read_back", lambda *_: None)
             return super().collect_results(plan, folder, back, pcap)
@@ -115,7 +115,7 @@ RUNS = {
     GATES: VirtualMachine(10),
     TOO_FAST: VirtualMachine(),
 }
-"""What is run, all in one guest; the last one asks too much of it."""
+"""The runs, all in one guest; the last one is more than the guest can carry."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -139,7 +139,7 @@ def _guest() -> dict[str, tuple[batch.Part, Run | BackendError]]:
 
 @cache
 def _runs(text: str) -> tuple[Run, Run]:
-    """In the simulator and in the guest."""
+    """The run in the simulator and the run in the guest."""
     part, real = _guest()[text]
     if isinstance(real, BackendError):
         raise real
@@ -157,7 +157,7 @@ def _us(run: Run, stream: str, what: str) -> float:
 
 
 def _left(run: Run, stream: str) -> pl.DataFrame:
-    """When frames leave the bridge."""
+    """The frames that leave the bridge."""
     seen = run.observations()
     return seen.filter((pl.col("tap") == "switch -> robot tx") & (pl.col("stream") == stream))
 
@@ -167,9 +167,9 @@ def test_strict_priority_waits_for_one_frame_at_most():
     assert (
         _us(simulated, "loop", "min") < _us(real, "loop", "min") < _us(simulated, "loop", "min") + 2 * HOP_US
     )
-    # 1534 octets on the wire before it, and its own way.
+    # One frame of 1534 octets on the wire before it (1542 with preamble), and the delay on idle links.
     assert _us(real, "loop", "most") < 1542 * 0.08 + _us(simulated, "loop", "min") + 2 * HOP_US
-    # A first come first served queue would be longer: there was something to go past.
+    # In a first come first served queue the frame would wait longer: there was a queue to overtake.
     assert _us(real, "loop", "max") > _us(real, "loop", "min") + 50
 
 
@@ -183,23 +183,23 @@ def test_the_talkers_are_the_simulators():
     assert real.counters["streams"][1]["released"] == simulated.counters["streams"][1]["released"]
 
 
-def test_nothing_overtakes_the_wire():
-    """Frames arrive as far apart, last bit to last bit, as the later one takes on the wire, to the ns."""
+def test_frames_on_a_wire_do_not_overlap():
+    """Between the last bits of two frames is at least the time of the later one on the wire, to the ns."""
     _, real = _runs(PRIORITY)
     seen = real.observations().filter(pl.col("tap") == "switch -> robot rx").sort("t_ns")
     stamps, octets = seen["t_ns"].to_list(), seen["octets"].to_list()
-    # With its preamble and the gap before it.
+    # With the preamble and the gap before the frame.
     spare = [b - a - (size + 20) * 80 for a, b, size in zip(stamps, stamps[1:], octets[1:], strict=False)]
     assert min(spare) >= -1
     assert sum(gap <= 1 for gap in spare) > 15
 
 
 def _outside(run: Run) -> tuple[int, int]:
-    """Of so many frames that left the bridge how many were not wholly in their window."""
+    """The number of frames that left the bridge, and how many of them were not wholly in their window."""
     count = outside = 0
     for stream, opens, closes in (("loop", 0, 40_000), ("files", 40_000, 250_000)):
         left = _left(run, stream).select(at=pl.col("t_ns") % 250_000, octets="octets")
-        # Stamps are behind the preamble of 64 ns.
+        # Stamps are taken behind the preamble of 64 ns.
         begins, ends = left["at"] - 64, left["at"] + left["octets"] * 8
         outside += ((begins < opens) | (ends > closes)).sum()
         count += left.height
@@ -211,7 +211,7 @@ def test_no_frame_leaves_outside_its_window():
     count, outside = _outside(real)
     assert count > 800
     assert outside == 0
-    # A gate opens when it should: whatever had waited begins at that very ns.
+    # The gate opens in time: the frame that waits begins at exactly that ns.
     first = (_left(real, "files")["t_ns"] % 250_000 - 64).min()
     assert first == 40_000
 
@@ -231,7 +231,7 @@ def test_filters_and_stream_gates_drop_what_the_simulators_drop():
     assert len(_left(real, "bulk")) == 0
 
 
-def test_a_stretched_run_reports_the_scenarios_time():
+def test_a_dilated_run_reports_the_scenarios_time():
     simulated, real = _runs(GATES)
     assert real.manifest["dilate"] == 10
     assert real.manifest["backend"] == "vm"
@@ -241,7 +241,7 @@ def test_a_stretched_run_reports_the_scenarios_time():
         assert 0 < later < 2 * HOP_US / 10 + 0.5
 
 
-def test_what_a_guest_cannot_keep_up_with_is_no_result():
+def test_a_load_that_a_guest_cannot_carry_gives_no_result():
     part, ended = _guest()[TOO_FAST]
     assert isinstance(ended, BackendError)
     assert re.search(r"busy|late|dropped", str(ended))

@@ -1,4 +1,4 @@
-"""The live program on hosts with hardware clocks: on the guest's own device, which knows the truth."""
+"""The live program on hosts with hardware clocks: on the guest's own device, whose true time is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ step_threshold 0
 uds_address /tmp/ROLE
 """
 STEPS = (0, 5_000, -12_000)
-"""By which the clock of the host ``b`` jumps before its readings (ns)."""
+"""Steps of the clock of the host ``b`` before its readings (ns)."""
 JOB = f"""
 D=/sys/kernel/debug/tsnport
 echo "p0@left p1@right 1000000000 250000" >/sys/module/tsnport/parameters/link || exit 1
@@ -83,7 +83,7 @@ def _readings(name: str) -> list[dict]:
 
 
 def _arrivals(capture: bytes) -> list[int]:
-    """Stamps (ns) of a capture of the device."""
+    """The stamps (ns) of a capture of the device."""
     assert struct.unpack_from("<I", capture)[0] == 0xA1B23C4D
     found, at = [], 24
     while at < len(capture):
@@ -94,7 +94,7 @@ def _arrivals(capture: bytes) -> list[int]:
 
 
 def _blocks(capture: bytes) -> list[int | None]:
-    """Stamps (ns) of the frames of a pcapng file; none of a simple packet."""
+    """The stamps (ns) of the frames of a pcapng file; simple packet blocks have none."""
     found, at = [], 0
     while at < len(capture):
         kind, length = struct.unpack_from("<II", capture, at)
@@ -123,13 +123,14 @@ def test_hardware_stamps_are_the_hosts_clock_and_frames_that_leave_have_none():
     both = _blocks(back["both.pcap"])
     assert both.count(None) == 3
     stamps = _blocks(back["in.pcap"]) + [stamp for stamp in both if stamp is not None]
-    # The device's captures have the last bit, in true time; a stamp is of the first bit behind the delimiter.
+    # The device's captures stamp the last bit, in true time; a hardware stamp is of the first bit after the
+    # delimiter.
     behind = {truth - stamp for truth, stamp in zip(_arrivals(back["truth.pcap"]), stamps, strict=True)}
     assert max(behind) - min(behind) <= 1
     assert abs(min(behind) + sum(STEPS) - 64 * 8) <= 1
 
 
-def test_a_port_of_a_bridge_hears_probes():
+def test_a_port_of_a_bridge_receives_probes():
     assert _back()["heard"].decode().splitlines() == ["listening", "p1 from-a"]
 
 
@@ -139,13 +140,13 @@ def test_readings_tell_a_clock_that_follows_from_one_that_jumped_or_was_left_alo
     assert locked["ports"][0]["stamps"] == "hardware"
     assert 240 <= locked["ports"][0]["mean_link_delay_ns"] <= 260
     assert abs(locked["master_offset_ns"]) < 50
-    # Eight Syncs a second, and the time since the last one is on the clock that stamped it.
+    # Eight Syncs per second; the age of the last Sync is on the clock that stamped it.
     assert 0 < locked["age_ns"] < 150_000_000
     assert abs(locked["phc"]["/dev/ptp1"]["offset_ns"]) < 100
     assert -5_100 < stepped["master_offset_ns"] < -2_000
     assert -5_200 < stepped["phc"]["/dev/ptp1"]["offset_ns"] < -2_000
-    # No more Sync: only the age of the last one tells, until Announce is missed, too. That is 500 to 750 ms
-    # after the leader's end; the program takes some 300 ms of the guest's time to start.
+    # Without Syncs only the age of the last one grows, until Announce is missed, too: 500 to 750 ms after
+    # the leader's end; the program takes some 300 ms of the guest's time to start.
     assert (left["port_state"], left["gm_present"]) == ("SLAVE", True)
     assert left["age_ns"] > 200_000_000
     assert dead["error"] == "ptp4l does not answer"

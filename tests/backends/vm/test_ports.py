@@ -1,4 +1,4 @@
-"""What a guest with its own device is told, without a guest."""
+"""The configuration of a guest with its own device. Needs no guest."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _port(document: dict[str, Any], name: str) -> int:
     return next(n for n, port in enumerate(document["ports"]) if port["name"] == name)
 
 
-def test_a_link_is_a_line_with_a_clock_per_node(tmp_path):
+def test_a_link_is_one_line_of_the_configuration_with_a_clock_per_node(tmp_path):
     document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
     lines = config.links(dilated(document, 10))
     assert len(lines) == 3
@@ -56,13 +56,13 @@ def test_a_link_is_a_line_with_a_clock_per_node(tmp_path):
     assert numbers == {f"p{number}" for number in range(6)}
     switch = next(n for n, node in enumerate(document["nodes"]) if node["name"] == "switch")
     assert sum(f"@{switch} " in f"{line} " for line in lines) == 3
-    # Ten times slower, ten times longer: 5 m take 25 ns and more.
+    # Dilated by 10: a tenth of the rate, ten times the propagation delay.
     rate, delay = (int(word) for word in lines[0].split()[2:4])
     assert rate == 10_000_000
     assert delay == document["ports"][0]["propagation_ps"] * 10
 
 
-def test_a_bridges_gates_are_its_hardwares(tmp_path):
+def test_the_gates_of_a_bridge_are_offloaded(tmp_path):
     document = _plan(tmp_path, STAR.replace("SHAPER", GATES)).document
     number = _port(document, "switch -> robot")
     lines = tsnport_port(dilated(document, 10), number)
@@ -72,14 +72,14 @@ def test_a_bridges_gates_are_its_hardwares(tmp_path):
     assert not any("change" in line for line in lines)
 
 
-def test_a_hosts_gates_are_where_its_plan_says_and_told_twice(tmp_path):
+def test_a_hosts_gates_are_in_software_and_configured_twice(tmp_path):
     document = _plan(tmp_path, HOST).document
     number = _port(document, "a -> b")
     lines = tsnport_port(document, number)
     assert "flags" not in lines[0]
     assert lines[-1].startswith(f"qdisc change dev p{number} root handle 100: taprio base-time $((EPOCH-")
     assert lines[-1].endswith("clockid CLOCK_TAI")
-    # Whatever comes in is told before.
+    # Filters of ingress ports are configured before the queueing disciplines.
     told = namespaces(document, TSNPORT)["n0"].tc
     assert "clsact" in told[0]
     assert told[-1] == lines[-1]
@@ -91,13 +91,13 @@ def test_shapers_count_what_a_frame_costs_on_the_wire(tmp_path):
     lines = tsnport_port(document, _port(document, "switch -> robot"))
     shaped = [line for line in lines if " cbs " in line]
     assert len(shaped) == 1
-    # The tag of what a bridge received is carried beside the frame.
+    # A bridge carries the tag of a received frame beside the frame.
     assert "stab overhead 28 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
     own = tsnport_port(document | {"streams": []}, _port(document, "switch -> robot"))
     assert any("stab overhead 24 linklayer ethernet cbs " in line for line in own)
 
 
-def test_below_gates_a_limit_in_octets_is_in_those_that_a_queue_sees(tmp_path):
+def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees(tmp_path):
     text = STAR.replace("SHAPER", GATES.replace("0: 0}", "0: 0}, limit-octets: 64 kB"))
     document = _plan(tmp_path, text).document
     number = _port(document, "switch -> robot")
@@ -105,7 +105,7 @@ def test_below_gates_a_limit_in_octets_is_in_those_that_a_queue_sees(tmp_path):
     assert lines
     assert not any("stab" in line for line in lines)
     longest = {stream["pcp"]: stream["size"]["octets"] for stream in document["streams"]}
-    # As many of the longest as the Plan lets wait: check sequence and tag are not counted.
+    # The limit is the number of longest frames that the Plan lets wait: FCS and tag are not counted.
     for line, pcp in zip(lines, (0, 6), strict=True):
         count = 64_000 // longest[pcp]
         limit = int(line.rpartition(" ")[2])
@@ -141,7 +141,7 @@ def test_more_can_be_run_than_on_veth(tmp_path):
     assert "port switch -> robot: preemption" in unsupported(_plan(tmp_path, both).document, TSNPORT)
 
 
-def test_a_queue_has_the_limit_that_counts(tmp_path):
+def test_a_queue_has_the_limit_that_is_reached_first(tmp_path):
     document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
     number = _port(document, "switch -> robot")
 
@@ -153,13 +153,13 @@ def test_a_queue_has_the_limit_that_counts(tmp_path):
     assert limits()[0].endswith(" pfifo limit 100000")
     assert limits(limit_frames=7)[0].endswith(" pfifo limit 7")
     both = limits(limit_frames=1000, limit_octets=64_000)
-    # Its check sequence counts, and the tag that is carried beside the frame.
+    # The check sequence counts, and so does the tag that is carried beside the frame.
     assert both[0].endswith(" stab overhead 8 linklayer ethernet bfifo limit 64000")
     assert len(both) == 1
     assert "reached first" in limits(limit_frames=10, limit_octets=64_000)[-1]
 
 
-def test_filters_that_no_kernel_has_are_refused(tmp_path):
+def test_filters_that_no_kernel_has_are_unsupported(tmp_path):
     text = (
         STAR.replace("SHAPER", "{}")
         + """
@@ -182,7 +182,7 @@ def test_a_job_is_a_shell_script(tmp_path):
         script = job["job.sh"]
         checked = subprocess.run(["sh", "-n"], input=script, capture_output=True, check=False)
         assert checked.returncode == 0, checked.stderr
-        # Links are up before any qdisc is there.
+        # All links are up before the first qdisc is configured.
         lines = script.decode().splitlines()
         up = max(n for n, line in enumerate(lines) if line.startswith("ip -n ") and line.endswith(" up"))
         assert up < min(n for n, line in enumerate(lines) if line.endswith(" tc <<END"))
@@ -199,7 +199,7 @@ def test_headers_are_those_of_the_kernel():
             device.packages(release)
 
 
-def test_a_kernel_that_reports_nothing_does_nothing(tmp_path):
+def test_a_kernel_that_reports_no_configuration_is_an_error(tmp_path):
     document = _plan(tmp_path, HOST).document
     with pytest.raises(BackendError, match="a -> b: p0: the root: requested taprio, found nothing"):
         TSNPORT.read_back(document, Returned({"epoch": b"7\n"}), "the kernel", Capabilities())

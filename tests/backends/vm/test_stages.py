@@ -38,10 +38,10 @@ def test_every_stage_is_stamped_in_its_order_beside_a_saturating_talker(tmp_path
     assert all(len(by_stage[stage]) == 40 for stage in WAY), {w: len(by_stage[w]) for w in WAY}
     for seq in range(40):
         stamps = [by_stage[stage][seq] for stage in WAY]
-        # The interval begins when the Plan says, an advance before the frame is meant to go.
+        # The interval begins when the Plan says: one advance before the frame's launch time.
         assert stamps[0] % 1_000_000 == 900_000
         assert stamps == sorted(stamps), seq
-    # The line is hardly ever idle, and its queue drops nothing: 1534 octets take 122.72 us.
+    # The link is almost never idle, and its queue drops nothing: 1534 octets take 122.72 us.
     files = run.observations().filter((pl.col("stream") == "files") & (pl.col("stage") == "tx"))
     gaps = files.sort("t_ns")["t_ns"].diff().drop_nulls()
     assert 122_000 < gaps.median() < 124_000

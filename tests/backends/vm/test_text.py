@@ -1,4 +1,7 @@
-"""What a guest is told, without a guest: qdiscs, bridges, gates that close early, refusals, images."""
+"""The configuration of a guest: qdiscs, bridges, gates that close early, unsupported Plans, images.
+
+Needs no guest.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def _port(plan: Plan, name: str) -> int:
     return next(n for n, port in enumerate(plan.document["ports"]) if port["name"] == name)
 
 
-def test_a_port_holds_back_as_a_mac_does_and_its_highest_class_goes_first(tmp_path):
+def test_a_port_sends_at_its_rate_and_its_highest_class_first(tmp_path):
     plan = _plan(tmp_path, STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}"))
     number = _port(plan, "switch -> robot")
     lines = veth_port(plan.document, number)
@@ -50,7 +53,7 @@ def test_a_port_holds_back_as_a_mac_does_and_its_highest_class_goes_first(tmp_pa
     assert "rate 10000000bit" in veth_port(plan.document, number, 10)[1]
 
 
-def test_taprio_is_told_again_when_all_below_it_is_there(tmp_path):
+def test_taprio_is_changed_once_its_child_qdiscs_exist(tmp_path):
     plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
     lines = veth_port(plan.document, _port(plan, "switch -> robot"))
     assert lines[0].endswith("clockid CLOCK_TAI")
@@ -59,10 +62,10 @@ def test_taprio_is_told_again_when_all_below_it_is_there(tmp_path):
     assert all("taprio" not in line for line in lines[1:-1])
 
 
-def test_gates_close_early_by_what_taprio_does_not_know(tmp_path):
+def test_gates_close_early_by_the_transmission_time_that_taprio_omits(tmp_path):
     plan = _plan(tmp_path, STAR.replace("SHAPER", GATES))
     number = _port(plan, "switch -> robot")
-    # 8 + 150 octets at 100 Mbit/s, less what they take at 10 Gbit/s; and 8 + 1050.
+    # 8 + 150 octets: the time at 100 Mbit/s less the time at 10 Gbit/s; then for 8 + 1050 octets.
     for dilation, early in ((1, [83_793, 12_513]), (10, [845_553, 126_273])):
         slower = dilated(plan.document, dilation)
         assert guards(slower["ports"][number], port_traffic(slower)[number]) == early
@@ -71,9 +74,9 @@ def test_gates_close_early_by_what_taprio_does_not_know(tmp_path):
 def test_a_guarded_list():
     assert guarded([(2, 200), (1, 800)], [0, 0]) == [(2, 200), (1, 800)]
     assert guarded([(2, 2000), (1, 8000)], [500, 300]) == [(2, 1700), (0, 300), (1, 7500), (0, 500)]
-    # Open over the end of the cycle, and always open.
+    # Class 0 is open across the end of the cycle; and a class that is always open.
     assert guarded([(3, 1000), (2, 4000), (3, 1000)], [500, 300]) == [(3, 500), (2, 4500), (3, 1000)]
-    # Too short for its longest frame: never open.
+    # A window too short for the class's longest frame: the gate never opens.
     assert guarded([(2, 1000), (1, 1000)], [2000, 0]) == [(2, 1000), (0, 1000)]
     for entries in ([(1, 1000), (2, 700), (5, 2300)], [(7, 400), (0, 300), (1, 3300)]):
         for early in ([0, 0, 0], [150, 250, 0], [399, 1, 777]):
@@ -99,13 +102,13 @@ def test_each_direction_of_a_link_is_serialised(tmp_path):
     wires = namespaces(plan.document, dilation=10)["wires"]
     rates = [line for line in wires.tc if "netem" in line]
     assert len(rates) == len(plan.document["ports"])
-    # Preamble and check sequence; where frames have one also the tag, which the kernel carries beside them.
+    # Preamble and FCS; for frames with a tag also the tag, which the kernel carries beside them.
     assert {line.rpartition("bit ")[2] for line in rates} == {"12", "16"}
     assert all(" rate 10000000bit " in line for line in rates)
     assert sum(line.endswith(" 16") for line in rates) == 3
 
 
-def test_what_cannot_be_run_is_refused_by_name(tmp_path):
+def test_what_cannot_be_run_is_named(tmp_path):
     plan = _plan(tmp_path, STAR.replace("SHAPER", "{preemption: {express: [6]}}"))
     found = unsupported(plan.document, VETH)
     assert "port switch -> robot: preemption" in found
@@ -125,7 +128,7 @@ def test_a_job_is_a_shell_script(tmp_path):
     assert job["plan.json"].decode() == plan.to_json()
 
 
-def test_an_archive_is_one(tmp_path):
+def test_the_archive_is_valid(tmp_path):
     archive = Archive()
     archive.file("job/a/b.sh", b"echo hello\n", 0o755)
     archive.file("job/c", b"", 0o644)

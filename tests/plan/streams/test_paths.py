@@ -33,7 +33,7 @@ def test_entries_that_lead_in_a_circle_come_to_an_end() -> None:
 
 
 def test_each_member_stream_is_a_path_and_its_r_tag_ends_where_they_merge() -> None:
-    """From the talker 10 and 12, 11 and 13; then 14 after the merge."""
+    """The talker sends over 10 and 12, and over 11 and 13; the paths merge before 14."""
     redundancy: Any = {"copies": [1, 2, 1, 2, 0], "merges": [{"from": [2, 3]}]}
     stream: Any = {
         "route": route(None, None, 0, 1, 2),
@@ -41,12 +41,12 @@ def test_each_member_stream_is_a_path_and_its_r_tag_ends_where_they_merge() -> N
         "listeners": [{"route": 4}, {"route": 2}],
     }
     assert paths_to(stream, 0) == [[(10, 6), (12, 6), (14, 0)], [(11, 6), (13, 6), (14, 0)]]
-    # A listener at the merge itself is reached by both as well.
+    # A listener at the merge itself is reached over two paths, too.
     assert paths_to(stream, 1) == [[(10, 6), (12, 6)], [(11, 6), (13, 6)]]
 
 
-def test_what_goes_around_a_circle_of_merges_is_no_path() -> None:
-    """Entry 3 leads from the end of entry 2 back to where entry 1 ends."""
+def test_a_path_does_not_pass_a_circle_of_merges_twice() -> None:
+    """Entry 3 leads from the end of entry 2 back to the end of entry 1."""
     circle = route(None, 0, 1, 2)
     merges: Any = {"merges": [{"from": [1, 3]}]}
     assert paths_to_entry(circle, merges, 2) == [[(10, 0), (11, 0), (12, 0)]]
@@ -54,7 +54,7 @@ def test_what_goes_around_a_circle_of_merges_is_no_path() -> None:
 
 
 def test_two_merges_one_after_the_other_give_every_combination() -> None:
-    """Entries 1 and 2 merge, entries 3 and 4 behind them too."""
+    """Entries 1 and 2 merge; after them, entries 3 and 4 merge."""
     merges: Any = {"merges": [{"from": [1, 2]}, {"from": [3, 4]}]}
     found = paths_to_entry(route(None, 0, 0, 1, 1), merges, 3)
     assert [[port for port, _ in each] for each in found] == [

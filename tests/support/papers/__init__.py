@@ -1,1 +1,1 @@
-"""Figures of papers from runs of their scenarios, as the README files show them."""
+"""Figures of papers from runs of their scenarios, for the README files."""

@@ -1,4 +1,4 @@
-"""Lesson L1, PTP beside TAPRIO: how far clocks are apart, and what that does to a scheduled stream."""
+"""Lesson L1, PTP beside TAPRIO: clock errors, and their effect on a scheduled stream."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ CASES = {
 
 @dataclass(frozen=True)
 class Figures:
-    """From the second half of a run."""
+    """Figures of the second half of a run."""
 
     plan: dict[str, Any]
     worst: float
-    """Greatest distance of a clock from the grandmaster's, ns."""
+    """The greatest error of a clock relative to the grandmaster, in ns."""
     delays: pl.Series
-    """Of the scheduled stream, as the two ends' clocks see them, ns."""
+    """Delays of the scheduled stream by the clocks of its two ends, in ns."""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""L3 of the COTS lessons: delays by guarantee and by what the wire really carries."""
+"""L3 of the COTS lessons: delays by guaranteed rate and by the real rate of the wire."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def run(name: str, hops: int) -> Result:
 
 
 def per_hop(name: str, printed: Printed, flows: tuple[int, ...]) -> Iterable[list[str]]:
-    """Mean delay, 99th percentile and mean absolute jitter in us: from the least to the greatest flow."""
+    """Mean delay, 99th percentile and mean absolute jitter in us: the least and the greatest of the flows."""
     yield ["Hops", "mean, EnGINE", "ours", "p99, EnGINE", "ours", "mean jitter, EnGINE", "ours"]
     for hops in HOPS:
         delays = [run(name, hops).delays(f"flow{flow}") for flow in flows]
@@ -45,7 +45,7 @@ def span(ascending: list[str]) -> str:
 
 
 def shaped() -> Iterable[list[str]]:
-    """EX_CS and EX_CM: what the text reads off Fig. 22 to 24, and ours, in us."""
+    """EX_CS and EX_CM: the numbers that the text reads from Fig. 22 to 24, and ours, in us."""
     yield [
         "Experiment", "mean at 1 hop, EnGINE", "ours", "mean at 7 hops, EnGINE", "ours",
         "greatest, EnGINE", "ours", "jitter limit", "greatest jitter, ours",
@@ -61,7 +61,7 @@ def shaped() -> Iterable[list[str]]:
 
 
 def cbs() -> Iterable[list[str]]:
-    """Table 8: ours, from the Plan. The test holds them to the printed ones, which are the same."""
+    """Table 8 from the Plan. A test compares it with the printed table, which is the same."""
     yield ["Interface", "class", "idleSlope", "sendSlope", "hiCredit", "loCredit"]
     keys = ("idleslope", "sendslope", "hicredit", "locredit")
     for port in planned("papers/engine/ex-ucc").document["ports"]:
@@ -72,7 +72,7 @@ def cbs() -> Iterable[list[str]]:
 
 
 def use_case() -> Iterable[list[str]]:
-    """EX_UCC beside EX_UCC-F, all flows of a stream together, in us."""
+    """EX_UCC and EX_UCC-F, all flows of a stream together, in us."""
     yield [
         "Stream", "class", "hops", "least", "mean", "p99", "greatest", "greatest jitter",
         "alone: mean", "alone: greatest", "alone: greatest jitter",
@@ -99,13 +99,13 @@ def use_case() -> Iterable[list[str]]:
 
 
 def greatest_step(result: Result, group: str) -> int:
-    """Jitter is a flow's own: steps between frames of one flow."""
+    """Jitter is between frames of the same flow; the greatest step of any flow."""
     flows = [stream["name"] for stream in result.plan["streams"] if stream["group"] == group]
     return max(int(steps(result.delays(flow)).max() or 0) for flow in flows)
 
 
 def verdicts() -> Iterable[list[str]]:
-    """Table 14 beside ours, over seven hops."""
+    """Table 14 and our verdicts, over seven hops."""
     yield [
         "Experiment", "A delay, EnGINE", "ours", "A jitter, EnGINE", "ours",
         "B delay, EnGINE", "ours", "B jitter, EnGINE", "ours",

@@ -1,4 +1,4 @@
-"""EnGINE's printed tables as its README lays them out; the numbers are those of its ``printed.yml``."""
+"""EnGINE's printed tables in the layout of its README; the numbers are from its ``printed.yml``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOPS = range(1, 8)
 
 
 def _by_hops(name: str) -> Printed:
-    """Mean and p99 of delay in ms, mean absolute jitter in us: of flows 1 to 4, over 1 to 7 hops."""
+    """Mean and p99 of delay in ms, mean absolute jitter in us, for flows 1 to 4 over 1 to 7 hops."""
 
     def number(hops: int, flow: int, path: str, unit: str) -> float:
         return value("engine", f"ex-{name}[{hops}] flow{flow} {path}", unit)
@@ -34,7 +34,7 @@ def _read_off(name: str, letter: str, what: str) -> float | None:
 TABLE_9 = _by_hops("mq1")
 TABLE_10 = _by_hops("mq2")
 
-# Fig. 22 to 24 as the text reads them: mean delay at 1 and at 7 hops, and the greatest at 7 hops, in ms.
+# Numbers that the text reads from Fig. 22 to 24: mean delay at 1 and at 7 hops, greatest at 7 hops, in ms.
 FIGURES: dict[tuple[str, str], tuple[float | None, ...]] = {
     (name, "flow4"): (
         None,
@@ -54,7 +54,7 @@ FIGURES |= {
 
 
 def _row_14(name: str) -> tuple[str, ...]:
-    """Delay and jitter of class A, of class B. (*) mean and median only."""
+    """Delay and jitter of class A and of class B. (*) mean and median only."""
     found = []
     for letter in "AB":
         for what in ("delay", "jitter"):
@@ -69,16 +69,16 @@ TABLE_14 = {name: _row_14(name) for name in ("mq1", "mq2", "cs1", "cs2", "cm1", 
 
 
 def _figures(row: str, places: tuple[str, ...] = ("mean", "median", "p99")) -> tuple[float, ...]:
-    """Of delay, in us."""
+    """Figures of delay, in us."""
     return tuple(round(1000 * value("engine", f"{row} driver-rx/delay.{place}", "ms"), 1) for place in places)
 
 
 def _deadline(hops: str, mean: float) -> tuple[float, ...]:
-    """The mean went into the hosts' profile."""
+    """The figures of a row whose mean is an input of the hosts' profile."""
     return (mean, *_figures(f"ex-ts[deadline 200 us {hops}] flow4", ("median", "p99")))
 
 
-# Table 11: mode, txtime-delay, hops to mean, median and p99 of delay, us.
+# Table 11: mode, txtime-delay, hops; mean, median and p99 of delay in us.
 TABLE_11 = {
     ("strict", delay, hops): _figures(f"ex-ts[strict {delay} {hops}] flow4")
     for delay, hops in (("200 us", "1"), ("200 us", "2"), ("200 us", "4"), ("200 us", "7"), ("450 us", "7"))
@@ -90,7 +90,7 @@ TABLE_11 |= {
     ("deadline", "200 us", "7"): _deadline("7", 883.4),
     ("deadline", "450 us", "7"): _figures("ex-ts[deadline 450 us 7] flow4"),
 }
-# Table 12: offload, mode, hops to the same.
+# Table 12: offload, mode, hops; mean, median and p99 of delay in us.
 TABLE_12 = {
     (offload, mode, hops): _figures(
         f"ex-tm[zgw{int(hops) + 1} {offload}] {'flow4' if mode == 'strict' else 'flow3'}"
@@ -98,7 +98,7 @@ TABLE_12 = {
     for offload in ("true", "false")
     for mode, hops in (("strict", "1"), ("strict", "2"), ("strict", "4"), ("strict", "7"), ("deadline", "7"))
 }
-# Table 13: mode and stream to the median of delay without and with cross-traffic, us.
+# Table 13: mode and stream; the median of delay without and with cross-traffic, in us.
 TABLE_13 = {
     (mode, stream): (
         _figures(f"ex-uct-f[{stream[:2].upper()} {mode}] {stream}", ("median",))[0],

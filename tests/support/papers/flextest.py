@@ -36,7 +36,7 @@ def row_of(delays: pl.Series) -> list[str]:
 
 
 def clock_offsets(variant: str, duration: int = 20_000 * MS) -> dict[str, pl.Series]:
-    """By node: how far its clock was ahead of the bridge's in the second half of a run, in ns."""
+    """By node, the lead of its clock over the bridge's clock in the second half of a run, in ns."""
     scenario = variants("papers/flextest/ptp")[variant].model_copy(update={"duration": duration})
     with tempfile.TemporaryDirectory() as folder:
         run = Simulation().execute(plan(scenario), Path(folder) / "run")
@@ -46,7 +46,7 @@ def clock_offsets(variant: str, duration: int = 20_000 * MS) -> dict[str, pl.Ser
 
 
 def clocks() -> Iterable[list[str]]:
-    """Fig. 6: error of both clocks by Sync messages per second, in ns."""
+    """Fig. 6: error of both clocks by rate of Sync messages, in ns."""
     yield ["Sync interval", "node", "mean", "std. dev.", "greatest distance"]
     for variant in variants("papers/flextest/ptp"):
         for node, offsets in clock_offsets(variant).items():
@@ -55,7 +55,7 @@ def clocks() -> Iterable[list[str]]:
 
 
 def baseline() -> Iterable[list[str]]:
-    """Each stream alone, in us."""
+    """Each stream without other traffic, in us."""
     yield ["Stream", "frames", "least", "mean", "greatest"]
     for stream in variants("papers/flextest/baseline"):
         delays = run("baseline", stream).frames["delay_ns"]
@@ -63,7 +63,7 @@ def baseline() -> Iterable[list[str]]:
 
 
 def sizes() -> Iterable[list[str]]:
-    """Residence by frame size under cut-through, in us; every frame of a size takes the same time."""
+    """Residence by frame size under cut-through, in us; all frames of a size have the same residence."""
     yield ["Frame", "residence"]
     for size in variants("papers/flextest/frame-sizes"):
         (residence,) = run("frame-sizes", size).frames["delay_ns"].unique().to_list()
@@ -71,7 +71,7 @@ def sizes() -> Iterable[list[str]]:
 
 
 def cut_through() -> Iterable[list[str]]:
-    """Each stream alone under cut-through, in us."""
+    """Each stream without other traffic under cut-through, in us."""
     yield ["Stream", "frames", "least", "mean", "greatest"]
     for stream in variants("papers/flextest/cut-through"):
         delays = run("cut-through", stream).frames["delay_ns"]
@@ -91,7 +91,7 @@ def queues() -> Iterable[list[str]]:
 
 
 def gates() -> Iterable[list[str]]:
-    """Gate control lists with cross traffic, as Fig. 12, in us: high, medium, low."""
+    """Gate control lists with cross traffic, as in Fig. 12, in us: high, medium, low."""
     head = ["List", "slot", "guard band"]
     for stream in ("high", "medium", "low"):
         head += [f"{stream}: {statistic}" for statistic in STATISTICS]
@@ -108,7 +108,7 @@ def gates() -> Iterable[list[str]]:
 
 
 def boxes() -> Iterable[list[str]]:
-    """The six lists of Fig. 13, slots of 15 us, with cross traffic: what a box plot shows, in us."""
+    """The six lists of Fig. 13, slots of 15 us, with cross traffic: the figures of a box plot, in us."""
     shares = {"lower quartile": "0.25", "median": "0.5", "upper quartile": "0.75", "p99.9": "0.999"}
     yield ["List", "guard band", "stream", "least", *shares, "greatest"]
     lists = [("tas", gcl, "-") for gcl in "1234"] + [("tas-guard-band", gcl, "15 us") for gcl in "14"]
@@ -150,18 +150,18 @@ TABLE_V = {
     "15us": ("gates, slots of 15 us", "slots of 15 us"),
     "500us": ("gates, slots of 500 us", "slots of 500 us"),
 }
-"""What it is, and what the printed numbers call it."""
+"""The description, and the name in the printed numbers."""
 COLUMNS_V = ("min", "mean", "median", "stdev", "P99%", "max")
 
 
 def deviations(gates: str) -> pl.Series:
-    """By how much a sender's cycle differs from 1 ms, in ns."""
+    """The deviation of a sender's cycle from 1 ms, in ns."""
     sent = run("sender-precision", gates).frames.sort("seq")["t_tx_ns"]
     return sent.diff().drop_nulls() - MS
 
 
 def precision() -> Iterable[list[str]]:
-    """Table V beside ours, in ns."""
+    """Table V and our figures, in ns."""
     yield ["Sender", "whose", "least", "mean", "median", "std. dev.", "p99", "greatest"]
     for gates, (what, called) in TABLE_V.items():
         theirs = [value("flextest", f"Table V: {called}: {column}", "ns") for column in COLUMNS_V]
@@ -193,7 +193,7 @@ TREATMENTS = {
         for panel, (gcl, slot) in zip("mnop", itertools.product((1, 4), (15, 45)), strict=True)
     },
 }
-"""Panels of Fig. 15 and 16: treatment, traffic, in words."""
+"""Panels of Fig. 15 and 16: treatment, traffic, description."""
 
 
 def sets(name: str) -> Iterable[list[str]]:
@@ -211,7 +211,7 @@ def sets(name: str) -> Iterable[list[str]]:
 
 
 def printed() -> Iterable[list[str]]:
-    """What Section VI states in numbers, and ours."""
+    """The numbers in the text of Section VI, and ours."""
     alone, crossed = run("spq", "alone"), run("spq", "crossed")
     one_queue, full = run("no-prioritisation", "alone"), run("no-prioritisation", "crossed")
     high = THETA[0]
@@ -297,7 +297,7 @@ def printed() -> Iterable[list[str]]:
 
 
 def open_rate(name: str, variant: str) -> float:
-    """What the high stream's gate lets through, in bit/s."""
+    """The bandwidth of the high stream's gate, in bit/s."""
     ports = planned(f"papers/flextest/{name}", variant).document["ports"]
     port = next(port for port in ports if port["name"] == "dut -> node0")
     return float(port["rate_bps"] * open_share(port, 3))

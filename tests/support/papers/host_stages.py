@@ -1,4 +1,4 @@
-"""Delays between any two stages of hosts in a shipped scenario: what the tests of hosts share."""
+"""Delays between any two stages of hosts in a shipped scenario, for the tests of hosts."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tsnbench.planning import plan
 
 @dataclass(frozen=True)
 class Stages:
-    """One run: all sightings, and the counters."""
+    """One run: all observations, and the counters."""
 
     seen: pl.DataFrame
     counters: dict[str, Any]
 
     def delays(self, stream: str, start: str, end: str) -> pl.Series:
-        """ns between the first tap of one stage and the last one of another, in the order of frames."""
+        """ns from the first tap of one stage to the last tap of another, in the order of frames."""
         own = self.seen.filter(pl.col("stream") == stream)
         first = own.filter(pl.col("stage") == start).group_by("seq").agg(pl.col("t_ns").min().alias("a"))
         last = own.filter(pl.col("stage") == end).group_by("seq").agg(pl.col("t_ns").max().alias("b"))
         return first.join(last, on="seq").sort("seq").select(d=pl.col("b") - pl.col("a"))["d"]
 
     def group(self, name: str, start: str, end: str) -> pl.Series:
-        """The same of all flows of a scenario stream."""
+        """The delays of all flows of a scenario stream, in ns."""
         flows = [flow for flow in self.seen["stream"].unique().sort() if flow.split(".")[0] == name]
         return pl.concat([self.delays(flow, start, end) for flow in flows])
 

@@ -1,4 +1,4 @@
-"""Tables of the READMEs of scenarios whose hosts matter: EnGINE with ETF, Farzaneh, COTS lessons."""
+"""Tables of the READMEs of scenarios with hosts: EnGINE with ETF, Farzaneh, COTS lessons."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from support.shipped import MS, planned, variants
 US = 1_000
 OFFLOAD = {"true": "offload", "false": "no offload"}
 SEEDS = (1, 2, 3, 4)
-"""Runs of 20,000 samples in which outliers are counted: two are expected in each."""
+"""Runs of 20,000 samples in which outliers are counted: two are expected in each run."""
 
 
 def rank(values: pl.Series, share: float) -> float:
-    """Nearest rank, in us."""
+    """A quantile by nearest rank, in us."""
     place = max(0, -(-int(share * 1000) * len(values) // 1000) - 1)
     return float(values.sort()[place]) / US
 
@@ -43,7 +43,7 @@ def etf() -> Iterator[list[str]]:
         for one in (plain, offloaded):
             delays = one.delays("send-udp", "driver", "rx")
             row += [f"{mean(delays):.1f}", f"{rank(delays, 0.99):.1f}"]
-        # When a frame leaves the port after the instant that it is meant for: always the same.
+        # A frame always leaves the port by the same time after its launch time.
         left = offloaded.seen.filter(pl.col("stage") == "tx")["t_ns"] % (100 * US)
         lost = offloaded.qdisc("zgw1 -> zgw2")
         yield [

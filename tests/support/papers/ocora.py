@@ -12,7 +12,7 @@ from support.statistics import us
 
 
 def printed(name: str) -> str:
-    """In us."""
+    """A printed number in us."""
     return text("ocora", name).removesuffix(" us")
 
 
@@ -37,7 +37,7 @@ def run(name: str, variant: str = "") -> Result:
 
 
 def latencies(result: Result) -> pl.Series:
-    """From the beginning of its cycle to its reception, of every message in ns; as OCORA defines latency."""
+    """From the begin of the cycle to the reception of each message in ns: OCORA's definition of latency."""
     messages = result.frames.filter(pl.col("stream") == "message").sort("seq")
     return messages["t_rx_ns"] - messages["seq"].cast(pl.Int64) * CYCLE
 
@@ -48,7 +48,7 @@ def span(values: pl.Series) -> str:
 
 
 def schedules() -> Iterable[list[str]]:
-    """Latency by schedule and priority, and what of it is waiting for the first switch's port, in us."""
+    """Latency by schedule and priority, and the part of it at the first switch's port, in us."""
     yield [
         "Fig.",
         "schedule",
@@ -70,7 +70,7 @@ def schedules() -> Iterable[list[str]]:
 
 
 def late() -> Iterable[list[str]]:
-    """Messages that are handed over in the last moments of their window."""
+    """Messages that are handed over at the end of their window."""
     yield ["Second switch", "messages", "held by the second", "held by the first", "their latency in us"]
     for shift in variants("papers/ocora/late-messages"):
         found = latencies(run("late-messages", shift))
@@ -82,7 +82,7 @@ def late() -> Iterable[list[str]]:
 
 
 def preemption() -> Iterable[list[str]]:
-    """Waiting of express frames for the trunk, and how many of them interrupt a frame."""
+    """Waits of express frames for the trunk, and the number of them that interrupt a frame."""
     yield ["Fig.", "pre-emption", "best effort", "wait of an express frame", "interrupting, OCORA", "ours"]
     runs = ("none alone", "7 alone", "none loaded", "7 loaded")
     for figure, variant in zip(("25", "26", "27", "28"), runs, strict=True):

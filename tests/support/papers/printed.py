@@ -1,4 +1,4 @@
-"""What papers print, out of the files beside their scenarios, for the tables of the READMEs."""
+"""Printed numbers of papers, from the files beside their scenarios, for the tables of the READMEs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def paper(folder: str) -> Paper:
 
 @cache
 def _entries(folder: str) -> dict[str, Entry]:
-    """By figure and what it is (``Table V: slots of 500 us: min``), tables by quantity."""
+    """Entries by figure and quantity (``Table V: slots of 500 us: min``), tables by quantity."""
     found: dict[str, Entry] = {}
     for figure in paper(folder).figures:
         for entry in figure.entries:
@@ -30,19 +30,19 @@ def _entries(folder: str) -> dict[str, Entry]:
 
 
 def text(folder: str, name: str) -> str:
-    """As printed, with its unit."""
+    """A number as printed, with its unit."""
     return _entries(folder)[name].printed
 
 
 def texts(folder: str, *names: str) -> str:
-    """Several with one unit: ``12.0, 12.4, 14.2 us``."""
+    """Several numbers with one unit: ``12.0, 12.4, 14.2 us``."""
     parts = [text(folder, name).rpartition(" ") for name in names]
     (unit,) = {part[2] for part in parts}
     return f"{', '.join(part[0] for part in parts)} {unit}"
 
 
 def value(folder: str, name: str, unit: str) -> float:
-    """In the unit that it is printed in; the test says which one it expects."""
+    """A number in its printed unit, which must be ``unit``."""
     *_, number, found = text(folder, name).split(" ")
     assert found == unit, (name, found)
     return float(number)

@@ -1,7 +1,7 @@
-"""The figures in the papers' READMEs: printed ones from here, ours from running the scenarios.
+"""The tables of the papers' READMEs: printed figures from files, ours from runs of the scenarios.
 
-``cd tests && python -m support.papers.readme_tables`` writes them anew; a test compares them. A table stands
-between ``<!-- figures: name -->`` and ``<!-- end -->``.
+``cd tests && python -m support.papers.readme_tables`` writes the tables anew; a test compares them. A table
+is between ``<!-- figures: name -->`` and ``<!-- end -->``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Tables = dict[str, Callable[[], Iterable[list[str]]]]
 
 
 def refreshed(text: str, tables: Tables) -> str:
-    """The text with every table made anew."""
+    """The text with new tables."""
     return _BLOCK.sub(lambda found: f"{found[1]}{_markdown(tables[found[2]]())}{found[3]}", text)
 
 
@@ -36,7 +36,7 @@ def names(text: str) -> list[str]:
 
 
 def _markdown(rows: Iterable[list[str]]) -> str:
-    """First row: the head. The first column is text, the others are numbers."""
+    """A table: the first row is the head, the first column is text, the other columns are numbers."""
     head, *body = rows
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, rule, *body))

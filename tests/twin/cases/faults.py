@@ -43,12 +43,12 @@ CUT = Case(
 
 
 def _mean(plan: Plan, share: float, from_us: float = 0.0) -> float:
-    """Of a binomial count: frames that are lost, each on its own."""
+    """The mean of a binomial count: frames that are lost independently."""
     return sum(at >= from_us for at in releases_us(plan, "beat")) * share
 
 
 def _chance(many: int, share: float) -> float:
-    """Three standard deviations of such a count."""
+    """Three standard deviations of a binomial count."""
     return 3 * math.sqrt(many * share * (1 - share))
 
 
@@ -99,7 +99,7 @@ SENT = 2000
 
 
 def _on_leg(bridge: str) -> Callable[[Run], float]:
-    """Frames that one leg lost."""
+    """The number of frames that one leg lost."""
 
     def seen(run: Run) -> float:
         sent = run.observations().filter(pl.col("tap") == f"talker -> {bridge} tx").height
@@ -113,7 +113,7 @@ def _numbers(run: Run, *taps: str) -> set[int]:
 
 
 def _kept_back(run: Run) -> float:
-    """Frames that came to the listener's node and not to the listener."""
+    """The number of frames that reached the listener's node but not the listener."""
     came = _numbers(run, "lan-a -> listener rx", "lan-b -> listener rx")
     return float(len(came) - len(delays_us(run, "beat")))
 

@@ -1,4 +1,4 @@
-"""Gate control lists: no frame outside its window; and gates for frames as they come in."""
+"""Gate control lists: no frame outside its window; and stream gates for received frames."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ WINDOWS = Case(
 
 
 def _passed(plan: Plan) -> float:
-    """Frames whose last bit is in while the gate is open."""
+    """The number of frames whose last bit arrives while the gate is open."""
     first = way_of(plan, "beat")[0]
     way = (octets_of(plan, "beat") + PREAMBLE) * 8e6 / first["rate_bps"] + first["propagation_ps"] / 1e6
     return float(sum((at + way) % 1000 < 500 for at in releases_us(plan, "beat")))
@@ -100,7 +100,7 @@ STREAM_GATE = Case(
 
 
 def _conforming(plan: Plan) -> float:
-    """Frames that a bucket of ``cbs`` octets, filled at ``cir``, has the octets for."""
+    """The number of frames for which a bucket of ``cbs`` octets, filled at ``cir``, has enough octets."""
     meter = plan["policing"][0]["meters"][0]
     own, full = octets_of(plan, "beat"), meter["cbs_octets"]
     held, before, passed = float(full), 0.0, 0

@@ -1,4 +1,4 @@
-"""What a hop takes, and wires of several rates."""
+"""The delay of a hop, and wires of several rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts: transmission times with and without the card's help, gates that the kernel keeps or assists."""
+"""Hosts: launch times with and without the card's help, gates in the kernel or with its assistance."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ DEVICE = "rounding only: the card sends at that ns"
 
 
 def _first_bits_us(run: Run, stream: str) -> list[float]:
-    """When frames leave, preamble included; stamps are behind it."""
+    """The departures of frames with their preamble; stamps are taken after the preamble."""
     table = left(run, f"{PORT} tx")
     early = PREAMBLE * 8e6 / port_of(run.plan.document, PORT)["rate_bps"]
     return [at / 1e3 - early for at in table.filter(table["stream"] == stream)["t_ns"]]
 
 
 def _after_time(run: Run) -> float:
-    """Median time from the instant that was meant to the first bit."""
+    """The median time from the launch time to the first bit."""
     table = left(run, f"{PORT} tx")
     numbers = table.filter(table["stream"] == "timed")["seq"]
     meant = [500.0 + 1000.0 * number for number in numbers]
@@ -78,7 +78,7 @@ DEADLINE = Case(
 
 
 def _told(run: Run) -> float:
-    """A socket's error queue says it; the simulator has no socket, and counts what it drops there."""
+    """Missed launch times: a socket's error queue reports them; the simulator counts its drops there."""
     if "guest" in run.manifest:
         return float(run.manifest["guest"].get("launch_times_missed", {}).get("late", 0))
     return dropped_at_talker("late")(run)
@@ -124,13 +124,13 @@ def _phases(run: Run, stream: str) -> list[float]:
 
 
 def _behind(plan: Plan) -> float:
-    """From one frame's first bit to the next one's, with nothing between them."""
+    """The time from one frame's first bit to the next one's, without idle time."""
     rate = port_of(plan, PORT)["rate_bps"]
     return (octets_of(plan, "beat") + PREAMBLE + GAP) * 8e6 / rate
 
 
 def _second(run: Run) -> float:
-    """The least distance of a frame from the opening, without those that are at the opening itself."""
+    """The least distance of a frame from the opening, without frames at the opening itself."""
     return min(phase for phase in _phases(run, "beat") if phase > 0.01)
 
 

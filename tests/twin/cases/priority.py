@@ -1,4 +1,4 @@
-"""Strict priority, priorities in classes, and priorities that a tag carries over several bridges."""
+"""Strict priority, classes of several priorities, and priorities in tags over several bridges."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ STRICT = Case(
 
 
 def _mapped(plan: Plan) -> str:
-    """Class by class from the highest, in each in the order of their coming."""
+    """The order of departures: from the highest class on, and in the order of arrival in each class."""
     mapping = port_of(plan, "switch -> listener")["pcp_to_class"]
     names = [f"p{pcp}" for pcp in range(8)]
     ordered = sorted(names, key=lambda name: (-mapping[stream_of(plan, name)["pcp"]], name))
@@ -70,7 +70,7 @@ def _seen_order(run: Run) -> str:
 
 
 def _by_class(plan: Plan) -> str:
-    """How many frames each class of the port takes, the lowest first."""
+    """The number of frames in each class of the port, from the lowest class on."""
     mapping = port_of(plan, "switch -> listener")["pcp_to_class"]
     counts = [0] * (max(mapping) + 1)
     for stream in plan["streams"]:

@@ -19,7 +19,7 @@ def _spacing(plan: Plan) -> float:
 
 
 def _apart(run: Run) -> list[float]:
-    """Distances of the shaped stream's frames, us; the first has nothing to wait for."""
+    """Distances of the shaped stream's frames in us; the first frame does not wait."""
     table = left(run, f"{PORT} tx")
     stamps = table.filter(table["stream"] == "frames")["t_ns"].to_list()
     return [(after - before) / 1e3 for before, after in pairwise(stamps)]

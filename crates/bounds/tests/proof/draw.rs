@@ -1,11 +1,12 @@
-//! Random plans that make sense: reservations that fit their streams, gates with windows, lines, trees and rings.
+//! Random plans like real ones: reservations that fit their streams, gates with windows, lines, trees and
+//! rings.
 
 use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tsn_plan::{Pattern, Plan, Size};
 
-/// Two of them with octets that take no whole number of ps.
+/// The last two rates have octets that do not take a whole number of ps.
 const RATES: [u64; 6] = [100_000_000, GIGABIT, GIGABIT, 2_500_000_000, 300_000_000, 9_294_196_000];
 
 #[derive(Clone, Debug)]
@@ -15,27 +16,28 @@ struct Talk {
     pcp: u8,
     pattern: Pattern,
     size: Size,
-    /// Streams that answer it, each the one before: class, octets, how long after, jitter and start in ns.
+    /// A chain of streams, each of which answers the one before: class, octets, delay after the request,
+    /// jitter and start in ns.
     answers: Vec<(u8, u32, u64, u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
 struct Shape {
     port: Index,
-    /// Reservations of classes 5 and 4, in percent of what their streams need; credits in percent of what the
-    /// planner would give.
+    /// Reservations of classes 5 and 4, in percent of the need of their streams; credits in percent of the
+    /// planner's values.
     reserved: Option<(u32, u32)>,
     gates: Option<(i64, Vec<(u8, u64)>)>,
     limit: Option<u32>,
-    /// Express classes, where frames interrupt each other.
+    /// The express classes of a port with pre-emption.
     express: Option<u8>,
 }
 
 #[derive(Clone, Debug)]
 enum Topology {
-    /// Each node hangs on one before it.
+    /// Each node is linked to one of the nodes before it.
     Tree(Vec<Index>),
-    /// Paths go round clockwise.
+    /// Paths go clockwise around the ring.
     Ring(usize),
 }
 
@@ -88,7 +90,7 @@ fn shape() -> impl Strategy<Value = Shape> {
         (masks.clone(), prop_oneof![1_000..150_000u64, Just(12_240), Just(13_000)]),
         1..6,
     );
-    // Cycles that periods are multiples of, as schedules have.
+    // Cycles of which the periods are multiples, as in schedules.
     let scheduled = (
         prop::sample::select(&[100_000u64, 125_000, 250_000, 500_000][..]),
         prop::collection::vec((masks.clone(), 1..100u64), 1..6),
@@ -174,7 +176,7 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         answer(&mut net.plan, talk);
     }
     for shape in shapes {
-        // Of ports that are used, so that shapers meet streams.
+        // Only ports with streams, so that shapers have frames.
         let used: Vec<u32> =
             net.plan.streams.iter().flat_map(|s| s.route.iter().map(|hop| hop.port)).collect();
         if used.is_empty() {
@@ -201,7 +203,7 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
     net.plan
 }
 
-/// A chain of answers to the last stream, as far as it is a Plan.
+/// A chain of answers to the last stream, up to the first one that is not valid in a Plan.
 fn answer(plan: &mut Plan, talk: &Talk) {
     if !matches!(talk.pattern, Pattern::Periodic { .. }) {
         return;
@@ -221,7 +223,7 @@ fn answer(plan: &mut Plan, talk: &Talk) {
     }
 }
 
-/// Reservations as the planner makes them (EnGINE eq. 2 to 6), scaled.
+/// Reservations with the planner's formulas (EnGINE eq. 2 to 6), scaled.
 fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
     let rate = plan.ports[port].rate_bps as f64;
     let mut interference = f64::from(FULL + 20) * 8.0 / rate;
@@ -279,7 +281,7 @@ fn path(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
     there
 }
 
-/// What matters of a plan, for a failure's message.
+/// The relevant parts of a plan, for the message of a failure.
 pub fn text(plan: &Plan) -> String {
     let mut lines = Vec::new();
     for port in plan.ports.iter().filter(|port| {

@@ -1,4 +1,4 @@
-//! Bounds beside every other mechanism: where one is given, it holds.
+//! Bounds together with every other mechanism: a bound that exists holds.
 
 use crate::common::random::Everywhere;
 use crate::common::run;
@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use tsn_bounds::Bounds;
 use tsn_plan::Plan;
 
-/// Holds every frame of a run against its bounds from its release; gives how many had an upper one.
+/// Compares every frame of a run with its bounds from its release; returns the number of frames with an upper
+/// bound.
 pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<u64, String> {
     let mut plan = plan.clone();
     tap_everywhere(&mut plan);
     let (sightings, counters) = run(&plan);
     if plan.clocks.is_some() {
-        // Stamps are not of one time.
+        // The stamps are from several clocks.
         return Ok(0);
     }
     let mut released: HashMap<(u32, u64), i64> = HashMap::new();

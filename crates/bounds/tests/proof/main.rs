@@ -1,8 +1,9 @@
 //! The proof: no simulated frame exceeds its upper bound or undercuts its lower one, no queue its backlog.
 //!
-//! Plans are drawn from a seed, and each is run with several releases: as drawn, all at once, and so that everything
-//! meets one flow at one port. `cargo test` runs a short set. The long one prints how far bounds are from what was
-//! seen: `BOUNDS_PLANS=3000 cargo test --release -p tsn-bounds --test proof -- --ignored --nocapture`.
+//! Plans are random with a fixed seed. Each is run with several patterns of releases: the random one, all at
+//! once, and one in which all frames meet one flow at one port. `cargo test` runs a short set. The long one
+//! prints the ratios of bounds and observed values: `BOUNDS_PLANS=3000 cargo test --release -p tsn-bounds
+//! --test proof -- --ignored --nocapture`.
 
 #[path = "../../../sim/tests/common/mod.rs"]
 mod common;
@@ -27,8 +28,8 @@ fn runner(plans: u32) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &octets))
 }
 
-/// Releases that try to hurt: everything at once; and, for a victim and one of its ports, everything there at once,
-/// the victim last.
+/// Releases for long delays: everything at once; and, for one flow and each of its ports, all frames there at
+/// once, with those of the flow last.
 fn releases(plan: &Plan, victim: usize) -> Vec<Plan> {
     let mut at_once = plan.clone();
     set_offsets(&mut at_once, |_| 0);
@@ -38,7 +39,7 @@ fn releases(plan: &Plan, victim: usize) -> Vec<Plan> {
     for place in 0..stream.route.len() {
         let port = stream.route[place].port;
         let name = &plan.ports[port as usize].name;
-        // How early each flow can be at that port: all its hops before, and what nodes take.
+        // The earliest arrival of each flow at that port: all hops before, and the processing of nodes.
         let early = |number: usize| -> Option<u64> {
             let one = &plan.streams[number];
             let flow = found
@@ -99,14 +100,14 @@ fn prove(plans: u32) -> Seen {
 #[test]
 fn no_frame_exceeds_its_bounds() {
     let seen = prove(150);
-    // A proof of nothing would pass, too.
+    // A proof without frames would pass, too.
     assert!(seen.frames > 100_000, "{} frames", seen.frames);
     assert!(seen.ratios.len() > 300, "{} flows with a bound", seen.ratios.len());
     assert!(seen.lossless > 100 && seen.lost > 100, "{} without loss, {} lost", seen.lossless, seen.lost);
     println!("{seen}");
 }
 
-/// The simulator's own random plans: any gates and shapers, also senseless ones.
+/// The simulator's random plans, with any gates and shapers, also unreasonable ones.
 #[test]
 fn no_frame_exceeds_its_bounds_in_senseless_plans() {
     let seen = RefCell::new(Seen::default());
@@ -122,7 +123,7 @@ fn no_frame_exceeds_its_bounds_in_senseless_plans() {
     assert!(seen.borrow().ratios.len() > 100, "{}", seen.borrow());
 }
 
-/// Beside every mechanism that there is; most plans have something that no bound covers.
+/// Together with every mechanism; most plans have a part for which there is no bound.
 #[test]
 fn no_frame_exceeds_its_bounds_beside_anything() {
     let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
@@ -138,7 +139,7 @@ fn no_frame_exceeds_its_bounds_beside_anything() {
     assert!(*bounded.borrow() > 1_000, "{} frames had a bound", bounded.borrow());
 }
 
-/// Several paths, babbling talkers, cut links; bound over longest delay of every bounded flow.
+/// Several paths, babbling talkers, cut links; the ratios of bound and longest delay of every bounded flow.
 fn prove_paths(plans: u32) -> Vec<f64> {
     let ratios = RefCell::new(Vec::new());
     let outcome = runner(plans).run(&paths::plan(), |plan| {

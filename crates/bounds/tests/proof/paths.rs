@@ -1,4 +1,5 @@
-//! Streams that go both ways round a ring, as copies or one path at a time, talkers that babble, and links that are cut.
+//! Streams in both directions around a ring, as member streams or one path at a time; babbling talkers; cut
+//! links.
 
 use crate::common::*;
 use proptest::prelude::*;
@@ -15,11 +16,11 @@ const RATES: [u64; 3] = [100_000_000, GIGABIT, 300_000_000];
 #[derive(Clone, Debug)]
 enum Paths {
     One,
-    /// Copies that meet: the algorithm's history (none: match) and how long it remembers.
+    /// Member streams that merge: the algorithm's history (none: match) and the reset time.
     Copies(Option<u32>, u64),
-    /// Copies that all go on.
+    /// Member streams that all go on.
     All,
-    /// One path until this instant, then the other.
+    /// One path until this instant, then the other path.
     InTurn(u64),
 }
 
@@ -143,7 +144,7 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
         }
         Paths::Copies(history, reset_ns) => {
             let copy = |entry| u8::from(within(one, entry)) + 2 * u8::from(within(other, entry));
-            // Every other one shows another priority on its ways.
+            // Every second stream has another priority on its paths.
             let identification = match (reset_ns / 7 % 16) as u8 {
                 pcp @ 0..8 => Identification::Active(Rewritten {
                     destination_mac: format!("02:cb:00:00:00:{number:02x}"),
@@ -173,12 +174,13 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
     }
 }
 
-/// An error says which frame broke which bound. Gives bound over longest delay for every bounded flow.
+/// Compares a run with its bounds. An error names the frame and the bound; the result is the ratio of bound
+/// and longest delay for every bounded flow.
 pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<Vec<f64>, String> {
     let mut plan = plan.clone();
     crate::watch::tap_everywhere(&mut plan);
     let (sightings, counters) = run(&plan);
-    // Stream, port, place, sequence number -> first and last sighting in ns.
+    // Stream, port, place, sequence number -> first and last observation in ns.
     let mut at: HashMap<(u32, usize, usize, u64), (i64, i64)> = HashMap::new();
     for one in &sightings {
         let (port, place) = crate::common::random::Everywhere::place(one.tap);

@@ -1,4 +1,4 @@
-//! Runs a plan and holds every sighting against the bounds.
+//! Runs a plan and compares every observation with the bounds.
 
 use crate::common::random::Everywhere;
 use crate::common::run;
@@ -7,28 +7,29 @@ use std::fmt;
 use tsn_bounds::Bounds;
 use tsn_plan::{Plan, Point, Stage, Tap};
 
-/// What was seen over all runs.
+/// The results of all runs.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// Frames at listeners.
     pub frames: u64,
     /// Flows and listeners without an upper bound.
     pub unbounded: u64,
-    /// Flows and listeners of which no frame may be lost.
+    /// Flows and listeners for which no frame may be lost.
     pub lossless: u64,
-    /// Frames of others that were lost on their way.
+    /// Lost frames of other flows.
     pub lost: u64,
-    /// Per flow, listener and bound (which goes by offsets where there are gates): longest delay from the release, in ps.
+    /// The longest delay from the release in ps, per flow, listener and bound (which depends on offsets if
+    /// there are gates).
     longest: HashMap<(String, String, i64), i64>,
-    /// Bound over longest delay from the release, per plan, flow and listener.
+    /// The ratios of bound and longest delay from the release, per plan, flow and listener.
     pub ratios: Vec<f64>,
-    /// The same for queues: bound over most octets.
+    /// The ratios of bound and greatest backlog in octets, per queue.
     pub queues: Vec<f64>,
     most: HashMap<(String, u8, u64), u64>,
 }
 
 impl Seen {
-    /// Takes what was seen over several runs of one plan.
+    /// Adds the results of several runs of one plan.
     pub fn take(&mut self, one: Self) {
         self.frames += one.frames;
         self.unbounded += one.unbounded;
@@ -51,7 +52,7 @@ impl fmt::Display for Seen {
     }
 }
 
-/// How far bounds are from what was seen.
+/// The distribution of the ratios of bounds and observed values.
 pub fn quantiles(what: &str, ratios: &[f64]) -> String {
     let mut sorted = ratios.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -86,12 +87,12 @@ pub fn tap_everywhere(plan: &mut Plan) {
     }
 }
 
-/// An error says which frame broke which bound.
+/// Compares a run with its bounds; an error names the frame and the bound.
 pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String> {
     let mut plan = plan.clone();
     tap_everywhere(&mut plan);
     let (sightings, counters) = run(&plan);
-    // Stream, port, place, sequence number -> ns. Whole ns: a span is at most its bound rounded up.
+    // Stream, port, place, sequence number -> ns. Whole ns: a difference is at most its bound, rounded up.
     let mut at: HashMap<(u32, usize, usize, u64), i64> = HashMap::new();
     let mut sent: HashMap<u32, Vec<u64>> = HashMap::new();
     for one in &sightings {
@@ -151,7 +152,8 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
     })
 }
 
-/// Streams that lose no frame to any of their listeners have lost none; gives how many they are, and what others lost.
+/// Checks that streams without possible losses have lost no frame; returns their number, and the losses of
+/// the others.
 pub fn losses(plan: &Plan, bounds: &Bounds, counters: &tsn_sim::RunCounters) -> Result<(u64, u64), String> {
     let mut flows = bounds.flows.iter();
     let (mut lossless, mut lost) = (0, 0);
@@ -169,7 +171,8 @@ pub fn losses(plan: &Plan, bounds: &Bounds, counters: &tsn_sim::RunCounters) -> 
     Ok((lossless, lost))
 }
 
-/// Holds what waited in every queue against its bounds; `take` gets bound and most octets.
+/// Compares the backlog of every queue with its bound; `take` gets the bound and the greatest backlog in
+/// octets.
 pub fn queues(
     bounds: &Bounds,
     counters: &tsn_sim::RunCounters,

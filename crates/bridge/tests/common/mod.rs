@@ -1,4 +1,4 @@
-//! A port's machine driven over arrivals and its own wakes: what the tests here share.
+//! Drives a port's machine with arrivals and its own wakes, for all tests of the crate.
 
 use std::iter::Peekable;
 
@@ -21,7 +21,8 @@ impl Frame for Packet {
 /// (ns, class, octets), in order of time.
 pub type Arrivals = Vec<(i64, u8, u32)>;
 
-/// Runs the machine until `until`, ns; `look` sees what it does at every instant. Gives it back as it is then.
+/// Runs the machine until `until` ns; `look` gets its actions at every instant. Returns the machine in its
+/// last state.
 pub fn drive(
     port: &Port,
     arrivals: &Arrivals,

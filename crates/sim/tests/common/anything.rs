@@ -1,4 +1,4 @@
-//! Random plans with everything in them: each mechanism on its own, anywhere, in any order, as far as it is a Plan.
+//! Random plans with all mechanisms: each at any place, in any order, as long as the Plan stays valid.
 
 use super::random::Everywhere;
 use super::software::{Software, install, softwares};
@@ -12,18 +12,18 @@ use tsn_plan::{
     Preemption, Recovery, Regeneration, Span, StreamFilter, StreamGate, StreamGateEntry, Wander,
 };
 
-/// A second way around one hop of a stream.
+/// A second path around one hop of a stream.
 #[derive(Clone, Debug)]
 pub struct Detour {
     stream: Index,
     hop: Index,
     rate: u64,
-    /// Which paths it is: a copy for each, or a standby path and when it is used, in us.
+    /// The kind of path: none for a member stream, or a standby path with its times of use in us.
     stands_by: Option<(u64, u64)>,
     recovery: (Option<u32>, u64, bool, bool),
 }
 
-/// One mechanism, still without a place.
+/// One mechanism without a place.
 #[derive(Clone, Debug)]
 pub enum Extra {
     Learn(u8, u64),
@@ -146,7 +146,8 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         for one in &detours {
             attempt(&mut plan, |plan| go_around(plan, one));
         }
-        // What needs clocks comes behind them, and what needs pre-emption behind that: otherwise it would never be.
+        // Mechanisms that need clocks are added after the clocks, and those that need pre-emption after
+        // pre-emption: otherwise they would never be valid.
         for extra in &extras {
             add(&mut plan, extra);
         }
@@ -158,7 +159,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
     })
 }
 
-/// Tries a change: what is no Plan is left out.
+/// Tries a change, and reverts it if the Plan is not valid.
 fn attempt(plan: &mut Plan, change: impl FnOnce(&mut Plan)) {
     let before = plan.clone();
     change(plan);
@@ -230,7 +231,7 @@ fn add(plan: &mut Plan, extra: &Extra) {
             plan.faults.push(Fault::Babble { stream, from_ns, until_ns, every_ns: *every_ns });
         }),
         Extra::Answer { request, listener, pcp, octets, after_ns, late, start_ns } => {
-            // Only periodic streams are answered.
+            // Only periodic streams may be answered.
             let is_periodic = |stream: &Stream| matches!(stream.pattern, Pattern::Periodic { .. });
             let all = plan.streams.iter();
             let periodic: Vec<usize> =
@@ -251,7 +252,7 @@ fn add(plan: &mut Plan, extra: &Extra) {
     }
 }
 
-/// Changes every node that has something, one after the other.
+/// Changes one node after the other, wherever there is a value.
 fn each<T: Copy>(plan: &mut Plan, all: &[Option<T>], change: impl Fn(&mut Node, T)) {
     for (number, one) in all.iter().enumerate().take(plan.nodes.len()) {
         if let Some(one) = one {
@@ -260,7 +261,7 @@ fn each<T: Copy>(plan: &mut Plan, all: &[Option<T>], change: impl Fn(&mut Node, 
     }
 }
 
-/// Another node beside a hop, by which frames go as well, or instead.
+/// Another node beside a hop, over which frames are sent in addition or instead.
 fn go_around(plan: &mut Plan, detour: &Detour) {
     if plan.streams.is_empty() {
         return;
@@ -315,7 +316,7 @@ fn go_around(plan: &mut Plan, detour: &Detour) {
     }
 }
 
-/// Bridges that learn; a frame that they do not know is flooded along the tree, as far as bridges learn.
+/// Bridges that learn; frames to unknown addresses are flooded along the tree, as far as bridges learn.
 fn learn(plan: &mut Plan, mask: u8, ageing_ns: u64) {
     for node in (0..plan.nodes.len()).filter(|node| mask >> (node % 8) & 1 == 1) {
         attempt(plan, |plan| {
@@ -334,7 +335,7 @@ fn learn(plan: &mut Plan, mask: u8, ageing_ns: u64) {
             while place < all.len() {
                 let arrival = plan.ports[all[place].port as usize].peer;
                 let node = plan.ports[arrival as usize].node;
-                // Only ports of the tree: a ring would carry a flooded frame for ever.
+                // Only ports of the tree: in a ring a flooded frame would circulate without end.
                 let is_of_tree = |port: u32| {
                     let other = plan.ports[plan.ports[port as usize].peer as usize].node;
                     [node, other].iter().all(|node| !plan.nodes[*node as usize].name.starts_with("by"))
@@ -358,7 +359,7 @@ fn learn(plan: &mut Plan, mask: u8, ageing_ns: u64) {
     }
 }
 
-/// Two queues that take turns behind a node's ports (IEEE 802.1Q-2022, Annex T).
+/// Two queues in turn behind a node's ports (IEEE 802.1Q-2022, Annex T).
 fn cyclic(plan: &mut Plan, node: Index, cycle_ns: u64) {
     let node = node.index(plan.nodes.len()) as u32;
     if plan.policing.iter().any(|policing| policing.node == node) {
@@ -383,7 +384,7 @@ fn cyclic(plan: &mut Plan, node: Index, cycle_ns: u64) {
     }
 }
 
-/// The first entry of every list holds, the last one releases.
+/// The first entry of every list holds preemptable frames, the last one releases them.
 fn hold(port: &mut Port) {
     let Some(gates) = &mut port.gates else { return };
     let lists = gates.changes.iter_mut().map(|change| &mut change.entries);
@@ -432,7 +433,7 @@ fn gptp(plan: &mut Plan, extra: &Extra) {
         return;
     };
     let nodes = plan.nodes.len() as u32;
-    // Every node hangs on one before it.
+    // Each node is linked to one of the nodes before it.
     let slave = |node: u32| {
         let leads_back = |port: &Port| port.node == node && plan.ports[port.peer as usize].node < node;
         plan.ports.iter().position(leads_back).map(|port| port as u32)
@@ -474,7 +475,7 @@ fn gptp(plan: &mut Plan, extra: &Extra) {
     }
 }
 
-/// Taps in the software of hosts, behind all others.
+/// Taps in the software of hosts, after all other taps.
 fn tap_software(plan: &mut Plan) {
     let mut net = Net { plan: plan.clone() };
     for port in 0..plan.ports.len() as u32 {

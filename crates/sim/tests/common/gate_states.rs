@@ -1,8 +1,8 @@
-//! Which gates are open when, told one list after the other.
+//! The open gates at an instant, from the lists in force.
 
 use tsn_plan::Gates;
 
-/// Which gates are open at an instant of the port's clock: the state machines, one change after the other.
+/// The open gates at an instant of the port's clock, by the state machines of one change after the other.
 pub fn gates_at(gates: &Gates, at: i64) -> u8 {
     let in_force = tsn_bridge::in_force(gates).0;
     let now = in_force.iter().rev().find(|one| one.from_ns <= at).unwrap();

@@ -1,8 +1,8 @@
-//! Which mechanisms a plan uses.
+//! The mechanisms of a plan.
 
 use tsn_plan::{Algorithm, ChildQdisc, ClockFault, Delay, Fault, Pattern, Plan, Size, TaprioMode};
 
-/// Their names, in the order of [`used`].
+/// The names of the mechanisms, in the order of [`used`].
 pub const MECHANISMS: [&str; 45] = [
     "gates",
     "list changes",
@@ -51,7 +51,7 @@ pub const MECHANISMS: [&str; 45] = [
     "answers",
 ];
 
-/// Which of them a plan uses.
+/// Whether a plan uses each of the mechanisms.
 #[rustfmt::skip]
 pub fn used(plan: &Plan) -> [bool; 45] {
     let port = |is: &dyn Fn(&tsn_plan::Port) -> bool| plan.ports.iter().any(is);

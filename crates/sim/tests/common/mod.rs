@@ -16,7 +16,7 @@ use tsn_plan::{
 use tsn_sim::{RunCounters, Simulation, unwatched};
 
 pub const GIGABIT: u64 = 1_000_000_000;
-/// A full VLAN-tagged frame, and how long it keeps a gigabit link busy.
+/// A full frame with a VLAN tag, and its time on a gigabit link, with preamble and gap.
 pub const FULL: u32 = 1_522;
 pub const FULL_NS: i64 = 12_336;
 
@@ -67,7 +67,7 @@ impl Net {
         number
     }
 
-    /// Links two nodes; the port of `a` is even, the other one follows it. Class n for priority n.
+    /// Links two nodes; the port of `a` has an even number, that of `b` the next one. Priority n has class n.
     pub fn link(&mut self, a: u32, b: u32, rate_bps: u64, propagation_ps: u64) -> u32 {
         let number = self.plan.ports.len() as u32;
         for (node, peer_node, peer) in [(a, b, number + 1), (b, a, number)] {
@@ -135,7 +135,7 @@ impl Net {
         pattern: Pattern,
         size: Size,
     ) -> &mut Stream {
-        // Of its own for each, so that every identification can tell them apart.
+        // Each stream has its own addresses, so that every identification can distinguish the streams.
         let number = self.plan.streams.len() + 1;
         self.plan.streams.push(Stream {
             name: name.into(),
@@ -164,7 +164,7 @@ impl Net {
         self.plan.streams.last_mut().unwrap()
     }
 
-    /// A tap; gives its number.
+    /// Adds a tap and returns its number.
     pub fn tap(&mut self, port: u32, stage: Stage, point: Point) -> u16 {
         let name = format!("{} {stage:?} {point:?}", self.plan.ports[port as usize].name);
         self.plan.taps.push(Tap { name, port, stage, point, granularity_ns: 1 });
@@ -179,7 +179,8 @@ impl Net {
     }
 }
 
-/// A stream back along the path of a request, from one of its listeners; released when that has received it.
+/// A stream back along the path of a request, from one of its listeners; it is released when the listener has
+/// received the request.
 pub fn respond(
     plan: &mut Plan,
     request: usize,
@@ -243,7 +244,7 @@ pub fn gates(base_time_ns: i64, entries: &[(u8, u64)]) -> Option<Gates> {
     })
 }
 
-/// A list asked for at a time.
+/// A gate control list that is requested at a time.
 pub fn change(at_ns: i64, base_time_ns: i64, list: &[(u8, u64)]) -> GateChange {
     let Gates { cycle_ns, entries, .. } = gates(base_time_ns, list).unwrap();
     GateChange { at_ns, base_time_ns, cycle_ns, entries, ..GateChange::default() }
@@ -268,7 +269,7 @@ pub fn delays(sightings: &[Sighting], (tx, rx): (u16, u16), stream: u32) -> Vec<
     of(tx).map(|one| received(one.seq) - one.t_ns.unwrap()).collect()
 }
 
-/// What is released is accounted for.
+/// Every released frame is accounted for.
 pub fn assert_conserved(counters: &RunCounters) {
     let mut made = 0;
     let mut gone = counters.in_network_at_end;

@@ -5,7 +5,7 @@ use tsn_plan::{
     AtsGroup, AtsScheduler, FlowMeter, Plan, Policing, StreamFilter, StreamGate, StreamGateEntry,
 };
 
-/// One that lets everything pass.
+/// A filter that passes all frames.
 pub fn filter(name: &str) -> StreamFilter {
     StreamFilter {
         name: name.into(),
@@ -20,7 +20,7 @@ pub fn filter(name: &str) -> StreamFilter {
     }
 }
 
-/// Tables for some nodes of a plan, with everything in them.
+/// Tables with all mechanisms for some nodes of a plan.
 pub fn policing() -> impl Strategy<Value = Vec<(prop::sample::Index, Policing)>> {
     let entry = (any::<bool>(), prop::option::of(0..8u8), 1_000..80_000u64, prop::option::of(0..4_000u64));
     let gate =
@@ -81,7 +81,7 @@ pub fn policing() -> impl Strategy<Value = Vec<(prop::sample::Index, Policing)>>
     prop::collection::vec(table, 1..4)
 }
 
-/// Hands the tables out to nodes, one to each at most.
+/// Adds the tables to nodes, at most one to each.
 pub fn add(plan: &mut Plan, tables: Vec<(prop::sample::Index, Policing)>) {
     for (node, table) in tables {
         let node = node.index(plan.nodes.len()) as u32;

@@ -3,12 +3,12 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Rates at which an octet is a whole number of nanoseconds, so that stamps in ns lose nothing.
+/// Rates at which an octet takes a whole number of nanoseconds, so that stamps in ns are exact.
 const RATES: [u64; 3] = [100_000_000, GIGABIT, 4_000_000_000];
 
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Which of the nodes before it the node hangs on.
+    /// The node before to which the node is linked.
     parent: prop::sample::Index,
     rate: u64,
     propagation_ns: u64,
@@ -35,10 +35,10 @@ pub struct Shape {
     classes: u8,
 }
 
-/// A list that is asked for at a time, with a base time: (ns, ns, entries).
+/// A list that is requested at a time, with a base time: (ns, ns, entries).
 type Later = (i64, i64, Vec<(u8, u64)>);
 
-/// What gates are beyond one list for ever: states before it, lists that replace it, less strict ones.
+/// Gates with more than a single list: states before it, lists that replace it, and no guard.
 #[derive(Clone, Debug)]
 struct Turns {
     initial: Option<u8>,
@@ -222,7 +222,7 @@ fn path(parents: &[u32], from: u32, to: u32) -> Vec<u32> {
     there
 }
 
-/// Four taps at every port: handed over, first stamp, last bit out, last bit in.
+/// Four taps at every port: hand-over, first stamp, last bit out, last bit in.
 pub struct Everywhere;
 
 impl Everywhere {

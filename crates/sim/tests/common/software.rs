@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tsn_plan::Plan;
 
-/// How long one stage takes.
+/// The latency of one stage.
 pub fn latency() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"kind": "constant", "ns": 0})),
@@ -22,7 +22,7 @@ pub fn host() -> impl Strategy<Value = Value> {
     prop::collection::vec(latency(), 8).prop_map(move |all| names.into_iter().zip(all).collect::<Value>())
 }
 
-/// What one class's child may be.
+/// A child queueing discipline of one class.
 pub fn child() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({"kind": "pfifo", "limit_frames": 5})),
@@ -37,7 +37,7 @@ pub fn child() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// One node's software, and the children and sockets of all its ports and talkers.
+/// The software of one node, and the queueing disciplines and sockets of all its ports and talkers.
 #[derive(Clone, Debug)]
 pub struct Software {
     host: Value,
@@ -48,7 +48,7 @@ pub struct Software {
     deadline: bool,
 }
 
-/// Software or none for each of seven nodes.
+/// Software, or none, for each of seven nodes.
 pub fn softwares() -> impl Strategy<Value = Vec<Option<Software>>> {
     let mode = prop_oneof![2 => Just(None), 1 => Just(Some("software")), 1 => Just(Some("txtime-assist"))];
     let socket = (0_u64..600_000, any::<bool>(), any::<bool>());
@@ -61,7 +61,7 @@ pub fn softwares() -> impl Strategy<Value = Vec<Option<Software>>> {
     prop::collection::vec(prop::option::weighted(0.6, one), 7)
 }
 
-/// Tries a change: what is no Plan is left out.
+/// Tries a change, and reverts it if the Plan is not valid.
 fn attempt(plan: &mut Plan, change: impl FnOnce(&mut Plan)) {
     let before = plan.clone();
     change(plan);
@@ -70,7 +70,7 @@ fn attempt(plan: &mut Plan, change: impl FnOnce(&mut Plan)) {
     }
 }
 
-/// Gives nodes their software wherever that is a Plan.
+/// Adds software to nodes wherever the Plan stays valid.
 pub fn install(plan: &mut Plan, softwares: &[Option<Software>]) {
     for (node, software) in softwares.iter().enumerate().take(plan.nodes.len()) {
         let Some(software) = software else { continue };

@@ -1,10 +1,11 @@
-//! Everything that may go wrong, and a network with two paths.
+//! All kinds of faults, and a network with two paths.
 
 use super::*;
 use proptest::prelude::*;
 use tsn_plan::{Algorithm, Fault, Identification, LossModel, Merge, Recovery, Redundancy, Rewritten};
 
-/// One fault, still without a place: kind, when (us), how long, how much, and which of a kind's paths.
+/// One fault without a place: kind, index of the port, start (us), length (us), share, and a variant of the
+/// kind.
 pub type Wrong = (u8, prop::sample::Index, u64, u64, u32, bool);
 
 pub fn wrongs(most: usize) -> impl Strategy<Value = Vec<Wrong>> {
@@ -13,7 +14,7 @@ pub fn wrongs(most: usize) -> impl Strategy<Value = Vec<Wrong>> {
     prop::collection::vec(one, 0..most)
 }
 
-/// As a fault at one of these ports (or their nodes).
+/// The fault at one of these ports, or at the node of a port.
 pub fn fault(plan: &Plan, ports: &[u32], (kind, place, from, length, share, flag): &Wrong) -> Fault {
     let port = ports[place.index(ports.len())];
     let (from_ns, until_ns) = (from * 1_000, (from + length) * 1_000);
@@ -48,7 +49,7 @@ pub fn fault(plan: &Plan, ports: &[u32], (kind, place, from, length, share, flag
     }
 }
 
-/// Adds what can be added: a second wrong schedule at the same time and place is no Plan.
+/// Adds a fault if the Plan stays valid: a second wrong schedule at the same time and place is not valid.
 pub fn add(plan: &mut Plan, fault: Fault) {
     plan.faults.push(fault);
     if plan.check().is_err() {
@@ -56,7 +57,8 @@ pub fn add(plan: &mut Plan, fault: Fault) {
     }
 }
 
-/// Two bridges between talker and listener with two paths of one bridge each, and others that share the links.
+/// Two bridges between talker and listener, two paths over one more bridge each, and other streams on the
+/// links.
 ///
 /// Ports: 0 t -> s, 2 s -> x, 4 s -> y, 6 x -> m, 8 y -> m, 10 m -> l.
 pub fn two_paths(rates: [u64; 2], others: &[(u8, u64, u32)]) -> Plan {
@@ -76,7 +78,7 @@ pub fn two_paths(rates: [u64; 2], others: &[(u8, u64, u32)]) -> Plan {
     let route = route.map(|(port, parent)| Route { port, parent }).to_vec();
     let listeners = vec![Destination { node: nodes[5], route: 5 }];
     let stream = net.tree("s", nodes[0], route, listeners, 3, periodic(100_000, 0), frame(800));
-    // Every other one shows another priority on its ways.
+    // Every second plan has another priority on its paths.
     let identification = match others.first() {
         Some((pcp, period, _)) if period % 2 == 0 => Identification::Active(Rewritten {
             destination_mac: "02:cb:00:00:00:01".into(),

@@ -1,4 +1,4 @@
-//! Plans whose nodes have clocks, and runs that note their errors.
+//! Plans whose nodes have clocks, and runs that record the errors of these clocks.
 #![allow(dead_code)]
 
 use crate::common::*;
@@ -13,7 +13,7 @@ pub const SECOND: u64 = 1_000_000_000;
 pub struct Both {
     pub sightings: Vec<Sighting>,
     pub errors: Vec<ClockError>,
-    /// Octets of frames that were sighted with them.
+    /// The octets of frames that were observed with their content.
     pub frames: Vec<(Sighting, Vec<u8>)>,
 }
 
@@ -92,7 +92,8 @@ pub fn largest(errors: &[ClockError], node: u32, from_ns: u64) -> i64 {
     of_node.filter_map(|it| it.offset_ps).map(i64::abs).max().expect("errors were noted")
 }
 
-/// The ports towards the first node, parents first, by the fewest hops that the ports' order gives.
+/// The ports towards the first node, parents first, by the fewest hops; the order of ports decides between
+/// equals.
 pub fn tree(plan: &Plan) -> Vec<u32> {
     let mut reached = vec![false; plan.nodes.len()];
     reached[0] = true;
@@ -109,7 +110,7 @@ pub fn tree(plan: &Plan) -> Vec<u32> {
     slaves
 }
 
-/// Every node of a ring a neighbour's.
+/// A ring of nodes, each of which is linked to its neighbours.
 pub fn ring(ppm: &[i64]) -> Net {
     let nodes = ppm.len() as u32;
     let mut net = line(nodes, ppm, SECOND);
@@ -117,7 +118,7 @@ pub fn ring(ppm: &[i64]) -> Net {
     net
 }
 
-/// An election among equals, whose identities decide.
+/// An election among clocks of equal quality, whose identities decide.
 pub fn bmca(nodes: usize, ports: Vec<u32>) -> Bmca {
     let usual = ClockQuality { priority1: 246, class: 248, accuracy: 0xfe, variance: 0x436a, priority2: 248 };
     Bmca {

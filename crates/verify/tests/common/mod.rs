@@ -1,4 +1,4 @@
-//! Plans of schedules: what a planning pass makes of them.
+//! Plans of schedules, as the planner makes them.
 #![allow(dead_code)]
 
 use tsn_plan::{
@@ -10,7 +10,7 @@ use tsn_schedule::{GateList, Placed, Problem};
 /// Octets that a frame adds to its application octets.
 const OVERHEAD: u32 = 46;
 
-/// The Plan of what was placed, whose links come in pairs. Queue n is class 7 - n.
+/// The Plan of a placement; links are in pairs. Queue n is class 7 - n.
 pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], duration_ns: u64) -> Plan {
     let mut plan = Plan {
         format: FORMAT.into(),
@@ -147,7 +147,7 @@ fn scheduled(problem: &Problem, number: usize, placed: &Placed, place: usize, st
     }
 }
 
-/// Saturating best effort from every station to the next one, so that every port that anybody uses is full.
+/// Saturating best effort from every node to the next one, so that every port in use is always busy.
 pub fn saturate(plan: &mut Plan) {
     for number in 0..plan.ports.len() as u32 {
         let port = &plan.ports[number as usize];
