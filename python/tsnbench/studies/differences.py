@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsnbench.studies import statistics
+from tsnbench.studies.intervals import QUANTILES
 
 Row = dict[str, Any]
 QUANTITIES = ("delay mean", "delay median", "delay p99", "delay p99_9", "delay max", "lost")
@@ -45,12 +46,18 @@ def differences(
 
 
 def _difference(quantity: str, pairs: Sequence[tuple[Row, Row]]) -> Row:
-    """The mean difference over the pairs in which both repetitions have the quantity, with its t interval."""
+    """The mean difference over the pairs in which both repetitions have the quantity, with its t interval.
+
+    A quantile has none if a repetition has too few frames for it.
+    """
     both = [
         (before[quantity], after[quantity])
         for before, after in pairs
         if before[quantity] is not None and after[quantity] is not None
     ]
+    frames = [row["received"] for pair in pairs for row in pair]
+    if quantity in QUANTILES and statistics.enough_frames(QUANTILES[quantity], frames, 1):
+        both = []
     interval = statistics.difference([a for a, _ in both], [b for _, b in both])
     differs = None if interval is None else "no" if interval.low <= 0 <= interval.high else "yes"
     return {

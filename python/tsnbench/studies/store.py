@@ -9,6 +9,8 @@
     scratch/          run folders of runs under way
     results.parquet   one row for each run, stream and listener; results.csv is the same
     runs.csv          one row for each run
+    intervals.csv     estimates over repetitions; differences.csv between combinations; until.csv
+    ro-crate-metadata.json   which program made these tables from which files
 
 All files are written in one step. Only what is named here is ever removed.
 """

@@ -16,7 +16,7 @@ from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import lock
 from tsnbench.runs.errors import writing
 from tsnbench.sheet import Column, Sheet, csv_text
-from tsnbench.studies import differences
+from tsnbench.studies import differences, provenance
 from tsnbench.studies.design import Request
 from tsnbench.studies.intervals import COLUMNS, intervals, mean_delay
 from tsnbench.studies.sequence import Look, Progress, Repetitions
@@ -176,6 +176,7 @@ def write(store: Store, content: Content, found: Tables) -> None:
         for name, rows in _csv_tables(content, found).items():
             header = _columns(rows)
             store.write(name, csv_text(header, ([row.get(key) for key in header] for row in rows)))
+        store.write(provenance.NAME, provenance.crate(store.folder, content, written(content, found)))
 
 
 def written(content: Content, found: Tables) -> list[str]:

@@ -147,12 +147,13 @@ def export(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
 ) -> None:
     """Write the tables of a study anew: results, intervals, differences and runs."""
+    from tsnbench.studies import provenance
     from tsnbench.studies.store import Store
     from tsnbench.studies.table import written
 
     with user_errors():
         content, found = _tables(Store(folder), write=True)
-    for name in written(content, found):
+    for name in (*written(content, found), provenance.NAME):
         print_line(str(folder / name))
 
 
