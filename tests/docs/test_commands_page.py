@@ -64,3 +64,15 @@ def test_the_page_is_the_programs_help() -> None:
     assert all(
         f"## `tsnbench {name}" in page for name in ("check", "plan", "run", "compare", "deploy", "send")
     )
+
+
+def test_options_are_lower_case() -> None:
+    """typer writes an option in capitals if the name of its value is the same word: ``--TIME TIME``."""
+    names = [
+        f"{name} {one}"
+        for name, command in _commands(get_command(app))
+        for parameter in command.params
+        for one in parameter.opts
+        if one.startswith("--") and one != one.lower()
+    ]
+    assert names == []

@@ -18,5 +18,5 @@ def root() -> None:
     """Run a scenario many times, with varied values and repetitions."""
 
 
-for _name in ("run", "work", "status", "report", "export", "rerun", "slurm"):
+for _name in ("run", "work", "status", "report", "export", "rerun", "slurm", "k8s"):
     app.command(_name)(getattr(commands, _name))

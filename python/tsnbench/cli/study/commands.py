@@ -179,7 +179,7 @@ def rerun(
 def slurm(
     folder: Annotated[Path, argument("DIR", "Folder of a study, on a file system of all nodes.")],
     workers: Annotated[int, option("N", "Workers of the array.")] = 4,
-    time: Annotated[str, typer.Option(metavar="TIME", help="Limit of each worker.")] = "01:00:00",
+    time: Annotated[str, typer.Option("--time", metavar="TIME", help="Limit of each worker.")] = "01:00:00",
 ) -> None:
     """Print a SLURM script that starts workers as an array; nothing is submitted."""
     from tsnbench.studies.scripts import slurm_script
@@ -188,6 +188,25 @@ def slurm(
         fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
     with user_errors():
         for line in slurm_script(folder, workers, time, sys.executable):
+            print_line(line)
+
+
+def k8s(
+    folder: Annotated[Path, argument("DIR", "Folder of a study, on a volume that all pods can write.")],
+    image: Annotated[str, option("IMAGE", "Container image with this build of tsnbench.", "--image")],
+    claim: Annotated[str, option("NAME", "PersistentVolumeClaim of the volume.")],
+    path: Annotated[
+        str | None, option("PATH", "The study on the volume; default the folder's name.", "--path")
+    ] = None,
+    workers: Annotated[int, option("N", "Pods at the same time.")] = 4,
+) -> None:
+    """Print a Kubernetes Job that starts workers as pods; nothing is submitted."""
+    from tsnbench.studies.scripts import kubernetes_job
+
+    if workers < 1:
+        fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
+    with user_errors():
+        for line in kubernetes_job(folder, workers, image, claim, path or folder.resolve().name):
             print_line(line)
 
 
