@@ -65,7 +65,7 @@ def kubernetes_job(folder: Path, workers: int, image: str, claim: str, path: str
     name = re.sub(r"[^a-z0-9]+", "-", Store(folder).read().name.lower()).strip("-")[:50] or "study"
     where = str(PurePosixPath(_MOUNT, *parts))
     command = ["tsnbench", "study", "work", where]
-    yield "# kubectl create -f FILE. A pod that is killed costs the run that it was making; create again to go on."
+    yield "# kubectl create -f FILE; a pod that is killed costs the run that it was making, so create again."
     yield "apiVersion: batch/v1"
     yield "kind: Job"
     yield "metadata:"
