@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, data, fail, print_json, print_message, print_table, user_errors
+from tsnbench.cli.console.output import (
+    Exit,
+    data,
+    fail,
+    figure_kinds,
+    print_json,
+    print_message,
+    print_table,
+    user_errors,
+)
 from tsnbench.cli.console.output import print_line as put
 from tsnbench.cli.console.progress import HOW, busy, end_with_input, known, progress_together
 from tsnbench.cli.console.progress import progress as progress_of
@@ -117,9 +126,7 @@ def run(
     known(progress)
     if until_closed:
         end_with_input()
-    kinds = tuple(kind for kind in figures.split(",") if kind)
-    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
-        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    kinds = figure_kinds(figures, Path())
     backend = _backend(on, dilate, hosts, place or [])
     options = Options(pcap=pcap, force=force, figures=kinds, report=report, replace=into is None)
     with user_errors(), ExitStack() as stack:

@@ -12,6 +12,7 @@ from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
+    figure_kinds,
     print_json,
     print_line,
     print_message,
@@ -33,11 +34,12 @@ def run(
     progress: Annotated[
         str, typer.Option(metavar="HOW", help="Progress: bar or json (one line a run).")
     ] = "bar",
+    with_report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the last line.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
 ) -> None:
-    """Make all runs of a study that are not made yet, on all cores; write its tables."""
+    """Make all runs of a study that are not made yet, on all cores; write its tables and its page."""
     from tsnbench.cli.study.crew import crew
     from tsnbench.runs.process import cores
     from tsnbench.scenario.text import source
@@ -74,6 +76,9 @@ def run(
             counted = {one.id for one in repetitions.counted().runs}
             print_message(f"{len(counted - there)} runs made, {len(counted & there)} were there already")
         content, found = _tables(store, write=True)
+        page = _page(store, content, found) if with_report else None
+    if page is not None and not quiet:
+        print_message(f"report: {page}")
     _print_tables(store, content, found, as_json, everything, quiet)
 
 
@@ -132,14 +137,18 @@ def status(
 def report(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
+    figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
 ) -> None:
-    """What a study has found so far: one table and one last line."""
+    """What a study has found so far: one table and one last line; report.html has its figures."""
     from tsnbench.studies.store import Store
 
+    kinds = figure_kinds(figures, folder)
     with user_errors():
         store = Store(folder)
         content, found = _tables(store, write=False)
+        page = _page(store, content, found, kinds)
+    print_message(f"report: {page}")
     _print_tables(store, content, found, as_json, everything, quiet=False)
 
 
@@ -217,6 +226,16 @@ def _tables(store: Store, write: bool) -> tuple[Content, Tables]:
     if write:
         table.write(store, content, found)
     return content, found
+
+
+def _page(store: Store, content: Content, found: Tables, kinds: tuple[str, ...] = ()) -> Path:
+    """Writes the page of a study."""
+    from tsnbench.cli.console.progress import busy
+    from tsnbench.report import study_page
+    from tsnbench.studies.page import facts
+
+    with busy("report of the study"):
+        return study_page.write(facts(content, found), store.folder, kinds)
 
 
 def _print_tables(

@@ -1,0 +1,320 @@
+"""Figures of a study: curves with their intervals, heat maps of two axes, main effects, runs that met."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tsnbench.report.figures.distributions import delay_axis
+from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, columns_for
+from tsnbench.report.formatting import micros, printable, shortened
+from tsnbench.report.parts.study import MOST_LINES, Combination, Estimate, StudyAxis, StudyFacts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def drawings(study: StudyFacts) -> list[Drawing]:
+    """Every figure for which the study has data."""
+    found: list[Drawing] = []
+    across, beside = study.across, study.beside
+    if across is None or len(across.values) < 2:
+        return found
+    made = [one for one in study.combinations if one.share is not None]
+    if study.ends:
+        found.append(_curves(study, across, beside))
+    if beside is not None and len(beside.values) > 1 and study.ends:
+        found += [_heat_map(study, across, beside), _main_effects(study)]
+    if made and any(one.met < one.runs for one in made):
+        found.append(_met(study, across, beside))
+    return found
+
+
+def _lines(study: StudyFacts, beside: StudyAxis | None) -> list[tuple[str, dict[str, str]]]:
+    """What has a line of its own: its label and its values."""
+    if beside is None:
+        return [("", {})]
+    return [(value, {beside.name: value}) for value in beside.values[:MOST_LINES]]
+
+
+def _words(study: StudyFacts, beside: StudyAxis | None) -> str:
+    """What a caption says of the other axes."""
+    said = ""
+    if beside is not None and len(beside.values) > MOST_LINES:
+        said += f" The first {MOST_LINES} values of {printable(beside.name)} are drawn."
+    for axis in study.fixed:
+        said += f" {printable(axis.name)} is {axis.values[0]}."
+    return said
+
+
+def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Drawing:
+    lines = _lines(study, beside)
+
+    def fill(at: Axes, end: str, last: bool) -> None:
+        lows, highs = [], []
+        for place, (label, own) in enumerate(lines):
+            points: list[tuple[float, Estimate]] = []
+            for x, value in zip(across.at, across.values, strict=True):
+                found = study.at({across.name: value, **own})
+                mean = found.ends[end].mean if found is not None and end in found.ends else None
+                if mean is not None:
+                    points.append((x, mean))
+            if not points:
+                continue
+            _line(at, place, label or "mean", points, 1e-3, across.numeric)
+            lows += [one.value if one.low is None else one.low for _, one in points]
+            highs += [one.value if one.high is None else one.high for _, one in points]
+        if highs:
+            delay_axis(at, "y", max(min(lows), 0) / 1e3, max(highs) / 1e3)
+        at.set_title(shortened(end))
+        _ticks(at, across, last=last)
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of(study.drawn, size, 1.9)
+        for at, end in zip(axes, study.drawn, strict=True):
+            fill(at, end, at is axes[-1])
+        _legend(figure, axes, size, None if beside is None else beside.name)
+        return figure
+
+    return Drawing(
+        "study-delay",
+        f"Mean delay over {printable(across.name)}",
+        "The shaded band is the 95 % confidence interval over repetitions; without a band there is one "
+        "repetition." + _words(study, beside) + study.left_out,
+        "; ".join(
+            f"{end}, {label or 'mean'}: "
+            + ", ".join(
+                f"{value} {micros(found.ends[end].mean.value)} µs"  # type: ignore[union-attr]
+                for value in across.values
+                if (found := study.at({across.name: value, **own})) is not None
+                and end in found.ends
+                and found.ends[end].mean is not None
+            )
+            for end in study.drawn
+            for label, own in lines
+        ),
+        draw,
+    )
+
+
+def _line(
+    at: Axes, place: int, label: str, points: Sequence[tuple[float, Estimate]], scale: float, numeric: bool
+) -> None:
+    """A curve with the band of its intervals; bars in place of the band where values have no order."""
+    colour = COLOURS[place % len(COLOURS)]
+    xs = [x for x, _ in points]
+    banded = [(x, one.low, one.high) for x, one in points if one.low is not None and one.high is not None]
+    if numeric and len(banded) > 1:
+        at.fill_between(
+            [x for x, _, _ in banded],
+            [low * scale for _, low, _ in banded],
+            [high * scale for _, _, high in banded],
+            color=colour,
+            alpha=0.18,
+            linewidth=0,
+        )
+    elif banded:
+        at.vlines(
+            [x for x, _, _ in banded],
+            [low * scale for _, low, _ in banded],
+            [high * scale for _, _, high in banded],
+            color=colour,
+            linewidth=0.9,
+        )
+    at.plot(
+        xs,
+        [one.value * scale for _, one in points],
+        color=colour,
+        linestyle=DASHES[place % len(DASHES)] if numeric else "none",
+        marker=MARKERS[place % len(MARKERS)],
+        markersize=4,
+        label=shortened(label),
+    )
+
+
+def _heat_map(study: StudyFacts, across: StudyAxis, beside: StudyAxis) -> Drawing:
+    def cell(end: str, x: str, y: str) -> float | None:
+        found = [
+            one.ends[end].greatest
+            for one in study.over({across.name: x, beside.name: y})
+            if end in one.ends and one.ends[end].greatest is not None
+        ]
+        return max((value for value in found if value is not None), default=None)
+
+    def fill(figure: Figure, at: Axes, end: str, last: bool) -> None:
+        rows = [[cell(end, x, y) for x in across.values] for y in beside.values]
+        numbers = [[float("nan") if one is None else one / 1e3 for one in row] for row in rows]
+        image = at.imshow(numbers, aspect="auto", origin="lower", cmap="viridis")
+        if len(across.values) * len(beside.values) <= 60:
+            known = [one for row in numbers for one in row if one == one]
+            middle = (min(known) + max(known)) / 2 if known else 0.0
+            for y, row in enumerate(numbers):
+                for x, one in enumerate(row):
+                    if one == one:
+                        at.text(
+                            x, y, f"{one:.3g}", ha="center", va="center",
+                            color="#ffffff" if one < middle else "#000000", fontsize="small",
+                        )  # fmt: skip
+        at.grid(visible=False)
+        at.set_title(shortened(end))
+        at.set_yticks(range(len(beside.values)), [shortened(value, 18) for value in beside.values])
+        at.set_ylabel(shortened(printable(beside.name), 24))
+        at.set_xticks(range(len(across.values)), [shortened(value, 14) for value in across.values])
+        _turn(at, across.values)
+        if last:
+            at.set_xlabel(printable(across.name))
+        bar = figure.colorbar(image, ax=at)
+        bar.set_label("µs")
+
+    def draw(size: Size) -> Figure:
+        height = max(1.6, 0.28 * len(beside.values) + 1.0)
+        figure, axes = axis_of(study.drawn, size, height)
+        for at, end in zip(axes, study.drawn, strict=True):
+            fill(figure, at, end, at is axes[-1])
+        return figure
+
+    others = [axis for axis in study.axes if axis not in (across, beside)]
+    over = f" and over all values of {', '.join(printable(axis.name) for axis in others)}" if others else ""
+    return Drawing(
+        "study-greatest",
+        "Greatest delay of two parameters",
+        f"The greatest delay of all repetitions{over}, in µs; a field without colour has no frame."
+        + study.left_out,
+        "; ".join(
+            f"{end}, {x} and {y}: {micros(value)} µs"
+            for end in study.drawn
+            for y in beside.values
+            for x in across.values
+            if (value := cell(end, x, y)) is not None
+        ),
+        draw,
+    )
+
+
+def _main_effects(study: StudyFacts) -> Drawing:
+    """A panel for each axis: how far the mean delay at each value is from that over all values."""
+    axes_drawn = [axis for axis in study.axes if len(axis.values) > 1]
+
+    def mean(end: str, chosen: dict[str, str]) -> float | None:
+        found = [
+            one.ends[end].mean.value  # type: ignore[union-attr]
+            for one in study.over(chosen)
+            if end in one.ends and one.ends[end].mean is not None
+        ]
+        return sum(found) / len(found) if found else None
+
+    def effects(end: str, axis: StudyAxis) -> list[tuple[float, str, float]]:
+        whole = mean(end, {})
+        return [
+            (x, value, 100 * (own / whole - 1))
+            for x, value in zip(axis.at, axis.values, strict=True)
+            if whole and (own := mean(end, {axis.name: value})) is not None
+        ]
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of(axes_drawn, size, 1.9)
+        for at, axis in zip(axes, axes_drawn, strict=True):
+            for place, end in enumerate(study.drawn):
+                points = [(x, Estimate(percent)) for x, _, percent in effects(end, axis)]
+                if points:
+                    _line(at, place, end, points, 1.0, axis.numeric)
+            at.axhline(0, color=INK, linewidth=0.6)
+            at.set_ylabel("mean delay (%)")
+            at.set_title(shortened(printable(axis.name)))
+            _ticks(at, axis, last=False)
+        for at in axes[1:]:
+            at.sharey(axes[0])
+        axes[0].autoscale_view()
+        _legend(figure, axes, size, None)
+        return figure
+
+    return Drawing(
+        "study-effects",
+        "Main effects",
+        "How far the mean delay at each value of a parameter is from that over all values, over every value "
+        "of the other parameters. A flat line says that the parameter alone changes nothing."
+        + study.left_out,
+        "; ".join(
+            f"{end}, {axis.name} {value}: {percent:+.1f} %"
+            for end in study.drawn
+            for axis in axes_drawn
+            for _, value, percent in effects(end, axis)
+        ),
+        draw,
+    )
+
+
+def _met(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Drawing:
+    lines = _lines(study, beside)
+
+    def share(found: Combination | None) -> Estimate | None:
+        if found is None or found.share is None:
+            return None
+        return Estimate(*(None if one is None else 100 * one for one in (
+            found.share.value, found.share.low, found.share.high
+        )))  # type: ignore[arg-type]  # fmt: skip
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of([None], size, 2.2)
+        for place, (label, own) in enumerate(lines):
+            points = [
+                (x, one)
+                for x, value in zip(across.at, across.values, strict=True)
+                if (one := share(study.at({across.name: value, **own}))) is not None
+            ]
+            if points:
+                _line(axes[0], place, label or "runs", points, 1.0, across.numeric)
+        axes[0].set_ylim(-3, 103)
+        axes[0].set_ylabel("runs that met all (%)")
+        _ticks(axes[0], across, last=True)
+        _legend(figure, axes, size, None if beside is None else beside.name)
+        return figure
+
+    return Drawing(
+        "study-met",
+        "Runs that met all requirements",
+        "The band is the 95 % confidence interval of the probability (Clopper-Pearson)."
+        + _words(study, beside),
+        "; ".join(
+            f"{label} {value}: {found.met} of {found.runs}".strip()
+            for label, own in lines
+            for value in across.values
+            if (found := study.at({across.name: value, **own})) is not None
+        ),
+        draw,
+    )
+
+
+def _ticks(at: Axes, axis: StudyAxis, *, last: bool) -> None:
+    step = -(-len(axis.values) // 12)
+    at.set_xticks(axis.at[::step], [shortened(value, 14) for value in axis.values[::step]])
+    at.minorticks_off()
+    _turn(at, axis.values[::step])
+    if not axis.numeric:
+        at.set_xlim(min(axis.at) - 0.6, max(axis.at) + 0.6)
+    if last:
+        at.set_xlabel(printable(axis.name))
+
+
+def _turn(at: Axes, labels: Sequence[str]) -> None:
+    """Labels that do not fit beside each other are turned."""
+    if sum(min(len(label), 14) + 2 for label in labels) > 58:
+        at.tick_params(axis="x", rotation=60)
+        for text in at.get_xticklabels():
+            text.set(ha="right", rotation_mode="anchor")
+
+
+def _legend(figure: Figure, axes: Sequence[Axes], size: Size, title: str | None) -> None:
+    found: dict[str, Any] = {}
+    for at in axes:
+        for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if len(found) > 1:
+        figure.legend(
+            list(found.values()),
+            list(found),
+            loc="outside lower center",
+            ncols=min(columns_for(list(found), size), len(found)),
+            title=None if title is None else shortened(printable(title)),
+        )

@@ -1,0 +1,190 @@
+"""The facts of a study's page: its axes with their positions on paper, and all estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tsnbench import __version__
+from tsnbench.quantities import UNKNOWN, micros, some
+from tsnbench.report.parts.study import Combination, EndFacts, Estimate, StudyAxis, StudyFacts
+from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
+from tsnbench.studies.store import Content
+from tsnbench.studies.table import Tables, headline, values_of
+
+MOST_DIFFERENCES = 40
+MOST_WORST = 10
+_DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
+Row = dict[str, Any]
+
+
+def facts(content: Content, found: Tables) -> StudyFacts:
+    """What the page of a study shows; runs that are not made yet are left out."""
+    points: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for run in content.runs:
+        points.setdefault(tuple(values_of(run).items()), []).append(run.id)
+    names = list(dict.fromkeys(name for point in points for name, _ in point))
+    axes = tuple(
+        _axis(name, list(dict.fromkeys(dict(point).get(name, UNKNOWN) for point in points))) for name in names
+    )
+    states = {row["run"]: row["state"] for row in found.runs}
+    end_of = _ends(found.results)
+    results: dict[str, list[Row]] = {}
+    for row in found.results:
+        results.setdefault(row["run"], []).append(row)
+    estimates: dict[tuple[str, ...], list[Row]] = {}
+    for row in found.intervals:
+        estimates.setdefault(tuple(str(row.get(name) or UNKNOWN) for name in names), []).append(row)
+    combinations = []
+    for point, runs in points.items():
+        values = tuple(dict(point).get(name, UNKNOWN) for name in names)
+        made = [states[run] for run in runs if run in states]
+        own = [row for run in runs for row in results.get(run, [])]
+        combinations.append(_combination(values, made, own, estimates.get(values, []), end_of))
+    differing = [row for row in found.differences if row["differs"] == "yes"]
+    return StudyFacts(
+        name=content.name,
+        headline=headline(content, found) + ".",
+        axes=axes,
+        combinations=tuple(combinations),
+        differences=[
+            _difference(row, names, end_of) for row in _greatest_first(differing)[:MOST_DIFFERENCES]
+        ],
+        differ=len(differing),
+        worst=_worst(found.results, names, end_of),
+        provenance=(
+            ("program", f"tsnbench {__version__}"),
+            ("engine", content.engine),
+            ("study", content.file),
+            ("scenario", content.scenario),
+        ),
+        notes=_notes(content, found),
+    )
+
+
+def _notes(content: Content, found: Tables) -> list[str]:
+    notes = []
+    if found.missing:
+        notes.append(f"{found.missing} runs are not made yet.")
+    if content.once:
+        which = some([words or content.name for words in content.once], 5)
+        notes.append(f"Nothing is random in these combinations, so they ran once: {which}.")
+    if without := sum(row["state"] == "no plan" for row in found.runs):
+        notes.append(f"{without} runs have no plan; runs.csv says why.")
+    return notes
+
+
+def _axis(name: str, values: list[str]) -> StudyAxis:
+    numbers = _numbers(values)
+    if numbers is None or len(set(numbers)) < len(values):
+        return StudyAxis(name, tuple(values), tuple(map(float, range(len(values)))), numeric=False)
+    order = sorted(range(len(values)), key=lambda place: numbers[place])
+    return StudyAxis(
+        name, tuple(values[n] for n in order), tuple(numbers[n] for n in order), numeric=len(values) > 1
+    )
+
+
+def _numbers(values: Sequence[str]) -> list[float] | None:
+    """The values as numbers of one unit; None if any is none."""
+    try:
+        return [float(value) for value in values]
+    except ValueError:
+        pass
+    for dimension in _DIMENSIONS:
+        try:
+            return [float(dimension.parse(value)) for value in values]
+        except UnitError:
+            continue
+    return None
+
+
+def _ends(results: Iterable[Row]) -> dict[tuple[str, str], str]:
+    """The name of each stream and listener: the listener is named where a stream has several."""
+    listeners: dict[str, list[str]] = {}
+    for row in results:
+        if row["listener"] not in (there := listeners.setdefault(row["stream"], [])):
+            there.append(row["listener"])
+    return {
+        (stream, listener): stream if len(there) == 1 else f"{stream} to {listener}"
+        for stream, there in listeners.items()
+        for listener in there
+    }
+
+
+def _combination(
+    values: tuple[str, ...],
+    made: Sequence[str],
+    rows: Sequence[Row],
+    estimates: Sequence[Row],
+    end_of: dict[tuple[str, str], str],
+) -> Combination:
+    by_end = {
+        (row["stream"], row["listener"], row["quantity"]): row
+        for row in estimates
+        if row["estimate"] is not None
+    }
+    ends: dict[str, EndFacts] = {}
+    for key in dict.fromkeys((row["stream"], row["listener"]) for row in rows):
+        own = [row for row in rows if (row["stream"], row["listener"]) == key]
+        delays = [row["delay max"] for row in own if row["delay max"] is not None]
+        ends[end_of[key]] = EndFacts(
+            mean=_estimate(by_end.get((*key, "delay mean")), own, "delay mean"),
+            p99=_estimate(by_end.get((*key, "delay p99")), own, "delay p99"),
+            greatest=max(delays, default=None),
+            lost=sum(row["lost"] or 0 for row in own),
+        )
+    share = by_end.get((None, None, "runs that met"))
+    met = list(made).count("met")
+    alone = Estimate(met / len(made)) if made else None
+    whole = alone if share is None else Estimate(share["estimate"], share["low"], share["high"])
+    return Combination(values, len(made), met, whole, ends)
+
+
+def _estimate(row: Row | None, own: Sequence[Row], name: str) -> Estimate | None:
+    """The estimate over repetitions; of a single one, its own value."""
+    if row is not None:
+        return Estimate(row["estimate"], row["low"], row["high"])
+    there = [one[name] for one in own if one[name] is not None]
+    return Estimate(there[0]) if len(there) == 1 else None
+
+
+def _greatest_first(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["quantity"] == "lost", -abs(row["difference"])))
+
+
+def _difference(row: Row, names: Sequence[str], end_of: dict[tuple[str, str], str]) -> dict[str, str]:
+    frames = row["quantity"] == "lost"
+    unit = "frames" if frames else "µs"
+
+    def signed(value: float) -> str:
+        return f"{value:+,.2f}" if frames else ("+" if value > 0 else "") + micros(value)
+
+    return {
+        "values": ", ".join(f"{name} {row[name]}" for name in names),
+        "end": end_of.get((row["stream"], row["listener"]), row["stream"]),
+        "quantity": row["quantity"],
+        "difference": f"{signed(row['difference'])} {unit}",
+        "interval": f"{signed(row['low'])} to {signed(row['high'])}",
+    }
+
+
+def _worst(
+    results: Iterable[Row], names: Sequence[str], end_of: dict[tuple[str, str], str]
+) -> list[dict[str, str]]:
+    """The runs with the greatest delays, each with the stream that has it."""
+    best: dict[str, Row] = {}
+    for row in results:
+        kept = best.get(row["run"])
+        if row["delay max"] is not None and (kept is None or row["delay max"] > kept["delay max"]):
+            best[row["run"]] = row
+    rows = sorted(best.values(), key=lambda row: -row["delay max"])[:MOST_WORST]
+    return [
+        {
+            "run": row["run"],
+            "values": ", ".join(f"{name} {row[name]}" for name in names),
+            "seed": str(row["seed"]),
+            "end": end_of[(row["stream"], row["listener"])],
+            "delay": f"{micros(row['delay max'])} µs",
+        }
+        for row in rows
+    ]
