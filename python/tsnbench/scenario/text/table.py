@@ -235,7 +235,7 @@ def _filled(value: Value, inner: list[tuple[Scalar, Value]] | None) -> Value:
 
 
 def _moved(value: Value, place: Place) -> Value:
-    """The same value at another place."""
+    """The value with another place."""
     if isinstance(value, Mapping):
         entries = tuple(
             (Scalar(place, key.text, key.plain), _moved(one, place)) for key, one in value.entries
