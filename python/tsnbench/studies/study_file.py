@@ -42,7 +42,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A value that every repetition draws anew: one of ``least``, ``least + step``, … up to ``most``."""
+    """A varied value: each repetition draws one of ``least``, ``least + step``, … up to ``most``."""
 
     path: str
     place: Place

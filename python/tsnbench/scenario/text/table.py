@@ -228,7 +228,7 @@ def _texts(row: Iterable[object]) -> list[str]:
 
 
 def _filled(value: Value, inner: list[tuple[Scalar, Value]] | None) -> Value:
-    """The mapping that columns with a dot make, with what they hold."""
+    """The mapping of columns with a dot, with their content."""
     if inner is None or not isinstance(value, Mapping) or value.weight:
         return value
     return Mapping(value.place, tuple(inner), 1 + 2 * len(inner))
