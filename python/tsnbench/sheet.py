@@ -201,7 +201,7 @@ def plain_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
 
 
 def shortened(text: str, length: int) -> str:
-    """A name that fits; the middle goes, because the ends tell names apart."""
+    """A name that fits; its middle is cut, because the ends distinguish names."""
     if len(text) <= length:
         return text
     head = (length - 1) // 2
