@@ -13,7 +13,7 @@
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
-#   make mutants  defects put into the code one by one, and which of them no test sees: docs/mutants.md (hours)
+#   make mutants  defects put into the code one by one; lists those that no test detects: docs/mutants.md (hours)
 
 PYTHON ?= python3
 VENV   := .venv

@@ -137,7 +137,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pl.DataFrame:
 
 
 def parquet_note(path: str | os.PathLike[str], key: str) -> Any:
-    """What a Parquet file says of itself under ``key``, as JSON.
+    """The JSON value of ``key`` in the metadata of a Parquet file.
 
     Raises:
         UnusableFileError: it says nothing, or is no Parquet file.

@@ -67,7 +67,7 @@ class Sheet:
         return self.rows[: self.most]
 
     def fitted(self, width: int) -> tuple[list[int], list[int]]:
-        """Which columns are printed at this width, and how wide each of them is."""
+        """The columns that are printed at this width, and the width of each."""
         rows = self.shown()
         needs = [
             max([len(column.header), *(len(row[place]) for row in rows)], default=0)
@@ -100,7 +100,7 @@ class Sheet:
         return places, wide
 
     def plain(self, width: int) -> str | None:
-        """As :meth:`table` prints it without styles; None where a line has to fold or a character is wide."""
+        """The sheet as :meth:`table` prints it without styles; None if a line folds or a sign is wide."""
         places, wide = self.fitted(width)
         captions = self._captions(places)
         rows = [[row[place] for place in places] for row in self.shown()]
@@ -201,7 +201,7 @@ def plain_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
 
 
 def shortened(text: str, length: int) -> str:
-    """A name that fits; the middle goes, because the ends tell names apart."""
+    """A name that fits; its middle is cut, because the ends distinguish names."""
     if len(text) <= length:
         return text
     head = (length - 1) // 2

@@ -1,1 +1,1 @@
-"""Defects put into the code one by one, and which of them no test sees."""
+"""Defects that are put into the code one by one, and the list of those that no test detects."""

@@ -1,4 +1,4 @@
-"""The list of defects that no test sees, and how a run is compared with it."""
+"""The list of defects that no test detects, and the comparison of a run with this list."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENTRY = re.compile(r"(\S+\.rs) \| (.+) \| ((?:replace|delete) .+)|(\S+) \| (.+) 
 
 @dataclass(frozen=True, order=True)
 class Survivor:
-    """A change that no test sees. Lines move, so it is told by its text and not by its number."""
+    """A change that no test detects. It is identified by its text, because line numbers change."""
 
     file: str
     line: str

@@ -104,8 +104,8 @@ def run(plan: Plan, told: str | None = None) -> dict[str, Value]:
         "frames sent": float(sent),
         "lost on the first leg": float(sent - len(set(legs[0]))),
         "lost on the second leg": float(sent - len(set(legs[1]))),
-        "lost on both, and so for the listener": float(sent - len(set(through))),
-        "received on a leg and not by the listener": float(len(either - set(through))),
+        "lost on both legs, so the listener has none": float(sent - len(set(through))),
+        "received on a leg, but not by the listener": float(len(either - set(through))),
         "received twice by the listener": float(len(through) - len(set(through))),
     }
 

@@ -242,7 +242,7 @@ def called(file: Path) -> str:
 
 
 def report_all(outcomes: Sequence[Outcome], into: Path, options: Options) -> Path:
-    """One report over all runs of a campaign; the run's own where there is one."""
+    """The report of a campaign: a new one over all runs, or that of the only run."""
     if len(outcomes) == 1:
         return outcomes[0].run.folder / file_names.REPORT
     return report.write([outcome.run for outcome in outcomes], into=into, figures=options.figures)
@@ -272,12 +272,12 @@ def _finished(plan: Plan, into: Path, options: Options, on: Backend) -> Run | No
 
 
 def _begun(into: Path) -> Any:
-    """When the run in a folder began; None where there is none."""
+    """The start time of the run in a folder; None if the folder has no run."""
     return Run.open(into).manifest.get("started") if (into / file_names.MANIFEST).exists() else None
 
 
 def _refuse_other(plan: Plan, into: Path, options: Options, on: Backend, about: Json) -> None:
-    """A run of something else stays, unless it is forced.
+    """Checks that only a run of the same scenario is replaced, unless ``--force`` is given.
 
     Raises:
         FolderError: there is one.

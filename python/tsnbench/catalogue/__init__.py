@@ -1,1 +1,1 @@
-"""What papers and standards name, as data files with their sources: classes, patterns, gate lists."""
+"""Classes, patterns and gate lists that papers and standards name, as data files with their sources."""

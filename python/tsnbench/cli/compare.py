@@ -120,7 +120,7 @@ def _beside_inet(folder: Path, file: Path, limit: int | None, as_json: bool, as_
 
 
 def _tell(found: Comparison) -> None:
-    """One table, and a line for each quantity."""
+    """Prints one table, and a line for each quantity."""
     from tsnbench.compare.tables import agreement_table, gate_table, side_table
 
     labels = [side.label for side in found.sides]

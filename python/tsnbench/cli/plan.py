@@ -149,7 +149,7 @@ def plan(
 
 
 def _tightest(plans: list[Plan], as_json: bool, everything: bool) -> None:
-    """What of each Plan runs out first, the greatest share first."""
+    """Prints the limits of each Plan by the share that is used, the greatest share first."""
     from dataclasses import asdict
 
     from tsnbench.quantities import share_of, some
@@ -191,7 +191,7 @@ class Timing:
 
 
 def _untimed(_: str) -> None:
-    """Times were not requested."""
+    """Stands in for :meth:`Timing.done` if times were not requested."""
 
 
 def _bounds(plans: list[Plan], as_json: bool, judge: bool, everything: bool) -> None:

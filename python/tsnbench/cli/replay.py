@@ -109,7 +109,7 @@ def title_of(document: PlanDocument, journey: Journey) -> str:
 
 
 def print_journey(document: PlanDocument, history: History, journey: Journey) -> None:
-    """One table: a row for each part of each hop."""
+    """Prints the journey as one table with a row for each part of each hop."""
     from tsnbench import quantities
     from tsnbench.replay.waiting import Reason
     from tsnbench.sheet import Column, Sheet
@@ -136,7 +136,7 @@ def print_journey(document: PlanDocument, history: History, journey: Journey) ->
 
 
 def summed(parts: list[Part], most: int = 12) -> list[Part]:
-    """A long wait on few lines: each reason with the sum of its time, in the order in which reasons begin."""
+    """The parts of a long wait, summed by reason, in the order in which the reasons begin."""
     from tsnbench.replay.waiting import Part
 
     if len(parts) <= most:

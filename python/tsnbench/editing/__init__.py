@@ -1,1 +1,1 @@
-"""What an editor asks about a scenario's text: its problems, what may stand at a place, what a key means."""
+"""Answers to an editor about a scenario's text: problems, completions at a place, meanings of keys."""

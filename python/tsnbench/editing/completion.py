@@ -1,4 +1,4 @@
-"""What may stand at a place: keys and words of the grammar, and names of nodes, ports and streams."""
+"""Completions at a place of a scenario: keys and words of the grammar, names of nodes, ports and streams."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Something that may stand at a place."""
+    """One completion at a place."""
 
     text: str
     kind: str
@@ -59,7 +59,7 @@ class _Found:
 
 
 def complete(text: str, line: int, column: int, names: Names) -> list[Candidate]:
-    """What may stand at a place; ``line`` and ``column`` count from 0. Editors filter by what is written."""
+    """Completions at a place; ``line`` and ``column`` count from 0. Editors filter by the written text."""
     where = context(text, line, column)
     found = _Found()
     schemas = at(where.path)
@@ -80,7 +80,7 @@ def complete(text: str, line: int, column: int, names: Names) -> list[Candidate]
 
 
 def meaning(text: str, line: int, column: int) -> str:
-    """What the key at a place, or the key of the value there, means; empty if it is unknown."""
+    """The meaning of the key at a place, or of the key whose value is there; empty if it is unknown."""
     rest = re.match(r"[^\s:,{}\[\]]*", text.split("\n")[line][column:])
     where = context(text, line, column + (rest.end() if rest else 0))
     path = where.path if where.value else (*where.path, where.word.strip("\"'"))
@@ -89,7 +89,7 @@ def meaning(text: str, line: int, column: int) -> str:
 
 
 def at(path: tuple[str, ...], last: tuple[str, ...] = ()) -> list[Json]:
-    """The schemas that hold at a path of keys; those of ``last`` are not looked into."""
+    """The schemas that apply at a path of keys; those of ``last`` are not searched."""
     found = [*_flat(_schema())]
     for key in path:
         found = [one for schema in found for own in _below(schema, key) for one in _flat(own)]
@@ -102,7 +102,7 @@ def _schema() -> Json:
 
 
 def _flat(schema: Json) -> Iterator[Json]:
-    """A schema and its alternatives; of a list, its items."""
+    """A schema and its alternatives; for a list, the schemas of its items."""
     yield schema
     for one in schema.get("anyOf", ()):
         yield from _flat(one)

@@ -1,4 +1,4 @@
-"""Where a place in the text of a scenario is: the keys above it, and whether a key or a value stands there.
+"""The context of a place in a scenario's text: the keys above it, and whether it is a key or a value.
 
 The text may be half written, so no YAML parser reads it. Block and flow style are followed line by line as
 far as the place; anchors, tags and texts over several lines are not understood.

@@ -1,4 +1,4 @@
-"""The language server: problems as one types, names and keys as one writes, and what a key means.
+"""The language server: problems while the user types, completions, and meanings of keys.
 
 Language Server Protocol 3.17, over standard input and output.
 """
@@ -34,7 +34,7 @@ _KINDS = {
 
 @dataclass
 class _Open:
-    """What is known of an open text."""
+    """The state of an open text."""
 
     names: Names = field(default_factory=Names)
     """Of its last version that could be read."""
@@ -42,7 +42,7 @@ class _Open:
 
 
 def is_scenario(text: str) -> bool:
-    """Whether a YAML file is a scenario: others that an editor has open are left alone."""
+    """Whether a YAML file is a scenario: the server ignores other files that an editor has open."""
     return len(set(_SCENARIO.findall(text))) == 2
 
 
@@ -184,7 +184,7 @@ def _diagnostic(
 
 
 def _position(own: str, line: int, column: int) -> types.Position:
-    """The protocol counts UTF-16 units; places of tsnbench are characters."""
+    """A position of the protocol, in UTF-16 units, from a place of tsnbench, in characters."""
     return types.Position(line, len(own[:column].encode("utf-16-le")) // 2)
 
 

@@ -30,7 +30,7 @@ def checked(text: str, file: str) -> Checked:
 
 
 def checked_scenarios(text: str, file: str) -> tuple[Checked, list[Scenario]]:
-    """As :func:`checked`, with the scenarios; none if the text cannot be read."""
+    """The answer of :func:`checked`, and the scenarios; no scenarios if the text cannot be read."""
     found: dict[str, dict[str, str | int]] = {}
     warnings: dict[str, dict[str, str]] = {}
     scenarios: list[Scenario] = []

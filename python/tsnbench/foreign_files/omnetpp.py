@@ -109,7 +109,7 @@ def arrivals(file: str, content: bytes) -> list[Arrivals]:
 
 
 def _read(file: str, content: bytes) -> tuple[_Found, list[str]]:
-    """What the lines of a file say, and warnings."""
+    """The content of a file's lines, and warnings."""
     found = _Found()
     statistic: dict[str, str] = {}
     warnings: list[str] = []

@@ -66,7 +66,7 @@ class Gates:
         return sum(interval for _, interval in self.entries)
 
     def open_ns(self, traffic_class: int) -> int:
-        """How long the gate of a class is open in a cycle."""
+        """The time for which the gate of a class is open in a cycle."""
         return sum(interval for mask, interval in self.entries if mask >> traffic_class & 1)
 
     def longest_ns(self, traffic_class: int) -> int:

@@ -1,4 +1,4 @@
-"""One HTML file that replays a window of a run: it carries its program and its data, and asks no network."""
+"""One HTML file that replays a window of a run; it contains program and data, and needs no network."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _part(name: str) -> str:
 
 
 def policy() -> str:
-    """The content policy of the page: it lets only its own program run, and asks no network."""
+    """The content policy of the page: only its own program may run, and network requests are forbidden."""
     digest = base64.b64encode(hashlib.sha256(_part("player.js").encode()).digest()).decode()
     return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
 
 
 def page_of(run: Run) -> str:
-    """The page of a run around the frame that comes nearest to its greatest delay.
+    """The page of a run; its window contains the frame that is nearest to the limit of its delay.
 
     Raises:
         ReplayError: the run cannot be replayed, or no frame arrived.

@@ -24,7 +24,7 @@ STAMP_NS = 2
 
 
 class Reason(StrEnum):
-    """What a frame spends its time with; the words are those of reports."""
+    """The reason for a part of a frame's delay; the words are those of reports."""
 
     PROCESSING = "processing"
     GATE = "gate shut"
@@ -92,7 +92,7 @@ class Rows:
 
 
 class PortHistory:
-    """What one port sent, and when; ``numbers``: its rows, in the order in which frames begin."""
+    """The frames that one port sent, and their times; ``numbers``: their rows in the order of their begin."""
 
     def __init__(self, port: Port, rows: Rows, numbers: np.ndarray, gates_known: bool) -> None:
         self.port = port
@@ -156,11 +156,11 @@ class PortHistory:
         return Reason.UNKNOWN, None
 
     def _needed(self, frame: Passage) -> int:
-        """How long the gate must still be open for a frame to begin."""
+        """The time for which the gate must still be open so that a frame may begin."""
         return octets_ns(PREAMBLE_OCTETS + frame.octets, self.port["rate_bps"])
 
     def _gate(self, traffic_class: int, at: int) -> int | None:
-        """When the open gate shuts; ``at`` itself if it is shut; None without gates, or with unknown ones."""
+        """The instant at which the open gate shuts; ``at`` if it is shut; None without known gates."""
         if not self.gates_known or (gates := self.port.get("gates")) is None or at < gates["base_time_ns"]:
             return None
         cycle, spans = gates["cycle_ns"], self._spans[traffic_class]
@@ -218,7 +218,7 @@ class History:
         return self._rows.passages(self._by_frame[first + low : first + high])
 
     def journey(self, stream: int, seq: int, listener: int) -> list[Passage]:
-        """The ports that a frame crossed on its way to a listener, the talker's first.
+        """The passages at the ports of a frame's path to a listener, the talker's port first.
 
         The copy of a replicated frame that came first counts. Empty for a frame that did not arrive.
         """
@@ -245,7 +245,7 @@ class History:
         return way
 
     def parts(self, passage: Passage) -> list[Part]:
-        """Everything between a frame's arrival at a node and its arrival at the next one."""
+        """The parts of one hop: from a frame's arrival at a node to its arrival at the next one."""
         parts = [Part(Reason.PROCESSING, passage.came_ns, passage.queued_ns)]
         parts += self.ports[passage.port].waits(passage)
         port = self.document["ports"][passage.port]

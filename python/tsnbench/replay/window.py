@@ -1,4 +1,4 @@
-"""What a player shows: a window of a run, with its network, frames, gates and slowest frames."""
+"""The data of a player: a window of a run, with its network, frames, gates and slowest frames."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REASONS = list(Reason)
 
 @dataclass(frozen=True)
 class Journey:
-    """A frame's way from its talker to one listener."""
+    """A frame's path from its talker to one listener, with times."""
 
     stream: int
     seq: int
@@ -37,12 +37,12 @@ class Journey:
 
     @property
     def handed_ns(self) -> int:
-        """When the talker's port got the frame."""
+        """The instant at which the talker's port got the frame."""
         return self.passages[0].came_ns
 
     @property
     def arrived_ns(self) -> int:
-        """When its last bit reached the listener."""
+        """The instant at which the last bit reached the listener."""
         return self.passages[-1].arrived_ns or 0
 
     @property
@@ -100,7 +100,7 @@ def slowest(
 
 
 def journey_named(document: PlanDocument, history: History, name: str) -> list[Journey]:
-    """The ways of one frame to all of its listeners; ``name``: stream and sequence number, ``video/214``.
+    """The journeys of one frame to all of its listeners; ``name``: stream and sequence number, ``video/214``.
 
     Raises:
         ReplayError: there is no such stream, or the frame did not arrive anywhere.
@@ -125,7 +125,7 @@ def journey_named(document: PlanDocument, history: History, name: str) -> list[J
 
 
 def around(journey: Journey) -> tuple[int, int]:
-    """A window that shows a frame, and what was there before it."""
+    """A window around a frame, and the time before it."""
     margin = CONTEXT * journey.total_ns
     return max(0, journey.handed_ns - margin), journey.arrived_ns + margin
 

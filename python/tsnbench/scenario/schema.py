@@ -55,7 +55,7 @@ def whole_schema() -> Json:
 
 
 def without_names(node: Json) -> Json:
-    """A schema without its notes of what texts name."""
+    """A schema without its notes on the objects that texts name."""
     return {key: one for key, one in _with(node, without_names).items() if key != OF}
 
 

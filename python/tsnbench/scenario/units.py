@@ -115,7 +115,7 @@ class Dimension:
         return worth.numerator
 
     def schema(self) -> dict[str, Any]:
-        """How the quantity is written, as JSON Schema."""
+        """The written form of the quantity, as JSON Schema."""
         units = "|".join(re.escape(unit) for unit in self.units)
         return {
             "type": "string",

@@ -51,7 +51,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Design:
-    """The runs of a study, and why there are not more."""
+    """The runs of a study, and the reason if seeds make no difference."""
 
     runs: tuple[Request, ...]
     once: tuple[str, ...]
@@ -88,7 +88,7 @@ class Source:
         return any(isinstance(one, Drawn) for one in self.study.vary)
 
     def _scenarios(self, values: tuple[str, ...], seed: int | None) -> list[Scenario]:
-        """The scenario's runs with these listed values, and with what this seed draws.
+        """The scenario's runs with these listed values and the values that this seed draws.
 
         Raises:
             ScenarioErrors: the values are wrong there.
@@ -147,7 +147,7 @@ def _refuse_many(study: Study, count: int) -> None:
 
 
 def _refuse_unknown(study: Study, scenario: Scenario) -> None:
-    """A width of a stream that is not there would never be reached."""
+    """Refuses a width of a stream that the scenario does not have: it would never be reached."""
     for one in study.until.widths if study.until else ():
         if one.stream != EVERY and one.stream not in scenario.streams:
             place = study.place_of_repeat
@@ -184,7 +184,7 @@ def _request(
 
 
 def files_beside(value: Value, folder: Path) -> list[Path]:
-    """Files that a scenario names, such as recorded traffic: their content decides the result, too."""
+    """Files that a scenario names, such as recorded traffic: the result also depends on their content."""
     found: set[Path] = set()
     waiting = [value]
     while waiting:
@@ -199,7 +199,7 @@ def files_beside(value: Value, folder: Path) -> list[Path]:
 
 
 def drawn_values(whole: Source, seed: int) -> Iterator[tuple[str, str]]:
-    """What one seed draws: each path with its value."""
+    """The values that one seed draws, by path."""
     for one in whole.study.vary:
         if isinstance(one, Drawn):
             for path, _ in whole._places[one.path]:

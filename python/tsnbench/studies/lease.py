@@ -1,4 +1,4 @@
-"""Leases: which worker makes which run now.
+"""Leases: each one assigns a run to the worker that makes it now.
 
 A lease is a file that only one process can create. Its holder touches it regularly. If a holder is dead,
 another worker takes the lease away by renaming it, which only one of several workers can do. At worst a run
@@ -38,7 +38,7 @@ class Lease:
             os.utime(self.path)
 
     def release(self) -> None:
-        """Give the lease back; one that another worker took away stays."""
+        """Releases the lease; a lease that another worker has taken stays."""
         if _said(self.path).get("token") == self.token:
             with suppress(OSError):
                 self.path.unlink()
@@ -75,7 +75,7 @@ def take(folder: Path, name: str) -> Lease | None:
 
 
 def _take_away(path: Path, fresh: Path, token: str) -> bool:
-    """Whether a dead worker's lease is gone now."""
+    """Removes the lease of a dead worker; returns whether it is gone."""
     said = _said(path)
     try:
         age = fresh.stat().st_mtime - path.stat().st_mtime

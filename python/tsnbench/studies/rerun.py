@@ -1,4 +1,4 @@
-"""One run of a study again, with its whole run folder."""
+"""Repetition of one run of a study, with its complete run folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many repetitions a study needs: the stopping rule that ``repeat.until`` asks for, for each combination.
+"""The number of repetitions that a study needs: the stopping rule of ``repeat.until``, for each combination.
 
 The list of a study has all repetitions that the rule allows. Which are wanted follows from the results
 of the first ones alone, in the order of their seeds. So all workers agree without a word, and a worker that
@@ -23,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Look:
-    """What the rule found for one quantity of one combination of values."""
+    """The result of the rule for one quantity of one combination of values."""
 
     quantity: str
     stream: str
@@ -41,7 +41,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the repetitions of one combination of values are."""
+    """The progress of the repetitions of one combination of values."""
 
     runs: tuple[Request, ...]
     """The repetitions that count, or are wanted for the next look."""
@@ -53,7 +53,7 @@ class Progress:
 
 
 class Repetitions:
-    """The combinations of a study, and what its results say about further repetitions."""
+    """The combinations of a study, and the further repetitions that its results require."""
 
     def __init__(self, store: Store, content: Content) -> None:
         self.store = store
@@ -64,23 +64,23 @@ class Repetitions:
         """By combination: how many results the rule has seen, and what it said."""
 
     def progress(self) -> list[Progress]:
-        """All combinations in the order of the list."""
+        """The progress of all combinations, in the order of the list."""
         if self.content.until is None:
             return [Progress(self.content.runs)]
         return [self._of(place, runs, self.content.until) for place, runs in enumerate(self._points)]
 
     def counted(self) -> Content:
-        """The list with the runs that count or are wanted now, in its order."""
+        """The list of the runs that count or are needed now, in its order."""
         if self.content.until is None:
             return self.content
         return replace(self.content, runs=tuple(run for one in self.progress() for run in one.runs))
 
     def unmade(self) -> list[Request]:
-        """The runs that are wanted now and are not made yet."""
+        """The runs that are needed now and are not made yet."""
         return [run for run in self.counted().runs if self._result(run) is None]
 
     def most(self) -> int:
-        """How many runs may still be made, if every interval stays wide as long as the rule allows."""
+        """The greatest number of runs that may still be made: no interval becomes narrow before ``most``."""
         if self.content.until is None:
             return len(self.unmade())
         listed = (
@@ -102,7 +102,7 @@ class Repetitions:
         return self._found[run.id]
 
     def _of(self, place: int, runs: Sequence[Request], until: Until) -> Progress:
-        """What the rule says about a combination; it is asked again only after another result."""
+        """The rule's decision about a combination; it is computed again only after a new result."""
         if len(runs) == 1:
             return Progress(tuple(runs))
         made: list[Mapping[str, Any]] = []
@@ -147,7 +147,7 @@ def _points(content: Content) -> list[list[Request]]:
 
 
 def _targets(until: Until, rows: Sequence[Row]) -> list[tuple[str, str, str]]:
-    """Quantity, stream and listener of every interval that shall be narrow."""
+    """Quantity, stream and listener of every interval with a required width."""
     ends = [(row["stream"], row["listener"]) for row in rows]
     wanted = [
         (one.quantity, stream, listener)
@@ -159,7 +159,7 @@ def _targets(until: Until, rows: Sequence[Row]) -> list[tuple[str, str, str]]:
 
 
 def _asked(until: Until, quantity: str, stream: str, _: str) -> float:
-    """The narrowest width that applies: one stream may have its own beside that of every stream."""
+    """The narrowest width that applies to a stream: its own, or the one of all streams."""
     return min(
         one.relative for one in until.widths if one.quantity == quantity and one.stream in (EVERY, stream)
     )
@@ -187,7 +187,7 @@ def _hopeless(
     series: Sequence[Sequence[Any]],
     made: Sequence[Mapping[str, Any]],
 ) -> tuple[int | None, str]:
-    """The look at which no narrow interval is possible any more, and why; None where it is."""
+    """The number of repetitions at which an interval is given up, with the reason; None if it is not."""
     firsts = [(one.index(None), whose) for whose, one in zip(who, series, strict=True) if None in one]
     if not who:
         return until.least, "a repetition has no plan" if made[0]["problem"] else "no frame was measured"

@@ -1,4 +1,4 @@
-"""Statistics over replications: what runs that differ in their seed alone say together.
+"""Statistics over replications: runs of one Plan that differ only in their seed.
 
 The unit of independence is the replication (one run), never the frame: frames of one run wait behind each
 other. ``crates/measure/src/replications`` computes; ``docs/concepts/statistics.md`` explains. All estimates
@@ -77,7 +77,7 @@ def difference(a: Sequence[float], b: Sequence[float], confidence: float = CONFI
 
 @dataclass(frozen=True)
 class TooFewFrames:
-    """Why there is no interval of a quantile."""
+    """The reason why a quantile has no interval: too few frames."""
 
     frames: int
     """The least number of frames of a replication."""
@@ -133,7 +133,7 @@ def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> t
 
 
 class LossMethod(StrEnum):
-    """How the interval of a share of lost frames was found, or why there is none."""
+    """The method for the interval of a share of lost frames, or the reason why there is none."""
 
     CLOPPER_PEARSON = "clopper-pearson"
     """Losses look independent."""
@@ -166,7 +166,7 @@ def losses(replications: Sequence[tuple[int, int]], confidence: float = CONFIDEN
 
 @dataclass(frozen=True)
 class WarmUp:
-    """What is deleted at the beginning of each run before it is measured."""
+    """The warm-up: the part that is deleted at the beginning of each run before it is measured."""
 
     duration_ns: int
     stream: str | None
@@ -203,7 +203,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Target:
-    """A quantity whose interval shall have at most this half width, relative to its estimate."""
+    """A quantity and the greatest allowed half width of its interval, relative to its estimate."""
 
     relative: float
     estimates: Sequence[tuple[float, int] | None]
@@ -213,7 +213,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a stopping rule decides."""
+    """The decision of a stopping rule."""
 
     state: State
     replications: int
@@ -226,7 +226,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """When there are enough replications: a look after ``least``, after every ``batch``, and at ``most``.
+    """The rule for the number of replications: looks after ``least``, every ``batch``, and at ``most``.
 
     Looks are at fixed numbers of replications in a fixed order, so the decision does not depend on the number
     of workers; replications that were made ahead of it do not count.

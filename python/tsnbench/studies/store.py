@@ -38,7 +38,7 @@ FOLDERS = ("leases", "made", "runs", "scratch")
 
 @dataclass(frozen=True)
 class Content:
-    """What the list of a study says."""
+    """The content of a study's list."""
 
     name: str
     engine: str
@@ -57,7 +57,7 @@ class Store:
         self.folder = folder
 
     def begin(self, design: Design, study: Study, files: dict[str, Path], texts: dict[str, str]) -> str:
-        """Write the list of runs; returns what changed since the last list, empty for nothing.
+        """Writes the list of runs; returns the changes since the last list, empty if there are none.
 
         Raises:
             FolderError: the folder holds something else, or another study.
@@ -127,7 +127,7 @@ class Store:
             raise FolderError(self.folder, f"its {LIST} is damaged: {error}") from error
 
     def write(self, name: str, text: str | bytes) -> None:
-        """Write a file of the study in one step and to the disk."""
+        """Writes a file of the study in one step, and waits until it is on the disk."""
         path = self.folder / name
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
         try:
@@ -142,7 +142,7 @@ class Store:
             raise
 
     def record(self, kind: str, name: str) -> foreign.Json | None:
-        """A record of ``made`` or ``runs``; None where it is not there, or no record of ours."""
+        """A record of ``made`` or ``runs``; None if it is missing or has another format."""
         try:
             found = foreign.read_json(self.folder / kind / f"{name}.json")
         except OSError:
@@ -150,7 +150,7 @@ class Store:
         return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 
     def result(self, run: Request) -> foreign.Json | None:
-        """What came out of a run, with what is known of its making; None where it was not made yet."""
+        """The result of a run, with its wall time and worker; None if the run was not made yet."""
         made = self.record("runs", run.id)
         if made is None:
             return None
@@ -169,7 +169,7 @@ def _until(said: foreign.Json | None) -> Until | None:
 
 
 def _run(said: foreign.Json) -> foreign.Json:
-    """The values of one run in a list, held to their types and to characters of a file name."""
+    """The values of one run in a list, checked for their types and for characters of a file name."""
     name = said["id"]
     if not (isinstance(name, str) and name.isalnum() and name.isascii() and len(name) < 65):
         raise ValueError(f"a run is called {name}")

@@ -1,4 +1,4 @@
-"""The file of a study: which scenario, what is varied, how often each run is repeated.
+"""The file of a study: the scenario, the varied values, and the number of repetitions.
 
 It is read like a scenario: all mistakes at once, each with its place and a hint.
 """
@@ -42,7 +42,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A value that every repetition draws anew: one of ``least``, ``least + step``, … up to ``most``."""
+    """A varied value: each repetition draws one of ``least``, ``least + step``, … up to ``most``."""
 
     path: str
     place: Place
@@ -60,7 +60,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Width:
-    """How narrow the interval of one quantity shall be."""
+    """The required width of the interval of one quantity."""
 
     quantity: str
     stream: str
@@ -88,7 +88,7 @@ class Until:
 
 @dataclass(frozen=True)
 class Study:
-    """A study as its file says it."""
+    """The content of a study's file."""
 
     name: str
     file: Path
@@ -102,7 +102,7 @@ class Study:
 
 
 class _Repetition:
-    """A number of repetitions, or what they shall reach."""
+    """A number of repetitions, or the widths that they have to reach."""
 
     expected = "a number of repetitions, or what they shall reach"
 
@@ -117,7 +117,7 @@ class _Repetition:
 
 
 class _Variation:
-    """What a path is varied over: a list of values, or a distribution."""
+    """The values of a varied path: a list, or a distribution."""
 
     expected = "a list of values, or a distribution"
 

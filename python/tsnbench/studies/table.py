@@ -52,7 +52,7 @@ NO_LOOK = Look("", "", "", 0.0, None, 0.0)
 
 
 def values_of(run: Request) -> dict[str, str]:
-    """What tells a run from others, apart from its seed."""
+    """The values that distinguish a run from others, without its seed."""
     every = run.values | run.variant
     return {f"parameters.{name}" if name in _TAKEN else name: text for name, text in every.items()}
 
@@ -64,7 +64,7 @@ def label(run: Request) -> str:
 
 @dataclass
 class Tables:
-    """What a study has found so far."""
+    """The results of a study so far."""
 
     results: list[Row] = field(default_factory=list)
     runs: list[Row] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Tables:
 
 
 def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
-    """The list with the runs that count, and the tables of those that are made, in the order of the list."""
+    """The list of the runs that count, and the tables of the finished ones, in the order of the list."""
     repetitions = Repetitions(store, listed)
     content = repetitions.counted()
     found = Tables(progress=repetitions.progress())
@@ -111,7 +111,7 @@ def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
 
 
 def looks(content: Content, progress: Iterable[Progress]) -> list[Row]:
-    """One row for each interval that shall be narrow: what was asked, and what is reached."""
+    """One row for each interval with a required width: the required and the reached width."""
     named = list(dict.fromkeys(name for run in content.runs for name in values_of(run)))
     rows = []
     for one in progress:
@@ -124,7 +124,7 @@ def looks(content: Content, progress: Iterable[Progress]) -> list[Row]:
 
 
 def how_far(content: Content, progress: Iterable[Progress]) -> Iterator[str]:
-    """How far the repetitions of each combination are, in words."""
+    """The progress of the repetitions of each combination, in words."""
     for one in progress:
         if one.state is None:
             continue
@@ -264,7 +264,7 @@ def _mean_words(mean: Row, delays: list[Row], who: tuple[str, ...]) -> str:
 
 
 def headline(content: Content, found: Tables) -> str:
-    """The last line: how many runs, and how many of them met all requirements."""
+    """The last line: the number of runs, and the number of runs that met all requirements."""
     total, made = len(content.runs), len(found.runs)
     met = sum(row["state"] == "met" for row in found.runs)
     reused = sum(bool(row["reused"]) for row in found.runs)

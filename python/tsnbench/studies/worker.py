@@ -78,7 +78,7 @@ def source_of(store: Store, content: Content) -> Source:
 
 
 def make(store: Store, whole: Source, run: Request, token: str) -> None:
-    """Plan, run, measure and judge one run, and write what came out."""
+    """Plans, runs, measures and judges one run, and writes the result."""
     began = time.monotonic()
     plan_hash, problem = "", ""
     try:
@@ -112,7 +112,7 @@ def make(store: Store, whole: Source, run: Request, token: str) -> None:
 
 
 def outcome_of(folder: Path, verdict: Any, measures: Any) -> dict[str, Any]:
-    """What a study keeps of a run: measures, verdict, and a digest of all sightings."""
+    """The result that a study stores for a run: measures, verdict, and a digest of all sightings."""
     digest = hashlib.sha256((folder / file_names.OBSERVATIONS).read_bytes()).hexdigest()
     met: dict[str, bool] = {}
     for row in verdict["rows"]:
@@ -126,7 +126,7 @@ def outcome_of(folder: Path, verdict: Any, measures: Any) -> dict[str, Any]:
 
 
 def remove(folder: Path) -> None:
-    """Removes a run folder of scratch; one with files of others stays."""
+    """Removes a temporary run folder; a folder with files of others stays."""
     if not folder.is_dir():
         return
     with suppress(FolderError, lock.FolderBusyError, OSError):
@@ -137,7 +137,7 @@ def remove(folder: Path) -> None:
 
 
 def sweep_scratch(store: Store) -> None:
-    """Removes what killed workers left: leases, and run folders of runs that nobody makes now."""
+    """Removes the leases of killed workers, and temporary run folders of runs that no worker makes now."""
     lease.clear_dead(store.folder / "leases")
     live = set(lease.held(store.folder / "leases"))
     for folder in sorted((store.folder / "scratch").iterdir()):

@@ -1,4 +1,4 @@
-"""Bisection on an exact grid: the first or the greatest value that meets, in few evaluations."""
+"""Bisection on an exact grid: the first or the greatest value that meets all requirements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Found:
-    """What a search on a grid of values found."""
+    """The result of a search on a grid of values."""
 
     place: int | None
     """The first value that meets, by its place; none if no evaluated value meets."""
@@ -21,7 +21,7 @@ class Found:
 
 
 def first(count: int, meets: Callable[[int], bool], every: bool = False) -> Found:
-    """The first of ``count`` places that meets.
+    """The first of ``count`` places that meets all requirements.
 
     Bisection assumes that every place after one that meets also meets. The place before the answer is always
     evaluated, and so is the one after it: if it does not meet, ``back`` says so.
@@ -60,7 +60,7 @@ def first(count: int, meets: Callable[[int], bool], every: bool = False) -> Foun
 
 
 def greatest(begin: int, most: int, meets: Callable[[int], bool]) -> Found:
-    """The greatest number from 1 to ``most`` that meets, searched from ``begin`` in steps that double.
+    """The greatest number from 1 to ``most`` that meets all requirements; ``begin`` is tried first.
 
     It is assumed that every number before one that meets also meets. The number after the answer is always
     evaluated. No number is evaluated that is twice the answer, or twice ``begin``, or greater.

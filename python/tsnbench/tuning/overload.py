@@ -19,7 +19,7 @@ from tsnbench.plan.types import PlanDocument, Port, Stream
 
 @dataclass(frozen=True)
 class Overload:
-    """A queue on the way of a stream with a requirement."""
+    """A queue that grows without end, on the path of a stream with a requirement."""
 
     stream: str
     port: str
@@ -38,7 +38,7 @@ class Overload:
 
 
 def overloads(document: PlanDocument) -> Iterator[Overload]:
-    """The first queue that grows without end on the way of each stream with a requirement.
+    """The first queue that grows without end on the path of each stream with a requirement.
 
     Where nodes filter or police, only what enters the network is known: hops behind the talker are left out.
     """
@@ -65,7 +65,7 @@ def _queues(document: PlanDocument, stream: Stream) -> Iterator[tuple[int, int]]
 
 
 def _growing(document: PlanDocument) -> dict[tuple[int, int], tuple[Fraction, Fraction]]:
-    """Load and the most that is sent of each class of which more arrives than is sent."""
+    """The load and the greatest rate of each class to which more arrives than it can send."""
     return {
         (place, number): (load.rate_bps, sent)
         for place, (port, loads) in enumerate(zip(document["ports"], class_loads(document), strict=True))
@@ -75,7 +75,7 @@ def _growing(document: PlanDocument) -> dict[tuple[int, int], tuple[Fraction, Fr
 
 
 def _sent(port: Port, loads: list[ClassLoad], number: int) -> Fraction:
-    """The most that a class sends in the long term.
+    """The greatest rate of a class in the long term.
 
     Strict priority leaves it what higher classes do not send; a gate its share of the cycle; a credit-based
     shaper its idle slope, in the time in which the gate is open. IEEE 802.1Q-2022, 8.6.8.
@@ -85,7 +85,7 @@ def _sent(port: Port, loads: list[ClassLoad], number: int) -> Fraction:
 
 
 def _certain(port: Port, loads: list[ClassLoad], number: int) -> Fraction:
-    """What a class sends in any case, if the classes above it leave the time."""
+    """The rate that a class certainly sends, if the classes above it leave the time."""
     return min(loads[number].rate_bps, _limit(port, number))
 
 
@@ -96,6 +96,6 @@ def _limit(port: Port, number: int) -> Fraction:
 
 
 def _open(port: Port, number: int) -> Fraction:
-    """The share of time in which a class may send: of the port's lists the one that leaves it the most."""
+    """The share of time in which a class may send, in the port's list with the greatest share."""
     lists = gate_lists(port["gates"]) if "gates" in port else []
     return max((Fraction(open_ns(one, number), one["cycle_ns"]) for one in lists), default=Fraction(1))

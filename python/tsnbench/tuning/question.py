@@ -1,4 +1,4 @@
-"""A tuning question: one parameter of a scenario's sweep, from which end it is searched, and who judges.
+"""A tuning question: one parameter of a sweep, the end from which it is searched, and the judge.
 
 The grid is the parameter's list in the scenario, in its order: ``[10 Mbit/s, 11 Mbit/s, ... 60 Mbit/s]``.
 Every combination of the sweep's other parameters is a question of its own.
@@ -28,7 +28,7 @@ from tsnbench.tuning.tightest import Tightest, tightest
 
 
 class Judge(StrEnum):
-    """Who decides whether a value keeps every requirement."""
+    """The judge of a value: the worst case, or a simulation."""
 
     BOUNDS = "bounds"
     """The worst case: it holds for all phases and seeds."""
@@ -152,7 +152,7 @@ def answers(
 
 @dataclass(frozen=True)
 class Fitting:
-    """How many flows of one stream the network carries."""
+    """The greatest number of flows of one stream that the network carries."""
 
     stream: str
     others: dict[str, str]

@@ -1,4 +1,4 @@
-"""What of a Plan runs out first: deadlines in the worst case, links, gates and reservations.
+"""The limits of a Plan that are reached first: deadlines in the worst case, links, gates and reservations.
 
 Shares of different kinds stand in one list because each says how much of its own limit is left.
 """
@@ -21,7 +21,7 @@ from tsnbench.plan.types import PlanDocument, Port
 
 
 class Kind(StrEnum):
-    """What can run out."""
+    """The kinds of limits."""
 
     REQUIREMENT = "requirement"
     """A limit of a stream; its share is the worst case of the limit."""
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Use:
-    """How much of one limit is used."""
+    """The used share of one limit."""
 
     kind: Kind
     where: str
@@ -55,7 +55,7 @@ class Tightest:
 
 
 def tightest(plan: Plan) -> Tightest:
-    """What of a Plan runs out first; of a stream with several flows, the flow with the greatest share."""
+    """The limits of a Plan by used share; of a stream's flows, the one with the greatest share counts."""
     unknown: dict[str, str] = {}
     most: dict[tuple[str, str, str, float], Use] = {}
     for row in worst_cases(plan.document, bounds(plan)):
@@ -108,7 +108,7 @@ def _planned_windows(document: PlanDocument) -> set[tuple[int, int]]:
 
 
 def _assigning(document: PlanDocument) -> set[int]:
-    """Nodes whose stream gates assign priorities: which class has which load there changes in a cycle.
+    """Nodes whose stream gates assign priorities: the load of a class there changes within a cycle.
 
     IEEE 802.1Q-2022, 8.6.5.4.
     """

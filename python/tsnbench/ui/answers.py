@@ -1,4 +1,4 @@
-"""What the page is told of runs."""
+"""The answers of the server about runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunState(TypedDict):
 
 
 def run_state(folder: Path, name: str) -> RunState:
-    """The state and the verdict of a run as its files say; nothing is measured or judged."""
+    """The state and the verdict of a run from its files; nothing is measured or judged."""
     met: bool | None = None
     words = ""
     try:

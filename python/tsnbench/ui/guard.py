@@ -1,4 +1,4 @@
-"""Which requests are answered: those of the page that this server opened, and no others.
+"""The guard of the server: only requests of the page that it opened are answered.
 
 Every web page that a user visits can send requests to the loopback interface, and so can every other user
 of the machine. The ``Host`` header stops names that others point at the loopback interface, ``Origin`` stops

@@ -26,11 +26,11 @@ PATIENCE_S = 10
 
 
 class BusyError(Exception):
-    """As many runs as may run at once are running."""
+    """The greatest number of simultaneous runs is reached."""
 
 
 class Told(TypedDict):
-    """What the page shows of a job."""
+    """The data of a job that the page shows."""
 
     job: int
     scenario: str
@@ -49,7 +49,7 @@ class Told(TypedDict):
 
 
 class Job:
-    """One child process, and two threads that read what it says."""
+    """One child process, and two threads that read its output."""
 
     def __init__(self, number: int, folder: Path, scenario: str) -> None:
         self.number = number
@@ -82,13 +82,13 @@ class Job:
         return self.process.poll() is None or any(thread.is_alive() for thread in self._threads)
 
     def stop(self) -> None:
-        """Ends the run as Ctrl-C does: its folder says that it was interrupted."""
+        """Ends the run as Ctrl-C does: its folder is marked as interrupted."""
         self.stopping = True
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGINT)
 
     def told(self) -> Told:
-        """How far it is."""
+        """The present state and progress of the job."""
         running = self.running
         return {
             "job": self.number,
@@ -146,7 +146,7 @@ class Jobs:
         return job.told()
 
     def stop(self, number: int) -> bool:
-        """Stops a job; whether there is one of this number."""
+        """Stops a job; returns whether there is a job with this number."""
         with self._lock:
             job = self._jobs.get(number)
         if job is None:
@@ -155,7 +155,7 @@ class Jobs:
         return True
 
     def told(self) -> list[Told]:
-        """All jobs, the latest first."""
+        """The data of all jobs, the latest first."""
         with self._lock:
             jobs = list(self._jobs.values())
         return [job.told() for job in reversed(jobs)]

@@ -118,7 +118,7 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
 
 
 def _api(workspace: Workspace) -> list[Route]:
-    """Files, problems and runs."""
+    """The routes for files, problems and runs."""
 
     def listing() -> Any:
         scenarios, more_scenarios = workspace.scenarios()
@@ -188,7 +188,7 @@ def _api(workspace: Workspace) -> list[Route]:
 
 
 def _runs(workspace: Workspace, jobs: Jobs) -> list[Route]:
-    """Runs that are started and stopped here."""
+    """The routes that start and stop runs."""
 
     async def start(request: Request) -> Response:
         name = request.path_params["name"]

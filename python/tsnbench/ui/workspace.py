@@ -120,7 +120,7 @@ class Workspace:
 
 
 def _changed(path: Path) -> int:
-    """When a file was written; 0 if it has gone meanwhile."""
+    """The time at which a file was written; 0 if it does not exist any more."""
     try:
         return path.stat().st_mtime_ns
     except OSError:

@@ -1,4 +1,4 @@
-"""One XML document per bridge, and per end station that follows PTP or makes copies."""
+"""One XML document per bridge, and per end station that follows PTP or splits streams."""
 
 from __future__ import annotations
 

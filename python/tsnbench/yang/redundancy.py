@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def handles(network: Network, node: int) -> dict[int, int]:
-    """Streams that a node tells apart, and their handles: those with several paths, and those of filters."""
+    """Streams that a node identifies, and their handles: those with several paths, and those of filters."""
     wanted: set[int] = set()
     policing = network.policing(node)
     for one in policing.get("filters", []) if policing else []:
@@ -29,7 +29,7 @@ def handles(network: Network, node: int) -> dict[int, int]:
 
 
 def _splits(network: Network, node: int, stream: Stream) -> list[int]:
-    """Ports by which a node sends the first numbered copies."""
+    """Ports at which a node splits a stream into member streams."""
     copies = stream["redundancy"].get("copies")
     if not copies:
         return []
@@ -43,7 +43,7 @@ def _splits(network: Network, node: int, stream: Stream) -> list[int]:
 
 
 def _joins(network: Network, node: int, stream: Stream) -> list[int]:
-    """Ports by which a node gets copies that it makes one of."""
+    """Ports by which a node gets the member streams that it merges."""
     found = []
     for merge in stream["redundancy"].get("merges", []):
         for place in merge["from"]:

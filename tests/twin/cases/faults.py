@@ -30,7 +30,7 @@ CUT = Case(
     (
         Quantity("frames lost", "frames", lambda plan: float(len(_cut(plan))), lost("beat"), simulator=0.0),
         Quantity(
-            "first and last of them",
+            "first and last lost frame",
             "",
             lambda plan: f"{_cut(plan)[0]} {_cut(plan)[-1]}",
             lambda run: f"{_missing(run)[0]} {_missing(run)[-1]}",
@@ -148,9 +148,13 @@ LEGS = Case(
         ),
         _lost("lost on the first leg", 0.1, _on_leg("lan-a")),
         _lost("lost on the second leg", 0.1, _on_leg("lan-b")),
-        _lost("lost on both, and so for the listener", 0.01, lost("beat")),
+        _lost("lost on both legs, so the listener has none", 0.01, lost("beat")),
         Quantity(
-            "received on a leg and not by the listener", "frames", lambda plan: 0.0, _kept_back, simulator=0.0
+            "received on a leg, but not by the listener",
+            "frames",
+            lambda plan: 0.0,
+            _kept_back,
+            simulator=0.0,
         ),
         Quantity("received twice by the listener", "frames", lambda plan: 0.0, _twice, simulator=0.0),
     ),

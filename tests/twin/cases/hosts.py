@@ -102,13 +102,19 @@ LATE = Case(
             simulator=0.0,
         ),
         Quantity(
-            "of these, reported to the talker",
+            "dropped frames that are reported to the talker",
             "frames",
             lambda plan: float(len(releases_us(plan, "late"))),
             _told,
             simulator=0.0,
         ),
-        Quantity("of these, received", "frames", lambda plan: 0.0, arrived("late"), simulator=0.0),
+        Quantity(
+            "frames of talkers that woke at their time, received",
+            "frames",
+            lambda plan: 0.0,
+            arrived("late"),
+            simulator=0.0,
+        ),
     ),
     "etf compares a frame's time with the clock when the frame arrives: no margin helps a talker that is "
     "woken too late. The socket's error queue has a message for each dropped frame "
@@ -147,7 +153,7 @@ ASSISTED = Case(
             why=DEVICE,
         ),
         Quantity(
-            "the frame after it",
+            "first bit of the next frame after the gate opened",
             "us",
             _behind,
             _second,

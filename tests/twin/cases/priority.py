@@ -29,7 +29,7 @@ STRICT = Case(
             delay("loop", "median"),
             below=3.0,
             above=6.0,
-            why="its own hops; and the hop of the previous frame, which is earlier or later by it",
+            why="its own hops, and the hop of the frame before it, which may be early or late",
         ),
         Quantity(
             "urgent frame: 95th percentile",
@@ -38,7 +38,7 @@ STRICT = Case(
             delay("loop", "p95"),
             below=3.0,
             above=6.0,
-            why="its own hops; and the hop of the previous frame, which is earlier or later by it",
+            why="its own hops, and the hop of the frame before it, which may be early or late",
         ),
     ),
     "A frame on the wire is not interrupted. No other frame of a lower class is sent before the urgent "

@@ -48,7 +48,7 @@ SPACING = Case(
             _mean,
             below=1.2,
             above=1.2,
-            why="1 %, as above",
+            why="1 %, as for the median",
         ),
     ),
     "cbs computes the time of a frame from the rate that the interface reports. The guest's device "

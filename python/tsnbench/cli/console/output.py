@@ -101,19 +101,19 @@ def fail(code: Exit, text: str) -> NoReturn:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout."""
+    """Prints one JSON document on stdout."""
     print_json_text(json.dumps(value, ensure_ascii=False))
 
 
 def print_json_text(text: str) -> None:
-    """One JSON document on stdout, which is text already."""
+    """Prints a JSON document, given as text, on stdout."""
     from tsnbench.plan.indented import indented
 
     sys.stdout.write(indented(json_text(text)) + "\n")
 
 
 def print_csv(text: str) -> None:
-    """CSV on stdout, and nothing else."""
+    """Prints CSV on stdout."""
     sys.stdout.write(text)
 
 

@@ -83,7 +83,7 @@ def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
 
 
 def _table(*columns: str, right: str = "") -> Table:
-    """Left-aligned columns but those named in ``right``, which keep to one line."""
+    """A table with left-aligned columns; columns in ``right`` are right-aligned and are not wrapped."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

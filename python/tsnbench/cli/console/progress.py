@@ -22,7 +22,7 @@ HOW = "Progress on stderr: bar (on a terminal) or json (a line for each step)."
 
 @dataclass(frozen=True)
 class Shown:
-    """Shows how far one run is."""
+    """The progress of one run."""
 
     simulated: Callable[[int, int], None]
     """Called with (simulated ns, frame-hops so far)."""
@@ -127,7 +127,7 @@ def busy(what: str, how: str = "bar") -> Iterator[None]:
 
 
 def line(content: dict[str, str | int]) -> None:
-    """One line of JSON on stderr, at once."""
+    """Writes one line of JSON to stderr at once."""
     sys.stderr.write(json.dumps(content) + "\n")
     sys.stderr.flush()
 

@@ -192,7 +192,7 @@ def _given(what: list[Path], tx: list[Path], rx: list[Path]) -> tuple[Path | Non
 
 
 def _no_report(what: Path | None) -> NoReturn:
-    """Where the report of something else than two captures is, if it has one."""
+    """Ends with a message: only captures of both ends have a report here. Names the report of others."""
     text = "--report: expected captures of both ends"
     if what is not None:
         command = "report" if what.is_dir() else "inspect"

@@ -25,7 +25,7 @@ PATIENCE_S = 10
 
 
 def crew(store: Store, repetitions: Repetitions, workers: int, progress: str, quiet: bool) -> None:
-    """Starts workers, shows what is done, and waits until all runs are made.
+    """Starts workers, shows the progress, and waits until all runs are made.
 
     Raises:
         BackendError: a worker failed.
@@ -60,7 +60,7 @@ def crew(store: Store, repetitions: Repetitions, workers: int, progress: str, qu
 def _look(
     store: Store, repetitions: Repetitions, before: int, left: list[Request], show: Any
 ) -> tuple[int, list[Request]]:
-    """How many runs are done and which are left; a stopping rule may add some whenever one is done."""
+    """The number of finished runs, and the remaining runs; a stopping rule may add some after each one."""
     there = {entry.name for entry in os.scandir(store.folder / "runs")}
     done = [run for run in left if f"{run.id}.json" in there]
     if not done:
@@ -87,7 +87,7 @@ def _end(crew: Sequence[subprocess.Popen[bytes]]) -> None:
 
 @contextmanager
 def _shown(progress: str, quiet: bool) -> Iterator[Any]:
-    """What is called with each run that is done, how many are, and of how many."""
+    """Shows progress by a function of the finished run, the number of finished runs, and their total."""
 
     if progress == "json":
         yield lambda run, done, total: line({"done": done, "of": total, "run": run.id})

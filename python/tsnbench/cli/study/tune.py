@@ -84,7 +84,7 @@ def tune(
 
 
 def _fitting(scenarios: Sequence[Scenario], stream: str, judge: Judge, most: int, as_json: bool) -> None:
-    """How many flows of a stream fit, in each run of a sweep."""
+    """Prints how many flows of a stream fit, for each run of a sweep."""
     from tsnbench.tuning.question import fitting
 
     found = [fitting(scenario, stream, judge, most) for scenario in scenarios]
@@ -142,6 +142,6 @@ def _print(answer: Answer, parameter: str, which: str) -> None:
 
 
 def _neighbours(answer: Answer) -> list[Evaluation]:
-    """The evaluations before, of and after the answer."""
+    """The evaluation of the answer, and those of the values before and after it."""
     place = [one.value for one in answer.evaluations].index(answer.value or "")
     return answer.evaluations[max(0, place - 1) : place + 2]

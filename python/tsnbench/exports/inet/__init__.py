@@ -1,4 +1,4 @@
-"""The network for OMNeT++ and INET: nodes, streams, gates, shapers, meters, copies, links that break.
+"""The network for OMNeT++ and INET: nodes, streams, gates, shapers, meters, member streams, links that break.
 
 Names of modules and parameters are those of INET 4.5.4, where each of them was tried (decision 0019). All
 nodes share one time.

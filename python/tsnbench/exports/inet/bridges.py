@@ -1,4 +1,4 @@
-"""Switches: address tables, processing, cut-through, copies."""
+"""Switches: address tables, processing, cut-through, member streams."""
 
 from __future__ import annotations
 

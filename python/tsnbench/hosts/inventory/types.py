@@ -10,7 +10,7 @@ from tsnbench.scenario.text.origin import Origin
 
 
 class Clock(StrEnum):
-    """How a host's clocks take part in synchronisation."""
+    """The kind of a host's clocks: how they are synchronised, if they are."""
 
     HARDWARE = "hardware"
     """Its interfaces have PTP hardware clocks."""

@@ -1,4 +1,4 @@
-"""A Plan and a lab together: what each node needs of its machine, and what each machine has."""
+"""A Plan and a lab together: the requirements of each node, and the ports and wires of each machine."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class _Named:
 
 
 def needs(sides: Sides, node: int) -> str:
-    """What a node needs of its machine."""
+    """The requirements of a node on its machine."""
     kind = "a host" if node in sides.ends else "a host or device"
     return f"{kind} with {count(sides.linked(node), 'wire')}"
 

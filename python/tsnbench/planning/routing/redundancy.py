@@ -193,7 +193,7 @@ def _shared(draft: Draft, paths: Sequence[Sequence[int]], at: str | None) -> tup
 
 
 def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover) -> list[Spans]:
-    """When each of two paths forwards, by the faults that cut their links.
+    """The times at which each of two paths forwards, from the faults that cut their links.
 
     A failed link is detected at once; the standby path forwards after ``after``. When the link returns, the
     standby path stops at once, and the first path forwards after ``back``. Frames in between are lost.

@@ -139,7 +139,7 @@ def _path(draft: Draft, flow: Flow, passed: list[tuple[int, int]], octets: int) 
 
 
 def _needed(draft: Draft, before: Port, after: Port, octets: int, pcp: int) -> int:
-    """How much of a frame must have arrived when it goes to its queue, as
+    """The octets of a frame that must have arrived when it goes to its queue, as in
     :func:`tsnbench.plan.delay.cut_octets`."""
     threshold = draft.nodes[after.node].cut_through_octets
     if threshold is None or after.rate_bps > before.rate_bps:
@@ -149,7 +149,7 @@ def _needed(draft: Draft, before: Port, after: Port, octets: int, pcp: int) -> i
 
 
 def _shifted(gates: Gates, traffic_class: int, path: Path, margin: int) -> list[Span] | None:
-    """When frames may leave here, so that they pass there at once; None: always."""
+    """The times at which frames may leave here so that they pass the other gate at once; None: always."""
     first_ps, last_ps = path
     spans: list[Span] = []
     windows = open_spans(gates.entries, traffic_class)

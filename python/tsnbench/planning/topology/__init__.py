@@ -1,1 +1,1 @@
-"""Nodes, ports, addresses, clocks, hosts, taps and faults: what the network is."""
+"""The parts of the network: nodes, ports, addresses, clocks, hosts, taps and faults."""

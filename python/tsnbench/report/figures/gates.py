@@ -59,7 +59,7 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
 
 
 def _told_of(others: Sequence[Folded]) -> str:
-    """What is said of gate lists that are not drawn."""
+    """The sentence about gate lists that are not drawn."""
     text = f"{count(len(others))} more gate lists are not drawn"
     if not any(one.tapped for one in others):
         return f"{text}."

@@ -160,7 +160,7 @@ def planned(document: PlanDocument) -> Planned | None:
 
 
 def _stages(document: PlanDocument, flow: Stream) -> tuple[Stage, ...]:
-    """Link by link from the talker; after a merge point, with the earliest copy."""
+    """Link by link from the talker; after a merge point, with the earliest member stream."""
     redundancy = flow.get("redundancy", {})
     tags = [R_TAG if copy else 0 for copy in redundancy.get("copies", [0] * len(flow["route"]))]
     meeting = {merge["from"][0]: merge["from"] for merge in redundancy.get("merges", ())}

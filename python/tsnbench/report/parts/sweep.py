@@ -92,8 +92,8 @@ class Sweep:
 
     @cached_property
     def streams(self) -> tuple[Along, ...]:
-        """Every stream of any run. A stream with a single listener in each run counts as one stream, whoever
-        the listener is."""
+        """Every stream of any run. A stream with a single listener in each run counts as one stream, even
+        if the listeners differ."""
         single = {
             group.stream
             for run in self.runs

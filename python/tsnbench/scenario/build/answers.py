@@ -1,4 +1,4 @@
-"""Streams that answer others: what they take from their request."""
+"""Streams that answer others: the values that they take from their request."""
 
 from __future__ import annotations
 

@@ -48,14 +48,14 @@ def faults(
 
 
 class Span(TypedDict):
-    """When a fault is there."""
+    """The time span of a fault."""
 
     at: Duration
     duration: Duration | None
 
 
 class Where(Span):
-    """When and at which ports a fault is there."""
+    """The time span and the ports of a fault."""
 
     port: str
 

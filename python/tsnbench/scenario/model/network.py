@@ -60,7 +60,7 @@ class Node(Part):
 
 
 class Link(Part):
-    """A full-duplex link. ``rate`` and ``cable`` count both ways unless ``back_…`` says otherwise for b -> a.
+    """A full-duplex link. ``rate`` and ``cable`` are for both directions; ``back_…``, if given, for b -> a.
 
     Cables are in mm; :func:`tsnbench.scenario.units.propagation_ps` says how long a signal takes.
     """

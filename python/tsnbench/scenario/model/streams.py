@@ -133,12 +133,12 @@ class Trdp(Part):
 
     @property
     def header_octets(self) -> int:
-        """Of the telegram's header."""
+        """The octets of the telegram's header."""
         return self.header if self.pattern == "tsn" else 40
 
     @property
     def payload_octets(self) -> int:
-        """Of the UDP payload: the header, and the data set padded to a multiple of four octets."""
+        """The octets of the UDP payload: the header, and the data set padded to a multiple of four octets."""
         return self.header_octets + -(-self.data_set // 4) * 4
 
     @property

@@ -30,7 +30,7 @@ OPEN, CLOSE = "\ue000", "\ue001"
 
 
 class Place(NamedTuple):
-    """Where a value stands; both count from 1."""
+    """The place of a value: line and column, which count from 1."""
 
     line: int
     column: int

@@ -228,14 +228,14 @@ def _texts(row: Iterable[object]) -> list[str]:
 
 
 def _filled(value: Value, inner: list[tuple[Scalar, Value]] | None) -> Value:
-    """The mapping that columns with a dot make, with what they hold."""
+    """The mapping of columns with a dot, with their content."""
     if inner is None or not isinstance(value, Mapping) or value.weight:
         return value
     return Mapping(value.place, tuple(inner), 1 + 2 * len(inner))
 
 
 def _moved(value: Value, place: Place) -> Value:
-    """The same value at another place."""
+    """The value with another place."""
     if isinstance(value, Mapping):
         entries = tuple(
             (Scalar(place, key.text, key.plain), _moved(one, place)) for key, one in value.entries

@@ -21,7 +21,7 @@ Step = str | int
 
 
 class PathError(ValueError):
-    """A path that leads nowhere: what was expected, what was found, and a hint."""
+    """A path that the scenario does not have: the expected and the found key, and a hint."""
 
     def __init__(self, expected: str, found: str, hint: str = "") -> None:
         super().__init__(f"expected {expected}, found {found}")
