@@ -43,6 +43,7 @@ PLANNING_TESTS = [
     "tests/planning/test_refusals.py",
     "tests/planning/test_places.py",
     "tests/planning/test_release_delay.py",
+    "tests/planning/test_selectors.py",
     "tests/planning/topology/test_addressing.py",
     "tests/planning/topology/test_bridging.py",
     "tests/planning/topology/test_clocks.py",

@@ -16,8 +16,10 @@ from tsnbench.planning.streams import replay
 from tsnbench.scenario import load_variants, read_scenario
 from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.gates import Follow
 from tsnbench.scenario.model.network import Link, Queues
+from tsnbench.scenario.model.ptp import Gptp, Ieee1588
 from tsnbench.scenario.model.shapers import Cqf, Shaper
 from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
 
@@ -101,6 +103,13 @@ def cyclic(*, keep: bool, classes: tuple[int, ...] = (7, 6)) -> Scenario:
 
 def links(*more: Link) -> Scenario:
     return network(links=(*base().network.links, *more))
+
+
+def ptp(links: tuple[str, ...], ieee_1588: Ieee1588 | None) -> Scenario:
+    """The scenario with clocks that follow a over these links."""
+    return base().model_copy(
+        update={"clocks": Clocks(gptp=Gptp(grandmaster="a", links=links, ieee_1588=ieee_1588))}
+    )
 
 
 def with_rate(rate: int) -> Scenario:
@@ -193,6 +202,15 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
     "a selector of an unknown node": (
         lambda: shapers(**{"x -> *": Shaper()}),
         "shapers.x -> *: expected the name of a port, found no node 'x'",
+    ),
+    "an unknown link of gPTP": (
+        lambda: ptp(("a -> sw", "a -> b"), None),
+        "clocks.gptp.links[1]: expected the name of a port, found no link for 'a -> b'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "an unknown link of PTP": (
+        lambda: ptp(("x -> *",), Ieee1588()),
+        "clocks.ptp.links[0]: expected the name of a port, found no node 'x'",
     ),
     "a link of an unknown node": (
         lambda: links(Link(a="a", b="x", rate=10**9)),

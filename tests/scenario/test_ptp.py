@@ -47,6 +47,14 @@ def test_an_election_has_all_links_and_names_who_will_win() -> None:
     assert "ieee_1588" not in gptp
 
 
+def test_a_transparent_clock_is_not_elected() -> None:
+    """b has the least priority1, but only corrects the messages of others: c is next."""
+    made = clocks("{ptp: {bmca: {b: {priority1: 1}, c: {priority1: 2}}, transparent: [b]}}")
+    assert made["gptp"]["grandmaster"] == NODES.index("c")
+    made = clocks("{ptp: {bmca: {b: {priority1: 1}, c: {priority1: 2}}}}")
+    assert made["gptp"]["grandmaster"] == NODES.index("b")
+
+
 def test_ptp_has_its_own_defaults() -> None:
     gptp = clocks("{ptp: {grandmaster: a, transparent: [c], one-step: true}}")["gptp"]
     assert gptp["ieee_1588"] == {"delay": "end-to-end", "transparent": [NODES.index("c")]}

@@ -59,6 +59,47 @@ def test_what_is_not_said_is_the_streams_own_but_the_address() -> None:
     assert macs == ["02:cb:00:00:00:01", "02:cb:00:00:00:02"]
 
 
+CROSSING = """
+name: crossing
+duration: 10 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [b1, b2, b3, b4, c1, c2, c3]
+  stations: [x, l, y]
+  hosts: [t]
+  links: [t -- b1, b1 -- b2, b2 -- b3, b1 -- b4, b4 -- b3, l -- b3, t -- c1, x -- c1, c1 -- b1, b1 -- c3,
+    c1 -- c2, c2 -- c3, c3 -- y]
+streams:
+  s: {from: t, to: l, pcp: 5, period: 100 us, frame: 64 B, frer: {paths: [[b1, b2, b3], [b1, b4, b3]]}}
+"""
+OTHER = """\
+  o: {from: %s, to: y, pcp: 5, vlan: 200, period: 100 us, frame: 64 B, frer:
+    {paths: [[c1, b1, c3], [c1, c2, c3]], identification: {active: {%s}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("talker", "active", "chosen"),
+    [
+        # Copies of o keep VLAN 200: destination and VLAN tell it from s.
+        ("x", "destination: 02:00:00:09:00:01", "null"),
+        ("x", "vlan: 100", "null"),
+        # At b1 the copies of o have the destination and VLAN of s: only their source is another one.
+        ("x", "destination: 02:00:00:09:00:01, vlan: 100", "source-mac"),
+        # From the same talker also their source is that of s: addresses of IP and ports are left.
+        ("t", "destination: 02:00:00:09:00:01, vlan: 100", "ip"),
+    ],
+)
+def test_copies_are_told_from_what_other_streams_copies_show(talker: str, active: str, chosen: str) -> None:
+    """s parts at b1, where copies of o pass. o itself parts and meets at c1 and c3, where s never is.
+
+    l is the ninth node: seven bridges and x come before it, so its only port has 02:00:00:09:00:01.
+    """
+    made = plan(read_scenario(CROSSING + OTHER % (talker, active))[0])
+    assert made.document["streams"][0]["destination_mac"] == "02:00:00:09:00:01"
+    assert recovery(made)["identification"] == chosen
+
+
 def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> None:
     made = planned("{active: {pcp: 3}}", "shapers: {all: {cbs: [A]}}\n")
     ports = {port["name"]: port for port in made.document["ports"]}
