@@ -292,3 +292,16 @@ def test_problems_of_the_planner_and_of_the_reader_are_alike_for_programs() -> N
         1,
         "",
     )
+
+
+def test_the_words_of_a_problem() -> None:
+    """The place stands first and the hint last, where there are any."""
+    bare = PlanningProblem("streams.s", "one", "none")
+    assert str(bare) == "streams.s: expected one, found none"
+    whole = dataclasses.replace(bare, hint="add one", where="C:/a b.yaml:8:3")
+    assert str(whole) == "C:/a b.yaml:8:3: streams.s: expected one, found none\n  hint: add one"
+    assert whole.as_dict() == {
+        "file": "C:/a b.yaml", "line": 8, "column": 3,
+        "path": "streams.s", "expected": "one", "found": "none", "hint": "add one",
+    }  # fmt: skip
+    assert str(PlanningErrors([bare, whole])) == f"{bare}\n{whole}"

@@ -68,34 +68,39 @@ network:
   stations: [x, l, y]
   hosts: [t]
   links: [t -- b1, b1 -- b2, b2 -- b3, b1 -- b4, b4 -- b3, l -- b3, t -- c1, x -- c1, c1 -- b1, b1 -- c3,
-    c1 -- c2, c2 -- c3, c3 -- y]
+    c1 -- b2, b2 -- c3, c1 -- c2, c2 -- c3, c3 -- y]
 streams:
   s: {from: t, to: l, pcp: 5, period: 100 us, frame: 64 B, frer: {paths: [[b1, b2, b3], [b1, b4, b3]]}}
 """
 OTHER = """\
   o: {from: %s, to: y, pcp: 5, vlan: 200, period: 100 us, frame: 64 B, frer:
-    {paths: [[c1, b1, c3], [c1, c2, c3]], identification: {active: {%s}}}}
+    {paths: [[c1, %s, c3], [c1, c2, c3]], identification: {active: {%s}}}}
 """
+SAME = "destination: 02:00:00:09:00:01, vlan: 100"
 
 
 @pytest.mark.parametrize(
-    ("talker", "active", "chosen"),
+    ("talker", "over", "active", "chosen"),
     [
-        # Copies of o keep VLAN 200: destination and VLAN tell it from s.
-        ("x", "destination: 02:00:00:09:00:01", "null"),
-        ("x", "vlan: 100", "null"),
+        # Copies of o keep VLAN 200, or have a destination of their own: these tell them from s.
+        ("x", "b1", "destination: 02:00:00:09:00:01", "null"),
+        ("x", "b1", "vlan: 100", "null"),
         # At b1 the copies of o have the destination and VLAN of s: only their source is another one.
-        ("x", "destination: 02:00:00:09:00:01, vlan: 100", "source-mac"),
+        ("x", "b1", SAME, "source-mac"),
         # From the same talker also their source is that of s: addresses of IP and ports are left.
-        ("t", "destination: 02:00:00:09:00:01, vlan: 100", "ip"),
+        ("t", "b1", SAME, "ip"),
+        # b2 only forwards copies of s, and t their stream: no one has to tell them apart there.
+        ("t", "b2", SAME, "null"),
     ],
 )
-def test_copies_are_told_from_what_other_streams_copies_show(talker: str, active: str, chosen: str) -> None:
+def test_copies_are_told_from_what_other_streams_copies_show(
+    talker: str, over: str, active: str, chosen: str
+) -> None:
     """s parts at b1, where copies of o pass. o itself parts and meets at c1 and c3, where s never is.
 
     l is the ninth node: seven bridges and x come before it, so its only port has 02:00:00:09:00:01.
     """
-    made = plan(read_scenario(CROSSING + OTHER % (talker, active))[0])
+    made = plan(read_scenario(CROSSING + OTHER % (talker, over, active))[0])
     assert made.document["streams"][0]["destination_mac"] == "02:00:00:09:00:01"
     assert recovery(made)["identification"] == chosen
 

@@ -81,11 +81,10 @@ def _passed(draft: Draft, flow: Flow) -> set[int]:
 
 def _acting(draft: Draft, flow: Flow) -> set[int]:
     """The nodes where a stream splits or member streams merge."""
-    copies = flow.redundancy.get("copies", ())
+    copies, merges = flow.redundancy["copies"], flow.redundancy["merges"]
     made = {
         draft.ports[hop.port].node
-        for hop, copy in zip(flow.route, copies, strict=False)
+        for hop, copy in zip(flow.route, copies, strict=True)
         if copy and (hop.parent is None or not copies[hop.parent])
     }
-    meets = flow.redundancy.get("merges", ())
-    return made | {draft.ports[flow.route[merge["from"][0]].port].to for merge in meets}
+    return made | {draft.ports[flow.route[merge["from"][0]].port].to for merge in merges}
