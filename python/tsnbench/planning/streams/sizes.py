@@ -36,10 +36,17 @@ def size_flows(draft: Draft) -> None:
 
 
 def _check(draft: Draft, flow: Flow) -> None:
-    found = sizes(flow.size)
-    if flow.number == 0 and not SMALLEST_FRAME <= found.smallest <= found.largest <= LARGEST_FRAME:
+    path, size = f"streams.{flow.group}.size", flow.size
+    if size["kind"] == "units":
+        # Shorter frames are padded to the smallest one; a full frame is as long as the scenario says.
+        path = f"streams.{flow.group}.units.most-per-frame"
+        smallest = largest = size["most_per_frame"] + size["overhead"]
+    else:
+        found = sizes(size)
+        smallest, largest = found.smallest, found.largest
+    if not SMALLEST_FRAME <= smallest <= largest <= LARGEST_FRAME:
         draft.problem(
-            f"streams.{flow.group}.size",
+            path,
             f"frames of {SMALLEST_FRAME} to {LARGEST_FRAME} octets from destination address to FCS",
-            str(found.smallest if found.smallest < SMALLEST_FRAME else found.largest),
+            str(smallest if smallest < SMALLEST_FRAME else largest),
         )
