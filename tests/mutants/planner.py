@@ -54,6 +54,7 @@ PLANNING_TESTS = [
     "tests/planning/topology/test_host_delays.py",
     "tests/planning/topology/test_hosts.py",
     "tests/planning/topology/test_learning.py",
+    "tests/planning/topology/test_ports.py",
     "tests/planning/topology/test_software.py",
     "tests/planning/topology/test_taps.py",
     "tests/planning/windows/test_by_hand.py",

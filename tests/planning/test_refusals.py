@@ -21,6 +21,7 @@ from tsnbench.scenario.model.gates import Follow
 from tsnbench.scenario.model.network import Link, Queues
 from tsnbench.scenario.model.ptp import Gptp, Ieee1588
 from tsnbench.scenario.model.shapers import Cqf, Shaper
+from tsnbench.scenario.model.taps import Taps
 from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
 
 TEXT = """\
@@ -211,6 +212,11 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
     "an unknown link of PTP": (
         lambda: ptp(("x -> *",), Ieee1588()),
         "clocks.ptp.links[0]: expected the name of a port, found no node 'x'",
+    ),
+    "an unknown tap": (
+        lambda: base().model_copy(update={"taps": Taps(ports=("a -> sw", "b -> a"))}),
+        "taps.ports[1]: expected the name of a port, found no link for 'b -> a'\n"
+        "  hint: its ports are b -> tw",
     ),
     "a link of an unknown node": (
         lambda: links(Link(a="a", b="x", rate=10**9)),

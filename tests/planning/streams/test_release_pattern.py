@@ -116,9 +116,7 @@ def test_the_smallest_numbers_that_talkers_keep(pattern: Any, found: dict[str, A
 
 def test_streams_end_with_the_run_or_before() -> None:
     """The run lasts 10 ms; each stream has its own begin and end."""
-    made = planned(
-        plain=stream(), later=stream(start=3_000, stop=20_000_000), short=stream(stop=9_999_999)
-    )
+    made = planned(plain=stream(), later=stream(start=3_000, stop=20_000_000), short=stream(stop=9_999_999))
     assert [(one["start_ns"], one["stop_ns"]) for one in made] == [
         (0, 10_000_000), (3_000, 10_000_000), (0, 9_999_999),
     ]  # fmt: skip

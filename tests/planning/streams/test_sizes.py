@@ -40,7 +40,8 @@ def test_data_units_are_sorted_and_have_the_overhead_of_their_stream() -> None:
 def test_full_frames_may_be_as_small_and_as_large_as_any() -> None:
     """14 and 65485 octets, and the 50 octets of the headers."""
     small, large = (model.UnitSizes(octets=(100,), most_per_frame=most) for most in (14, 65_485))
-    assert [one["most_per_frame"] for one in planned(small=stream(small), large=stream(large))] == [14, 65_485]
+    made = planned(small=stream(small), large=stream(large))
+    assert [one["most_per_frame"] for one in made] == [14, 65_485]
 
 
 def test_a_frame_has_64_to_65535_octets() -> None:

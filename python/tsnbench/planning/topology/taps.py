@@ -48,7 +48,7 @@ def place_taps(draft: Draft) -> None:
         for number in sorted(last):
             _host_taps(draft, draft.ports[number], taps, _RECEIVING, wanted)
     for place, text in enumerate(taps.ports):
-        for port in select(draft, text, f"taps[{place}]"):
+        for port in select(draft, text, f"taps.ports[{place}]"):
             wanted[_tap(port, "tx", taps)] = None
             wanted[_tap(port, "rx", taps)] = None
             _host_taps(draft, port, taps, ("qdisc", "driver", "kernel-rx"), wanted)
