@@ -61,8 +61,8 @@ def test_settings_of_several_selectors_add_up() -> None:
         "a -> b": model.Shaper(real_rate=5 * 10**8, queues=model.Queues(limit_octets=None)),
         "* -> c": model.Shaper(planned_rate=10**8, queues=None),
     }
-    own = {"limit_frames": 100, "max_sdu": ((3, 200),)}
-    net = network("a:host b:host c:host", links("a-b a-c"), queues=model.Queues(**own))
+    own = model.Queues(limit_frames=100, max_sdu=((3, 200),))
+    net = network("a:host b:host c:host", links("a-b a-c"), queues=own)
     made = Draft(scenario(net, {"s": periodic("a", "b")}, shapers=shapers))
     name_ports(made)
     shape_ports(made)
