@@ -54,8 +54,8 @@ def test_a_frame_has_64_to_65535_octets() -> None:
 def test_each_stream_with_a_size_that_cannot_be_is_named_once() -> None:
     """A frame that is too small or too large, and data units that are none: streams behind them count too.
 
-    13 octets in a full frame make 63 with the 50 octets of the headers, and 65486 make 65536, whatever the
-    data units are.
+    With the 50 octets of the headers, no octet in a full frame makes 50, 13 make 63, and 65486 make 65536,
+    whatever the data units are.
     """
     frames = "frames of 64 to 65535 octets from destination address to FCS"
     assert refused(
@@ -68,7 +68,7 @@ def test_each_stream_with_a_size_that_cannot_be_is_named_once() -> None:
         right=stream(model.FixedSize(octets=64)),
     ) == [
         ("streams.none.size", "at least one octet", "none"),
-        ("streams.nothing.size", "at least one octet", "none"),
+        ("streams.nothing.units.most-per-frame", frames, "50"),
         ("streams.small.size", frames, "63"),
         ("streams.large.size", frames, "65536"),
         ("streams.short.units.most-per-frame", frames, "63"),

@@ -22,6 +22,7 @@ def test_a_group_has_the_low_23_bits_of_its_address() -> None:
     assert group_mac("224.127.255.255") == "01:00:5e:7f:ff:ff"
     assert group_mac("224.128.0.1") == "01:00:5e:00:00:01"
     assert (multicast_mac(0), multicast_mac(255)) == ("01:00:5e:40:00:01", "01:00:5e:40:01:00")
+    assert multicast_mac(65_536) == "01:00:5e:41:00:01"
 
 
 def test_rewritten_addresses_are_local_and_those_of_groups_have_the_group_bit() -> None:

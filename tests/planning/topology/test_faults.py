@@ -93,6 +93,29 @@ def ran(made: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             "{duplicate: 2 %, on: b1 -> b2, at: 2 ms, for: 1 ms}",
             {"kind": "duplicate", "share_ppm": 20_000, "after_ns": 10_000},
         ),
+        (
+            "{loss: 2 %, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {"kind": "loss", "model": {"kind": "bernoulli", "loss_ppm": 20_000}},
+        ),
+        # One of 10^12 bits is a thousand of 10^15.
+        (
+            "{bit-errors: 1e-12, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {"kind": "loss", "model": {"kind": "bit-errors", "per_petabit": 1_000}},
+        ),
+        (
+            "{loss: {to-bad: 1 %, to-good: 20 %, in-good: 3 ppm, in-bad: 50 %}, on: b1 -> b2, "
+            "at: 2 ms, for: 1 ms}",
+            {
+                "kind": "loss",
+                "model": {
+                    "kind": "gilbert-elliott",
+                    "to_bad_ppm": 10_000,
+                    "to_good_ppm": 200_000,
+                    "loss_good_ppm": 3,
+                    "loss_bad_ppm": 500_000,
+                },
+            },
+        ),
         ("{schedule: open, on: b1 -> b2, at: 2 ms, for: 1 ms}", {"kind": "schedule"}),
         (
             "{schedule: {base-time: 5 us, entries: [{open: [5], for: 10 us}, {open: none, for: 30 us}]},"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tsnbench.planning import PlanningErrors, plan
-from tsnbench.scenario import read_scenario
+from tsnbench.scenario import model, read_scenario
 
 TEXT = """\
 name: software
@@ -23,6 +23,7 @@ shapers:
   a -> s: {gates: {GATES}, qdisc: {taprio: software}}
 """
 ENTRIES = "entries: [{open: [3], for: 100 us}, {open: [0], for: 900 us}]"
+HELD = "entries: [{open: [3], for: 100 us, mac: hold}, {open: [0], for: 900 us, mac: release}]"
 
 
 def planned(
@@ -55,6 +56,7 @@ def test_every_stage_of_software_has_its_own_latency() -> None:
         (f"{ENTRIES}, guard: none", "", "guard"),
         (f"{ENTRIES}, extension: 1 ns", "", "extension"),
         (f"{ENTRIES}, changes: [{{at: 5 ms, {ENTRIES}}}]", "", "changes"),
+        (f"{HELD}}}, preemption: {{express: [3]", "", "mac"),
         (
             ENTRIES,
             "faults: [{schedule: {shift: 10 us}, on: a -> s, at: 1 ms}]\n",
@@ -68,6 +70,34 @@ def test_a_kernel_keeps_one_plain_list(gates: str, more: str, name: str) -> None
         planned(gates=gates, more=more)
     (problem,) = raised.value.problems
     assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
+
+
+def test_gates_that_follow_others_are_a_plain_list_too() -> None:
+    """100 us of the bridge's gate, as seen from a: a kernel can keep such a list as well as a written one."""
+    made = planned(gates="follow: s -> b", more=f"  s -> b: {{gates: {{{ENTRIES}}}}}\n")
+    (port,) = (port for port in made["ports"] if port["name"] == "a -> s")
+    assert "gates" not in port
+    taprio = port["qdisc"]["taprio"]
+    assert (taprio["mode"], taprio["cycle_ns"]) == ("software", 1_000_000)
+    assert sum(entry["interval_ns"] for entry in taprio["entries"] if entry["open"] & 1 << 3) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("selector", "named"), [("*", False), ("* -> b", False), ("s->b", True), ("s -> *", True)]
+)
+def test_only_a_selector_of_the_node_itself_asks_for_software_there(selector: str, named: bool) -> None:
+    """s has none: a selector of all ports leaves its ports as they are, and one of s is a mistake."""
+    text = TEXT.replace("HOST", "low-latency").replace("OFFSET", "0 us").replace(", send: {SEND}", "")
+    (scenario,) = read_scenario(text.replace("{GATES}", f"{{{ENTRIES}}}"))
+    more = {selector: model.Shaper(qdisc=model.Qdisc(limit_frames=9)), "s -> a": model.Shaper()}
+    scenario = scenario.model_copy(update={"shapers": {**more, **scenario.shapers}})
+    if named:
+        with pytest.raises(PlanningErrors) as raised:
+            plan(scenario)
+        problem = raised.value.problems[0]
+        assert (problem.expected, problem.found) == ("a port of a host with software", "s")
+        return
+    assert [port["name"] for port in plan(scenario).document["ports"] if "qdisc" in port] == ["a -> s"]
 
 
 def test_a_fault_of_another_port_is_no_matter() -> None:

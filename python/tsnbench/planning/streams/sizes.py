@@ -22,7 +22,7 @@ def size_flows(draft: Draft) -> None:
             pass
         elif isinstance(size, model.FixedSize):
             flow.size = {"kind": "frame", "octets": size.octets}
-        elif size.octets and size.most_per_frame > 0:
+        elif size.octets:
             flow.size = {
                 "kind": "units",
                 "octets": sorted(size.octets),

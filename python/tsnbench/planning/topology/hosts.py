@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.topology.host_delays import planned_qdisc
 from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION
@@ -93,7 +93,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
             return
         if qdisc.taprio == "software" and any(child["kind"] != "pfifo" for child in children):
             draft.problem(f"{path}.taprio", "plain queues under taprio in software", "etf or cbs")
-        _refuse_more(draft, port, path)
+        _refuse_more(draft, port, port.gates, path)
         port.qdisc["taprio"] = {
             "mode": qdisc.taprio,
             "base_time_ns": port.gates.base_time_ns,
@@ -120,7 +120,7 @@ def _etf(etf: model.Etf) -> EtfChildQdisc:
     return made
 
 
-def _refuse_more(draft: Draft, port: Port, path: str) -> None:
+def _refuse_more(draft: Draft, port: Port, gates: Gates, path: str) -> None:
     """The kernel supports one list, from its base time on, and none of the functions that only hardware
     has."""
     written = port.shaper.gates
@@ -128,9 +128,9 @@ def _refuse_more(draft: Draft, port: Port, path: str) -> None:
     more = {
         "changes": bool(port.gate_changes),
         "before": port.gates_before is not None,
-        "extension": port.gates is not None and port.gates.extension_ns > 0,
+        "extension": gates.extension_ns > 0,
         "guard": not plain.guard,
-        "mac": port.gates is not None and any(port.gates.macs),
+        "mac": any(gates.macs),
         "a fault of its schedule": any(
             fault["kind"] == "schedule" and fault["port"] == port.number for fault in draft.faults
         ),
