@@ -82,6 +82,26 @@ def test_gates_that_follow_others_are_a_plain_list_too() -> None:
     assert sum(entry["interval_ns"] for entry in taprio["entries"] if entry["open"] & 1 << 3) == 100_000
 
 
+def test_every_setting_of_etf_is_in_the_plan_where_it_is_given() -> None:
+    """PCP 3 and 2 have the classes of their numbers; every other class has a plain queue."""
+    etf = "{3: {delta: 50 us, deadline: true}, 2: {delta: 20 us, offload: true}, "
+    etf += "6: {delta: 1 ns, skip-sock-check: true}}"
+    text = TEXT.replace("HOST", "low-latency").replace("OFFSET", "0 us").replace(", send: {SEND}", "")
+    text = text.replace("{GATES}, qdisc: {taprio: software}", "{GATES}, qdisc: {limit-frames: 9, etf: ETF}")
+    text = text.replace("gates: {GATES}, ", "").replace("ETF", etf)
+    made: Any = plan(read_scenario(text)[0]).document
+    (port,) = (port for port in made["ports"] if port["name"] == "a -> s")
+    plain = {"kind": "pfifo", "limit_frames": 9}
+    assert port["qdisc"]["children"] == [
+        plain, plain,
+        {"kind": "etf", "delta_ns": 20_000, "offload": True},
+        {"kind": "etf", "delta_ns": 50_000, "deadline": True},
+        plain, plain,
+        {"kind": "etf", "delta_ns": 1, "skip_sock_check": True},
+        plain,
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("selector", "named"), [("*", False), ("* -> b", False), ("s->b", True), ("s -> *", True)]
 )

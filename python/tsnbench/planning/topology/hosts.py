@@ -62,7 +62,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
     path = f"shapers.{port.name}.qdisc"
     qdisc = planned_qdisc(draft, port, qdisc)
     if draft.nodes[port.node].host is None:
-        if qdisc.model_fields_set and _named_alone(draft, port):
+        if _named_alone(draft, port):
             hint = "give it software: hosts: {default: low-latency}"
             draft.problem(path, "a port of a host with software", draft.nodes[port.node].name, hint)
         return
