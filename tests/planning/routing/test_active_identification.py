@@ -70,6 +70,7 @@ network:
   links: [t -- b1, b1 -- b2, b2 -- b3, b1 -- b4, b4 -- b3, l -- b3, t -- c1, x -- c1, c1 -- b1, b1 -- c3,
     c1 -- b2, b2 -- c3, c1 -- c2, c2 -- c3, c3 -- y]
 streams:
+  plain: {from: x, to: y, period: 1 ms, frame: 64 B}
   s: {from: t, to: l, pcp: 5, period: 100 us, frame: 64 B, frer: {paths: [[b1, b2, b3], [b1, b4, b3]]}}
 """
 OTHER = """\
@@ -101,8 +102,18 @@ def test_copies_are_told_from_what_other_streams_copies_show(
     l is the ninth node: seven bridges and x come before it, so its only port has 02:00:00:09:00:01.
     """
     made = plan(read_scenario(CROSSING + OTHER % (talker, over, active))[0])
-    assert made.document["streams"][0]["destination_mac"] == "02:00:00:09:00:01"
-    assert recovery(made)["identification"] == chosen
+    assert made.document["streams"][1]["destination_mac"] == "02:00:00:09:00:01"
+    assert recovery(made, 1)["identification"] == chosen
+
+
+def test_streams_that_nothing_tells_apart_are_refused_by_the_last_function() -> None:
+    """Both have the same talker, listener, VLAN and UDP port: neither address nor port differs."""
+    text = RING.replace("64 B, frer: {identification: %s}", "64 B, udp-port: 7000, frer: {}")
+    other = "  o: {from: t, to: l, pcp: 3, period: 1 ms, frame: 200 B, udp-port: PORT}\n"
+    made = plan(read_scenario(text + other.replace("PORT", "7001"))[0])
+    assert recovery(made)["identification"] == "ip"
+    with pytest.raises(PlanningErrors, match=r"found ip .* cannot tell s and o apart"):
+        plan(read_scenario(text + other.replace("PORT", "7000"))[0])
 
 
 def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> None:
