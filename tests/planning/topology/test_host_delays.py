@@ -109,6 +109,12 @@ def test_without_a_loss_that_is_allowed_the_slowest_timer_counts(pcp: int) -> No
             "taprio: txtime-assist, txtime-delay: plan, etf: {3: {delta: 12 us, skip-sock-check: true}}",
             13_000,
         ),
+        # Without etf there is no delta; a delay that is written stays.
+        ("taprio: txtime-assist, txtime-delay: plan", 1_000),
+        (
+            "taprio: txtime-assist, txtime-delay: 40 us, etf: {3: {delta: 12 us, skip-sock-check: true}}",
+            40_000,
+        ),
     ],
 )
 def test_the_delay_of_taprio_is_longer_than_delta(settings: str, ns: int) -> None:

@@ -124,12 +124,11 @@ def _refuse_more(draft: Draft, port: Port, gates: Gates, path: str) -> None:
     """The kernel supports one list, from its base time on, and none of the functions that only hardware
     has."""
     written = port.shaper.gates
-    plain = written if isinstance(written, model.Gates) else model.Gates(entries=())
     more = {
         "changes": bool(port.gate_changes),
         "before": port.gates_before is not None,
         "extension": gates.extension_ns > 0,
-        "guard": not plain.guard,
+        "guard": isinstance(written, model.Gates) and not written.guard,
         "mac": any(gates.macs),
         "a fault of its schedule": any(
             fault["kind"] == "schedule" and fault["port"] == port.number for fault in draft.faults
