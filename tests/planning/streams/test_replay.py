@@ -226,6 +226,16 @@ def test_a_pass_lasts_until_the_end_of_its_part_or_one_mean_gap_longer(
     assert (found["cycle_ns"], found["passes"]) == (cycle, passes)
 
 
+def test_streams_behind_a_replayed_one_are_planned_as_written(tmp_path: Path) -> None:
+    (tmp_path / "late.csv").write_text("time_us,frame\n10,100\n30,64\n", encoding="utf-8")
+    both = "replay: late.csv}\n  t: {from: b, to: a, period: 1 ms, frame: 200 B"
+    first, second = planned(tmp_path, both).document["streams"]
+    assert first["size"] == {"kind": "list", "octets": [100, 64]}
+    assert first["pattern"]["kind"] == "trace"
+    assert second["size"] == {"kind": "frame", "octets": 200}
+    assert second["pattern"]["kind"] == "periodic"
+
+
 @pytest.mark.parametrize(
     ("duration", "start", "settings", "cycle", "passes"),
     [
