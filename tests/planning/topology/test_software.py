@@ -134,6 +134,8 @@ def test_a_fault_of_another_port_is_no_matter() -> None:
         ("100 us", "100001 ns", 999_999),
         ("0 us", "250 us", 750_000),
         ("900 us", "250 us", 650_000),
+        # The first release is in the third period, and stays there.
+        ("2300 us", "100 us", 2_200_000),
     ],
 )
 def test_a_timer_is_set_before_the_instant_and_not_before_the_start(
@@ -157,3 +159,11 @@ def test_timer_and_window_fit_one_period(window: str, fits: bool) -> None:
         return
     with pytest.raises(PlanningErrors, match="at most 249999 ns, a period without the window, found 250 us"):
         planned(send=send)
+
+
+def test_a_window_that_is_longer_than_a_period_leaves_no_time_for_a_timer() -> None:
+    with pytest.raises(PlanningErrors) as raised:
+        planned(send="advance: 1 us, window: 1200 us")
+    (problem,) = raised.value.problems
+    assert problem.path == "streams.x.send.advance"
+    assert (problem.expected, problem.found) == ("at most 0 ns, a period without the window", "1 us")

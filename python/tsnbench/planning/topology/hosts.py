@@ -173,5 +173,5 @@ def _set_socket(draft: Draft, flow: Flow, send: model.Send) -> None:
             f"{path}.advance", f"at most {most}, a period without the window", DURATION.text(send.advance)
         )
     # alpha of Farzaneh: the first cycle whose timer is not before the start.
-    alpha = -((offset - send.advance) // period) if offset < send.advance else 0
+    alpha = max(0, -((offset - send.advance) // period))
     flow.pattern["offset_ns"] = offset + alpha * period - send.advance
