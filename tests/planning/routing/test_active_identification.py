@@ -53,6 +53,9 @@ def test_what_is_not_said_is_the_streams_own_but_the_address() -> None:
     made = planned("{active: {vlan: 200, pcp: 6, destination: 03:CB:00:00:00:99}}")
     expected = {"destination_mac": "03:cb:00:00:00:99", "vid": 200, "pcp": 6}
     assert recovery(made)["identification"] == {"active": expected}
+    # For two listeners it is the address of a group.
+    made = planned("{active: {}}", "", "to: l,", "to: [l, y],")
+    assert recovery(made)["identification"]["active"]["destination_mac"] == "03:cb:00:00:00:01"
     # Every flow has an address of its own.
     made = planned("{active: {vlan: 200}}", "", "period:", "count: 2, period:")
     macs = [recovery(made, number)["identification"]["active"]["destination_mac"] for number in (0, 1)]
