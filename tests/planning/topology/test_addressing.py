@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.networks import line, periodic
+from support.networks import line, links, network, periodic, scenario
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.routing.routes import route_flows
 from tsnbench.planning.topology.addressing import (
@@ -21,6 +21,7 @@ from tsnbench.planning.topology.addressing import (
 )
 from tsnbench.planning.topology.ports import name_ports
 from tsnbench.scenario import model
+from tsnbench.scenario.model.streams import Trdp
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,14 @@ def test_nodes_and_ports_have_addresses_of_their_places() -> None:
         "b1 -> listener": "02:00:00:02:00:02",
         "listener -> b1": "02:00:00:03:00:01",
     }
+    star = Draft(scenario(network("a:bridge b:host c:host d:host", links("a-b a-c a-d")), {}))
+    name_ports(star)
+    address_nodes(star)
+    assert [port.mac for port in star.ports if port.node == 0] == [
+        "02:00:00:01:00:01",
+        "02:00:00:01:00:02",
+        "02:00:00:01:00:03",
+    ]
     assert (node_ipv4(254), node_ipv4(255), node_ipv4(65_535)) == ("10.0.0.255", "10.0.1.0", "10.1.0.0")
     assert port_mac(0xFFFE, 0xFFFE) == "02:00:ff:ff:ff:ff"
     assert multicast_ipv4(255) == "239.192.1.0"
@@ -125,6 +134,7 @@ def test_destinations_of_flows() -> None:
         given=periodic("talker", "listener", address="10.9.8.7", udp_port=1),
         joined=periodic("talker", "listener", address="239.0.1.2"),
         other=periodic("talker", both, address="224.0.0.9"),
+        process=periodic("talker", "listener", trdp=Trdp(com_id=1, data_set=64)),
     )
     route_flows(made)
     address_flows(made)
@@ -134,4 +144,5 @@ def test_destinations_of_flows() -> None:
         ("10.9.8.7", "02:00:00:03:00:01", 1),
         ("239.0.1.2", "01:00:5e:00:01:02", 5_004),
         ("224.0.0.9", "01:00:5e:00:00:09", 5_005),
+        ("10.0.0.3", "02:00:00:03:00:01", 17_224),
     ]
