@@ -104,6 +104,27 @@ def test_faults_of_clocks_stand_among_the_others() -> None:
     ]
 
 
+def test_faults_of_clocks_end_with_a_run_that_is_shorter_than_its_scenario() -> None:
+    """20 ms, and 100 ms more in which frames may arrive: what begins at 120 ms is left out."""
+    faults = (
+        "[{clock-step: b, by: 1 us, at: 120 ms}, {frequency-jump: c, by: 1 ppm, at: 119999999 ns, for: 1 s}, "
+        "{grandmaster-lost: a, at: 1 s}, {grandmaster-lost: d, at: 3 ms}]"
+    )
+    text = SCENARIO.replace("10 ms", "2 s").format(clocks="{gptp: {grandmaster: a}}", faults=faults)
+    (scenario,) = read_scenario(text)
+    made = plan(scenario.model_copy(update={"duration": 20_000_000})).document["clocks"]
+    assert made["faults"] == [
+        {
+            "kind": "frequency-jump",
+            "node": 3,
+            "from_ns": 119_999_999,
+            "until_ns": 120_000_000,
+            "by_ppt": 1_000_000,
+        },
+        {"kind": "ptp-down", "node": 1, "from_ns": 3_000_000, "until_ns": 120_000_000},
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "faults", "problem"),
     [
