@@ -17,6 +17,7 @@ from tsnbench.scenario import load_variants, read_scenario
 from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.model.clocks import Clocks
+from tsnbench.scenario.model.faults import LinkDown, Loss, WrongSchedule
 from tsnbench.scenario.model.gates import Follow
 from tsnbench.scenario.model.network import Link, Queues
 from tsnbench.scenario.model.ptp import Gptp, Ieee1588
@@ -217,6 +218,19 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         lambda: base().model_copy(update={"taps": Taps(ports=("a -> sw", "b -> a"))}),
         "taps.ports[1]: expected the name of a port, found no link for 'b -> a'\n"
         "  hint: its ports are b -> tw",
+    ),
+    "a fault of an unknown link": (
+        lambda: base().model_copy(update={"faults": (LinkDown(port="a -> sw"), LinkDown(port="a -> b"))}),
+        "faults[1].down: expected the name of a port, found no link for 'a -> b'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a loss at an unknown node": (
+        lambda: base().model_copy(update={"faults": (Loss(port="x -> *", loss=1),)}),
+        "faults[0].on: expected the name of a port, found no node 'x'",
+    ),
+    "a wrong schedule at an unknown node": (
+        lambda: base().model_copy(update={"faults": (WrongSchedule(port="* -> x", shift=1),)}),
+        "faults[0].on: expected the name of a port, found no node 'x'",
     ),
     "a link of an unknown node": (
         lambda: links(Link(a="a", b="x", rate=10**9)),
