@@ -253,8 +253,8 @@ def test_a_shifted_schedule_needs_gates_at_each_port() -> None:
 def test_every_kind_of_fault_in_its_place() -> None:
     """Link n has the ports 2n and 2n + 1; b1, b2, t and l are the nodes 0 to 3. Schedules come last."""
     found = shorter(
-        "{down: b1 -> b2, at: 1 s}, {babble: s, every: 50 us, at: 1 ms, for: 2 ms}, "
-        "{schedule: open, on: b2 -> l, at: 2 ms, for: 1 ms}, {down: b2, at: 3 ms, for: 1 ms}, "
+        "{down: b1 -> b2, at: 1 s}, {schedule: open, on: b2 -> l, at: 2 ms, for: 1 ms}, "
+        "{down: b2, at: 3 ms, for: 1 ms}, {babble: s, every: 50 us, at: 1 ms, for: 2 ms}, "
         "{duplicate: 3 %, after: 4 us, on: all -> b1, at: 4 ms, for: 1 ms}, "
         "{delay: 7 us, on: b1 -> all, at: 5 ms, for: 1 ms}, {down: b1 -> b2, at: 6 ms, for: 1 ms}, "
         "{loss: 1 %, on: b1 -> all, at: 7 ms, for: 1 ms}, {loss: 5 ppm, on: l -> b2, at: 8 ms}",
@@ -268,8 +268,8 @@ def test_every_kind_of_fault_in_its_place() -> None:
     late = {"kind": "delay", "least_ns": 7_000, "most_ns": 7_000, "share_ppm": 10**6, "keeps_order": True}
     lost = {"kind": "loss", "model": {"kind": "bernoulli", "loss_ppm": 10_000}, **span(7, 8)}
     assert found == [
-        {"kind": "babble", "stream": 0, "every_ns": 50_000, **span(1, 3)},
         {"kind": "node-down", "node": 1, **span(3, 4)},
+        {"kind": "babble", "stream": 0, "every_ns": 50_000, **span(1, 3)},
         {**again, "port": 0}, {**again, "port": 3},
         {**late, "port": 1, **span(5, 6)}, {**late, "port": 2, **span(5, 6)},
         {"kind": "link-down", "port": 2, **span(6, 7)},
