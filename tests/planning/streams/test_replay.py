@@ -18,6 +18,7 @@ from tsnbench.plan.load import flow_rate
 from tsnbench.planning import plan
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors
+from tsnbench.planning.streams import replay
 from tsnbench.planning.streams.replay import replay_flows
 from tsnbench.planning.topology.addressing import name_flows
 from tsnbench.planning.topology.ports import name_ports
@@ -234,6 +235,28 @@ def test_streams_behind_a_replayed_one_are_planned_as_written(tmp_path: Path) ->
     assert first["pattern"]["kind"] == "trace"
     assert second["size"] == {"kind": "frame", "octets": 200}
     assert second["pattern"]["kind"] == "periodic"
+
+
+def test_replayed_flows_have_one_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two flows with two releases each are four, and three flows are two too many."""
+    monkeypatch.setattr(replay, "MOST_IN_ALL", 4)
+    (tmp_path / "two.csv").write_text("time_us,frame\n0,100\n10,100\n", encoding="utf-8")
+    text = "period: 1 ms, frame: 100 B}\n  r: {from: a, to: b, count: COUNT, replay: two.csv"
+    made = planned(tmp_path, text.replace("COUNT", "2")).document["streams"]
+    assert [one["pattern"]["kind"] for one in made] == ["periodic", "trace", "trace"]
+    with pytest.raises(PlanningErrors) as raised:
+        planned(tmp_path, text.replace("COUNT", "3"))
+    (problem,) = raised.value.problems
+    assert (problem.path, problem.expected) == (
+        "streams.r.replay",
+        "at most 4 releases in all replayed flows",
+    )
+
+
+def test_each_recording_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PlanningErrors) as raised:
+        planned(tmp_path, "replay: none.csv}\n  t: {from: a, to: b, replay: gone.csv")
+    assert [problem.path for problem in raised.value.problems] == ["streams.s.replay", "streams.t.replay"]
 
 
 @pytest.mark.parametrize(
