@@ -18,7 +18,7 @@ from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.faults import LinkDown, Loss, WrongSchedule
-from tsnbench.scenario.model.gates import Follow
+from tsnbench.scenario.model.gates import Follow, GateEntry, Gates
 from tsnbench.scenario.model.network import Link, Queues
 from tsnbench.scenario.model.ptp import Gptp, Ieee1588
 from tsnbench.scenario.model.shapers import Cqf, Shaper
@@ -231,6 +231,16 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
     "a wrong schedule at an unknown node": (
         lambda: base().model_copy(update={"faults": (WrongSchedule(port="* -> x", shift=1),)}),
         "faults[0].on: expected the name of a port, found no node 'x'",
+    ),
+    "a wrong schedule of no length": (
+        lambda: base().model_copy(
+            update={
+                "faults": (
+                    WrongSchedule(port="a -> sw", gates=Gates(entries=(GateEntry(open=(5,), duration=0),))),
+                )
+            }
+        ),
+        "faults[0].schedule.entries[0].for: expected more than 0, found 0",
     ),
     "a link of an unknown node": (
         lambda: links(Link(a="a", b="x", rate=10**9)),

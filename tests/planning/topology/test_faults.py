@@ -241,12 +241,14 @@ def test_a_wrong_schedule_stands_after_one_that_is_left_out() -> None:
 
 
 def test_a_shifted_schedule_needs_gates_at_each_port() -> None:
-    """The other ports of the selector have their faults, and each without gates is named."""
+    """Each port of the selector that has none is named, before and after the one that has."""
     gates = "shapers: {b1 -> b2: {gates: {entries: [{open: all, for: 1 ms}]}}}\n"
     with pytest.raises(PlanningErrors) as raised:
-        planned("{schedule: {shift: 1 us}, on: b1 -> all, at: 1 ms}", rest=gates)
-    assert [(one.path, one.found) for one in raised.value.problems] == [
-        ("faults[0].schedule", "b1 -> t without"),
+        planned("{schedule: {shift: 1 us}, on: all, at: 1 ms}", rest=gates)
+    hint = "write entries, or shift another port"
+    assert [(one.path, one.found, one.hint) for one in raised.value.problems] == [
+        ("faults[0].schedule", f"{name} without", hint)
+        for name in ("t -> b1", "b1 -> t", "b2 -> b1", "b2 -> l", "l -> b2")
     ]
 
 
