@@ -251,6 +251,7 @@ def test_replayed_flows_have_one_limit_together(tmp_path: Path, monkeypatch: pyt
         "streams.r.replay",
         "at most 4 releases in all replayed flows",
     )
+    assert problem.found == "more"
 
 
 def test_each_recording_that_is_missing_is_told(tmp_path: Path) -> None:
