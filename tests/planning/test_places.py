@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning.places import ScenarioPlaces
 from tsnbench.scenario import read_scenario
 
 TEXT = """\
@@ -37,3 +38,13 @@ def test_equal_scenarios_may_stand_in_different_files() -> None:
         "two.yaml:9:53",
     )
     assert one.where("streams.x.size") == "one.yaml:8:3"
+
+
+def test_what_is_no_part_of_the_scenario_has_no_place() -> None:
+    (scenario,) = read_scenario(TEXT, "over.yaml")
+    places = ScenarioPlaces(scenario)
+    assert places.where("") == ""
+    assert places.where("shapers.s -> b.cbs") == "over.yaml:10:12"
+    # A part that is not written has the place of the part around it, or the file.
+    assert places.where("shapers.s -> b.gates") == "over.yaml:10:3"
+    assert places.where("clocks") == "over.yaml"

@@ -16,9 +16,13 @@ from tsnbench.planning.streams import replay
 from tsnbench.scenario import load_variants, read_scenario
 from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
-from tsnbench.scenario.model.gates import Follow
+from tsnbench.scenario.model.clocks import Clocks
+from tsnbench.scenario.model.faults import LinkDown, Loss, WrongSchedule
+from tsnbench.scenario.model.gates import Follow, GateEntry, Gates
 from tsnbench.scenario.model.network import Link, Queues
+from tsnbench.scenario.model.ptp import Gptp, Ieee1588
 from tsnbench.scenario.model.shapers import Cqf, Shaper
+from tsnbench.scenario.model.taps import Taps
 from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
 
 TEXT = """\
@@ -101,6 +105,13 @@ def cyclic(*, keep: bool, classes: tuple[int, ...] = (7, 6)) -> Scenario:
 
 def links(*more: Link) -> Scenario:
     return network(links=(*base().network.links, *more))
+
+
+def ptp(links: tuple[str, ...], ieee_1588: Ieee1588 | None) -> Scenario:
+    """The scenario with clocks that follow a over these links."""
+    return base().model_copy(
+        update={"clocks": Clocks(gptp=Gptp(grandmaster="a", links=links, ieee_1588=ieee_1588))}
+    )
 
 
 def with_rate(rate: int) -> Scenario:
@@ -194,6 +205,43 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         lambda: shapers(**{"x -> *": Shaper()}),
         "shapers.x -> *: expected the name of a port, found no node 'x'",
     ),
+    "an unknown link of gPTP": (
+        lambda: ptp(("a -> sw", "a -> b"), None),
+        "clocks.gptp.links[1]: expected the name of a port, found no link for 'a -> b'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "an unknown link of PTP": (
+        lambda: ptp(("x -> *",), Ieee1588()),
+        "clocks.ptp.links[0]: expected the name of a port, found no node 'x'",
+    ),
+    "an unknown tap": (
+        lambda: base().model_copy(update={"taps": Taps(ports=("a -> sw", "b -> a"))}),
+        "taps.ports[1]: expected the name of a port, found no link for 'b -> a'\n"
+        "  hint: its ports are b -> tw",
+    ),
+    "a fault of an unknown link": (
+        lambda: base().model_copy(update={"faults": (LinkDown(port="a -> sw"), LinkDown(port="a -> b"))}),
+        "faults[1].down: expected the name of a port, found no link for 'a -> b'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a loss at an unknown node": (
+        lambda: base().model_copy(update={"faults": (Loss(port="x -> *", loss=1),)}),
+        "faults[0].on: expected the name of a port, found no node 'x'",
+    ),
+    "a wrong schedule at an unknown node": (
+        lambda: base().model_copy(update={"faults": (WrongSchedule(port="* -> x", shift=1),)}),
+        "faults[0].on: expected the name of a port, found no node 'x'",
+    ),
+    "a wrong schedule of no length": (
+        lambda: base().model_copy(
+            update={
+                "faults": (
+                    WrongSchedule(port="a -> sw", gates=Gates(entries=(GateEntry(open=(5,), duration=0),))),
+                )
+            }
+        ),
+        "faults[0].schedule.entries[0].for: expected more than 0, found 0",
+    ),
     "a link of an unknown node": (
         lambda: links(Link(a="a", b="x", rate=10**9)),
         "network.links[4]: expected two different nodes, found no node 'x'",
@@ -274,3 +322,16 @@ def test_problems_of_the_planner_and_of_the_reader_are_alike_for_programs() -> N
         1,
         "",
     )
+
+
+def test_the_words_of_a_problem() -> None:
+    """The place stands first and the hint last, where there are any."""
+    bare = PlanningProblem("streams.s", "one", "none")
+    assert str(bare) == "streams.s: expected one, found none"
+    whole = dataclasses.replace(bare, hint="add one", where="C:/a b.yaml:8:3")
+    assert str(whole) == "C:/a b.yaml:8:3: streams.s: expected one, found none\n  hint: add one"
+    assert whole.as_dict() == {
+        "file": "C:/a b.yaml", "line": 8, "column": 3,
+        "path": "streams.s", "expected": "one", "found": "none", "hint": "add one",
+    }  # fmt: skip
+    assert str(PlanningErrors([bare, whole])) == f"{bare}\n{whole}"

@@ -47,6 +47,14 @@ def test_an_election_has_all_links_and_names_the_winner() -> None:
     assert "ieee_1588" not in gptp
 
 
+def test_a_transparent_clock_is_not_elected() -> None:
+    """b has the least priority1, but only corrects the messages of others: c is next."""
+    made = clocks("{ptp: {bmca: {b: {priority1: 1}, c: {priority1: 2}}, transparent: [b]}}")
+    assert made["gptp"]["grandmaster"] == NODES.index("c")
+    made = clocks("{ptp: {bmca: {b: {priority1: 1}, c: {priority1: 2}}}}")
+    assert made["gptp"]["grandmaster"] == NODES.index("b")
+
+
 def test_ptp_has_its_own_defaults() -> None:
     gptp = clocks("{ptp: {grandmaster: a, transparent: [c], one-step: true}}")["gptp"]
     assert gptp["ieee_1588"] == {"delay": "end-to-end", "transparent": [NODES.index("c")]}
@@ -93,6 +101,27 @@ def test_faults_of_clocks_stand_among_the_others() -> None:
             "by_ppt": -5_000_000,
         },
         {"kind": "ptp-down", "node": 0, "from_ns": 3 * 10**6, "until_ns": 5 * 10**6},
+    ]
+
+
+def test_faults_of_clocks_end_with_a_run_that_is_shorter_than_its_scenario() -> None:
+    """20 ms, and 100 ms more in which frames may arrive: what begins at 120 ms is left out."""
+    faults = (
+        "[{clock-step: b, by: 1 us, at: 120 ms}, {frequency-jump: c, by: 1 ppm, at: 119999999 ns, for: 1 s}, "
+        "{grandmaster-lost: a, at: 1 s}, {grandmaster-lost: d, at: 3 ms}]"
+    )
+    text = SCENARIO.replace("10 ms", "2 s").format(clocks="{gptp: {grandmaster: a}}", faults=faults)
+    (scenario,) = read_scenario(text)
+    made = plan(scenario.model_copy(update={"duration": 20_000_000})).document["clocks"]
+    assert made["faults"] == [
+        {
+            "kind": "frequency-jump",
+            "node": 3,
+            "from_ns": 119_999_999,
+            "until_ns": 120_000_000,
+            "by_ppt": 1_000_000,
+        },
+        {"kind": "ptp-down", "node": 1, "from_ns": 3_000_000, "until_ns": 120_000_000},
     ]
 
 

@@ -65,13 +65,11 @@ def as_written(draft: Draft, path: str) -> str:
 
 def shaper_path(scenario: Scenario, port: str, rest: str) -> str:
     """``shapers.a -> all.gates`` for a port and ``gates``: with the selector that set it."""
-    own = parse(port)
-    setting = re.split(r"[.\[]", rest, maxsplit=1)[0].replace("-", "_")
+    own = _SELECTOR.fullmatch(port)
+    setting = re.split(r"[.\[]", rest)[0].replace("-", "_")
     for text, shaper in reversed(scenario.shapers.items()):
         selector = parse(text) if setting in shaper.model_fields_set else None
-        if own is None or selector is None or own.node is None or own.to is None:
-            continue
-        if selector.matches(own.node, own.to, own.copy or 1):
+        if own and selector and selector.matches(own["node"], own["to"], int(own["copy"] or 1)):
             written = text.replace("*", "all").replace(" #", "#")
             return f"shapers.{written}.{rest}"
     return f"shapers.{port}.{rest}"

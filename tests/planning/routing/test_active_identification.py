@@ -53,10 +53,70 @@ def test_what_is_not_said_is_the_streams_own_but_the_address() -> None:
     made = planned("{active: {vlan: 200, pcp: 6, destination: 03:CB:00:00:00:99}}")
     expected = {"destination_mac": "03:cb:00:00:00:99", "vid": 200, "pcp": 6}
     assert recovery(made)["identification"] == {"active": expected}
+    # For two listeners it is the address of a group.
+    made = planned("{active: {}}", "", "to: l,", "to: [l, y],")
+    assert recovery(made)["identification"]["active"]["destination_mac"] == "03:cb:00:00:00:01"
     # Every flow has an address of its own.
     made = planned("{active: {vlan: 200}}", "", "period:", "count: 2, period:")
     macs = [recovery(made, number)["identification"]["active"]["destination_mac"] for number in (0, 1)]
     assert macs == ["02:cb:00:00:00:01", "02:cb:00:00:00:02"]
+
+
+CROSSING = """
+name: crossing
+duration: 10 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [b1, b2, b3, b4, c1, c2, c3]
+  stations: [x, l, y]
+  hosts: [t]
+  links: [t -- b1, b1 -- b2, b2 -- b3, b1 -- b4, b4 -- b3, l -- b3, t -- c1, x -- c1, c1 -- b1, b1 -- c3,
+    c1 -- b2, b2 -- c3, c1 -- c2, c2 -- c3, c3 -- y]
+streams:
+  plain: {from: x, to: y, period: 1 ms, frame: 64 B}
+  s: {from: t, to: l, pcp: 5, period: 100 us, frame: 64 B, frer: {paths: [[b1, b2, b3], [b1, b4, b3]]}}
+"""
+OTHER = """\
+  o: {from: %s, to: y, pcp: 5, vlan: 200, period: 100 us, frame: 64 B, frer:
+    {paths: [[c1, %s, c3], [c1, c2, c3]], identification: {active: {%s}}}}
+"""
+SAME = "destination: 02:00:00:09:00:01, vlan: 100"
+
+
+@pytest.mark.parametrize(
+    ("talker", "over", "active", "chosen"),
+    [
+        # Copies of o keep VLAN 200, or have a destination of their own: these tell them from s.
+        ("x", "b1", "destination: 02:00:00:09:00:01", "null"),
+        ("x", "b1", "vlan: 100", "null"),
+        # At b1 the copies of o have the destination and VLAN of s: only their source is another one.
+        ("x", "b1", SAME, "source-mac"),
+        # From the same talker also their source is that of s: addresses of IP and ports are left.
+        ("t", "b1", SAME, "ip"),
+        # b2 only forwards copies of s, and t their stream: no one has to tell them apart there.
+        ("t", "b2", SAME, "null"),
+    ],
+)
+def test_copies_are_told_from_what_other_streams_copies_show(
+    talker: str, over: str, active: str, chosen: str
+) -> None:
+    """s parts at b1, where copies of o pass. o itself parts and meets at c1 and c3, where s never is.
+
+    l is the ninth node: seven bridges and x come before it, so its only port has 02:00:00:09:00:01.
+    """
+    made = plan(read_scenario(CROSSING + OTHER % (talker, over, active))[0])
+    assert made.document["streams"][1]["destination_mac"] == "02:00:00:09:00:01"
+    assert recovery(made, 1)["identification"] == chosen
+
+
+def test_streams_that_nothing_tells_apart_are_refused_by_the_last_function() -> None:
+    """Both have the same talker, listener, VLAN and UDP port: neither address nor port differs."""
+    text = RING.replace("64 B, frer: {identification: %s}", "64 B, udp-port: 7000, frer: {}")
+    other = "  o: {from: t, to: l, pcp: 3, period: 1 ms, frame: 200 B, udp-port: PORT}\n"
+    made = plan(read_scenario(text + other.replace("PORT", "7001"))[0])
+    assert recovery(made)["identification"] == "ip"
+    with pytest.raises(PlanningErrors, match=r"found ip .* cannot tell s and o apart"):
+        plan(read_scenario(text + other.replace("PORT", "7000"))[0])
 
 
 def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> None:

@@ -11,12 +11,18 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.networks import line, periodic
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.plan.load import flow_rate
 from tsnbench.planning import plan
+from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.scenario import load
+from tsnbench.planning.streams import replay
+from tsnbench.planning.streams.replay import replay_flows
+from tsnbench.planning.topology.addressing import name_flows
+from tsnbench.planning.topology.ports import name_ports
+from tsnbench.scenario import load, model
 from tsnbench.scenario.errors import ScenarioErrors
 
 RECORDED = Path(__file__).parents[2] / "captures"
@@ -197,3 +203,84 @@ def test_a_recording_of_one_frame_is_played_once_or_with_its_own_time_as_pause(t
     assert (more["cycle_ns"], more["passes"]) == (30_000, 3)
     ever = stream(tmp_path, "replay: {file: one.csv, repeat: forever}", duration="1 ms")["pattern"]
     assert (ever["cycle_ns"], ever["passes"]) == (30_000, 34)
+
+
+@pytest.mark.parametrize(
+    ("written", "cycle", "passes"),
+    [
+        # The first frame is late by 10 us. The mean gap of 10, 30 and 60 us is 25 us, after the last frame.
+        ("late.csv", 85_000, 1),
+        ("{file: late.csv, repeat: 3}", 85_000, 3),
+        # Half as fast: 20, 60 and 120 us, and 50 us.
+        ("{file: late.csv, speed: 0.5}", 170_000, 1),
+        # From 25 us on: 5 and 35 us, and the whole part lasts 75 us.
+        ("{file: late.csv, from: 25 us, until: 100 us}", 75_000, 1),
+        # 1 ms has 12 passes of 85 us, the last one cut off.
+        ("{file: late.csv, repeat: forever}", 85_000, 12),
+    ],
+)
+def test_a_pass_lasts_until_the_end_of_its_part_or_one_mean_gap_longer(
+    tmp_path: Path, written: str, cycle: int, passes: int
+) -> None:
+    (tmp_path / "late.csv").write_text("time_us,frame\n10,100\n30,100\n60,100\n", encoding="utf-8")
+    found = stream(tmp_path, f"replay: {written}", duration="1 ms")["pattern"]
+    assert (found["cycle_ns"], found["passes"]) == (cycle, passes)
+
+
+def test_streams_behind_a_replayed_one_are_planned_as_written(tmp_path: Path) -> None:
+    (tmp_path / "late.csv").write_text("time_us,frame\n10,100\n30,64\n", encoding="utf-8")
+    both = "replay: late.csv}\n  t: {from: b, to: a, period: 1 ms, frame: 200 B"
+    first, second = planned(tmp_path, both).document["streams"]
+    assert first["size"] == {"kind": "list", "octets": [100, 64]}
+    assert first["pattern"]["kind"] == "trace"
+    assert second["size"] == {"kind": "frame", "octets": 200}
+    assert second["pattern"]["kind"] == "periodic"
+
+
+def test_replayed_flows_have_one_limit_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two flows with two releases each are four, and three flows are two too many."""
+    monkeypatch.setattr(replay, "MOST_IN_ALL", 4)
+    (tmp_path / "two.csv").write_text("time_us,frame\n0,100\n10,100\n", encoding="utf-8")
+    text = "period: 1 ms, frame: 100 B}\n  r: {from: a, to: b, count: COUNT, replay: two.csv"
+    made = planned(tmp_path, text.replace("COUNT", "2")).document["streams"]
+    assert [one["pattern"]["kind"] for one in made] == ["periodic", "trace", "trace"]
+    with pytest.raises(PlanningErrors) as raised:
+        planned(tmp_path, text.replace("COUNT", "3"))
+    (problem,) = raised.value.problems
+    assert (problem.path, problem.expected) == (
+        "streams.r.replay",
+        "at most 4 releases in all replayed flows",
+    )
+    assert problem.found == "more"
+
+
+def test_each_recording_that_is_missing_is_told(tmp_path: Path) -> None:
+    with pytest.raises(PlanningErrors) as raised:
+        planned(tmp_path, "replay: none.csv}\n  t: {from: a, to: b, replay: gone.csv")
+    assert [problem.path for problem in raised.value.problems] == ["streams.s.replay", "streams.t.replay"]
+
+
+@pytest.mark.parametrize(
+    ("duration", "start", "settings", "cycle", "passes"),
+    [
+        # 5 s have more passes of 1 ns than a Plan counts.
+        (5 * 10**9, 0, {"until": 1, "passes": None}, 1, (1 << 32) - 1),
+        (10**9, 0, {"until": 1, "passes": None}, 1, 10**9),
+        # Nothing is left of the run: a pass still lasts 1 ns.
+        (1_000, 1_000, {}, 1, 1),
+        (1_000, 998, {}, 2, 1),
+    ],
+)
+def test_passes_of_one_frame_at_the_begin(
+    tmp_path: Path, duration: int, start: int, settings: dict[str, Any], cycle: int, passes: int
+) -> None:
+    (tmp_path / "one.csv").write_text("time_ns\n0\n", encoding="utf-8")
+    pattern = model.Replay(file=str(tmp_path / "one.csv"), **settings)
+    own = periodic("talker", "listener", pattern=pattern, start=start)
+    made = Draft(line(1).model_copy(update={"streams": {"s": own}, "duration": duration}))
+    name_ports(made)
+    name_flows(made)
+    replay_flows(made)
+    assert made.problems == []
+    (flow,) = made.flows
+    assert flow.pattern == {"kind": "trace", "gaps_ns": [0], "cycle_ns": cycle, "passes": passes}

@@ -12,6 +12,7 @@ from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
+from tsnbench.planning.topology import bridging
 from tsnbench.scenario import load
 from tsnbench.scenario.errors import ScenarioErrors
 
@@ -57,6 +58,27 @@ def test_every_way_to_say_it(tmp_path: Path) -> None:
     assert of("buffer: 64 KiB") == (0, None, {"octets": 65_536})
     assert of("buffer: {size: 1 MB, alpha: 1/4}") == (0, None, {"octets": 10**6, "alpha_permille": 250})
     assert of("buffer: {size: 1 MB, alpha: 1.5}") == (0, None, {"octets": 10**6, "alpha_permille": 1500})
+
+
+def test_the_limits_of_a_table_of_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One time is enough, and so many different ones as the limit says. Rows that count 0 are none."""
+    table = tmp_path / "m.csv"
+    table.write_text("time_us,count\n5,3\n6,0\n", encoding="utf-8")
+    assert dut(tmp_path, "processing: {file: m.csv}") == {
+        "processing_ns": 5_000, "further": {"kind": "list", "values_ns": [0]}, "buffer": None,
+    }  # fmt: skip
+    monkeypatch.setattr(bridging, "MOST_VALUES", 3)
+    table.write_text("time_us\n5\n6\n7\n7\n", encoding="utf-8")
+    assert dut(tmp_path, "processing: {file: m.csv}")["further"] == {
+        "kind": "list", "values_ns": [0, 1_000, 2_000], "counts": [1, 1, 2],
+    }  # fmt: skip
+    table.write_text("time_us\n5\n6\n7\n8\n", encoding="utf-8")
+    with pytest.raises(PlanningErrors) as raised:
+        dut(tmp_path, "processing: {file: m.csv}")
+    (problem,) = raised.value.problems
+    assert problem.path == "network.bridges.dut.processing"
+    assert problem.expected == "a table of processing times"
+    assert problem.found == "m.csv, which has 4 different times, not 1 to 3"
 
 
 MISTAKES = {

@@ -93,6 +93,29 @@ def ran(made: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             "{duplicate: 2 %, on: b1 -> b2, at: 2 ms, for: 1 ms}",
             {"kind": "duplicate", "share_ppm": 20_000, "after_ns": 10_000},
         ),
+        (
+            "{loss: 2 %, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {"kind": "loss", "model": {"kind": "bernoulli", "loss_ppm": 20_000}},
+        ),
+        # One of 10^12 bits is a thousand of 10^15.
+        (
+            "{bit-errors: 1e-12, on: b1 -> b2, at: 2 ms, for: 1 ms}",
+            {"kind": "loss", "model": {"kind": "bit-errors", "per_petabit": 1_000}},
+        ),
+        (
+            "{loss: {to-bad: 1 %, to-good: 20 %, in-good: 3 ppm, in-bad: 50 %}, on: b1 -> b2, "
+            "at: 2 ms, for: 1 ms}",
+            {
+                "kind": "loss",
+                "model": {
+                    "kind": "gilbert-elliott",
+                    "to_bad_ppm": 10_000,
+                    "to_good_ppm": 200_000,
+                    "loss_good_ppm": 3,
+                    "loss_bad_ppm": 500_000,
+                },
+            },
+        ),
         ("{schedule: open, on: b1 -> b2, at: 2 ms, for: 1 ms}", {"kind": "schedule"}),
         (
             "{schedule: {base-time: 5 us, entries: [{open: [5], for: 10 us}, {open: none, for: 30 us}]},"
@@ -218,10 +241,41 @@ def test_a_wrong_schedule_stands_after_one_that_is_left_out() -> None:
 
 
 def test_a_shifted_schedule_needs_gates_at_each_port() -> None:
-    """The other ports of the selector have their faults, and each without gates is named."""
+    """Each port of the selector that has none is named, before and after the one that has."""
     gates = "shapers: {b1 -> b2: {gates: {entries: [{open: all, for: 1 ms}]}}}\n"
     with pytest.raises(PlanningErrors) as raised:
-        planned("{schedule: {shift: 1 us}, on: b1 -> all, at: 1 ms}", rest=gates)
-    assert [(one.path, one.found) for one in raised.value.problems] == [
-        ("faults[0].schedule", "b1 -> t without"),
+        planned("{schedule: {shift: 1 us}, on: all, at: 1 ms}", rest=gates)
+    hint = "write entries, or shift another port"
+    assert [(one.path, one.found, one.hint) for one in raised.value.problems] == [
+        ("faults[0].schedule", f"{name} without", hint)
+        for name in ("t -> b1", "b1 -> t", "b2 -> b1", "b2 -> l", "l -> b2")
     ]
+
+
+def test_every_kind_of_fault_in_its_place() -> None:
+    """Link n has the ports 2n and 2n + 1; b1, b2, t and l are the nodes 0 to 3. Schedules come last."""
+    found = shorter(
+        "{down: b1 -> b2, at: 1 s}, {schedule: open, on: b2 -> l, at: 2 ms, for: 1 ms}, "
+        "{down: b2, at: 3 ms, for: 1 ms}, {babble: s, every: 50 us, at: 1 ms, for: 2 ms}, "
+        "{duplicate: 3 %, after: 4 us, on: all -> b1, at: 4 ms, for: 1 ms}, "
+        "{delay: 7 us, on: b1 -> all, at: 5 ms, for: 1 ms}, {down: b1 -> b2, at: 6 ms, for: 1 ms}, "
+        "{loss: 1 %, on: b1 -> all, at: 7 ms, for: 1 ms}, {loss: 5 ppm, on: l -> b2, at: 8 ms}",
+        20,
+    )
+
+    def span(begin: int, end: int) -> dict[str, int]:
+        return {"from_ns": begin * 1_000_000, "until_ns": end * 1_000_000}
+
+    again = {"kind": "duplicate", "share_ppm": 30_000, "after_ns": 4_000, **span(4, 5)}
+    late = {"kind": "delay", "least_ns": 7_000, "most_ns": 7_000, "share_ppm": 10**6, "keeps_order": True}
+    lost = {"kind": "loss", "model": {"kind": "bernoulli", "loss_ppm": 10_000}, **span(7, 8)}
+    assert found == [
+        {"kind": "node-down", "node": 1, **span(3, 4)},
+        {"kind": "babble", "stream": 0, "every_ns": 50_000, **span(1, 3)},
+        {**again, "port": 0}, {**again, "port": 3},
+        {**late, "port": 1, **span(5, 6)}, {**late, "port": 2, **span(5, 6)},
+        {"kind": "link-down", "port": 2, **span(6, 7)},
+        {**lost, "port": 1}, {**lost, "port": 2},
+        {"kind": "loss", "model": {"kind": "bernoulli", "loss_ppm": 5}, "port": 5, **span(8, 120)},
+        {"kind": "schedule", "port": 4, **span(2, 3)},
+    ]  # fmt: skip

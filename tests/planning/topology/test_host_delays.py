@@ -44,6 +44,8 @@ def test_delta_is_the_timer_and_what_is_behind_it() -> None:
     assert chosen(latencies, 0).timer == 90_000
     assert chosen({}, 0).delta == 0
     assert chosen({"timer": model.Constant(ns=5_000)}, 0).delta == 5_000
+    # Behind the timer no frame may be too late: of 2 ms, one part in a million were 2 ns.
+    assert chosen({"driver": model.Uniform(low=0, high=2_000_000)}, 500_000).behind == 2_000_000
 
 
 HOST = """\
@@ -85,6 +87,17 @@ def test_a_class_without_streams_may_lose_nothing() -> None:
     assert child["delta_ns"] == 11_000
 
 
+@pytest.mark.parametrize("pcp", [3, 5])
+def test_without_a_loss_that_is_allowed_the_slowest_timer_counts(pcp: int) -> None:
+    """Of 1000001 ns one part in a million is 1 ns; without it 1000 us were enough. PCP 5 has no stream."""
+    text = HOST.replace("to: 10 us}, driver: 700 ns", "to: 1000001 ns}").replace("SECOND", "20 %")
+    text = text.replace(", requires: {loss: 20 %}", "")
+    text = text.replace("QDISC", f"etf: {{{pcp}: {{delta: plan, skip-sock-check: true}}}}")
+    document: Any = plan(read_scenario(text)[0]).document
+    (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
+    assert [child["delta_ns"] for child in found["children"] if child["kind"] == "etf"] == [1_001_000]
+
+
 @pytest.mark.parametrize(
     ("settings", "ns"),
     [
@@ -95,6 +108,12 @@ def test_a_class_without_streams_may_lose_nothing() -> None:
         (
             "taprio: txtime-assist, txtime-delay: plan, etf: {3: {delta: 12 us, skip-sock-check: true}}",
             13_000,
+        ),
+        # Without etf there is no delta; a delay that is written stays.
+        ("taprio: txtime-assist, txtime-delay: plan", 1_000),
+        (
+            "taprio: txtime-assist, txtime-delay: 40 us, etf: {3: {delta: 12 us, skip-sock-check: true}}",
+            40_000,
         ),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tsnbench.planning import PlanningErrors, plan
-from tsnbench.scenario import read_scenario
+from tsnbench.scenario import model, read_scenario
 
 TEXT = """\
 name: software
@@ -23,6 +23,7 @@ shapers:
   a -> s: {gates: {GATES}, qdisc: {taprio: software}}
 """
 ENTRIES = "entries: [{open: [3], for: 100 us}, {open: [0], for: 900 us}]"
+HELD = "entries: [{open: [3], for: 100 us, mac: hold}, {open: [0], for: 900 us, mac: release}]"
 
 
 def planned(
@@ -55,6 +56,7 @@ def test_every_stage_of_software_has_its_own_latency() -> None:
         (f"{ENTRIES}, guard: none", "", "guard"),
         (f"{ENTRIES}, extension: 1 ns", "", "extension"),
         (f"{ENTRIES}, changes: [{{at: 5 ms, {ENTRIES}}}]", "", "changes"),
+        (f"{HELD}}}, preemption: {{express: [3]", "", "mac"),
         (
             ENTRIES,
             "faults: [{schedule: {shift: 10 us}, on: a -> s, at: 1 ms}]\n",
@@ -68,6 +70,54 @@ def test_a_kernel_keeps_one_plain_list(gates: str, more: str, name: str) -> None
         planned(gates=gates, more=more)
     (problem,) = raised.value.problems
     assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
+
+
+def test_gates_that_follow_others_are_a_plain_list_too() -> None:
+    """100 us of the bridge's gate, as seen from a: a kernel can keep such a list as well as a written one."""
+    made = planned(gates="follow: s -> b", more=f"  s -> b: {{gates: {{{ENTRIES}}}}}\n")
+    (port,) = (port for port in made["ports"] if port["name"] == "a -> s")
+    assert "gates" not in port
+    taprio = port["qdisc"]["taprio"]
+    assert (taprio["mode"], taprio["cycle_ns"]) == ("software", 1_000_000)
+    assert sum(entry["interval_ns"] for entry in taprio["entries"] if entry["open"] & 1 << 3) == 100_000
+
+
+def test_every_setting_of_etf_is_in_the_plan_where_it_is_given() -> None:
+    """PCP 3 and 2 have the classes of their numbers; every other class has a plain queue."""
+    etf = "{3: {delta: 50 us, deadline: true}, 2: {delta: 20 us, offload: true}, "
+    etf += "6: {delta: 1 ns, skip-sock-check: true}}"
+    text = TEXT.replace("HOST", "low-latency").replace("OFFSET", "0 us").replace(", send: {SEND}", "")
+    text = text.replace("{GATES}, qdisc: {taprio: software}", "{GATES}, qdisc: {limit-frames: 9, etf: ETF}")
+    text = text.replace("gates: {GATES}, ", "").replace("ETF", etf)
+    made: Any = plan(read_scenario(text)[0]).document
+    (port,) = (port for port in made["ports"] if port["name"] == "a -> s")
+    plain = {"kind": "pfifo", "limit_frames": 9}
+    assert port["qdisc"]["children"] == [
+        plain, plain,
+        {"kind": "etf", "delta_ns": 20_000, "offload": True},
+        {"kind": "etf", "delta_ns": 50_000, "deadline": True},
+        plain, plain,
+        {"kind": "etf", "delta_ns": 1, "skip_sock_check": True},
+        plain,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("selector", "named"), [("*", False), ("* -> b", False), ("s->b", True), ("s -> *", True)]
+)
+def test_only_a_selector_of_the_node_itself_asks_for_software_there(selector: str, named: bool) -> None:
+    """s has none: a selector of all ports leaves its ports as they are, and one of s is a mistake."""
+    text = TEXT.replace("HOST", "low-latency").replace("OFFSET", "0 us").replace(", send: {SEND}", "")
+    (scenario,) = read_scenario(text.replace("{GATES}", f"{{{ENTRIES}}}"))
+    more = {selector: model.Shaper(qdisc=model.Qdisc(limit_frames=9)), "s -> a": model.Shaper()}
+    scenario = scenario.model_copy(update={"shapers": {**more, **scenario.shapers}})
+    if named:
+        with pytest.raises(PlanningErrors) as raised:
+            plan(scenario)
+        problem = raised.value.problems[0]
+        assert (problem.expected, problem.found) == ("a port of a host with software", "s")
+        return
+    assert [port["name"] for port in plan(scenario).document["ports"] if "qdisc" in port] == ["a -> s"]
 
 
 def test_a_fault_of_another_port_is_no_matter() -> None:
@@ -84,6 +134,8 @@ def test_a_fault_of_another_port_is_no_matter() -> None:
         ("100 us", "100001 ns", 999_999),
         ("0 us", "250 us", 750_000),
         ("900 us", "250 us", 650_000),
+        # The first release is in the third period, and stays there.
+        ("2300 us", "100 us", 2_200_000),
     ],
 )
 def test_a_timer_is_set_before_the_instant_and_not_before_the_start(
@@ -107,3 +159,11 @@ def test_timer_and_window_fit_one_period(window: str, fits: bool) -> None:
         return
     with pytest.raises(PlanningErrors, match="at most 249999 ns, a period without the window, found 250 us"):
         planned(send=send)
+
+
+def test_a_window_that_is_longer_than_a_period_leaves_no_time_for_a_timer() -> None:
+    with pytest.raises(PlanningErrors) as raised:
+        planned(send="advance: 1 us, window: 1200 us")
+    (problem,) = raised.value.problems
+    assert problem.path == "streams.x.send.advance"
+    assert (problem.expected, problem.found) == ("at most 0 ns, a period without the window", "1 us")

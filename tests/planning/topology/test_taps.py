@@ -64,6 +64,22 @@ def test_copies_end_at_every_port_of_their_merge_point() -> None:
     assert [tap["name"] for tap in made["taps"]] == ["a -> x tx", "y -> b rx", "x -> b rx"]
 
 
+def test_copies_that_begin_alike_may_end_at_other_ports() -> None:
+    """Both streams have a first path over y. The second one of s is direct, that of t leads over z."""
+    more = TEXT.replace("y: {}}", "y: {}, z: {}}").replace("b -- y,", "b -- y, b -- x, x -- z, z -- b,")
+    streams = ONE.replace("100 B", "100 B, frer: {paths: [[x, y, b], [x, b]]}")
+    streams += ONE.replace("s:", "t:").replace("100 B", "100 B, frer: {paths: [[x, y, b], [x, z, b]]}")
+    made: Any = plan(read_scenario(more + streams)[0]).document
+    assert [tap["name"] for tap in made["taps"]] == ["a -> x tx", "y -> b rx", "x -> b rx", "z -> b rx"]
+
+
+def test_streams_behind_equal_ones_have_their_taps() -> None:
+    back = "  u: {from: c, to: a, period: 1 ms, frame: 100 B}\n"
+    assert names(ONE + ONE.replace("s:", "t:") + back) == [
+        "a -> x tx", "x -> a rx", "y -> b rx", "c -> y tx",
+    ]  # fmt: skip
+
+
 def test_a_limit_from_the_release_needs_a_tap_there() -> None:
     released = ONE.replace("100 B", "100 B, requires: {delay from release: 900 us}")
     assert names(released) == ["a -> x send", "a -> x tx", "y -> b rx"]

@@ -25,14 +25,13 @@ def identify(draft: Draft) -> None:
         return
     passing = [_passed(draft, flow) for flow in draft.flows]
     for number, flow in enumerate(draft.flows):
-        recovery = flow.redundancy.get("recovery")
-        if recovery is None or flow.stream.frer is None or flow.stream.frer.identification is not None:
+        if flow.stream.frer is None or flow.stream.frer.identification is not None:
             continue
         acting = _acting(draft, flow)
         others = [
             other for place, other in enumerate(draft.flows) if place != number and passing[place] & acting
         ]
-        recovery["identification"] = next(
+        flow.redundancy["recovery"]["identification"] = next(
             (
                 name
                 for name in FUNCTIONS
@@ -45,14 +44,13 @@ def identify(draft: Draft) -> None:
 def _rewrite(draft: Draft, number: int, flow: Flow) -> None:
     """The address, VLAN and priority of member streams with active identification. IEEE 802.1CB-2017, 6.6."""
     active = flow.stream.frer.identification if flow.stream.frer else None
-    if not isinstance(active, model.ActiveIdentification) or "recovery" not in flow.redundancy:
+    if not isinstance(active, model.ActiveIdentification):
         return
     stream = flow.stream
     if stream.vid is None:
-        if flow.number == 0:
-            path = f"streams.{flow.group}.frer.identification.active"
-            hint = "leave vlan: none out, or write null, source-mac or ip"
-            draft.problem(path, "tagged frames, whose VLAN and priority can change", "vlan: none", hint)
+        path = f"streams.{flow.group}.frer.identification.active"
+        hint = "leave vlan: none out, or write null, source-mac or ip"
+        draft.problem(path, "tagged frames, whose VLAN and priority can change", "vlan: none", hint)
         return
     flow.redundancy["recovery"]["identification"] = {
         "active": {
@@ -81,11 +79,10 @@ def _passed(draft: Draft, flow: Flow) -> set[int]:
 
 def _acting(draft: Draft, flow: Flow) -> set[int]:
     """The nodes where a stream splits or member streams merge."""
-    copies = flow.redundancy.get("copies", ())
+    copies, merges = flow.redundancy["copies"], flow.redundancy["merges"]
     made = {
         draft.ports[hop.port].node
-        for hop, copy in zip(flow.route, copies, strict=False)
+        for hop, copy in zip(flow.route, copies, strict=True)
         if copy and (hop.parent is None or not copies[hop.parent])
     }
-    meets = flow.redundancy.get("merges", ())
-    return made | {draft.ports[flow.route[merge["from"][0]].port].to for merge in meets}
+    return made | {draft.ports[flow.route[merge["from"][0]].port].to for merge in merges}

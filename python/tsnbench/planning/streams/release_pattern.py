@@ -36,7 +36,7 @@ def set_phases(draft: Draft) -> None:
                 request = numbers.get((pattern.answers, flow.number))
                 if request is not None:
                     flow.answers = {"stream": request, "after_ns": pattern.after}
-                elif flow.number == _flows(draft, pattern.answers):
+                else:
                     draft.problem(
                         f"streams.{flow.group}.answers",
                         "a stream with as many flows",
@@ -54,7 +54,7 @@ def set_phases(draft: Draft) -> None:
         else:
             flow.pattern = {"kind": "saturating", "backlog": pattern.backlog}
             wanting = "backlog" if pattern.backlog < 1 else ""
-        if wanting and flow.number == 0:
+        if wanting:
             draft.problem(
                 f"streams.{flow.group}.{wanting}", "a number that a talker can keep", "too small or large"
             )

@@ -92,7 +92,7 @@ def _pattern(replay: model.Replay, times: list[int], flow: Flow, draft: Draft) -
     stop = draft.scenario.duration if flow.stream.stop is None else flow.stream.stop
     lasts = max(1, min(stop, draft.scenario.duration) - flow.stream.start)
     if replay.until is not None:
-        cycle = max(scaled(replay.until - replay.begin), at[-1])
+        cycle = scaled(replay.until - replay.begin)
     elif len(at) > 1:
         # The first frame of the next pass follows the last frame after the mean gap.
         cycle = at[-1] + (at[-1] - at[0]) // (len(at) - 1)

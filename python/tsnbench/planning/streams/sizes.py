@@ -5,8 +5,7 @@ IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
 
 from __future__ import annotations
 
-from tsnbench.plan.frames import sizes
-from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.draft import Draft
 from tsnbench.scenario import model
 from tsnbench.scenario.sizes import SMALLEST_FRAME, header
 
@@ -19,27 +18,26 @@ def size_flows(draft: Draft) -> None:
     for flow in draft.flows:
         size = flow.stream.size
         if isinstance(size, model.RecordedSizes):
-            pass
-        elif isinstance(size, model.FixedSize):
+            continue  # The pass that reads the recording has filled and checked it.
+        if isinstance(size, model.FixedSize):
             flow.size = {"kind": "frame", "octets": size.octets}
-        elif size.octets and size.most_per_frame > 0:
+            key, octets = "size", size.octets
+        elif size.octets:
+            overhead = header(flow.stream.vid is not None)
             flow.size = {
                 "kind": "units",
                 "octets": sorted(size.octets),
                 "most_per_frame": size.most_per_frame,
-                "overhead": header(flow.stream.vid is not None),
+                "overhead": overhead,
             }
+            # Shorter frames are padded to the smallest one; a full frame is as long as the scenario says.
+            key, octets = "units.most-per-frame", size.most_per_frame + overhead
         else:
             draft.problem(f"streams.{flow.group}.size", "at least one octet", "none")
             continue
-        _check(draft, flow)
-
-
-def _check(draft: Draft, flow: Flow) -> None:
-    found = sizes(flow.size)
-    if flow.number == 0 and not SMALLEST_FRAME <= found.smallest <= found.largest <= LARGEST_FRAME:
-        draft.problem(
-            f"streams.{flow.group}.size",
-            f"frames of {SMALLEST_FRAME} to {LARGEST_FRAME} octets from destination address to FCS",
-            str(found.smallest if found.smallest < SMALLEST_FRAME else found.largest),
-        )
+        if not SMALLEST_FRAME <= octets <= LARGEST_FRAME:
+            draft.problem(
+                f"streams.{flow.group}.{key}",
+                f"frames of {SMALLEST_FRAME} to {LARGEST_FRAME} octets from destination address to FCS",
+                str(octets),
+            )

@@ -43,9 +43,8 @@ def multicast_ipv4(group: int) -> str:
 
 
 def multicast_mac(group: int) -> str:
-    """The low 23 bits of the group's IPv4 address under ``01:00:5e``."""
-    address = (239 << 24) + (192 << 16) + group + 1
-    return _mac((0x01005E << 24) + (address & 0x7FFFFF))
+    """The Ethernet address of a group's IPv4 address."""
+    return group_mac(multicast_ipv4(group))
 
 
 def is_group(address: str) -> bool:

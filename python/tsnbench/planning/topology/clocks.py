@@ -27,7 +27,7 @@ def clocks_document(draft: Draft) -> Clocks | None:
     document: Clocks = {"nodes": nodes, "record_ns": clocks.record}
     if clocks.gptp is not None:
         document["gptp"] = gptp_document(draft, clocks.gptp)
-    if faults := clock_faults(draft):
+    if faults := clock_faults(draft, clocks):
         document["faults"] = faults
     return document
 

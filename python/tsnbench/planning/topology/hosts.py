@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.topology.host_delays import planned_qdisc
 from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION
@@ -62,7 +62,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
     path = f"shapers.{port.name}.qdisc"
     qdisc = planned_qdisc(draft, port, qdisc)
     if draft.nodes[port.node].host is None:
-        if qdisc.model_fields_set and _named_alone(draft, port):
+        if _named_alone(draft, port):
             hint = "give it software: hosts: {default: low-latency}"
             draft.problem(path, "a port of a host with software", draft.nodes[port.node].name, hint)
         return
@@ -93,7 +93,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
             return
         if qdisc.taprio == "software" and any(child["kind"] != "pfifo" for child in children):
             draft.problem(f"{path}.taprio", "plain queues under taprio in software", "etf or cbs")
-        _refuse_more(draft, port, path)
+        _refuse_more(draft, port, port.gates, path)
         port.qdisc["taprio"] = {
             "mode": qdisc.taprio,
             "base_time_ns": port.gates.base_time_ns,
@@ -120,17 +120,16 @@ def _etf(etf: model.Etf) -> EtfChildQdisc:
     return made
 
 
-def _refuse_more(draft: Draft, port: Port, path: str) -> None:
+def _refuse_more(draft: Draft, port: Port, gates: Gates, path: str) -> None:
     """The kernel supports one list, from its base time on, and none of the functions that only hardware
     has."""
     written = port.shaper.gates
-    plain = written if isinstance(written, model.Gates) else model.Gates(entries=())
     more = {
         "changes": bool(port.gate_changes),
         "before": port.gates_before is not None,
-        "extension": port.gates is not None and port.gates.extension_ns > 0,
-        "guard": not plain.guard,
-        "mac": port.gates is not None and any(port.gates.macs),
+        "extension": gates.extension_ns > 0,
+        "guard": isinstance(written, model.Gates) and not written.guard,
+        "mac": any(gates.macs),
         "a fault of its schedule": any(
             fault["kind"] == "schedule" and fault["port"] == port.number for fault in draft.faults
         ),
@@ -174,5 +173,5 @@ def _set_socket(draft: Draft, flow: Flow, send: model.Send) -> None:
             f"{path}.advance", f"at most {most}, a period without the window", DURATION.text(send.advance)
         )
     # alpha of Farzaneh: the first cycle whose timer is not before the start.
-    alpha = -((offset - send.advance) // period) if offset < send.advance else 0
+    alpha = max(0, -((offset - send.advance) // period))
     flow.pattern["offset_ns"] = offset + alpha * period - send.advance

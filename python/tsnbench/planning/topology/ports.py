@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Port
 from tsnbench.planning.selectors import select
 from tsnbench.planning.topology.bridging import planned_node
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Part
-from tsnbench.scenario.units import propagation_ps
+from tsnbench.scenario.units import RATE, propagation_ps
 
 RATES = (10**6, 10**12)
 """The highest rate of a Plan, bit/s."""
@@ -74,7 +73,7 @@ def shape_ports(draft: Draft) -> None:
         port.shaper = model.Shaper(queues=model.Queues(**queues[port.number]), **shapers[port.number])
         port.rate_bps = port.rate_bps if port.shaper.real_rate is None else port.shaper.real_rate
         if not low <= port.rate_bps <= high:
-            draft.problem(f"{port.name}: rate", "1 Mbit/s to 1 Tbit/s", quantities.rate(port.rate_bps))
+            draft.problem(f"{port.name}: rate", "1 Mbit/s to 1 Tbit/s", RATE.text(port.rate_bps))
 
 
 def _set_fields(part: Part) -> dict[str, Any]:

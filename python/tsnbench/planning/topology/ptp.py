@@ -52,12 +52,11 @@ def gptp_document(draft: Draft, gptp: model.Gptp) -> Gptp:
     return document
 
 
-def clock_faults(draft: Draft) -> list[ClockFault]:
+def clock_faults(draft: Draft, clocks: model.Clocks) -> list[ClockFault]:
     """A fault without an end lasts as long as frames may arrive; a fault that begins later is left out."""
-    clocks = draft.scenario.clocks
     end = draft.scenario.duration + draft.scenario.drain
     documents: list[ClockFault] = []
-    for fault in clocks.faults if clocks else ():
+    for fault in clocks.faults:
         if fault.at >= end:
             continue
         node = draft.node_numbers[fault.node]

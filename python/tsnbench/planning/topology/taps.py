@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def place_taps(draft: Draft) -> None:
     """Fills ``taps``; a tap that is requested twice occurs once."""
     taps = draft.scenario.taps
-    wanted: dict[Tap, None] = {}
+    wanted: set[Tap] = set()
     begun: set[tuple[int, bool]] = set()
     ended: set[int] = set()
     for flow in draft.flows:
@@ -38,19 +38,19 @@ def place_taps(draft: Draft) -> None:
         last = {flow.route[end].port for end in entries}
         for number in sorted(first):
             if taps.send or released:
-                wanted[_tap(draft.ports[number], "send", taps)] = None
+                wanted.add(_tap(draft.ports[number], "send", taps))
             if taps.ends:
-                wanted[_tap(draft.ports[number], "tx", taps)] = None
+                wanted.add(_tap(draft.ports[number], "tx", taps))
         for number in sorted(last) if taps.ends else ():
-            wanted[_tap(draft.ports[number], "rx", taps)] = None
+            wanted.add(_tap(draft.ports[number], "rx", taps))
         for number in sorted(first):
             _host_taps(draft, draft.ports[number], taps, _SENDING, wanted)
         for number in sorted(last):
             _host_taps(draft, draft.ports[number], taps, _RECEIVING, wanted)
     for place, text in enumerate(taps.ports):
-        for port in select(draft, text, f"taps[{place}]"):
-            wanted[_tap(port, "tx", taps)] = None
-            wanted[_tap(port, "rx", taps)] = None
+        for port in select(draft, text, f"taps.ports[{place}]"):
+            wanted.add(_tap(port, "tx", taps))
+            wanted.add(_tap(port, "rx", taps))
             _host_taps(draft, port, taps, ("qdisc", "driver", "kernel-rx"), wanted)
     if taps.stages and not any(tap.stage in taps.stages for tap in wanted):
         hint = "give nodes software: hosts: {default: low-latency}"
@@ -63,13 +63,13 @@ _RECEIVING: tuple[Stage, ...] = ("kernel-rx", "app-rx")
 
 
 def _host_taps(
-    draft: Draft, port: Port, taps: model.Taps, stages: tuple[Stage, ...], wanted: dict[Tap, None]
+    draft: Draft, port: Port, taps: model.Taps, stages: tuple[Stage, ...], wanted: set[Tap]
 ) -> None:
     """The requested ones of these stages that the software at their end of the link has."""
     for stage in stages:
         node = port.to if stage in _RECEIVING else port.node
         if stage in taps.stages and (stage == "send" or draft.nodes[node].host is not None):
-            wanted[_tap(port, stage, taps)] = None
+            wanted.add(_tap(port, stage, taps))
 
 
 def _tap(port: Port, stage: Stage, taps: model.Taps) -> Tap:

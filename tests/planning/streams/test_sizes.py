@@ -1,0 +1,76 @@
+"""Sizes of frames in the Plan: limits, data units, and which mistake is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from support.networks import line, periodic
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.scenario import model
+
+
+def stream(size: Any, **changes: Any) -> model.Stream:
+    return periodic("talker", "listener", size=size, pattern=model.Periodic(period=10**7), **changes)
+
+
+def planned(**streams: model.Stream) -> list[Any]:
+    document: Any = plan(line().model_copy(update={"streams": streams})).document
+    return [one["size"] for one in document["streams"]]
+
+
+def refused(**streams: model.Stream) -> list[tuple[str, str, str]]:
+    with pytest.raises(PlanningErrors) as raised:
+        plan(line().model_copy(update={"streams": streams}))
+    return [(one.path, one.expected, one.found) for one in raised.value.problems]
+
+
+def test_data_units_are_sorted_and_have_the_overhead_of_their_stream() -> None:
+    """Ethernet 14, IPv4 20, UDP 8 and FCS 4, and 4 for a tag."""
+    units = model.UnitSizes(octets=(900, 10, 2_000), most_per_frame=1_000)
+    tagged, plain, least = planned(
+        tagged=stream(units), plain=stream(units, vid=None), least=stream(model.UnitSizes(octets=(14,)))
+    )
+    assert tagged == {"kind": "units", "octets": [10, 900, 2_000], "most_per_frame": 1_000, "overhead": 50}
+    assert plain == tagged | {"overhead": 46}
+    assert least == {"kind": "units", "octets": [14], "most_per_frame": 1_472, "overhead": 50}
+
+
+def test_full_frames_may_be_as_small_and_as_large_as_any() -> None:
+    """14 and 65485 octets, and the 50 octets of the headers."""
+    small, large = (model.UnitSizes(octets=(100,), most_per_frame=most) for most in (14, 65_485))
+    made = planned(small=stream(small), large=stream(large))
+    assert [one["most_per_frame"] for one in made] == [14, 65_485]
+
+
+def test_a_frame_has_64_to_65535_octets() -> None:
+    least, most = planned(
+        least=stream(model.FixedSize(octets=64)), most=stream(model.FixedSize(octets=65_535))
+    )
+    assert (least, most) == ({"kind": "frame", "octets": 64}, {"kind": "frame", "octets": 65_535})
+
+
+def test_each_stream_with_a_size_that_cannot_be_is_named_once() -> None:
+    """A frame that is too small or too large, and data units that are none: streams behind them count too.
+
+    With the 50 octets of the headers, no octet in a full frame makes 50, 13 make 63, and 65486 make 65536,
+    whatever the data units are.
+    """
+    frames = "frames of 64 to 65535 octets from destination address to FCS"
+    assert refused(
+        none=stream(model.UnitSizes(octets=())),
+        nothing=stream(model.UnitSizes(octets=(100,), most_per_frame=0)),
+        small=stream(model.FixedSize(octets=63), count=2),
+        large=stream(model.FixedSize(octets=65_536)),
+        short=stream(model.UnitSizes(octets=(100,), most_per_frame=13)),
+        long=stream(model.UnitSizes(octets=(100,), most_per_frame=65_486)),
+        right=stream(model.FixedSize(octets=64)),
+    ) == [
+        ("streams.none.size", "at least one octet", "none"),
+        ("streams.nothing.units.most-per-frame", frames, "50"),
+        ("streams.small.size", frames, "63"),
+        ("streams.large.size", frames, "65536"),
+        ("streams.short.units.most-per-frame", frames, "63"),
+        ("streams.long.units.most-per-frame", frames, "65536"),
+    ]
