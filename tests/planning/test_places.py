@@ -48,3 +48,12 @@ def test_what_is_no_part_of_the_scenario_has_no_place() -> None:
     # A part that is not written has the place of the part around it, or the file.
     assert places.where("shapers.s -> b.gates") == "over.yaml:10:3"
     assert places.where("clocks") == "over.yaml"
+
+
+@pytest.mark.parametrize("selector", ["s->b", "'*'", "all", "s -> '*'", "'s  ->  b #1'"])
+def test_a_selector_is_found_in_every_spelling(selector: str) -> None:
+    (scenario,) = read_scenario(TEXT.replace("s -> b", selector), "over.yaml")
+    with pytest.raises(PlanningErrors) as raised:
+        plan(scenario)
+    column = 3 + len(selector) + 2
+    assert str(raised.value).startswith(f"over.yaml:10:{column}: shapers.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value, is_in_table, located
@@ -43,14 +44,23 @@ def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
     if isinstance(node, Mapping):
         # Keys may contain dots and spaces; the longest one that fits is used.
         for key, value in sorted(node.entries, key=lambda entry: -len(entry[0].text)):
-            after = path.removeprefix(key.text)
-            if path.startswith(key.text) and (not after or after[0] in ".[:"):
-                # The keys of a table stand in its header: the cell tells more.
-                place = value.place if is_in_table(key.place) else key.place
-                return place, value, after.removeprefix(".")
+            for text in (key.text, _spelled(key.text)):
+                after = path.removeprefix(text)
+                if path.startswith(text) and (not after or after[0] in ".[:"):
+                    # The keys of a table stand in its header: the cell tells more.
+                    place = value.place if is_in_table(key.place) else key.place
+                    return place, value, after.removeprefix(".")
     if isinstance(node, Sequence) and path.startswith("["):
         number, _, after = path[1:].partition("]")
         if number.isdecimal() and int(number) < len(node.items):
             item = node.items[int(number)]
             return item.place, item, after.removeprefix(".")
     return None
+
+
+def _spelled(key: str) -> str:
+    """A selector of ports as messages name it: ``*`` is ``all``, and ``a->b #2`` is ``a -> b#2``."""
+    if "->" not in key and key.strip() != "*":
+        return key
+    arrow = re.sub(r"\s*->\s*", " -> ", key.strip())
+    return re.sub(r"\s*#\s*", "#", arrow).replace("*", "all")
