@@ -59,8 +59,9 @@ def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
 
 
 def _spelled(key: str) -> str:
-    """A selector of ports as messages name it: ``*`` is ``all``, and ``a->b #2`` is ``a -> b#2``."""
+    """A selector of ports as messages name it: ``*`` is ``all``, ``a->b #2`` is ``a -> b#2``, and ``#1`` is
+    left out."""
     if "->" not in key and key.strip() != "*":
         return key
     arrow = re.sub(r"\s*->\s*", " -> ", key.strip())
-    return re.sub(r"\s*#\s*", "#", arrow).replace("*", "all")
+    return re.sub(r"\s*#\s*", "#", arrow).removesuffix("#1").replace("*", "all")
