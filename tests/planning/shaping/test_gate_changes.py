@@ -109,3 +109,41 @@ def test_what_hardware_cannot_do_is_refused() -> None:
     assert "1 to 1024 entries" in refused(f"entries: [{many}]")
     assert len(port(f"entries: [{many}]", "most-entries: 2000")["gates"]["entries"]) == 1025
     assert "a release after a hold" in refused("entries: [{open: [6], for: 1 ms, mac: hold}]")
+
+
+def test_a_release_that_is_cut_off_leaves_a_hold_for_ever() -> None:
+    """Of 500 us and 500 us, a cycle of 400 us keeps the hold and not the release."""
+    held = "entries: [{open: [6, 5], for: 500 us, mac: hold}, {open: [5], for: 500 us, mac: release}]"
+    assert refused(held, "cycle: 400 us", "fit-entries: true") == (
+        "gated.yaml:11:7: shapers.host1 -> host2.gates.entries: expected a release after a hold, "
+        "found a hold for ever\n  hint: write mac: release in the entry from which on preemptable frames may "
+        "be sent again, or a longer cycle: fit-entries removes what does not fit"
+    )
+    assert port(held, "cycle: 501 us", "fit-entries: true")["gates"]["entries"] == [
+        {"open": 0b0110_0000, "interval_ns": 500_000, "mac": "hold"},
+        {"open": 0b0010_0000, "interval_ns": 1_000, "mac": "release"},
+    ]
+    # Of a hold that is cut off nothing is left.
+    late = "entries: [{open: [5], for: 500 us}, {open: [6], for: 500 us, mac: hold}]"
+    assert port(late, "cycle: 500 us", "fit-entries: true")["gates"]["entries"] == [
+        {"open": 0b0010_0000, "interval_ns": 500_000}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cycle", "lengths"),
+    [
+        (599_999, [300_000, 299_999]),
+        (600_000, [300_000, 300_000]),
+        (600_001, [300_000, 300_000, 1]),
+        (1_000_000, [300_000, 300_000, 400_000]),
+        (1_000_001, [300_000, 300_000, 400_001]),
+        (1_500_000, [300_000, 300_000, 900_000]),
+    ],
+)
+def test_entries_are_fitted_to_the_nanosecond(cycle: int, lengths: list[int]) -> None:
+    three = "entries: [{open: [6], for: 300 us}, {open: [5], for: 300 us}, {open: [6, 5], for: 400 us}]"
+    gates = port(three, f"cycle: {cycle} ns", "fit-entries: true")["gates"]
+    assert [entry["interval_ns"] for entry in gates["entries"]] == lengths
+    masks = [0b0100_0000, 0b0010_0000, 0b0110_0000]
+    assert [entry["open"] for entry in gates["entries"]] == masks[: len(lengths)]
