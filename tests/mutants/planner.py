@@ -30,6 +30,7 @@ PLANNING_TESTS = [
     "tests/planning/shaping/test_cbs_of_engine.py",
     "tests/planning/shaping/test_cqf.py",
     "tests/planning/shaping/test_derived_gates.py",
+    "tests/planning/shaping/test_followed_windows.py",
     "tests/planning/shaping/test_gate_changes.py",
     "tests/planning/shaping/test_gate_remedies.py",
     "tests/planning/shaping/test_gated_reservations.py",

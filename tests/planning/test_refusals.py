@@ -16,7 +16,7 @@ from tsnbench.planning.streams import replay
 from tsnbench.scenario import load_variants, read_scenario
 from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
-from tsnbench.scenario.model.gates import Follow
+from tsnbench.scenario.model.gates import Follow, Gates
 from tsnbench.scenario.model.network import Link, Queues
 from tsnbench.scenario.model.shapers import Cqf, Shaper
 from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
@@ -73,6 +73,12 @@ def shapers(**selected: Shaper) -> Scenario:
 def network(**fields: Any) -> Scenario:
     scenario = base()
     return scenario.model_copy(update={"network": scenario.network.model_copy(update=fields)})
+
+
+def written_gates() -> Gates:
+    found = base().shapers["sw -> tw"].gates
+    assert isinstance(found, Gates)
+    return found
 
 
 def gates(**fields: Any) -> Scenario:
@@ -139,6 +145,27 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         ),
         "shapers.a -> sw.gates.follow: expected one port, found 3 ports for 'sw -> *'\n"
         "  hint: write follow: sw -> a",
+    ),
+    "two ports to follow": (
+        lambda: shapers(**{"a -> sw": Shaper(gates=Follow(port="tw -> *"))}),
+        "shapers.a -> sw.gates.follow: expected one port, found 2 ports for 'tw -> *'\n"
+        "  hint: write follow: tw -> sw",
+    ),
+    "no port to follow": (
+        lambda: shapers(**{"a -> sw": Shaper(gates=Follow(port="a -> tw"))}),
+        "shapers.a -> sw.gates.follow: expected the name of a port, found no link for 'a -> tw'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a list to follow whose credit runs": (
+        lambda: shapers(
+            **{
+                "sw -> tw": Shaper(gates=written_gates().model_copy(update={"credit_runs": True})),
+                "a -> sw": Shaper(gates=Follow(port="sw -> tw")),
+            }
+        ),
+        "shapers.a -> sw.gates.follow: expected a port with one list of entries, "
+        "found sw -> tw with credit runs\n"
+        "  hint: write this port's entries, or leave these settings out there",
     ),
     "an unknown hop": (
         lambda: stream(via=("a", "x", "b")),
