@@ -301,3 +301,10 @@ def test_problems_of_the_planner_and_of_the_reader_are_alike_for_programs() -> N
         1,
         "",
     )
+
+
+def test_an_empty_list_has_no_hint() -> None:
+    """More entries that the port supports would be none for it."""
+    assert refusal(gates(entries=())).endswith(
+        "shapers.sw -> tw.gates.entries: expected 1 to 1024 entries, found 0"
+    )

@@ -147,3 +147,12 @@ def test_entries_are_fitted_to_the_nanosecond(cycle: int, lengths: list[int]) ->
     assert [entry["interval_ns"] for entry in gates["entries"]] == lengths
     masks = [0b0100_0000, 0b0010_0000, 0b0110_0000]
     assert [entry["open"] for entry in gates["entries"]] == masks[: len(lengths)]
+
+
+def test_a_port_supports_as_many_entries_in_each_of_its_lists() -> None:
+    three = "entries: [{open: [6], for: 400 us}, {open: [5], for: 300 us}, {open: [6, 5], for: 300 us}]"
+    assert len(port(HALF, "most-entries: 2")["gates"]["entries"]) == 2
+    said = refused(HALF, "most-entries: 2", f"changes: [{{at: 2 ms, {three}}}]")
+    assert ".gates.changes[0].entries: expected 1 to 2 entries, found 3" in said
+    (change,) = port(three, "most-entries: 3", f"changes: [{{at: 2 ms, {three}}}]")["gates"]["changes"]
+    assert len(change["entries"]) == 3
