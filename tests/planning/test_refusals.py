@@ -18,6 +18,7 @@ from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.model.gates import Follow, Gates
 from tsnbench.scenario.model.network import Link, Queues
+from tsnbench.scenario.model.policing import Filter, Regeneration
 from tsnbench.scenario.model.shapers import Cqf, Shaper
 from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
 
@@ -68,6 +69,10 @@ def answers(request: str, flows: int) -> Scenario:
 
 def shapers(**selected: Shaper) -> Scenario:
     return base().model_copy(update={"shapers": selected})
+
+
+def policing(*entries: Filter | Regeneration) -> Scenario:
+    return base().model_copy(update={"policing": entries})
 
 
 def network(**fields: Any) -> Scenario:
@@ -145,6 +150,15 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         ),
         "shapers.a -> sw.gates.follow: expected one port, found 3 ports for 'sw -> *'\n"
         "  hint: write follow: sw -> a",
+    ),
+    "priorities of no link": (
+        lambda: policing(Regeneration(at="a -> tw", pcp={5: 3})),
+        "policing[0].at: expected the name of a port, found no link for 'a -> tw'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a filter at no link": (
+        lambda: policing(Filter(at="a -> sw", max_sdu=1500), Filter(at="x -> *", max_sdu=1500)),
+        "policing[1].at: expected the name of a port, found no node 'x'",
     ),
     "two ports to follow": (
         lambda: shapers(**{"a -> sw": Shaper(gates=Follow(port="tw -> *"))}),

@@ -188,3 +188,11 @@ def test_a_filter_for_other_frames_stays_behind_that_of_a_shaped_flow(
         *(limit | one for one in behind),
         far,
     ]
+
+
+def test_filters_and_priorities_may_be_written_in_any_order() -> None:
+    found = policing("  - {at: a -> s1, regenerate: {5: 3}}\n  - {at: c -> s1, max-sdu: 900 B}\n")[S1]
+    assert found == {
+        "regeneration": [{"port": FROM_A, "pcp": [0, 1, 2, 3, 4, 3, 6, 7]}],
+        "filters": [{"name": "all", "ports": [FROM_C], "max_sdu_octets": 900}],
+    }

@@ -66,3 +66,10 @@ def test_the_least_and_the_greatest_are_possible(pcp: int, traffic_class: int) -
     classes = [0] * 8
     classes[pcp] = traffic_class
     assert port(f"{{classes: {{{pcp}: {traffic_class}}}}}")["pcp_to_class"] == classes
+
+
+def test_a_program_may_leave_priorities_out() -> None:
+    (scenario,) = read_scenario(TEXT.replace("QUEUES", "{limit-frames: 7}"), "classes.yaml")
+    network = scenario.network.model_copy(update={"queues": Queues(classes={5: 2, 0: 1})})
+    document = plan(scenario.model_copy(update={"network": network})).document
+    assert [port["pcp_to_class"] for port in document["ports"]] == [[1, 0, 0, 0, 0, 2, 0, 0]] * 4
