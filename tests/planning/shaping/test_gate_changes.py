@@ -26,7 +26,8 @@ HALF = "entries: [{open: [6], for: 500 us}, {open: [5], for: 500 us}]"
 
 def port(*lines: str) -> dict[str, Any]:
     text = TEXT + "".join(f"      {line}\n" for line in lines)
-    found: dict[str, Any] = plan(read_scenario(text, "gated.yaml")[0]).document["ports"][0]
+    document: Any = plan(read_scenario(text, "gated.yaml")[0]).document
+    found: dict[str, Any] = document["ports"][0]
     return found
 
 
