@@ -260,6 +260,11 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         "shapers.sw -> tw.gates.cycle: expected 1 ms, the sum of the entries, found 500 us\n"
         "  hint: leave `cycle` out, or make the entries fill it",
     ),
+    "a class before the first list that the port does not have": (
+        lambda: gates(by="class", before=(9,)),
+        "shapers.sw -> tw.gates.before: expected classes below 8, found 9\n"
+        "  hint: sw -> tw has 8 classes; by: pcp counts priority code points instead",
+    ),
     "gates and cyclic queues": (
         lambda: cyclic(keep=True),
         "shapers.sw -> tw.cqf: expected gates or cqf at one port, found both\n"
