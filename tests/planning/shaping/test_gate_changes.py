@@ -157,3 +157,8 @@ def test_a_port_supports_as_many_entries_in_each_of_its_lists() -> None:
     assert ".gates.changes[0].entries: expected 1 to 2 entries, found 3" in said
     (change,) = port(three, "most-entries: 3", f"changes: [{{at: 2 ms, {three}}}]")["gates"]["changes"]
     assert len(change["entries"]) == 3
+
+
+def test_an_entry_may_last_one_nanosecond() -> None:
+    short = "entries: [{open: [6, 5], for: 499999 ns}, {open: [6], for: 1 ns}, {open: [5], for: 500 us}]"
+    assert [entry["interval_ns"] for entry in port(short)["gates"]["entries"]] == [499_999, 1, 500_000]
