@@ -327,3 +327,28 @@ def test_an_empty_list_has_no_hint() -> None:
     assert refusal(gates(entries=())).endswith(
         "shapers.sw -> tw.gates.entries: expected 1 to 1024 entries, found 0"
     )
+
+
+@pytest.mark.parametrize(("numbers", "found"), [((9, 8), 9), ((8,), 8), ((5, -1), -1)])
+def test_the_first_wrong_priority_of_an_entry_is_named_and_needs_no_hint(
+    numbers: tuple[int, ...], found: int
+) -> None:
+    first, second = written_gates().entries
+    wrong = gates(entries=(first.model_copy(update={"open": numbers}), second))
+    path = "shapers.sw -> tw.gates.entries[0].open"
+    assert refusal(wrong).endswith(f"{path}: expected priority code points 0 to 7, found {found}")
+    hint = "sw -> tw has 8 classes; by: pcp counts priority code points instead"
+    wrong = gates(entries=(first.model_copy(update={"open": numbers}), second), by="class")
+    assert refusal(wrong).endswith(f"{path}: expected classes below 8, found {found}\n  hint: {hint}")
+
+
+@pytest.mark.parametrize("number", [0, 7])
+def test_the_least_and_the_greatest_priority_and_class_may_be_open(number: int) -> None:
+    first, second = written_gates().entries
+    for by in ("pcp", "class"):
+        written = gates(entries=(first.model_copy(update={"open": (number, 5)}), second), by=by)
+        document = plan(written).document
+        (own,) = (port["gates"] for port in document["ports"] if port["name"] == "sw -> tw")
+        # PCP 0 is class 1; all others that occur here are the class of their number.
+        bit = 1 << (1 if (number, by) == (0, "pcp") else number)
+        assert own["entries"][0]["open"] == bit | 1 << 5

@@ -162,3 +162,10 @@ def test_a_port_supports_as_many_entries_in_each_of_its_lists() -> None:
 def test_an_entry_may_last_one_nanosecond() -> None:
     short = "entries: [{open: [6, 5], for: 499999 ns}, {open: [6], for: 1 ns}, {open: [5], for: 500 us}]"
     assert [entry["interval_ns"] for entry in port(short)["gates"]["entries"]] == [499_999, 1, 500_000]
+
+
+@pytest.mark.parametrize(("by", "mask"), [("pcp", 0b0100_0010), ("class", 0b0100_0001)])
+def test_open_gates_count_priorities_or_classes(by: str, mask: int) -> None:
+    """PCP 0 is class 1, and PCP 1 is class 0."""
+    gates = port("entries: [{open: [6, 0], for: 500 us}, {open: [5], for: 500 us}]", f"by: {by}")["gates"]
+    assert [entry["open"] for entry in gates["entries"]] == [mask, 0b0010_0000]
