@@ -169,3 +169,11 @@ def test_open_gates_count_priorities_or_classes(by: str, mask: int) -> None:
     """PCP 0 is class 1, and PCP 1 is class 0."""
     gates = port("entries: [{open: [6, 0], for: 500 us}, {open: [5], for: 500 us}]", f"by: {by}")["gates"]
     assert [entry["open"] for entry in gates["entries"]] == [mask, 0b0010_0000]
+
+
+def test_each_list_has_its_base_time_and_its_extension() -> None:
+    change = f"changes: [{{at: 2 ms, {HALF}, base-time: 7 us, extension: 4 us}}]"
+    gates = port(HALF, "base-time: 5 us", "extension: 3 us", change)["gates"]
+    assert (gates["base_time_ns"], gates["cycle_extension_ns"]) == (5_000, 3_000)
+    (second,) = gates["changes"]
+    assert (second["base_time_ns"], second["cycle_extension_ns"]) == (7_000, 4_000)
