@@ -286,6 +286,17 @@ def test_frames_above_the_queues_are_spread_at_every_port_before(period: str, cy
     assert cycle_of(planned(text + SECOND, classes="[5, 4]", cycle="plan")) == cycle
 
 
+@pytest.mark.parametrize(("limit", "kept"), [("68079 ns", True), ("68078 ns", False)])
+def test_what_is_no_whole_nanosecond_is_told_as_the_next_one(limit: str, kept: bool) -> None:
+    """A cable of 10.1 m takes 50.5 ns: 68.0785 us."""
+    text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{delay: {limit}}}}}")
+    if kept:
+        planned(text, long="10.1 m", cycle="plan")
+        return
+    with pytest.raises(PlanningErrors, match=r"up to 68\.079 us, found 68\.078 us"):
+        planned(text, long="10.1 m", cycle="plan")
+
+
 def test_a_limit_of_any_stream_counts() -> None:
     """The first stream has none; t needs 4.064 us at both ends, as the shorter of both frames."""
     text = TEXT.replace("frame: 500 B}", "frame: 500 B, requires: {delay: 60077 ns}}")
