@@ -349,3 +349,14 @@ def test_tags_of_member_streams_spread_frames(jitter: str, cycle: int) -> None:
     """8.208 us and 8.112 us at the talker."""
     text = FRER.replace("period: 500 us, frame", f"period: 500 us, jitter: {jitter}, frame")
     assert cycle_of(planned(text, cycle="plan")) == cycle
+
+
+@pytest.mark.parametrize(("limit", "kept"), [("68126 ns", True), ("68125 ns", False)])
+def test_tags_of_member_streams_are_in_the_delay(limit: str, kept: bool) -> None:
+    """At the talker's port 8.112 us in place of 8.064 us; without the tag at the last port, as before."""
+    text = FRER.replace("frame: 1000 B", f"frame: 1000 B, requires: {{delay: {limit}}}")
+    if kept:
+        planned(text, cycle="plan")
+        return
+    with pytest.raises(PlanningErrors, match=r"up to 68\.126 us, found 68\.125 us"):
+        planned(text, cycle="plan")
