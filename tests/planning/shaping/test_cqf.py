@@ -288,13 +288,13 @@ def test_frames_above_the_queues_are_spread_at_every_port_before(period: str, cy
 
 @pytest.mark.parametrize(("limit", "kept"), [("68079 ns", True), ("68078 ns", False)])
 def test_what_is_no_whole_nanosecond_is_told_as_the_next_one(limit: str, kept: bool) -> None:
-    """A cable of 10.1 m takes 50.5 ns: 68.0785 us."""
+    """A cable of 10.06 m takes 50.3 ns: 68.0783 us."""
     text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{delay: {limit}}}}}")
     if kept:
-        planned(text, long="10.1 m", cycle="plan")
+        planned(text, long="10.06 m", cycle="plan")
         return
     with pytest.raises(PlanningErrors, match=r"up to 68\.079 us, found 68\.078 us"):
-        planned(text, long="10.1 m", cycle="plan")
+        planned(text, long="10.06 m", cycle="plan")
 
 
 def test_a_limit_of_any_stream_counts() -> None:
