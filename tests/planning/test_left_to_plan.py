@@ -63,9 +63,10 @@ def test_no_cycle_is_short_enough() -> None:
 
 
 def test_no_cycle_is_long_enough() -> None:
+    """The second port has the load of the first one, and a frame of rest."""
     with pytest.raises(PlanningErrors) as error:
         plan(cqf("62 kB", "300 ms"))
-    assert "a cycle that holds the worst load of sw1 -> sw2" in str(error.value)
+    assert "a cycle that holds the worst load of sw2 -> sw3" in str(error.value)
 
 
 HISTOGRAM = model.Histogram(values=(2 * US, 10 * US, 90 * US), counts=(9_989, 10, 1), width=US)

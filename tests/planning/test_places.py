@@ -55,5 +55,5 @@ def test_a_selector_is_found_in_every_spelling(selector: str) -> None:
     (scenario,) = read_scenario(TEXT.replace("s -> b", selector), "over.yaml")
     with pytest.raises(PlanningErrors) as raised:
         plan(scenario)
-    column = 3 + len(selector) + 2
+    column = 3 + len(selector) + 3
     assert str(raised.value).startswith(f"over.yaml:10:{column}: shapers.")

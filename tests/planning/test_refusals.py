@@ -20,6 +20,7 @@ from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.faults import LinkDown, Loss, WrongSchedule
 from tsnbench.scenario.model.gates import Follow, GateEntry, Gates
 from tsnbench.scenario.model.network import Link, Queues
+from tsnbench.scenario.model.policing import Filter, Regeneration
 from tsnbench.scenario.model.ptp import Gptp, Ieee1588
 from tsnbench.scenario.model.shapers import Cqf, Shaper
 from tsnbench.scenario.model.taps import Taps
@@ -74,9 +75,19 @@ def shapers(**selected: Shaper) -> Scenario:
     return base().model_copy(update={"shapers": selected})
 
 
+def policing(*entries: Filter | Regeneration) -> Scenario:
+    return base().model_copy(update={"policing": entries})
+
+
 def network(**fields: Any) -> Scenario:
     scenario = base()
     return scenario.model_copy(update={"network": scenario.network.model_copy(update=fields)})
+
+
+def written_gates() -> Gates:
+    found = base().shapers["sw -> tw"].gates
+    assert isinstance(found, Gates)
+    return found
 
 
 def gates(**fields: Any) -> Scenario:
@@ -150,6 +161,36 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         ),
         "shapers.a -> sw.gates.follow: expected one port, found 3 ports for 'sw -> *'\n"
         "  hint: write follow: sw -> a",
+    ),
+    "priorities of no link": (
+        lambda: policing(Regeneration(at="a -> tw", pcp={5: 3})),
+        "policing[0].at: expected the name of a port, found no link for 'a -> tw'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a filter at no link": (
+        lambda: policing(Filter(at="a -> sw", max_sdu=1500), Filter(at="x -> *", max_sdu=1500)),
+        "policing[1].at: expected the name of a port, found no node 'x'",
+    ),
+    "two ports to follow": (
+        lambda: shapers(**{"a -> sw": Shaper(gates=Follow(port="tw -> *"))}),
+        "shapers.a -> sw.gates.follow: expected one port, found 2 ports for 'tw -> *'\n"
+        "  hint: write follow: tw -> sw",
+    ),
+    "no port to follow": (
+        lambda: shapers(**{"a -> sw": Shaper(gates=Follow(port="a -> tw"))}),
+        "shapers.a -> sw.gates.follow: expected the name of a port, found no link for 'a -> tw'\n"
+        "  hint: its ports are a -> sw",
+    ),
+    "a list to follow whose credit runs": (
+        lambda: shapers(
+            **{
+                "sw -> tw": Shaper(gates=written_gates().model_copy(update={"credit_runs": True})),
+                "a -> sw": Shaper(gates=Follow(port="sw -> tw")),
+            }
+        ),
+        "shapers.a -> sw.gates.follow: expected a port with one list of entries, "
+        "found sw -> tw with credit runs\n"
+        "  hint: write this port's entries, or leave these settings out there",
     ),
     "an unknown hop": (
         lambda: stream(via=("a", "x", "b")),
@@ -267,6 +308,11 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
         "shapers.sw -> tw.gates.cycle: expected 1 ms, the sum of the entries, found 500 us\n"
         "  hint: leave `cycle` out, or make the entries fill it",
     ),
+    "a class before the first list that the port does not have": (
+        lambda: gates(by="class", before=(9,)),
+        "shapers.sw -> tw.gates.before: expected classes below 8, found 9\n"
+        "  hint: sw -> tw has 8 classes; by: pcp counts priority code points instead",
+    ),
     "gates and cyclic queues": (
         lambda: cyclic(keep=True),
         "shapers.sw -> tw.cqf: expected gates or cqf at one port, found both\n"
@@ -335,3 +381,35 @@ def test_the_words_of_a_problem() -> None:
         "path": "streams.s", "expected": "one", "found": "none", "hint": "add one",
     }  # fmt: skip
     assert str(PlanningErrors([bare, whole])) == f"{bare}\n{whole}"
+
+
+def test_an_empty_list_has_no_hint() -> None:
+    """More entries that the port supports would be none for it."""
+    assert refusal(gates(entries=())).endswith(
+        "shapers.sw -> tw.gates.entries: expected 1 to 1024 entries, found 0"
+    )
+
+
+@pytest.mark.parametrize(("numbers", "found"), [((9, 8), 9), ((8,), 8), ((5, -1), -1)])
+def test_the_first_wrong_priority_of_an_entry_is_named_and_needs_no_hint(
+    numbers: tuple[int, ...], found: int
+) -> None:
+    first, second = written_gates().entries
+    wrong = gates(entries=(first.model_copy(update={"open": numbers}), second))
+    path = "shapers.sw -> tw.gates.entries[0].open"
+    assert refusal(wrong).endswith(f"{path}: expected priority code points 0 to 7, found {found}")
+    hint = "sw -> tw has 8 classes; by: pcp counts priority code points instead"
+    wrong = gates(entries=(first.model_copy(update={"open": numbers}), second), by="class")
+    assert refusal(wrong).endswith(f"{path}: expected classes below 8, found {found}\n  hint: {hint}")
+
+
+@pytest.mark.parametrize("number", [0, 7])
+def test_the_least_and_the_greatest_priority_and_class_may_be_open(number: int) -> None:
+    first, second = written_gates().entries
+    for by in ("pcp", "class"):
+        written = gates(entries=(first.model_copy(update={"open": (number, 5)}), second), by=by)
+        document = plan(written).document
+        (own,) = (port["gates"] for port in document["ports"] if port["name"] == "sw -> tw")
+        # PCP 0 is class 1; all others that occur here are the class of their number.
+        bit = 1 << (1 if (number, by) == (0, "pcp") else number)
+        assert own["entries"][0]["open"] == bit | 1 << 5

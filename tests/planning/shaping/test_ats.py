@@ -159,3 +159,20 @@ def test_an_answer_needs_a_written_scheduler() -> None:
     assert (
         "streams.back: expected a periodic stream, or rate and burst with ats, found request-driven" in said
     )
+
+
+def test_every_port_that_lacks_something_is_named() -> None:
+    """A stream without a period at two ports, and a burst below the frames of all streams at both."""
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(TEXT.replace("period: 200 us}", "poisson: 10 Mbit/s}"), "asynchronous.yaml")[0])
+    assert [(one.path, one.found, one.hint) for one in raised.value.problems] == [
+        ("streams.other", "poisson", f"write rate: and burst: under shapers.{port}.ats")
+        for port in ("s1 -> s2", "s2 -> b")
+    ]
+    bursts = "s1 -> s2: {ats: {pcp: [5], burst: 1249 B}}\n  s2 -> b: {ats: {pcp: [5], burst: 1248 B}}"
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(TEXT.replace("all: {ats: {pcp: [5, 4]}}", bursts), "asynchronous.yaml")[0])
+    assert [(one.path, one.found) for one in raised.value.problems if "of even" in one.expected] == [
+        ("shapers.s1 -> s2.ats.burst", "1249 B"),
+        ("shapers.s2 -> b.ats.burst", "1248 B"),
+    ]

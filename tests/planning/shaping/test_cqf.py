@@ -193,21 +193,108 @@ def test_queues_make_cycles_on_long_links_short(classes: str, cycle: int, pause:
     assert [interval for _, interval in gates(document, "sw1 -> sw2")[:2]] == [cycle - pause, pause]
 
 
-@pytest.mark.parametrize(("limit", "kept"), [("559964 ns", True), ("559963 ns", False)])
+@pytest.mark.parametrize(
+    ("long", "classes", "limit", "cycle"),
+    [
+        # The link takes 150.501 us: its frames wait for one cycle more, as there is one queue more.
+        ("30 km", "[7, 6, 5]", 409_464, "100 us"),
+        # Also a short link has this queue: without a pause, its last frames come in the next cycle.
+        ("10 m", "[7, 6, 5]", 109_464, "25 us"),
+        # Four queues, and three begun cycles of 62.5 us: two are waited for, and the pause is the rest.
+        ("30 km", "[7, 6, 5, 4]", 321_964, "62.5 us"),
+        ("10 m", "[7, 6]", 103_214, "31.25 us"),
+    ],
+)
 @pytest.mark.parametrize("kind", ["delay", "delay from release"])
-def test_a_long_link_costs_whole_cycles(kind: str, limit: str, kept: bool) -> None:
-    """8.114 us to the first bridge; there 1.3 us, two cycles of 100 us, 150 us of cable, and one cycle for
-    its delay; at the second bridge 0.5 us, one cycle, and 50 ns."""
-    text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{{kind}: {limit}}}}}")
-    if kept:
-        planned(text + SECOND, long="30 km", classes="[7, 6, 5]", cycle="plan")
-        return
+def test_two_cyclic_hops_take_three_cycles_and_those_of_the_link(
+    kind: str, long: str, classes: str, limit: int, cycle: str
+) -> None:
+    """8.114 us to the first bridge, 1.3 us in it, the cycles, and 50 ns to the listener.
+
+    These are 9.464 us, and four cycles of 100 us, four of 25 us, five of 62.5 us, or three of 31.25 us. The
+    delay of the link between the bridges is in these cycles.
+    """
+
+    def limited(ns: int) -> str:
+        return TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{{kind}: {ns} ns}}}}") + SECOND
+
+    planned(limited(limit), long=long, classes=classes, cycle="plan")
     with pytest.raises(PlanningErrors) as raised:
-        planned(text + SECOND, long="30 km", classes="[7, 6, 5]", cycle="plan")
+        planned(limited(limit - 1), long=long, classes=classes, cycle="plan")
     (problem,) = raised.value.problems
     assert problem.path == f"streams.s.requires.{kind}"
-    assert problem.expected == "a delay of 2 cyclic hops, up to 559.964 us"
-    assert problem.found == "559.963 us, and no cycle shorter than 100 us holds the load"
+    assert problem.expected == f"a delay of 2 cyclic hops, up to {limit / 1000:.3f} us"
+    assert problem.found == f"{(limit - 1) / 1000:.3f} us, and no cycle shorter than {cycle} holds the load"
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(218_028, True), (218_027, False)])
+def test_behind_the_last_cyclic_port_a_long_link_takes_its_time_and_no_cycles(limit: int, kept: bool) -> None:
+    """8.114 us, 1.3 us, two cycles of 25 us, 150 us of cable, 0.5 us, and 8.114 us again."""
+    text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{delay: {limit} ns}}}}")
+    if kept:
+        planned(text, long="30 km", cycle="plan")
+        return
+    with pytest.raises(
+        PlanningErrors, match=r"a delay of 1 cyclic hop, up to 218\.028 us, found 218\.027 us"
+    ):
+        planned(text, long="30 km", cycle="plan")
+
+
+def test_the_delay_of_a_class_above_the_queues_has_nothing_to_do_with_their_cycle() -> None:
+    """Two cycles of 50 us would be too long."""
+    high = "  high: {from: c, to: b, pcp: 7, period: 1 ms, frame: 1000 B, requires: {delay: 60 us}}\n"
+    document = planned(TEXT.replace("shapers:", high + "shapers:"), cycle="plan", classes="[5, 4]")
+    assert cycle_of(document) == 50_000
+
+
+MEETING = """\
+name: meeting
+duration: 10 ms
+network:
+  stations: [a, c, b]
+  bridges: [sw1, sw2, sw3]
+  links: {rate: 1 Gbit/s, between: [a -- sw1, c -- sw3, sw1 -- sw2, sw3 -- sw2, sw2 -- b]}
+streams:
+  s: {from: a, to: b, pcp: 5, period: 500 us, jitter: JITTER, frame: 1000 B}
+  t: {from: c, to: b, pcp: 5, period: 500 us, jitter: JITTER, frame: 1000 B}
+shapers:
+  sw1 -> sw2: {cqf: {pcp: [5], classes: [7, 6], cycle: plan}}
+  sw3 -> sw2: {cqf: {pcp: [5], classes: [7, 6], cycle: plan}}
+  sw2 -> b: {cqf: {pcp: [5], classes: [7, 6], cycle: plan}}
+"""
+
+
+@pytest.mark.parametrize(("jitter", "cycle"), [("463776 ns", 20_000), ("463777 ns", 50_000)])
+def test_frames_of_one_cycle_meet_those_of_other_bridges(jitter: str, cycle: int) -> None:
+    """A frame is late by its jitter and 16.224 us at the talker's port: with 20 us a period, or more.
+
+    Then two frames come in a cycle, and leave in one: 16.32 us at each of the first bridges, and four of
+    them, 32.64 us, at the second one. 500 us over 10 is the next cycle that holds them.
+    """
+    assert cycle_of(planned(MEETING.replace("JITTER", jitter))) == cycle
+
+
+@pytest.mark.parametrize(("period", "cycle"), [("142448 ns", 50_000), ("142447 ns", 62_500)])
+def test_frames_above_the_queues_are_spread_at_every_port_before(period: str, cycle: int) -> None:
+    """42.144 us at the talker's port: 5.76 us, twice 12.16 us, and 12.064 us. At the first cyclic port
+    8.16 us more, 50.304 us: with a cycle of 50 us 142.448 us.
+
+    One frame of 12.16 us leaves 38.24 us in a cycle, two of them are 50.4 us. 500 us over 8 holds them.
+    """
+    high = f"  high: {{from: c, to: b, pcp: 7, period: {period}, frame: 1500 B}}\n"
+    text = TEXT.replace("shapers:", high + "shapers:").replace("frame: 500 B", "frame: 700 B")
+    assert cycle_of(planned(text + SECOND, classes="[5, 4]", cycle="plan")) == cycle
+
+
+@pytest.mark.parametrize(("limit", "kept"), [("68079 ns", True), ("68078 ns", False)])
+def test_what_is_no_whole_nanosecond_is_told_as_the_next_one(limit: str, kept: bool) -> None:
+    """A cable of 10.06 m takes 50.3 ns: 68.0783 us."""
+    text = TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{delay: {limit}}}}}")
+    if kept:
+        planned(text, long="10.06 m", cycle="plan")
+        return
+    with pytest.raises(PlanningErrors, match=r"up to 68\.079 us, found 68\.078 us"):
+        planned(text, long="10.06 m", cycle="plan")
 
 
 def test_a_limit_of_any_stream_counts() -> None:
@@ -262,3 +349,14 @@ def test_tags_of_member_streams_spread_frames(jitter: str, cycle: int) -> None:
     """8.208 us and 8.112 us at the talker."""
     text = FRER.replace("period: 500 us, frame", f"period: 500 us, jitter: {jitter}, frame")
     assert cycle_of(planned(text, cycle="plan")) == cycle
+
+
+@pytest.mark.parametrize(("limit", "kept"), [("68126 ns", True), ("68125 ns", False)])
+def test_tags_of_member_streams_are_in_the_delay(limit: str, kept: bool) -> None:
+    """At the talker's port 8.112 us in place of 8.064 us; without the tag at the last port, as before."""
+    text = FRER.replace("frame: 1000 B", f"frame: 1000 B, requires: {{delay: {limit}}}")
+    if kept:
+        planned(text, cycle="plan")
+        return
+    with pytest.raises(PlanningErrors, match=r"up to 68\.126 us, found 68\.125 us"):
+        planned(text, cycle="plan")

@@ -26,7 +26,8 @@ HALF = "entries: [{open: [6], for: 500 us}, {open: [5], for: 500 us}]"
 
 def port(*lines: str) -> dict[str, Any]:
     text = TEXT + "".join(f"      {line}\n" for line in lines)
-    found: dict[str, Any] = plan(read_scenario(text, "gated.yaml")[0]).document["ports"][0]
+    document: Any = plan(read_scenario(text, "gated.yaml")[0]).document
+    found: dict[str, Any] = document["ports"][0]
     return found
 
 
@@ -109,3 +110,70 @@ def test_what_hardware_cannot_do_is_refused() -> None:
     assert "1 to 1024 entries" in refused(f"entries: [{many}]")
     assert len(port(f"entries: [{many}]", "most-entries: 2000")["gates"]["entries"]) == 1025
     assert "a release after a hold" in refused("entries: [{open: [6], for: 1 ms, mac: hold}]")
+
+
+def test_a_release_that_is_cut_off_leaves_a_hold_for_ever() -> None:
+    """Of 500 us and 500 us, a cycle of 400 us keeps the hold and not the release."""
+    held = "entries: [{open: [6, 5], for: 500 us, mac: hold}, {open: [5], for: 500 us, mac: release}]"
+    assert refused(held, "cycle: 400 us", "fit-entries: true") == (
+        "gated.yaml:11:7: shapers.host1 -> host2.gates.entries: expected a release after a hold, "
+        "found a hold for ever\n  hint: write mac: release in the entry from which on preemptable frames may "
+        "be sent again, or a longer cycle: fit-entries removes what does not fit"
+    )
+    assert port(held, "cycle: 501 us", "fit-entries: true")["gates"]["entries"] == [
+        {"open": 0b0110_0000, "interval_ns": 500_000, "mac": "hold"},
+        {"open": 0b0010_0000, "interval_ns": 1_000, "mac": "release"},
+    ]
+    # Of a hold that is cut off nothing is left.
+    late = "entries: [{open: [5], for: 500 us}, {open: [6], for: 500 us, mac: hold}]"
+    assert port(late, "cycle: 500 us", "fit-entries: true")["gates"]["entries"] == [
+        {"open": 0b0010_0000, "interval_ns": 500_000}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cycle", "lengths"),
+    [
+        (599_999, [300_000, 299_999]),
+        (600_000, [300_000, 300_000]),
+        (600_001, [300_000, 300_000, 1]),
+        (1_000_000, [300_000, 300_000, 400_000]),
+        (1_000_001, [300_000, 300_000, 400_001]),
+        (1_500_000, [300_000, 300_000, 900_000]),
+    ],
+)
+def test_entries_are_fitted_to_the_nanosecond(cycle: int, lengths: list[int]) -> None:
+    three = "entries: [{open: [6], for: 300 us}, {open: [5], for: 300 us}, {open: [6, 5], for: 400 us}]"
+    gates = port(three, f"cycle: {cycle} ns", "fit-entries: true")["gates"]
+    assert [entry["interval_ns"] for entry in gates["entries"]] == lengths
+    masks = [0b0100_0000, 0b0010_0000, 0b0110_0000]
+    assert [entry["open"] for entry in gates["entries"]] == masks[: len(lengths)]
+
+
+def test_a_port_supports_as_many_entries_in_each_of_its_lists() -> None:
+    three = "entries: [{open: [6], for: 400 us}, {open: [5], for: 300 us}, {open: [6, 5], for: 300 us}]"
+    assert len(port(HALF, "most-entries: 2")["gates"]["entries"]) == 2
+    said = refused(HALF, "most-entries: 2", f"changes: [{{at: 2 ms, {three}}}]")
+    assert ".gates.changes[0].entries: expected 1 to 2 entries, found 3" in said
+    (change,) = port(three, "most-entries: 3", f"changes: [{{at: 2 ms, {three}}}]")["gates"]["changes"]
+    assert len(change["entries"]) == 3
+
+
+def test_an_entry_may_last_one_nanosecond() -> None:
+    short = "entries: [{open: [6, 5], for: 499999 ns}, {open: [6], for: 1 ns}, {open: [5], for: 500 us}]"
+    assert [entry["interval_ns"] for entry in port(short)["gates"]["entries"]] == [499_999, 1, 500_000]
+
+
+@pytest.mark.parametrize(("by", "mask"), [("pcp", 0b0100_0010), ("class", 0b0100_0001)])
+def test_open_gates_count_priorities_or_classes(by: str, mask: int) -> None:
+    """PCP 0 is class 1, and PCP 1 is class 0."""
+    gates = port("entries: [{open: [6, 0], for: 500 us}, {open: [5], for: 500 us}]", f"by: {by}")["gates"]
+    assert [entry["open"] for entry in gates["entries"]] == [mask, 0b0010_0000]
+
+
+def test_each_list_has_its_base_time_and_its_extension() -> None:
+    change = f"changes: [{{at: 2 ms, {HALF}, base-time: 7 us, extension: 4 us}}]"
+    gates = port(HALF, "base-time: 5 us", "extension: 3 us", change)["gates"]
+    assert (gates["base_time_ns"], gates["cycle_extension_ns"]) == (5_000, 3_000)
+    (second,) = gates["changes"]
+    assert (second["base_time_ns"], second["cycle_extension_ns"]) == (7_000, 4_000)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
@@ -155,3 +157,42 @@ def test_a_scheduler_joins_the_filter_that_a_flow_has() -> None:
         {"name": "all", "ports": [FROM_A], "priority": 5, "max_sdu_octets": 1000},
         {"name": "far", "ports": [FROM_C], "streams": [3], "max_sdu_octets": 900, "scheduler": 1},
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "shaped", "behind"),
+    [
+        # A filter for frames of this flow only, at this port only, becomes the shaped one.
+        ("at: a -> s1, streams: [one]", "one", []),
+        # Others stay, behind that of the shaped flow: for more ports, more streams, or one priority.
+        ("at: all -> s1, streams: [one]", "one", [{"ports": [FROM_A, FROM_C, FROM_S2], "streams": [0]}]),
+        ("at: a -> s1, streams: [one, two]", "one, two", [{"ports": [FROM_A], "streams": [0, 1, 2]}]),
+        (
+            "at: a -> s1, streams: [one], priority: 5",
+            "one",
+            [{"ports": [FROM_A], "streams": [0], "priority": 5}],
+        ),
+    ],
+)
+def test_a_filter_for_other_frames_stays_behind_that_of_a_shaped_flow(
+    rule: str, shaped: str, behind: list[dict[str, Any]]
+) -> None:
+    shapers = "shapers: {s1 -> s2: {ats: {pcp: [5]}}}\n"
+    rules = f"policing: [{{{rule}, max-sdu: 1000 B}}]\n"
+    document: Any = plan(read_scenario(TEXT + shapers + rules, "policed.yaml")[0]).document
+    (own,) = document["policing"]
+    limit = {"name": shaped, "max_sdu_octets": 1000}
+    far = {"name": "far", "ports": [FROM_C], "streams": [3], "scheduler": 1}
+    assert own["filters"] == [
+        limit | {"ports": [FROM_A], "streams": [0], "scheduler": 0},
+        *(limit | one for one in behind),
+        far,
+    ]
+
+
+def test_filters_and_priorities_may_be_written_in_any_order() -> None:
+    found = policing("  - {at: a -> s1, regenerate: {5: 3}}\n  - {at: c -> s1, max-sdu: 900 B}\n")[S1]
+    assert found == {
+        "regeneration": [{"port": FROM_A, "pcp": [0, 1, 2, 3, 4, 3, 6, 7]}],
+        "filters": [{"name": "all", "ports": [FROM_C], "max_sdu_octets": 900}],
+    }

@@ -50,6 +50,10 @@ def test_every_other_port_is_flooded(tmp_path: Path) -> None:
     short = "{forwarding: {learning: {ageing: 1 s}}}"
     made = planned(tmp_path, f"x: {LEARNS}, y: {short}, z: {{}}", tree)
     assert flooded(made) == [("x -> y", 0), ("x -> z", 0), ("y -> c", 2)]
+    # Behind the second flooded entry, number 3, there is one more.
+    both = f"x: {LEARNS}, y: {LEARNS}"
+    made = planned(tmp_path, both, "a -- x, b -- x, c -- x, x -- y, d -- y")
+    assert flooded(made) == [("x -> c", 0), ("x -> y", 0), ("y -> d", 3)]
     # Multicast is not flooded.
     made = planned(tmp_path, f"x: {LEARNS}", star, ", m: {from: a, to: [b, c], period: 1 ms, frame: 64 B}")
     assert "flood" not in made.document["streams"][1]

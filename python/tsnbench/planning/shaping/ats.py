@@ -66,7 +66,7 @@ def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] 
         bits = 8 * _largest_unit(flow)
         period = pattern["period_ns"]
         own_rate = -(-bits * 10**9 // period)
-        own_burst = bits + -(-bits * pattern.get("jitter_ns", 0) // period)
+        own_burst = bits + -(-bits * pattern["jitter_ns"] // period)
         return (own_rate if rate is None else rate, own_burst if burst is None else 8 * burst)
     if rate is None or burst is None:
         return None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Gates, Policing, Port
-from tsnbench.planning.shaping.cqf_cycle import choose_cycle, leads_to_cycles
+from tsnbench.planning.shaping.cqf_cycle import choose_cycle, delay_ns, pause_ns, whole_cycles
 from tsnbench.planning.shaping.policing import gate_document, overlay
 from tsnbench.scenario import model
 
@@ -131,10 +131,8 @@ def _possible(draft: Draft, cyclic: list[Port]) -> bool:
 def _shift(draft: Draft, port: Port) -> Shift:
     cqf = port.shaper.cqf
     assert cqf is not None
-    # One nanosecond is added: the last bit of a full cycle arrives exactly then.
-    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].longest_processing_ns + 1
-    cycles = min(-(-delay // cqf.cycle), len(cqf.classes) - 2)
-    return Shift(delay, cycles, max(0, delay - cycles * cqf.cycle))
+    delay, cycles = delay_ns(draft, port), whole_cycles(draft, port, cqf.cycle)
+    return Shift(delay, cycles, pause_ns(draft, port, cqf.cycle))
 
 
 def _ipvs(draft: Draft, port: Port, cqf: model.Cqf) -> tuple[int, ...] | None:
@@ -168,7 +166,7 @@ def _stream_gate(cqf: model.Cqf, ipvs: tuple[int, ...], shift: Shift | None, pro
 def _open(draft: Draft, port: Port, shift: Shift) -> None:
     cqf = port.shaper.cqf
     assert cqf is not None
-    pause = shift.pause_ns if leads_to_cycles(draft, port) else 0
+    pause = shift.pause_ns
     if pause >= cqf.cycle:
         draft.problem(
             f"shapers.{port.name}.cqf",

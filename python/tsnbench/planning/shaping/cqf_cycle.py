@@ -59,7 +59,7 @@ def choose_cycle(draft: Draft, cyclic: list[Port]) -> None:
         _too_full(draft, loads, cycles[-1])
         return
     if not given:
-        _check(draft, loads, fitting[0])
+        _check(draft, fitting[0])
     for port in planned:
         cqf = port.shaper.cqf
         assert cqf is not None
@@ -72,7 +72,6 @@ def _path(port: Port) -> str:
 
 def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
     loads = []
-    numbers = {port.number for port in cyclic}
     for port in cyclic:
         cqf = port.shaper.cqf
         assert cqf is not None
@@ -85,9 +84,8 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
             if pcp in cqf.pcps or port.pcp_to_class[pcp] > min(cqf.classes):
                 own = flows if pcp in cqf.pcps else beside
                 if isinstance(pattern, model.Periodic):
-                    own.append(
-                        (times.whole, pattern.period, pattern.jitter + _spread(draft, flow, port, numbers))
-                    )
+                    jitter = pattern.jitter + _spread(draft, flow, port)
+                    own.append((times.whole, pattern.period, jitter))
                 elif flow.number == 0:
                     draft.problem(
                         f"streams.{flow.group}",
@@ -102,29 +100,49 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
     return loads
 
 
-def _spread(draft: Draft, flow: Flow, port: Port, cyclic: set[int]) -> int:
+def _spread(draft: Draft, flow: Flow, port: Port) -> int:
     """The greatest spread of frames before the first cyclic port, ns: one lower frame, and all others
-    once."""
+    once.
+
+    Frames that come in one cycle leave in one cycle, so those behind are not spread further.
+    """
     at = next(hop.parent for hop in flow.route if hop.port == port.number)
+    priorities = draft.priorities(flow)
     spread = 0
     while at is not None:
         before = draft.ports[flow.route[at].port]
-        if before.number in cyclic:
-            return 0
-        crossing = [wire(other, before, tagged) for other, tagged in draft.flows_through()[before.number]]
-        spread += sum(times.whole for times in crossing) + max(times.frame for times in crossing)
+        if _is_cyclic(before, priorities[at]):
+            spread = 0
+        else:
+            crossing = [wire(other, before, tagged) for other, tagged in draft.flows_through()[before.number]]
+            spread += sum(times.whole for times in crossing) + max(times.frame for times in crossing)
         at = flow.route[at].parent
     return -(-spread // 1_000)
 
 
-def _pause(draft: Draft, port: Port, cycle: int) -> int:
-    """The pause of :func:`tsnbench.planning.shaping.cqf` at the end of each cycle, ns."""
+def delay_ns(draft: Draft, port: Port) -> int:
+    """Delay of link and bridge: from the last bit out to the queue after the link, rounded up."""
+    # One nanosecond is added: the last bit of a full cycle arrives exactly then.
+    return -(-port.propagation_ps // 1_000) + draft.nodes[port.to].longest_processing_ns + 1
+
+
+def whole_cycles(draft: Draft, port: Port, cycle: int) -> int:
+    """Whole cycles that frames from a cyclic port wait at the next one in addition to the first one."""
     cqf = port.shaper.cqf
     assert cqf is not None
+    return min(-(-delay_ns(draft, port) // cycle), len(cqf.classes) - 2)
+
+
+def pause_ns(draft: Draft, port: Port, cycle: int) -> int:
+    """The pause at the end of each cycle, in which a port sends no frame."""
     if not leads_to_cycles(draft, port):
         return 0
-    delay = -(-port.propagation_ps // 1_000) + draft.nodes[port.to].longest_processing_ns + 1
-    return max(0, delay - min(-(-delay // cycle), len(cqf.classes) - 2) * cycle)
+    return max(0, delay_ns(draft, port) - whole_cycles(draft, port, cycle) * cycle)
+
+
+def _is_cyclic(port: Port, pcp: int) -> bool:
+    """Whether frames of a priority are in the cyclic queues of a port."""
+    return port.shaper.cqf is not None and pcp in port.shaper.cqf.pcps
 
 
 def leads_to_cycles(draft: Draft, port: Port) -> bool:
@@ -136,7 +154,7 @@ def leads_to_cycles(draft: Draft, port: Port) -> bool:
 
 
 def _holds(draft: Draft, load: _Load, cycle: int) -> bool:
-    return load.needs(cycle) <= (cycle - _pause(draft, load.port, cycle)) * 1_000
+    return load.needs(cycle) <= (cycle - pause_ns(draft, load.port, cycle)) * 1_000
 
 
 def _too_full(draft: Draft, loads: list[_Load], cycle: int) -> None:
@@ -150,15 +168,14 @@ def _too_full(draft: Draft, loads: list[_Load], cycle: int) -> None:
     )
 
 
-def _check(draft: Draft, loads: list[_Load], cycle: int) -> None:
+def _check(draft: Draft, cycle: int) -> None:
     """Checks that the shortest cycle is short enough."""
-    cyclic = {load.port.number: load.port for load in loads}
     for flow in draft.flows:
         limit = flow.stream.requires.least_delay
         if flow.number or limit is None:
             continue
         for end in flow.ends:
-            most, hops = _most(draft, flow, end, cyclic, cycle)
+            most, hops = _most(draft, flow, end, cycle)
             if hops and most > limit * 1_000:
                 key = "delay" if limit == flow.stream.requires.delay else "delay from release"
                 draft.problem(
@@ -171,24 +188,27 @@ def _check(draft: Draft, loads: list[_Load], cycle: int) -> None:
                 )
 
 
-def _most(draft: Draft, flow: Flow, end: int, cyclic: dict[int, Port], cycle: int) -> tuple[int, int]:
+def _most(draft: Draft, flow: Flow, end: int, cycle: int) -> tuple[int, int]:
     """Greatest delay from the talker's first bit to the listener's last one, ps, and the number of cyclic
     hops."""
+    way = [end]
+    while (parent := flow.route[way[-1]].parent) is not None:
+        way.append(parent)
+    priorities = draft.priorities(flow)
     most, hops = 0, 0
-    at: int | None = end
-    while at is not None:
-        hop = flow.route[at]
-        port = draft.ports[hop.port]
-        most += port.propagation_ps + draft.nodes[port.node].longest_processing_ns * 1_000 * (
-            hop.parent is not None
-        )
-        if port.number in cyclic:
-            # Two cycles for the first hop, one more for each further one, and the additional cycles of slow
-            # links.
-            later = draft.nodes[port.to].longest_processing_ns + -(-port.propagation_ps // 1_000)
-            most += (2 if not hops else 1) * cycle * 1_000 + later // cycle * cycle * 1_000
-            hops += 1
+    before: Port | None = None
+    kept = False
+    for at in reversed(way):
+        port = draft.ports[flow.route[at].port]
+        follows, kept = kept, _is_cyclic(port, priorities[at])
+        hops += kept
+        if before is not None and follows and kept:
+            # The cycles contain the delay of the link between two cyclic ports.
+            most += (1 + whole_cycles(draft, before, cycle)) * cycle * 1_000
         else:
-            most += wire(flow, port, flow.copy(at) > 0).frame
-        at = hop.parent
-    return most, hops
+            if before is not None:
+                most += before.propagation_ps + draft.nodes[port.node].longest_processing_ns * 1_000
+            # At worst a frame comes when a cycle begins, and leaves when the next one ends.
+            most += 2 * cycle * 1_000 if kept else wire(flow, port, flow.copy(at) > 0).frame
+        before = port
+    return most + draft.ports[flow.route[end].port].propagation_ps, hops

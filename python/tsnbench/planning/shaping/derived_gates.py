@@ -159,14 +159,13 @@ def _shifted(gates: Gates, traffic_class: int, path: Path, margin: int) -> list[
         # Times are rounded inwards: no frame arrives before its gate opens, or too late for it.
         opens = -(-(begin * 1_000 - first_ps) // 1_000) + margin
         closes = (end * 1_000 - last_ps) // 1_000 - margin
-        if closes > opens:
-            turns = opens // gates.cycle_ns * gates.cycle_ns
-            spans.append((opens - turns, closes - turns))
+        turns = opens // gates.cycle_ns * gates.cycle_ns
+        spans.append((opens - turns, closes - turns))
     return _apart(sorted(spans), gates.cycle_ns)
 
 
 def _apart(spans: list[Span], cycle: int) -> list[Span]:
-    """Closes the gate for a moment before the next window begins.
+    """Closes the gate for a moment before the next window begins, and leaves out what does not open.
 
     Where this link is the slower one, windows here are longer than there and could meet. A frame across two
     windows would be late for the first and early for the second.

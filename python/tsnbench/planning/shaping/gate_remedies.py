@@ -61,7 +61,7 @@ def longer(port: Port, traffic_class: int, needs: int) -> Cure:
 def _written(port: Port) -> model.Gates | None:
     """The port's list, if the scenario has it entry by entry."""
     gates = port.shaper.gates
-    if not isinstance(gates, model.Gates) or gates.fit_entries or len(gates.entries) == 0:
+    if not isinstance(gates, model.Gates) or gates.fit_entries:
         return None
     return gates
 

@@ -52,12 +52,14 @@ def read_gates(
         place = macs.index("hold")
         hint = "write preemption: {express: [7]} beside gates"
         draft.problem(f"{path}.entries[{place}].mac", "a port with pre-emption", "hold without it", hint)
-    if "hold" in macs and "release" not in macs:
-        hint = "write mac: release in the entry from which on preemptable frames may be sent again"
-        draft.problem(f"{path}.entries", "a release after a hold", "a hold for ever", hint)
     if gates.fit_entries and gates.cycle is not None:
         entries = _fitted(entries, gates.cycle)
         macs = macs[: len(entries)]
+    if "hold" in macs and "release" not in macs:
+        hint = "write mac: release in the entry from which on preemptable frames may be sent again"
+        if len(macs) < len(gates.entries):
+            hint += ", or a longer cycle: fit-entries removes what does not fit"
+        draft.problem(f"{path}.entries", "a release after a hold", "a hold for ever", hint)
     made = Gates(gates.base_time, tuple(entries), macs, gates.extension)
     if gates.cycle is not None and gates.cycle != made.cycle_ns:
         draft.problem(

@@ -68,7 +68,10 @@ def _gated(document: PlanDocument) -> Iterator[tuple[int, int]]:
 
 def _undisturbed(document: PlanDocument, shapers: list[tuple[int, int]], place: int) -> PlanDocument:
     """The Plan with every port's ``place``-th list from the start, without limits of credit and without
-    faults."""
+    faults.
+
+    Base times stay: when the frames of higher classes arrive depends on the gates before.
+    """
     made = copy.deepcopy(document)
     made.pop("clocks", None)
     made.pop("faults", None)
@@ -79,8 +82,14 @@ def _undisturbed(document: PlanDocument, shapers: list[tuple[int, int]], place: 
             continue
         lists = gate_lists(port["gates"])
         one = lists[min(place, len(lists) - 1)]
-        port["gates"] = {"base_time_ns": 0, "cycle_ns": one["cycle_ns"], "entries": one["entries"]}
-        for slope in one.get("idle_slopes", []) if "at_ns" in one else []:
+        port["gates"] = {
+            "base_time_ns": one["base_time_ns"],
+            "cycle_ns": one["cycle_ns"],
+            "entries": one["entries"],
+        }
+        if "at_ns" not in one:
+            continue
+        for slope in one.get("idle_slopes", []):
             shaper = port["classes"][slope["class"]]["cbs"]
             shaper["send_slope_bps"] += slope["bps"] - shaper["idle_slope_bps"]
             shaper["idle_slope_bps"] = slope["bps"]

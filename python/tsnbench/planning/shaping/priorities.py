@@ -6,6 +6,7 @@ IEEE 802.1Q-2022, 8.6.6 and table 8-5.
 from __future__ import annotations
 
 from tsnbench.planning.draft import Draft
+from tsnbench.scenario import model
 
 DEFAULT_CLASSES = (1, 0, 2, 3, 4, 5, 6, 7)
 """PCP to class with eight classes: background (PCP 1) is below best effort (PCP 0)."""
@@ -19,8 +20,8 @@ def assign_classes(draft: Draft) -> None:
     A port has as many classes as its highest class needs.
     """
     for port in draft.ports:
-        queues = port.shaper.queues
-        if queues is None or queues.classes is None:
+        queues = port.shaper.queues or model.Queues()
+        if queues.classes is None:
             port.pcp_to_class = DEFAULT_CLASSES
         else:
             wrong = [
@@ -31,10 +32,10 @@ def assign_classes(draft: Draft) -> None:
                 continue
             port.pcp_to_class = tuple(queues.classes.get(pcp, LOWEST_CLASS) for pcp in range(8))
         port.max_sdu = {}
-        for pcp, size in (queues and queues.max_sdu) or ():
+        for pcp, size in queues.max_sdu or ():
             own = port.pcp_to_class[pcp]
             port.max_sdu[own] = min(size, port.max_sdu.get(own, size))
-        port.limits = (None, None) if queues is None else (queues.limit_frames, queues.limit_octets)
+        port.limits = (queues.limit_frames, queues.limit_octets)
 
 
 def _possible(pcp: int, traffic_class: int) -> bool:
