@@ -109,7 +109,7 @@ def test_room_for_those_that_are_new_and_for_those_that_changed() -> None:
     """Not for `same`, which stays; of five makers, three are named."""
     names = ["p", "q", "r"]
     old = document(stream(), stream("same"), *(stream(name) for name in names))
-    longer = {"pattern": {"kind": "periodic", "period_ns": 2_000_000, "offset_ns": 0}}
+    longer: Any = {"pattern": {"kind": "periodic", "period_ns": 2_000_000, "offset_ns": 0}}
     changed = [stream(name, **longer) for name in names]
     new = [stream(release=0), stream("same"), *changed, stream("k"), stream("l")]
     assert why(old, document(*new)) == "it made room for k, l, p and 2 more"
