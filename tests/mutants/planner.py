@@ -24,6 +24,7 @@ PLANNING_TESTS = [
     "tests/planning/scheduling/test_exact.py",
     "tests/planning/scheduling/test_hints.py",
     "tests/planning/scheduling/test_incremental.py",
+    "tests/planning/scheduling/test_reserved_bandwidth.py",
     "tests/planning/scheduling/test_scheduled_copies.py",
     "tests/planning/scheduling/test_shared_queues.py",
     "tests/planning/scheduling/test_tried_changes.py",

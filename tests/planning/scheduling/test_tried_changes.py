@@ -447,10 +447,8 @@ def test_more_time(monkeypatch: pytest.MonkeyPatch, given: Answer) -> None:
 def test_streams_that_a_reason_names() -> None:
     assert streams_of({"kind": "link"}) == []
     assert streams_of({"kind": "conflict", "stream": 3, "streams": [4, 1, 3]}) == [1, 3, 4]
-    assert streams_of({"kind": "link", "streams": [{"stream": 5, "ppm": 7}, {"stream": 2, "ppm": 9}]}) == [
-        2,
-        5,
-    ]
+    shares: list[Share] = [{"stream": 5, "ppm": 7}, {"stream": 2, "ppm": 9}]
+    assert streams_of({"kind": "link", "streams": shares}) == [2, 5]
 
 
 def test_a_problem_that_cannot_be_planned() -> None:
