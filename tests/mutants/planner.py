@@ -21,6 +21,7 @@ PLANNING_TESTS = [
     "tests/planning/routing/test_routes.py",
     "tests/planning/routing/test_standby.py",
     "tests/planning/scheduling/test_changes.py",
+    "tests/planning/scheduling/test_engines.py",
     "tests/planning/scheduling/test_exact.py",
     "tests/planning/scheduling/test_hints.py",
     "tests/planning/scheduling/test_incremental.py",
