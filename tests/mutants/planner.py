@@ -25,6 +25,8 @@ PLANNING_TESTS = [
     "tests/planning/scheduling/test_exact.py",
     "tests/planning/scheduling/test_hints.py",
     "tests/planning/scheduling/test_incremental.py",
+    "tests/planning/scheduling/test_jobs.py",
+    "tests/planning/scheduling/test_queues.py",
     "tests/planning/scheduling/test_reserved_bandwidth.py",
     "tests/planning/scheduling/test_scheduled_copies.py",
     "tests/planning/scheduling/test_shared_queues.py",
