@@ -355,8 +355,10 @@ def test_the_delay_of_frames_that_wait() -> None:
 
 def test_equal_places() -> None:
     one: Any = {"offset_ns": 1, "tree": [{"link": 0}], "starts_ps": [0], "queue": 0}
-    assert same(one, {**one})
+    copied: Any = {**one}
+    assert same(one, copied)
     assert not same(one, None)
     other: Any
     for other in ({"offset_ns": 2}, {"tree": []}, {"starts_ps": [1]}, {"queue": 1}):
-        assert not same(one, {**one, **other})
+        changed: Any = {**one, **other}
+        assert not same(one, changed)
