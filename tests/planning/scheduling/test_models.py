@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tsnbench.planning.scheduling.exact.budget import Answer, Budget
+from tsnbench.planning.scheduling.exact.conflict import Conflict, reduced
 from tsnbench.planning.scheduling.exact.job import jobs_of
 from tsnbench.planning.scheduling.exact.model import Model, _delay, same
 from tsnbench.planning.scheduling.exact.objective import _delays, _gaps, make_best
@@ -217,6 +218,15 @@ def test_the_streams_that_a_proof_needs() -> None:
         names = {literal.index: number for number, literal in model.assumed.items()}
         assert sorted(names) == sorted(set(names))
         assert {names[one] for one in solver.sufficient_assumptions_for_infeasibility()} == {0, 1}
+
+
+def test_the_least_part_of_streams_that_collide() -> None:
+    """0 and 1 collide in the bridge, and neither of them with 2."""
+    problem = star(X, {"talker": 2, "at": 5_000}, {"talker": 2, "at": 50_000})
+    jobs = jobs_of(problem, 1)
+    assert reduced(problem, jobs, [0, 1, 2], Budget(5.0)) == Conflict([0, 1], minimal=True)
+    # Without time, nothing is known to be needless.
+    assert reduced(problem, jobs, [0, 1, 2], Budget(0.0)) == Conflict([0, 1, 2], minimal=False)
 
 
 def moved(problem: Any, earlier: Any, *, waits: bool = False) -> tuple[float, Any]:

@@ -49,4 +49,4 @@ def unknown(outcome: Outcome, limit: int) -> tuple[Reason, str]:
 
 def _listed(numbers: list[int]) -> str:
     *most, last = map(str, numbers)
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} and {last}"
