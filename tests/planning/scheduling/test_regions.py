@@ -66,29 +66,35 @@ class Engine:
             most: float,
             earlier: Any = None,
         ) -> Any:
-            assert jobs is JOBS
+            self.check(problem, jobs, budget)
+            assert placed and all(EVERY[number] == own for number, own in placed.items())
             self.tries.append(("place", list(region), most, earlier))
-            self.placed = placed
             budget.left -= 1
             return left.pop(0)
 
         def conflict(problem: Any, jobs: Any, numbers: Any, budget: Budget) -> Any:
-            assert jobs is JOBS
+            self.check(problem, jobs, budget)
             self.tries.append(("proof", list(numbers)))
             return proved.pop(0)
 
         def best(problem: Any, jobs: Any, placed: Any, objective: Any, budget: Budget, stay: Any) -> Any:
-            assert jobs is JOBS
+            self.check(problem, jobs, budget)
             self.tries.append(("best", placed, objective, budget.left, stay))
             return "best"
 
         def jobs_of(problem: Any, ways: int) -> Any:
+            self.check(problem, JOBS, Budget(0.0))
             assert ways == 4
             return JOBS
 
         for name, function in (("_place", place_region), ("_conflict", conflict), ("make_best", best)):
             monkeypatch.setattr(module, name, function)
         monkeypatch.setattr(module, "jobs_of", jobs_of)
+
+    def check(self, problem: Any, jobs: Any, budget: Any) -> None:
+        assert any(problem is one for one in (TREES, FREE))
+        assert jobs is JOBS
+        assert isinstance(budget, Budget)
 
 
 TREES: Any = {"streams": [{"tree": []}] * 5}
@@ -132,7 +138,6 @@ def test_those_near_are_placed_again_and_then_all(monkeypatch: pytest.MonkeyPatc
         ("proof", everybody),
         ("place", everybody, 7.5, {}),
     ]
-    assert engine.placed == PLACED
     engine = Engine(monkeypatch, [ALL])
     assert solve(TREES, STUCK, 16) == Outcome(Answer.FOUND, ALL)
     assert len(engine.tries) == 1
@@ -242,6 +247,7 @@ def test_a_region_is_placed_beside_those_that_it_meets(monkeypatch: pytest.Monke
     assert (solved.models[0].start, solved.models[0].few) == (ALL, {})
     solved = Solved(monkeypatch, Answer.IMPOSSIBLE, Answer.UNKNOWN)
     assert placed_again(solved, [0], PLACED) is None
+    assert [model.waits for model in solved.models] == [False, True]
 
 
 def test_frames_that_wait_already_need_a_model_with_waits(monkeypatch: pytest.MonkeyPatch) -> None:
