@@ -280,6 +280,8 @@ def test_the_better_schedule_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     many_after: Any = {**few_after, "gates": list(TWO_WINDOWS)}
     assert taken(monkeypatch, few, many_after, "fewest-entries") == list(ONE_WINDOW)
     assert taken(monkeypatch, many, few_after, "fewest-entries") == list(ONE_WINDOW)
+    for before, after in ((few, many_after), (many, few_after)):
+        assert taken(monkeypatch, before, after, "most-bandwidth-left") == list(ONE_WINDOW)
     # With a reason against it, it is none; nothing is compared without an objective.
     wrong = {**few_after, "reasons": [reason("gates", "cycle")], "sentences": ["cycle"]}
     assert taken(monkeypatch, many, wrong, "fewest-entries") == list(TWO_WINDOWS)

@@ -67,7 +67,8 @@ class Engine:
             earlier: Any = None,
         ) -> Any:
             self.check(problem, jobs, budget)
-            assert placed and all(EVERY[number] == own for number, own in placed.items())
+            assert placed
+            assert all(EVERY[number] == own for number, own in placed.items())
             self.tries.append(("place", list(region), most, earlier))
             budget.left -= 1
             return left.pop(0)
