@@ -22,11 +22,19 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def star(*streams: dict[str, Any], margin: int = 0, queues: int = 1, tick: int = 1, grain: int = 1) -> Any:
+def star(
+    *streams: dict[str, Any],
+    margin: int = 0,
+    queues: int = 1,
+    tick: int = 1,
+    grain: int = 1,
+    processing: int = 0,
+    rate: int = 100_000_000,
+) -> Any:
     """Stations 1 and 2 send to station 3 over the bridge 0; `at` is a stream's only release."""
     limits = {"granularity_ns": tick}
     plain = {
-        "rate_bps": 100_000_000,
+        "rate_bps": rate,
         "propagation_ps": 0,
         "margin_ps": margin,
         "queues": queues,
@@ -50,7 +58,10 @@ def star(*streams: dict[str, Any], margin: int = 0, queues: int = 1, tick: int =
             }
         )
     return {
-        "nodes": [{"processing_ps": 0, "forwards": True}, *[{"processing_ps": 0, "forwards": False}] * 3],
+        "nodes": [
+            {"processing_ps": processing, "forwards": True},
+            *[{"processing_ps": 0, "forwards": False}] * 3,
+        ],
         "links": [{"from": a, "to": b, **plain} for a, b in ((1, 0), (2, 0), (0, 3))],
         "streams": made,
         "granularity_ns": grain,
@@ -282,6 +293,14 @@ def test_the_sum_of_all_delays() -> None:
     assert cost(star(X, {"talker": 2, "at": 20_000}), entries=None) == 34_560
     problem = star({**X, "queue": 0}, {"talker": 2, "queue": 1}, queues=2)
     assert cost(problem, entries=None, waits=True) == 34_560 + 9_600
+    # 864 bit at 70 Mbit/s take 12.342857 us, twice; whole nanoseconds are counted.
+    assert cost(star(X, {"talker": 2, "at": 20_000}, rate=70_000_000), entries=None) == 2 * 24_685
+    # Over the one bridge or over the other one, the delay is the same.
+    problem = star(X)
+    del problem["streams"][0]["tree"]
+    ways = [{**problem["links"][0], "from": a, "to": b} for a, b in ((1, 0), (0, 3), (1, 2), (2, 3))]
+    problem["nodes"][2]["forwards"] = True
+    assert cost({**problem, "links": ways}, entries=None) == 17_280
 
 
 @pytest.mark.parametrize(
@@ -297,10 +316,23 @@ def test_windows_without_a_gap_are_one(at: int, joined: int) -> None:
     assert cost(problem, entries=True, waits=True) == 8
 
 
+def test_windows_of_frames_with_different_ways() -> None:
+    """The bridge takes 20 us, and 30 us ahead of the other one a frame is not next to it."""
+    assert cost(star(X, {"talker": 2, "at": 70_000}, processing=20_000_000), entries=True) == 8
+    # 50 octets leave the bridge 4 us earlier. 2.5 us ahead of 100 octets they are next to them: they end
+    # 0.9 us before. Behind them they would have to be released after 13.6 us to 14.56 us.
+    problem = star(X, {"talker": 2, "at": 97_500, "frames": [50]}, grain=2_500, tick=2_500)
+    assert cost(problem, entries=True) == 6
+
+
 def test_windows_of_different_periods() -> None:
     """In 200 us, the last link has two windows of one stream, and one of the other, which are not one."""
     problem = star(X, {"talker": 2, "at": 9_600, "period_ns": 200_000})
     assert cost(problem, entries=True) == 2 + 2 + 4 + 2
+    assert cost(star({**X, "period_ns": 200_000}, {"talker": 2, "at": 9_600}), entries=True) == 2 + 2 + 4 + 2
+    # The other two are one window on the last link, in each half of 200 us.
+    three = star({**X, "period_ns": 200_000}, {"talker": 2, "at": 30_000}, {**X, "at": 39_600})
+    assert cost(three, entries=True) == (2 + 2) + (2 + 4) + (4 + 4) - 4
     assert cost(problem, entries=False) == 2 * 1_329_600_000 + 2 * 664_800_000
 
 

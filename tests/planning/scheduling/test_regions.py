@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tsnbench.planning.scheduling.exact import engine as module
+from tsnbench.planning.scheduling.exact import objective
 from tsnbench.planning.scheduling.exact.budget import Answer, Budget
 from tsnbench.planning.scheduling.exact.conflict import Conflict
 from tsnbench.planning.scheduling.exact.engine import Outcome, solve
@@ -316,3 +317,56 @@ def test_a_proof_without_names_is_one_of_all(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "reduced", lambda problem, jobs, numbers, budget: numbers)
     budget: Any = solved
     assert module._conflict(TREES, JOBS, [2, 1], budget) == [2, 1]  # type: ignore[comparison-overlap]
+
+
+class Goals:
+    """Models that are not solved, for the best schedule: whether with waits, and how much time each may take."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: Answer) -> None:
+        self.asked: list[Any] = []
+        self.left, answers_left = 8.0, list(answers)
+        budget = self
+
+        def model(problem: Any, jobs: Any, *, waits: bool, stay: Any) -> Any:
+            assert problem is TREES
+            assert jobs is JOBS
+            inner = SimpleNamespace(minimize=lambda goal: budget.asked.append([waits, goal, stay]))
+            made = SimpleNamespace(model=inner, placed=lambda solver: solver)
+            made.hint = lambda places: setattr(budget, "start", places)
+            return made
+
+        def solve(model: Any, most: float) -> Any:
+            self.asked[-1].append(most)
+            self.left -= 1
+            return answers_left.pop(0), "best"
+
+        self.solve = solve
+        monkeypatch.setattr(objective, "Model", model)
+        monkeypatch.setattr(objective, "_delays", lambda model: "delays")
+        monkeypatch.setattr(objective, "_gaps", lambda model, problem, *, entries: entries)
+
+
+@pytest.mark.parametrize(
+    ("name", "goal"), [("shortest-delay", "delays"), ("fewest-entries", True), ("most-bandwidth-left", False)]
+)
+def test_the_time_for_the_best_schedule(monkeypatch: pytest.MonkeyPatch, name: str, goal: Any) -> None:
+    """All of it, or half of it for a schedule without waits where there are some, and then the rest."""
+
+    def asked(places: Any, stay: Any, *answers: Answer) -> Any:
+        goals: Any = Goals(monkeypatch, *answers)
+        found = objective.make_best(TREES, JOBS, places, name, goals, stay)
+        assert goals.start is places
+        assert found == ("best" if answers[-1] is Answer.FOUND else places)
+        return goals.asked
+
+    waiting = {**ALL, 1: place(2, 2, 3, starts_ps=[2, 7])}
+    assert asked(ALL, None, Answer.FOUND) == [[False, goal, None, 8]]
+    assert asked(ALL, ALL, Answer.FOUND) == [[False, goal, ALL, 8]]
+    assert asked(ALL, None, Answer.UNKNOWN) == [[False, goal, None, 8]]
+    assert asked(waiting, None, Answer.FOUND) == [[False, goal, None, 4]]
+    both = [[False, goal, None, 4], [True, goal, None, 7]]
+    assert asked(waiting, None, Answer.UNKNOWN, Answer.FOUND) == both
+    assert asked(waiting, None, Answer.IMPOSSIBLE, Answer.UNKNOWN) == both
+    # Who stays and waits needs a model with waits.
+    stay = {1: waiting[1]}
+    assert asked(waiting, stay, Answer.FOUND) == [[True, goal, stay, 8]]
