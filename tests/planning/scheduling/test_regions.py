@@ -320,7 +320,7 @@ def test_a_proof_without_names_is_one_of_all(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class Goals:
-    """Models that are not solved, for the best schedule: whether with waits, and how much time each may take."""
+    """Models for the best schedule that are not solved: whether with waits, and the time of each."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: Answer) -> None:
         self.asked: list[Any] = []

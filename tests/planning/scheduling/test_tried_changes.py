@@ -154,6 +154,10 @@ def test_periods_with_larger_common_divisors(kind: str) -> None:
     expected += [f"streams.{one}" for one in names.split(", ")]
     link = {"link": 0, "refusal": {"kind": "entries"}} if kind in ("link", "gates") else {}
     assert words_of(TEXT, {"kind": kind, "streams": [0, 2, 3], **link}) == expected
+    # A faster link: that of the reason, or the slowest ones of the paths; none for too many entries of gates.
+    (*_, last) = tried(TEXT, {"kind": kind, "streams": [0, 2, 3], **link})
+    faster = {"gates": ("streams.z.period: 6 ms", ""), "link": ("100 Gbit/s on a -- s", "rate")}
+    assert last[:2] == faster.get(kind, ("100 Gbit/s on a -- s, s -- c", "rate"))
     # Without names of streams, all are meant.
     assert words_of(TEXT, {"kind": kind, **link}) == expected
     # Shares of a link name streams, too.
@@ -236,6 +240,7 @@ def test_another_queue_and_other_releases(kind: str) -> None:
         # A class of its own for PCP 1, and not for PCP 0.
         (("4: 1, 3: 0, 2: 0, 1: 0, 0: 0}", "4: 2, 3: 2, 2: 2, 1: 1, 0: 0}"), "schedule.pcps: [7, 1]"),
         (("4: 1, 3: 0, 2: 0, 1: 0, 0: 0}", "4: 2, 3: 2, 2: 2, 1: 2, 0: 0}"), None),
+        (("4: 1, 3: 0, 2: 0, 1: 0, 0: 0}", "4: 2, 3: 2, 2: 1, 1: 0, 0: 0}"), "schedule.pcps: [7, 2]"),
     ],
 )  # fmt: skip
 def test_the_pcp_of_another_queue(change: tuple[str, str], words: str | None) -> None:
@@ -385,6 +390,12 @@ def test_tries_are_counted(monkeypatch: pytest.MonkeyPatch, left: int) -> None:
     monkeypatch.setattr(module, "_schedule", lambda text: asked.append(()))
     assert hints._found(hints.problem) is None
     assert len(asked) == left
+
+
+def test_the_last_try() -> None:
+    hints = hints_of(FOUR, 1)
+    assert hints._found(hints.problem) is not None
+    assert hints.left == 0
 
 
 def test_large_problems_are_not_planned_again(monkeypatch: pytest.MonkeyPatch) -> None:
