@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tsnbench.plan.document import Plan, PlanReadError
+from tsnbench.planning import plan
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.passes import PASSES
-from tsnbench.planning.scheduling.incremental import Change, change_lines, changes, placed_before
+from tsnbench.planning.scheduling.incremental import (
+    Change,
+    change_lines,
+    changes,
+    placed_before,
+    read_earlier,
+)
 from tsnbench.scenario import read_scenario
 
 
@@ -275,6 +286,38 @@ def test_who_has_no_place_to_keep() -> None:
     longer = STAR.replace("bridges: [s]", "bridges: [s, t]").replace("s -- b", "s -- t, t -- b")
     assert before_in(longer, earlier) == [None]
     assert before_in(STAR.replace("period: 1 ms", "saturating: true"), earlier) == [None]
+
+
+def test_an_earlier_plan_is_read_from_its_file_and_from_what_is_printed(tmp_path: Path) -> None:
+    made = plan(read_scenario(STAR)[0])
+    file = tmp_path / "plan.json"
+    file.write_text(made.to_json(), encoding="utf-8")
+    assert read_earlier(file).document == made.document
+    assert read_earlier(file).hash == made.hash
+    # As printed by `plan --keep --json`: the Plan with its hash, and more.
+    printed = {"plan": json.loads(made.to_json()), "changes": []}
+    file.write_text(json.dumps(printed), encoding="utf-8")
+    assert read_earlier(file).document == made.document
+    assert read_earlier(file).hash == made.hash
+    printed["plan"]["duration_ns"] += 1
+    file.write_text(json.dumps(printed), encoding="utf-8")
+    with pytest.raises(PlanReadError, match=rf"^{re.escape(str(file))}: ") as raised:
+        read_earlier(file)
+    assert isinstance(raised.value.__cause__, ValueError)
+    assert str(raised.value).endswith(str(raised.value.__cause__))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"plan": 1}', None])
+def test_what_is_no_earlier_plan(tmp_path: Path, text: str | None) -> None:
+    """It is refused in the words for a Plan's file."""
+    file = tmp_path / "plan.json"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    with pytest.raises(PlanReadError) as expected:
+        Plan.read(file)
+    with pytest.raises(PlanReadError) as raised:
+        read_earlier(file)
+    assert str(raised.value) == str(expected.value)
 
 
 TWO_PATHS = """\
