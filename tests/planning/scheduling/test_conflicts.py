@@ -218,4 +218,4 @@ def test_a_proof_in_words(streams: list[int], minimal: bool, all_paths: bool, ab
 def test_neither_a_schedule_nor_a_proof() -> None:
     words = "none within 1.5 s of the exact engine, and no proof that none exists; "
     words += "whether a schedule exists is not known"
-    assert unknown(Outcome(Answer.UNKNOWN, {}), 1_500_000_000) == ({"kind": "unknown"}, words)
+    assert unknown(1_500_000_000) == ({"kind": "unknown"}, words)

@@ -62,7 +62,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
     if outcome.answer is Answer.IMPOSSIBLE:
         reason, sentence = impossible(outcome, stuck)
     else:
-        reason, sentence = unknown(outcome, wanted.time)
+        reason, sentence = unknown(wanted.time)
     said = zip(found["reasons"], found["sentences"], strict=True)
     # The results of first fit are not needed any more once there is a proof.
     kept = [own for own in said if outcome.answer is Answer.UNKNOWN or own[0]["kind"] == "without"]

@@ -38,7 +38,7 @@ def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[Reason, str]:
     return reason, f"proved: {who} no schedule{paths} {model}{more}; {hint}"
 
 
-def unknown(outcome: Outcome, limit: int) -> tuple[Reason, str]:
+def unknown(limit: int) -> tuple[Reason, str]:
     """The engine found no schedule and proved nothing."""
     return (
         {"kind": "unknown"},
