@@ -156,6 +156,48 @@ def test_a_frame_that_waits_for_another_one(tick: int, queues: Any, own: int, st
             assert (found[0]["queue"], found[1]["queue"]) == queues
 
 
+def test_margins_of_a_frame_that_waits() -> None:
+    """1 us before and behind each frame: it begins 2 us later, at 20.24 us, and may be there 1 us late."""
+    first = {**X, "queue": 0, "deadline_ns": 18_280}
+    second = {"talker": 2, "queue": 1, "deadline_ns": 29_880}
+    found = solved(star(first, second, queues=2, margin=1_000_000), waits=True)
+    assert (found[1]["starts_ps"], found[1]["delay_ps"]) == ([0, 20_240_000], 28_880_000)
+    early = {**second, "deadline_ns": 29_879}
+    assert solved(star(first, early, queues=2, margin=1_000_000), waits=True) is None
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize(("frames", "start"), [([50, 100], 6_640_000), ([100, 50], 10_640_000)])
+def test_two_frames_over_a_bridge(frames: list[int], start: int, waits: bool) -> None:
+    """The bridge takes 2 us. Whichever is the first one, the last one is there at 24.88 us."""
+    found = solved(star({"frames": frames, "deadline_ns": 24_880}, processing=2_000_000), waits=waits)
+    assert (found[0]["starts_ps"], found[0]["delay_ps"]) == ([0, start], 24_880_000)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_frames_that_fill_their_period(waits: bool) -> None:
+    """A frame may follow itself after 9.6 us. Two of 57.6 us do not fit into 100 us."""
+    assert solved(star({"period_ns": 9_600}), waits=waits) is not None
+    large = {"frames": [700], "latest_ns": 99_999}
+    assert solved(star(large, {**large, "talker": 2}), waits=waits) is None
+
+
+def test_where_the_search_begins() -> None:
+    """At the earlier places of streams that are placed, and that do not stay."""
+    free = {"latest_ns": 99_999}
+    problem = star(free, free, {**free, "talker": 2}, grain=1_000, tick=1_000)
+    trees = [stream["tree"] for stream in problem["streams"]]
+    places: Any = {
+        number: {"offset_ns": at, "tree": trees[number], "starts_ps": [0, 8_640_000], "queue": 0}
+        for number, at in ((0, 20_000), (2, 50_500))
+    }
+    model = Model(problem, jobs_of(problem, 4), waits=False, stay={0: places[0]})
+    model.hint(places)
+    start = model.model.proto.solution_hint
+    own = model.streams[2]
+    assert dict(zip(start.vars, start.values, strict=True)) == {own.release.index: 50, own.taken[0].index: 1}
+
+
 def test_copies_do_not_wait() -> None:
     streams = [{**X, "queue": 0, "deadline_ns": 17_280}, {"talker": 2, "queue": 1}]
     assert solved(star(*streams, queues=2), waits=True) is not None
