@@ -41,7 +41,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
         return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
     if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
         return _shared(text, earlier) or found if _stuck(found) and _open(found) else found
-    _name_paths(problem, found)
+    name_paths(problem, found)
     objective = wanted.objective
     short_of_entries = any(_entries(reason) for reason in found["reasons"])
     if objective is None and short_of_entries:
@@ -62,7 +62,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
     if outcome.answer is Answer.IMPOSSIBLE:
         reason, sentence = impossible(outcome, stuck)
     else:
-        reason, sentence = unknown(outcome, wanted.time)
+        reason, sentence = unknown(wanted.time)
     said = zip(found["reasons"], found["sentences"], strict=True)
     # The results of first fit are not needed any more once there is a proof.
     kept = [own for own in said if outcome.answer is Answer.UNKNOWN or own[0]["kind"] == "without"]
@@ -73,7 +73,7 @@ def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | 
     }
 
 
-def _name_paths(problem: Problem, found: Found) -> None:
+def name_paths(problem: Problem, found: Found) -> None:
     """The paths that the problem gives, at the streams that were placed on them."""
     for stream, placed in zip(problem["streams"], found["outcome"]["placed"], strict=True):
         if placed is not None and "tree" in stream:

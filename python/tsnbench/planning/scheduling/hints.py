@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tsnbench import _native
 from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.scheduling.engines import name_paths
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import solve
 from tsnbench.scenario import model
@@ -47,6 +48,9 @@ class Change:
     """A group of changes of increasing size, of which the first that helps is enough."""
 
 
+UNCHANGED = Change("", lambda problem: None)
+
+
 @dataclass
 class Hints:
     """Changes that were tried for the reasons of one scenario."""
@@ -64,6 +68,8 @@ class Hints:
         if reason["kind"] == "unknown":
             return self._more_time()
         everything = range(len(self.flows))
+        # To streams that have a schedule without the others, no change gives one.
+        stuck = 0 < len(about) < len(self.flows) and not self._works(UNCHANGED, about)
         whole: list[str] = []
         part: list[str] = []
         enough: set[str] = set()
@@ -75,7 +81,7 @@ class Hints:
             if self._works(change, everything):
                 whole.append(change.words)
                 enough.add(change.more)
-            elif about and len(about) < len(self.flows) and len(part) < SAID and self._works(change, about):
+            elif stuck and len(part) < SAID and self._works(change, about):
                 part.append(change.words)
                 enough.add(change.more)
         if whole:
@@ -212,15 +218,22 @@ class Hints:
             return
         some = list(groups or dict.fromkeys(flow.group for flow in self.flows))[:GROUPS]
         own = {group: self._period_of(group) for group in some}
-        for base in sorted(set(own.values())):
-            longer = {group: -(-period // base) * base for group, period in own.items() if period > base}
+        rounded = [
+            {group: -(-period // base) * base for group, period in own.items() if period > base}
+            for base in sorted(set(own.values()))
+        ]
+        common = [
+            {group: lcm(period, other)}
+            for group, period in own.items()
+            for other in own.values()
+            if lcm(period, other) <= 10 * max(period, other)
+        ]
+        tried = []
+        for longer in (*rounded, *common):
             changed = {group: period for group, period in longer.items() if period != own[group]}
-            if changed:
+            if changed and changed not in tried:
+                tried.append(changed)
                 yield self._period(changed)
-        for group, period in own.items():
-            for other in own.values():
-                if other != period and lcm(period, other) <= 10 * max(period, other):
-                    yield self._period({group: lcm(period, other)})
 
     def _period_of(self, group: str) -> int:
         period: int = self.problem["streams"][self._numbers(group)[0]]["period_ns"]
@@ -280,10 +293,10 @@ class Hints:
         wanted = self.draft.scenario.schedule.time
         if wanted >= MORE_TIME or len(self.flows) > LARGEST:
             return None
-        found = _schedule(json.dumps(self.problem), refused=True)
-        placed = found["outcome"]["placed"] if found else [None] * len(self.flows)
-        placed = [None if own is None or own.get("behind") else own for own in placed]
-        outcome = solve(self.problem, placed, MORE_TIME / 1e9)
+        text = json.dumps(self.problem)
+        found: Found = json.loads(_native.schedule(text, "{}"))
+        name_paths(self.problem, found)
+        outcome = solve(self.problem, found["outcome"]["placed"], MORE_TIME / 1e9)
         if outcome.answer is Answer.FOUND:
             return f"there is a schedule with schedule.time: {DURATION.text(MORE_TIME)}"
         if outcome.answer is Answer.IMPOSSIBLE:
@@ -303,12 +316,12 @@ def _planned(text: str) -> bool:
     return _schedule(text) is not None
 
 
-def _schedule(text: str, *, refused: bool = False) -> Found | None:
-    """The result of first fit for a problem; None if it is no complete schedule, unless ``refused``."""
+def _schedule(text: str) -> Found | None:
+    """The schedule of first fit for a problem; None if there is none for all streams."""
     try:
-        for effort in ({},) if refused else ({}, {"share": True}):
+        for effort in ({}, {"share": True}):
             found: Found = json.loads(_native.schedule(text, json.dumps(effort)))
-            if refused or not found["reasons"]:
+            if not found["reasons"]:
                 return found
     except ValueError:
         pass

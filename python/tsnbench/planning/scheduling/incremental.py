@@ -19,7 +19,7 @@ from tsnbench.planning.draft import Draft, Flow, Hop
 from tsnbench.planning.scheduling.member_streams import expanded, tree_of
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument, Stream
+    from tsnbench.plan.types import PlanDocument, Requirements, Stream
     from tsnbench.planning.scheduling.problem import Placed
 
 
@@ -192,11 +192,17 @@ def _demand(old: Stream, stream: Stream) -> str:
     for name, before, now in (
         ("delay", was.get("delay_ns"), required.get("delay_ns")),
         ("delay from release", was.get("release_delay_ns"), required.get("release_delay_ns")),
+        ("jitter", _jitter(was), _jitter(required)),
     ):
         if before != now:
             texts = ["none" if ns is None else quantities.time(ns) for ns in (before, now)]
             return f"its limit of {name} was {texts[0]} and is {texts[1]}"
     return ""
+
+
+def _jitter(required: Requirements) -> int | None:
+    """The lowest limit of the jitter, which a schedule keeps."""
+    return min((limit["limit_ns"] for limit in required.get("jitter", ())), default=None)
 
 
 def _network(earlier: PlanDocument, old: Stream, now: PlanDocument, stream: Stream) -> str:

@@ -47,10 +47,11 @@ def shortfalls(draft: Draft) -> list[Shortfall]:
             crossing[hop.port].append((flow, pcp))
     for number, through in sorted(crossing.items()):
         port = draft.ports[number]
+        if port.gates is None:
+            # No scheduled stream.
+            continue
         scheduled = {port.pcp_to_class[pcp] for flow, pcp in through if flow.stream.scheduled}
         others = [(flow, pcp) for flow, pcp in through if not flow.stream.scheduled]
-        if not scheduled or port.gates is None:
-            continue
         pcps = {pcp for _, pcp in others}
         least = Fraction(port.rate_bps * (wanted.keep_ppm or 0), 10**6)
         least = max(least, Fraction(sum(bps for pcp, bps in wanted.keep_rates.items() if pcp in pcps)))

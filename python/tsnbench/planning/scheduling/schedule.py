@@ -86,6 +86,9 @@ def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) 
         _release(draft, flow, placed)
         give_queue(draft, flow, queues[placed["queue"]])
     draft.raise_problems()
+    for port in draft.ports:
+        # An earlier result may have led over other ports.
+        port.gates = None
     _open(draft, flows, queues, found["gates"])
     draft.raise_problems()
 

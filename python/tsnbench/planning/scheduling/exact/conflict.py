@@ -56,17 +56,17 @@ class Judge:
 
 
 def reduced(problem: Problem, jobs: Sequence[Job], numbers: Sequence[int], budget: Budget) -> Conflict:
-    """The part of an impossible set that is needed for the proof."""
+    """The part of an impossible set that is needed for the proof.
+
+    It is impossible itself, in any case: questions without an answer in time only leave more streams in it.
+    """
     judge = Judge(problem, jobs, budget)
-    judge.known[frozenset(numbers)] = True
     found = _reduce(judge, [], False, list(numbers))
-    # Questions without an answer in time may have left more streams, or other ones, than necessary.
-    if not judge.sure and not judge.impossible(found):
-        return Conflict(sorted(numbers), minimal=False)
     return Conflict(sorted(found), judge.sure)
 
 
 def _reduce(judge: Judge, beside: list[int], grown: bool, numbers: list[int]) -> list[int]:
+    """A part of ``numbers`` that is impossible together with ``beside``, as all of them are."""
     if grown and judge.impossible(beside):
         return []
     if len(numbers) <= 1:

@@ -38,7 +38,7 @@ def impossible(outcome: Outcome, stuck: Collection[int]) -> tuple[Reason, str]:
     return reason, f"proved: {who} no schedule{paths} {model}{more}; {hint}"
 
 
-def unknown(outcome: Outcome, limit: int) -> tuple[Reason, str]:
+def unknown(limit: int) -> tuple[Reason, str]:
     """The engine found no schedule and proved nothing."""
     return (
         {"kind": "unknown"},
@@ -49,4 +49,4 @@ def unknown(outcome: Outcome, limit: int) -> tuple[Reason, str]:
 
 def _listed(numbers: list[int]) -> str:
     *most, last = map(str, numbers)
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} and {last}"
