@@ -203,7 +203,7 @@ def _cycles(draft: Draft, demands: Demands) -> list[int]:
     if not periods:
         return []
     low, high = gcd(*periods), lcm(*periods)
-    found = {low, *periods} if high > own.longest_cycle else {low, high, *periods}
+    found = {low, high, *periods}
     found |= {low * turn for turn in (2, 3, 4, 5, 8, 10) if high % (low * turn) == 0}
     found |= {low // turn for turn in (2, 4, 5, 8, 10, 16) if low % turn == 0}
     fitting = [
