@@ -108,6 +108,16 @@ def test_kernels_whose_windows_are_not_exact(
     assert bool(one.problems) is refused
 
 
+def test_only_the_windows_of_its_own_port_are_a_kernels() -> None:
+    """The windows of ``y``, in another class, are only at ``m``."""
+    text = LINE.replace("[a, b]", "[a, b, c]").replace("{3: 1, 0: 0}", "{3: 2, 2: 1, 0: 0}")
+    text = text.replace("m -- b]", "m -- b, c -- m]")
+    text = text.replace("windows:", "  y: {from: c, to: b, pcp: 2, SAME\nhosts: {a: {qdisc: 1 us}}\nwindows:")
+    text = text.replace("SAME", "frame: 1000 B, period: 500 us, requires: {delay: 1 ms}}")
+    kernel = "qdisc: {taprio: txtime-assist, txtime-delay: 100 us, etf: {3: {delta: 5 us, offload: true}}}"
+    asked(text.replace("gates: plan}}", f"gates: plan}}, a -> m: {{{kernel}}}}}"))
+
+
 def test_the_delay_from_the_release_is_in_time() -> None:
     """The limit is 1 ms."""
     one, _ = asked(LINE)

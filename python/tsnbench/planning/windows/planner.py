@@ -19,8 +19,8 @@ from tsnbench.planning.windows.diagnosis import (
     Violation,
     left_to_rest,
     needs_window,
+    report_too_full,
     report_violations,
-    too_full,
     violations,
 )
 from tsnbench.planning.windows.gate_list import entries_of, spans_of_rest
@@ -102,8 +102,7 @@ def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
         for number, _ in crossing[queue]:
             _check(draft, draft.flows[number], draft.ports[queue[0]], queue[1])
     for port in ports:
-        if too_full(draft, port, {own for number, own in windowed if number == port.number}):
-            continue
+        report_too_full(draft, port, {own for number, own in windowed if number == port.number})
     if draft.problems:
         return None
     inside = {number for queue in windowed for number, _ in crossing[queue]}

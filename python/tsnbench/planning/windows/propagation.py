@@ -139,7 +139,7 @@ def _queue(
     if queue not in demands.windowed:
         leaving = _plain(draft, demands, outcome, queue, every)
     else:
-        extra = demands.extra.get(queue, 0)
+        extra = demands.extra.get(queue)
         if extra:
             every.append(Arrival(Unit(-1, 0, 0, 0, known=False), Wire(extra, 0, 0, 0)))
         window = _window(draft, outcome, queue, every, forwarding)
