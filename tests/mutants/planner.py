@@ -77,6 +77,7 @@ PLANNING_TESTS = [
     "tests/planning/windows/test_gate_list.py",
     "tests/planning/windows/test_placement.py",
     "tests/planning/windows/test_planned_windows.py",
+    "tests/planning/windows/test_planner.py",
     "tests/planning/windows/test_propagation.py",
     "tests/planning/windows/test_sizing.py",
     "tests/quantities/test_quantities.py",

@@ -42,8 +42,8 @@ def report_violations(draft: Draft, wrong: list[Violation], outcome: Outcome) ->
         )
 
 
-def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
-    """Whether the classes with windows need more than a port has, whatever the cycle."""
+def report_too_full(draft: Draft, port: Port, classes: Set[int]) -> None:
+    """Reports classes with windows that need more than a port has, whatever the cycle."""
     asked = Fraction(0)
     for flow, tagged in draft.flows_through()[port.number]:
         pattern = flow.stream.pattern
@@ -51,14 +51,13 @@ def too_full(draft: Draft, port: Port, classes: Set[int]) -> bool:
         if own in classes and isinstance(pattern, model.Periodic):
             asked += Fraction(wire(flow, port, tagged).whole, pattern.period * 1_000)
     if asked < 1:
-        return False
+        return
     draft.problem(
         f"shapers.{port.name}.gates",
         f"classes with windows that ask for less than all of {port.name}",
         f"{float(asked):.0%} of its time",
         "fewer or smaller frames, longer periods, or a faster link",
     )
-    return True
 
 
 def violations(draft: Draft, demands: Demands, outcome: Outcome) -> list[Violation]:

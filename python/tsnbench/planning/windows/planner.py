@@ -19,8 +19,8 @@ from tsnbench.planning.windows.diagnosis import (
     Violation,
     left_to_rest,
     needs_window,
+    report_too_full,
     report_violations,
-    too_full,
     violations,
 )
 from tsnbench.planning.windows.gate_list import entries_of, spans_of_rest
@@ -102,8 +102,7 @@ def _demands(draft: Draft, ports: list[Port]) -> Demands | None:
         for number, _ in crossing[queue]:
             _check(draft, draft.flows[number], draft.ports[queue[0]], queue[1])
     for port in ports:
-        if too_full(draft, port, {own for number, own in windowed if number == port.number}):
-            continue
+        report_too_full(draft, port, {own for number, own in windowed if number == port.number})
     if draft.problems:
         return None
     inside = {number for queue in windowed for number, _ in crossing[queue]}
@@ -203,7 +202,7 @@ def _cycles(draft: Draft, demands: Demands) -> list[int]:
     if not periods:
         return []
     low, high = gcd(*periods), lcm(*periods)
-    found = {low, *periods} if high > own.longest_cycle else {low, high, *periods}
+    found = {low, high, *periods}
     found |= {low * turn for turn in (2, 3, 4, 5, 8, 10) if high % (low * turn) == 0}
     found |= {low // turn for turn in (2, 4, 5, 8, 10, 16) if low % turn == 0}
     fitting = [

@@ -88,7 +88,7 @@ def lay_out(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwardin
                     arrivals[number, hop] = [replace(unit, hop=hop) for unit in first]
     left = dict(demands.queues)
     while left:
-        queue = _next(draft, demands, left, arrivals)
+        queue = _next(demands, left, arrivals)
         _queue(draft, demands, outcome, queue, left.pop(queue), arrivals, forwarding)
     if any(_too_late(draft, demands, outcome, *each) for each in outcome.assumed):
         outcome.waits = dict.fromkeys(outcome.waits)
@@ -103,7 +103,6 @@ def _talker(draft: Draft, demands: Demands, number: int, cycle_ns: int) -> list[
 
 
 def _next(
-    draft: Draft,
     demands: Demands,
     left: Mapping[Queue, list[tuple[int, int]]],
     arrivals: Mapping[tuple[int, int], list[Unit]],
@@ -140,7 +139,7 @@ def _queue(
     if queue not in demands.windowed:
         leaving = _plain(draft, demands, outcome, queue, every)
     else:
-        extra = demands.extra.get(queue, 0)
+        extra = demands.extra.get(queue)
         if extra:
             every.append(Arrival(Unit(-1, 0, 0, 0, known=False), Wire(extra, 0, 0, 0)))
         window = _window(draft, outcome, queue, every, forwarding)
@@ -233,8 +232,9 @@ def _plain(
     """At a port without windows: all higher and equal classes, and one lower frame, may precede a data
     unit."""
     port, cycle = draft.ports[queue[0]], outcome.cycle_ns * 1_000
-    plain = port.shaper.gates is None and port.gates is None and not port.shaper.cbs
-    if not plain or port.shaper.ats is not None or port.shaper.cqf is not None or port.express is not None:
+    own = port.shaper
+    plain = own.gates is None and port.gates is None and not own.cbs
+    if not plain or any(one is not None for one in (own.ats, own.cqf, own.preemption)):
         return [None] * len(every)
     lower = 0
     for flow, tagged in draft.flows_through()[port.number]:
@@ -258,10 +258,7 @@ def _plain(
         before, wait = wait, lower + ahead
     if wait >= 4 * cycle:
         return [None] * len(every)
-    return [
-        Departure(one.unit.first, one.unit.last + wait, wait) if one.unit.known else Departure(0, 0, wait)
-        for one in every
-    ]
+    return [Departure(one.unit.first, one.unit.last + wait, wait) for one in every]
 
 
 def _go_on(
@@ -317,8 +314,9 @@ def _count(flow: Flow, unit: Unit, departure: Departure | None, windowed: bool) 
         # Data units that arrive while the window is open may leave with those that arrived before.
         return 2 * unit.count
     pattern = flow.stream.pattern
-    period = pattern.period * 1_000 if isinstance(pattern, model.Periodic) else departure.waits
-    return unit.count + -(-departure.waits // max(1, period))
+    # Others have no bound without a window.
+    assert isinstance(pattern, model.Periodic)
+    return unit.count + -(-departure.waits // (pattern.period * 1_000))
 
 
 def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
