@@ -129,3 +129,117 @@ def test_wording(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.environ.get("TSNBENCH_UPDATE"):
         golden.write_text(words, encoding="utf-8")
     assert words == golden.read_text(encoding="utf-8")
+
+
+NODES = (
+    "name,kind,processing (us),forwarding.mode,forwarding.after (B)\na,station,,,\nb,station,,,\nc,host,1,,\n"
+    + ("sw,bridge,2,cut-through,337\n")
+)
+LINKS = "between,rate,cable (m),parallel,back.rate\na -- sw,100 Mbit/s,15,,\nsw -- b,,,2,10 Mbit/s\n"
+NETWORK = """\
+name: t
+duration: 10 ms
+streams: {s: {from: a, to: b, period: 1 ms, frame: 100 B}}
+network:
+  rate: 1 Gbit/s
+"""
+WRITTEN_NETWORK = """\
+  stations: [a, b]
+  host c: {processing: 1 us}
+  bridge sw: {processing: 2 us, forwarding: {mode: cut-through, after: 337 B}}
+  links:
+    - {between: a -- sw, rate: 100 Mbit/s, cable: 15 m}
+    - {between: sw -- b, parallel: 2, back: {rate: 10 Mbit/s}}
+    - c -- sw
+"""
+
+
+def test_nodes_and_links_of_tables_are_those_of_yaml(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text(NODES, encoding="utf-8")
+    (tmp_path / "links.csv").write_text(LINKS, encoding="utf-8")
+    file = tmp_path / "t.yaml"
+    tables = "  nodes: {table: nodes.csv}\n  links: [{table: links.csv}, c -- sw]\n"
+    file.write_text(NETWORK + tables, encoding="utf-8")
+    from_tables = plan(load(file)).to_json()
+    file.write_text(NETWORK + WRITTEN_NETWORK, encoding="utf-8")
+    assert plan(load(file)).to_json() == from_tables
+
+
+def test_three_tables_name_their_own_files(tmp_path: Path) -> None:
+    """Each mistake names the table that has it; all mistakes of all tables' headers are told at once."""
+    file = tmp_path / "t.yaml"
+    network = "network: {nodes: {table: n.csv}, links: {table: l.csv}}\n"
+    file.write_text(f"name: t\nduration: 1 ms\n{network}streams: {{table: s.csv}}\n", encoding="utf-8")
+
+    def told(nodes: str, links: str, streams: str) -> list[str]:
+        for name, text in (("n", nodes), ("l", links), ("s", streams)):
+            (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+        with pytest.raises(ScenarioErrors) as raised:
+            load(file)
+        said = str(raised.value).replace(f"{tmp_path}/", "").splitlines()
+        return sorted(line for line in said if not line.startswith("  "))
+
+    assert told("name\na\n", "between,rat\na -- b,1\n", "name,frm\ns,a\n") == [
+        "l.csv:1:2: expected a key of a link, found rat",
+        "n.csv:1:1: expected a column kind, found none",
+        "s.csv:1:2: expected a key of a stream, found frm",
+    ]
+    assert told("name,kind\na,sation\nb,\n,host\n", "between\na -- b\n", "name,from\ns,a\n") == [
+        "n.csv:2:2: expected station, bridge or host, found sation",
+        "n.csv:3:2: expected station, bridge or host, found nothing",
+        "n.csv:4:1: expected the name of a node, found nothing",
+    ]
+    nodes = "name,kind\na,station\nb,station\na,bridge\n"
+    assert told(
+        nodes, "between,rate\na -- b,1 Gbit/s\na -- b,fast\n", "name,from,to,period,frame\ns,a,q,1 ms,9\n"
+    ) == [
+        "l.csv:3:2: network.links[1].rate: expected a rate with a unit, found fast",
+        "n.csv:4:1: network.bridge a: expected a name of its own for each node, found a again",
+        "s.csv:2:5: streams.s.frame: expected a size with a unit, found 9",
+    ]
+
+
+def test_a_mistake_that_only_planning_finds_names_the_table(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("between,rate\na -- sw,1 Gbit/s\nsw -- b,10 Mbit/s\n", encoding="utf-8")
+    (tmp_path / "s.csv").write_text(
+        "name,from,to,class,period,frame\ns,a,b,sr/A,125 us,1000 B\n", encoding="utf-8"
+    )
+    file = tmp_path / "t.yaml"
+    file.write_text(
+        "name: t\nduration: 1 ms\nnetwork: {stations: [a, b], bridges: [sw], links: {table: l.csv}}\n"
+        "streams: {table: s.csv}\nshapers: {sw -> b: {cbs: from-streams}}\n",
+        encoding="utf-8",
+    )
+    scenario = load(file)
+    assert scenario.where("network.links[1].rate") == f"{tmp_path}/l.csv:3:2"
+    assert scenario.where("streams.s.period") == f"{tmp_path}/s.csv:2:5"
+
+
+def test_links_may_be_the_table_alone_and_need_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "t.yaml"
+    file.write_text(NETWORK + "  stations: [a, b]\n  links: {table: l.csv}\n", encoding="utf-8")
+    (tmp_path / "l.csv").write_text("between\na -- b\n", encoding="utf-8")
+    assert len(load(file).network.links) == 1
+    (tmp_path / "l.csv").write_text("between\n", encoding="utf-8")
+    with pytest.raises(
+        ScenarioErrors, match=r"network\.links\.table: expected a row for each link, found the header"
+    ):
+        load(file)
+    file.write_text(NETWORK + "  stations: [a, b]\n  links: {table: l.txt}\n", encoding="utf-8")
+    with pytest.raises(ScenarioErrors, match=r"write links: \{table: links\.csv\}"):
+        load(file)
+
+
+def test_a_scenario_has_at_most_a_hundred_tables(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("between\na -- b\n", encoding="utf-8")
+    file = tmp_path / "t.yaml"
+
+    def with_tables(number: int) -> None:
+        links = ", ".join(["{table: l.csv}"] * number)
+        file.write_text(f"{NETWORK}  stations: [a, b]\n  links: [{links}]\n", encoding="utf-8")
+
+    with_tables(100)
+    assert len(load(file).network.links) == 100
+    with_tables(101)
+    with pytest.raises(ScenarioErrors, match="expected at most 100 tables, found more"):
+        load(file)

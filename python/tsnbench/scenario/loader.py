@@ -85,8 +85,8 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
         text.encode()
     except UnicodeEncodeError:
         raise source.failure(file, "text", "a surrogate, which is no character") from None
-    tree, table = tables.joined(source.parse(text, file), file)
-    return runs_of(tree, file, table)
+    tree, files = tables.joined(source.parse(text, file), file)
+    return runs_of(tree, file, files)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ class _Run:
     choices: Map[str, int]
 
 
-def runs_of(tree: Mapping, file: str, table: str = "") -> list[model.Scenario]:
-    """Every combination of a scenario's tree, whose streams may be of a table.
+def runs_of(tree: Mapping, file: str, beside: tuple[str, ...] = ()) -> list[model.Scenario]:
+    """Every combination of a scenario's tree; ``beside`` are the files of the tables that are part of it.
 
     An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
     in the order of the pass.
@@ -112,7 +112,7 @@ def runs_of(tree: Mapping, file: str, table: str = "") -> list[model.Scenario]:
     passes = parts = 0
     while pending:
         choices = pending.pop()
-        reading = Reading(file, choices, made, table)
+        reading = Reading(file, choices, made, beside)
         scenario = _read(tree, reading)
         passes += 1
         problems += reading.problems
@@ -213,7 +213,9 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
         hosts=software,
         **top.given(net, model.Scenario),
     )
-    return scenario.read_from(Origin(reading.file, tree, reading.table), tuple(dict.fromkeys(reading.doubts)))
+    return scenario.read_from(
+        Origin(reading.file, tree, reading.tables), tuple(dict.fromkeys(reading.doubts))
+    )
 
 
 def _parameters(reading: Reading, tree: Mapping) -> None:

@@ -40,11 +40,17 @@ def whole_schema() -> Json:
         one["properties"]["pattern"]["examples"] = sorted(catalogue.patterns())
         one["properties"]["class"]["examples"] = sorted(catalogue.sr_classes())
     # A stream may be called table, but then it is a mapping.
-    table = {"type": "string", "description": "a CSV or Parquet file beside the scenario, one row a stream"}
-    properties["streams"]["properties"] = {"table": {"anyOf": [table, *stream.values()]}}
+    properties["streams"]["properties"] = {"table": {"anyOf": [FILE, *stream.values()]}}
     properties["streams"]["patternProperties"] = {
         rf"^(?!table$)({NAME.pattern})$|\$\{{": one for one in stream.values()
     }
+    network = properties["network"]["properties"]
+    network["nodes"] = OF_TABLE
+    links = network["links"]
+    for one in [*links["anyOf"], *(inner for outer in links["anyOf"] for inner in outer.get("anyOf", ()))]:
+        if one.get("type") == "array":
+            one["items"] = {"anyOf": [OF_TABLE, *one["items"]["anyOf"]]}
+    links["anyOf"] = [*links["anyOf"], OF_TABLE]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "tsnbench scenario",
@@ -52,6 +58,16 @@ def whole_schema() -> Json:
         **schema,
         "type": "object",
     }
+
+
+FILE: Json = {"type": "string", "description": "a CSV or Parquet file beside the scenario"}
+OF_TABLE: Json = {
+    "type": "object",
+    "properties": {"table": FILE},
+    "required": ["table"],
+    "additionalProperties": False,
+}
+"""``{table: file}``."""
 
 
 def without_names(node: Json) -> Json:

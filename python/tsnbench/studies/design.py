@@ -65,7 +65,7 @@ class Source:
         self.study = study
         self.file = str(study.scenario)
         # A tree is large; it is read once, and each run replaces a few values in it.
-        self.tree, self.table = tables.joined(source.parse(text, self.file), self.file)
+        self.tree, self.tables = tables.joined(source.parse(text, self.file), self.file)
         files = files_beside(self.tree, study.scenario.parent)
         said = f"{self.tree!r} {[(str(one), hashlib.sha256(one.read_bytes()).hexdigest()) for one in files]}"
         self.digest = hashlib.sha256(said.encode()).hexdigest()
@@ -101,7 +101,7 @@ class Source:
                 drawn = one.draw(path, seed or 0) if isinstance(one, Drawn) else text
                 tree = varied.replaced(tree, steps, drawn, Place(*one.place))
         try:
-            return runs_of(tree, self.file, self.table)
+            return runs_of(tree, self.file, self.tables)
         except ScenarioErrors as error:
             raise ScenarioErrors(
                 varied.located(one, str(self.study.file)) for one in error.problems

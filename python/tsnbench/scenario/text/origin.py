@@ -14,8 +14,8 @@ class Origin:
 
     file: str
     tree: Mapping
-    table: str = ""
-    """The file of the table beside it."""
+    tables: tuple[str, ...] = ()
+    """The files of the tables beside it."""
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, Origin)
@@ -35,7 +35,7 @@ class Origin:
             place, node, rest = step
         if place is None:
             return self.file
-        file, line, column = located(self.file, self.table, place)
+        file, line, column = located(self.file, self.tables, place)
         return f"{file}:{line}:{column}"
 
 

@@ -82,12 +82,18 @@ class Reading:
     """The state of one pass.
 
     ``choices``: for each axis, by its path, which value this run takes. ``made``: what earlier passes made.
-    ``table``: the file of the table beside the scenario.
+    ``tables``: the files of the tables beside the scenario.
     """
 
-    def __init__(self, file: str, choices: Map[str, int], made: Axes | None = None, table: str = "") -> None:
+    def __init__(
+        self,
+        file: str,
+        choices: Map[str, int],
+        made: Axes | None = None,
+        tables: tuple[str, ...] = (),
+    ) -> None:
         self.file = file
-        self.table = table
+        self.tables = tables
         self.choices = choices
         self.made = made or Axes()
         self.problems: list[Problem] = []
@@ -110,14 +116,14 @@ class Reading:
     def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
         """Notes a mistake; returns :data:`BAD` for the caller to return."""
         words = (shown(text, 240) for text in (path, expected, found, hint))
-        self.problems.append(Problem(*located(self.file, self.table, place), *words))
+        self.problems.append(Problem(*located(self.file, self.tables, place), *words))
         if len(self.problems) >= MOST_PROBLEMS:
             raise ScenarioErrors(self.problems)
         return BAD
 
     def doubt(self, kind: str, place: Place, path: str, text: str, hint: str) -> None:
         """Reports a valid value that is probably not intended."""
-        file, line, column = located(self.file, self.table, place)
+        file, line, column = located(self.file, self.tables, place)
         self.doubts.append(Caution(f"{file}:{line}:{column}", kind, path, text, hint))
 
     def resolve(self, value: Value, path: str) -> Value | Bad:

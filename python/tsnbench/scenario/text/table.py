@@ -1,7 +1,8 @@
-"""A table beside the scenario, CSV or Parquet -> the tree of a YAML file with the same streams.
+"""A table beside the scenario, CSV or Parquet -> the tree of a YAML file with the same content.
 
-The header has the keys of a stream, with a unit if the cells have none: ``period (us)``. A dot stands for a
-mapping: ``requires.delay``. A cell has the text that YAML has after the colon; an empty cell gives no key.
+The header has the keys of a stream, a node or a link, with a unit if the cells have none: ``period (us)``. A
+dot stands for a mapping: ``requires.delay``. A cell has the text that YAML has after the colon; an empty cell
+gives no key.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tsnbench import foreign
@@ -32,8 +34,6 @@ from tsnbench.scenario.text.source import (
 
 ENDINGS = (".csv", ".parquet")
 LARGEST_FILE = 1 << 26
-NAME = "name"
-"""The column that every table has."""
 _HEADER = re.compile(r"\s*(?P<key>[^()\[\]]*?)\s*(?:[(\[]\s*(?P<unit>[^()\[\]]+?)\s*[)\]])?\s*")
 _NUMBER = re.compile(r"[+-]?[0-9.,]+")
 _CELL = Subject("a cell", "")
@@ -48,19 +48,42 @@ class Column:
     number: int
 
 
+@dataclass(frozen=True)
+class Rows:
+    """What the rows of a table are."""
+
+    part: str
+    """The part of the scenario that the table fills: ``streams``, ``network.links``."""
+    name: str
+    """The column that every row must fill."""
+    what: str
+    """A row in words: ``a stream``."""
+    wrong: Callable[[str], str]
+    """What is wrong with a key, as a hint; empty where a row may have such a key."""
+    needed: Map[str, tuple[str, ...]] = field(default_factory=dict)
+    """Further columns that every row must fill, with the words that they may have."""
+
+    @property
+    def noun(self) -> str:
+        """A row in words without its article."""
+        return self.what.partition(" ")[2]
+
+
 class TableReader:
     """Reads one table; all mistakes of its shape are noted with its file, row and column.
 
     Args:
         file: the scenario's file.
         written: the name of the table, as the scenario has it.
-        wrong: what is wrong with a key, as a hint; empty where a stream has such a key.
+        rows: what its rows are.
+        number: which table of the scenario it is, from 0.
     """
 
-    def __init__(self, file: str, written: Scalar, wrong: Callable[[str], str]) -> None:
+    def __init__(self, file: str, written: Scalar, rows: Rows, number: int = 0) -> None:
         self.scenario = file
         self.written = written
-        self.wrong = wrong
+        self.rows = rows
+        self.number = number
         self.path = Path(file).parent / written.text.strip()
         self.file = str(self.path)
         self.problems: list[Problem] = []
@@ -79,7 +102,9 @@ class TableReader:
         columns = self._columns(header, number)
         if self.problems:
             raise ScenarioErrors(self.problems)
-        name_at = next(n for n, column in enumerate(columns) if column and column.keys[0].text == NAME)
+        name_at = next(
+            n for n, column in enumerate(columns) if column and column.keys[0].text == self.rows.name
+        )
         found, values, most = [], 0, most_values()
         for row, cells in rows:
             values += len(cells)
@@ -89,13 +114,14 @@ class TableReader:
         if self.problems:
             raise ScenarioErrors(self.problems)
         if not found:
-            raise self._failure("a row for each stream", "the header alone")
+            raise self._failure(f"a row for each {self.rows.noun}", "the header alone")
         return [entry for entry in found if entry is not None]
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Rows with their numbers, as an editor or a spreadsheet counts them; the header first."""
         if self.path.suffix.lower() not in ENDINGS:
-            hint = "write streams: {table: streams.csv}"
+            last = self.rows.part.rpartition(".")[2]
+            hint = f"write {last}: {{table: {last}.csv}}"
             raise self._failure("a file that ends in .csv or .parquet", shown(self.written.text), hint)
         try:
             return self._parquet() if self.path.suffix.lower() == ".parquet" else self._csv()
@@ -141,17 +167,25 @@ class TableReader:
             if not text.strip():
                 columns.append(None)
                 continue
-            hint = "" if key == NAME else self.wrong(key) if key else "write period (us), or period"
+            hint = (
+                ""
+                if key == self.rows.name
+                else self.rows.wrong(key)
+                if key
+                else "write period (us), or period"
+            )
             if hint:
-                self._problem(row, number, "a key of a stream", shown(text), hint)
+                self._problem(row, number, f"a key of {self.rows.what}", shown(text), hint)
             elif key in seen:
                 self._problem(row, number, "each column once", f"{shown(key)} again")
             seen.add(key)
-            place = in_table(row, number)
+            place = in_table(row, number, self.number)
             keys = tuple(Scalar(place, part) for part in key.split(".", 1))
             columns.append(Column(keys, (match["unit"] or "") if match else "", number))
-        if NAME not in seen:
-            self._problem(row, 1, "a column name", "none", "add a column with the name of each stream")
+        for needed in (self.rows.name, *self.rows.needed):
+            if needed not in seen:
+                hint = f"add a column with the {needed} of each {self.rows.noun}"
+                self._problem(row, 1, f"a column {needed}", "none", hint)
         return columns
 
     def _row(
@@ -167,7 +201,7 @@ class TableReader:
             text = cell.strip()
             if column is None or not text:
                 continue
-            place = in_table(row, column.number)
+            place = in_table(row, column.number, self.number)
             if column.number == name_at + 1:
                 name = text
                 continue
@@ -185,13 +219,27 @@ class TableReader:
                 entries.append((outer, Mapping(place, (), 0)))
             within[outer.text].append((inner, value))
         if not name:
-            self._problem(row, name_at + 1, "the name of a stream", "nothing")
+            self._problem(row, name_at + 1, f"the {self.rows.name} of {self.rows.what}", "nothing")
+            return None
+        if not self._has_needed(columns, row, cells):
             return None
         if within:
             entries = [(key, _filled(value, within.get(key.text))) for key, value in entries]
-        place = in_table(row, name_at + 1)
+        place = in_table(row, name_at + 1, self.number)
         weight = 1 + 2 * len(entries)
         return Scalar(place, name), Mapping(place, tuple(entries), weight)
+
+    def _has_needed(self, columns: list[Column | None], row: int, cells: list[str]) -> bool:
+        """Whether the columns that every row must fill have one of their words."""
+        for needed, words in self.rows.needed.items():
+            at = next(n for n, column in enumerate(columns) if column and column.keys[0].text == needed)
+            text = cells[at].strip() if at < len(cells) else ""
+            if text not in words:
+                self._problem(
+                    row, at + 1, f"{', '.join(words[:-1])} or {words[-1]}", shown(text) or "nothing"
+                )
+                return False
+        return True
 
     def _nested(self, text: str, row: int, column: int, place: Place) -> Value:
         """A list or a mapping in a cell; all that is in it has the place of the cell."""
@@ -208,7 +256,9 @@ class TableReader:
     def _failure(self, expected: str, found: str, hint: str = "") -> ScenarioErrors:
         """A mistake at the name of the table in the scenario."""
         place = self.written.place
-        problem = Problem(self.scenario, place.line, place.column, "streams.table", expected, found, hint)
+        problem = Problem(
+            self.scenario, place.line, place.column, f"{self.rows.part}.table", expected, found, hint
+        )
         return ScenarioErrors([problem])
 
 

@@ -11,10 +11,7 @@ from dataclasses import replace
 
 from tsnbench.scenario.errors import Problem
 from tsnbench.scenario.text.reading import meant
-from tsnbench.scenario.text.source import Mapping, Place, Scalar, Sequence, Value, describe
-
-_ELSEWHERE = 1 << 40
-"""Beyond all lines of a scenario and of its table: places in the file of a study count from here."""
+from tsnbench.scenario.text.source import ELSEWHERE, Mapping, Place, Scalar, Sequence, Value, describe
 
 Step = str | int
 """A key of a mapping, or the number of an item in a list."""
@@ -79,7 +76,7 @@ def _joined(path: str, key: str) -> str:
 
 def replaced(tree: Mapping, steps: tuple[Step, ...], text: str, place: Place) -> Mapping:
     """The tree with a text at a place; ``place`` is where the text stands in the file of the study."""
-    made = _replaced(tree, steps, Scalar(Place(place.line + _ELSEWHERE, place.column), text))
+    made = _replaced(tree, steps, Scalar(Place(place.line + ELSEWHERE, place.column), text))
     assert isinstance(made, Mapping)
     return made
 
@@ -105,8 +102,6 @@ def _replaced(value: Value, steps: tuple[Step, ...], new: Scalar) -> Value:
 
 def located(problem: Problem, study: str) -> Problem:
     """A problem of a varied scenario, at its place in the file of the study if the value is from there."""
-    # What was read as a row of the table beside the scenario has lost the table's first line.
-    table = 1 << 32
-    if problem.line < _ELSEWHERE - table:
+    if problem.line < ELSEWHERE:
         return problem
-    return replace(problem, file=study, line=problem.line - _ELSEWHERE + table)
+    return replace(problem, file=study, line=problem.line - ELSEWHERE)
