@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import statistics
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -63,6 +65,41 @@ def test_random_values_make_repetitions_differ(place: Path) -> None:
     assert sum(one["streams.loop.offset"] == one["streams.files.offset"] for one in drawn) < 80
     planned = whole.scenario(found.runs[7])
     assert planned.streams["loop"].pattern.offset == int(drawn[7]["streams.loop.offset"].split()[0])
+
+
+def drawn_of(place: Path, distribution: str, repeat: int = 400) -> list[str]:
+    text = (
+        f"study: a\nscenario: certain.yaml\nvary: {{streams.loop.offset: {distribution}}}\nrepeat: {repeat}\n"
+    )
+    scenario = (place / "certain.yaml").read_text(encoding="utf-8")
+    whole = Source(read(place, text), scenario)
+    runs = design(read(place, text), scenario).runs
+    return [dict(drawn_values(whole, run.seed))["streams.loop.offset"] for run in runs]
+
+
+def test_chosen_values_are_equally_probable(place: Path) -> None:
+    found = Counter(drawn_of(place, "{choose: [0 us, 10 us, 25 us, 70 us]}"))
+    assert set(found) == {"0 us", "10 us", "25 us", "70 us"}
+    assert all(70 <= count <= 130 for count in found.values())
+
+
+def test_a_normal_distribution_has_its_mean_and_deviation_on_its_grid(place: Path) -> None:
+    values = [int(text.split()[0]) for text in drawn_of(place, "{normal: [100 us, 10 us], step: 500 ns}")]
+    assert all(value % 500 == 0 for value in values)
+    # The mean of 400 draws has a deviation of 0.5 us; 4 of them are 2 us.
+    assert abs(statistics.mean(values) - 100_000) < 2_000
+    assert 9_000 < statistics.pstdev(values) < 11_000
+    within = sum(abs(value - 100_000) <= 10_000 for value in values)
+    assert 240 <= within <= 305, "68 % are within one deviation"
+
+
+def test_draws_beyond_the_ends_are_the_ends(place: Path) -> None:
+    ends = "{normal: [20 us, 20 us], step: 1 us, most: 30 us}"
+    values = [int(text.split()[0]) for text in drawn_of(place, ends)]
+    # 0 unless given: a time is not negative.
+    assert (min(values), max(values)) == (0, 30_000)
+    assert values.count(0) > 40
+    assert values.count(30_000) > 80
 
 
 def test_only_changed_plans_run_again(place: Path) -> None:
@@ -130,7 +167,30 @@ def test_a_changed_source_or_native_module_is_another_engine(tmp_path: Path) -> 
         ("{streams.lop.pcp: [6]}", "hint: did you mean loop?"),
         ("{streams.loop.period: {uniform: [1 ms, 2 ms], step: 3 us}}", "expected a step that leads"),
         ("{streams.loop.period: {uniform: [1 ms, 2 s], step: 3 B}}", "expected three values of one kind"),
-        ("{streams.loop.period: {normal: [1 ms, 2 s]}}", "expected a key of a distribution, found normal"),
+        ("{streams.loop.period: {gamma: [1 ms, 2 s]}}", "expected a key of a distribution, found gamma"),
+        (
+            "{streams.loop.period: {normal: [1 ms, 2 us]}}",
+            "expected a step, the grid of the values, found none",
+        ),
+        (
+            "{streams.loop.period: {normal: [1 ms, 2 B], step: 1 us}}",
+            "expected values of one kind, found 1 ms",
+        ),
+        ("{streams.loop.period: {normal: [1 ms, 2 us], step: 0 us}}", "expected a step above 0"),
+        (
+            "{streams.loop.period: {normal: [1 ms, 2 us], step: 1 us, least: 2 ms, most: 1 ms}}",
+            "most: expected at least 2 ms, found 1 ms",
+        ),
+        ("{streams.loop.period: {choose: [1 ms], step: 1 us}}", "expected no step beside choose, found 1 us"),
+        (
+            "{streams.loop.period: {uniform: [1 ms, 2 ms], step: 1 ms, least: 1 ms}}",
+            "no least beside uniform",
+        ),
+        ("{streams.loop.period: {step: 1 us}}", "expected one of uniform, normal, choose, found none"),
+        (
+            "{streams.loop.period: {choose: [1 ms], normal: [1 ms, 1 us]}}",
+            "expected one of uniform, normal, choose, found normal and choose",
+        ),
         ('{"faults[0].at": [1 ms]}', "expected a key of the scenario"),
     ],
 )

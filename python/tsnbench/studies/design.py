@@ -173,11 +173,7 @@ def _label(values: dict[str, str]) -> str:
 def _request(
     whole: Source, values: dict[str, str], variant: dict[str, str], number: int, seed: int
 ) -> Request:
-    drawn = [
-        [one.path, one.least, one.most, one.step, one.unit]
-        for one in whole.study.vary
-        if isinstance(one, Drawn)
-    ]
+    drawn = [[one.path, repr(one.distribution)] for one in whole.study.vary if isinstance(one, Drawn)]
     said = [whole.digest, values, drawn, number, seed, BACKEND, identity()]
     digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     return Request(digest[:DIGITS], values, variant, number, seed)

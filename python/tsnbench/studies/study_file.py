@@ -9,6 +9,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from tsnbench.scenario.errors import ScenarioErrors
@@ -41,21 +42,63 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """A varied value: each repetition draws one of ``least``, ``least + step``, … up to ``most``."""
+class Uniform:
+    """``least``, ``least + step``, … up to ``most``, all equally probable, in a base unit."""
 
-    path: str
-    place: Place
     least: int
     most: int
     step: int
     unit: str
 
+    def at(self, share: int) -> str:
+        """The value at a share of 2^64."""
+        count = (self.most - self.least) // self.step + 1
+        return f"{self.least + self.step * (share * count >> 64)} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Normal:
+    """A normal distribution on a grid, in a base unit; draws beyond an end are that end."""
+
+    mean: int
+    deviation: int
+    step: int
+    least: int | None
+    most: int | None
+    unit: str
+
+    def at(self, share: int) -> str:
+        """The value at a share of 2^64."""
+        between = min(max((share + 0.5) / 2**64, 2.0**-60), 1 - 2.0**-53)
+        drawn = round(NormalDist(self.mean, self.deviation).inv_cdf(between) / self.step) * self.step
+        drawn = drawn if self.least is None else max(drawn, self.least)
+        drawn = drawn if self.most is None else min(drawn, self.most)
+        return f"{drawn} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Values that are equally probable."""
+
+    texts: tuple[str, ...]
+
+    def at(self, share: int) -> str:
+        """The value at a share of 2^64."""
+        return self.texts[share * len(self.texts) >> 64]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A value that every repetition draws anew."""
+
+    path: str
+    place: Place
+    distribution: Uniform | Normal | Choice
+
     def draw(self, own_path: str, seed: int) -> str:
         """The value for one path and one seed: no other path's draw depends on it."""
         octets = hashlib.sha256(f"{seed}/{own_path}".encode()).digest()[:8]
-        count = (self.most - self.least) // self.step + 1
-        return f"{self.least + self.step * (int.from_bytes(octets) * count >> 64)} {self.unit}".strip()
+        return self.distribution.at(int.from_bytes(octets))
 
 
 @dataclass(frozen=True)
@@ -129,24 +172,30 @@ class _Variation:
             except SweepError as error:
                 return reading.problem(error.place, path, error.expected, error.found, error.hint)
         if isinstance(value, Mapping):
-            fields = _UNIFORM.read(reading, value, path)
+            fields = _DISTRIBUTION.read(reading, value, path)
             return BAD if isinstance(fields, Bad) or fields.bad else _drawn(reading, fields, own)
         text = Text("a value").read(reading, value, path)
         return BAD if isinstance(text, Bad) else Listed(own, value.place, (str(text),))
 
     def schema(self) -> Schema:
-        return {"anyOf": [{"type": "array", "minItems": 1}, _UNIFORM.schema(), {"type": "string"}]}
+        return {"anyOf": [{"type": "array", "minItems": 1}, _DISTRIBUTION.schema(), {"type": "string"}]}
 
 
-_UNIFORM = Record(
+_VALUE = Text("a value", swept=False)
+_DISTRIBUTION = Record(
     "a distribution",
     {
         "uniform": Field(
-            ListOf(Text("a value", swept=False), "the least and the greatest value", 2, 2),
+            ListOf(_VALUE, "the least and the greatest value", 2, 2),
             "the least and the greatest value, all equally probable",
-            "[0 us, 500 us]",
         ),
-        "step": Field(Text("a value", swept=False), "the grid of the values", "1 us"),
+        "normal": Field(
+            ListOf(_VALUE, "the mean and the standard deviation", 2, 2), "the mean and the standard deviation"
+        ),
+        "choose": Field(ListOf(_VALUE, "values", 1), "values, all equally probable"),
+        "step": Field(_VALUE, "the grid of the values"),
+        "least": Field(_VALUE, "of normal: lower draws are this value; 0 unless given"),
+        "most": Field(_VALUE, "of normal: greater draws are this value"),
     },
     example="{uniform: [0 us, 500 us], step: 1 us}",
 )
@@ -249,32 +298,82 @@ def _until(reading: Reading, fields: Fields) -> Until | Bad:
     return BAD if isinstance(most, Bad) else Until(least, batch, most, tuple(widths))
 
 
+_KINDS = ("uniform", "normal", "choose")
+_EXAMPLES = {
+    "uniform": "write {uniform: [0 us, 500 us], step: 1 us}",
+    "normal": "write {normal: [500 us, 20 us], step: 1 us}",
+    "choose": "write {choose: [0 us, 250 us]}",
+}
+
+
 def _drawn(reading: Reading, fields: Fields, path: str) -> Drawn | Bad:
+    kinds = [kind for kind in _KINDS if kind in fields]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "none"
+        hint = _EXAMPLES[kinds[0] if kinds else "uniform"]
+        return reading.problem(fields.place, fields.path, f"one of {', '.join(_KINDS)}", found, hint)
+    (kind,) = kinds
+    allowed = {"uniform": ("step",), "normal": ("step", "least", "most"), "choose": ()}[kind]
+    for name in ("step", "least", "most"):
+        if name in fields and name not in allowed:
+            said = f"no {name} beside {kind}"
+            return reading.problem(
+                fields.at(name), fields.path_of(name), said, str(fields[name]), _EXAMPLES[kind]
+            )
+    if kind == "choose":
+        return Drawn(path, fields.place, Choice(tuple(map(str, fields["choose"]))))
+    if "step" not in fields:
+        return reading.problem(
+            fields.place, fields.path, "a step, the grid of the values", "none", _EXAMPLES[kind]
+        )
+    made = _uniform(reading, fields) if kind == "uniform" else _normal(reading, fields)
+    return made if isinstance(made, Bad) else Drawn(path, fields.place, made)
+
+
+def _uniform(reading: Reading, fields: Fields) -> Uniform | Bad:
     least, most = fields["uniform"]
     step: Named = fields["step"]
     numbers = _same_kind([str(least), str(most), str(step)])
     if numbers is None:
-        hint = "write {uniform: [0 us, 500 us], step: 1 us}"
-        return reading.problem(
-            step.place, step.path, "three values of one kind", f"{least}, {most}, {step}", hint
-        )
-    low, high, grid, unit = numbers
+        found = f"{least}, {most}, {step}"
+        return reading.problem(step.place, step.path, "three values of one kind", found, _EXAMPLES["uniform"])
+    (low, high, grid), unit = numbers
     if grid < 1 or low > high or (high - low) % grid:
         expected = f"a step that leads from {least} to {most}"
         return reading.problem(step.place, step.path, expected, str(step))
-    return Drawn(path, fields.place, low, high, grid, unit)
+    return Uniform(low, high, grid, unit)
 
 
-def _same_kind(texts: list[str]) -> tuple[int, int, int, str] | None:
-    """Three values in one base unit, and its name; whole numbers have none."""
+def _normal(reading: Reading, fields: Fields) -> Normal | Bad:
+    mean, deviation = fields["normal"]
+    step: Named = fields["step"]
+    limits = {name: str(fields[name]) for name in ("least", "most") if name in fields}
+    numbers = _same_kind([str(mean), str(deviation), str(step), *limits.values()])
+    if numbers is None:
+        found = ", ".join([str(mean), str(deviation), str(step), *limits.values()])
+        return reading.problem(step.place, step.path, "values of one kind", found, _EXAMPLES["normal"])
+    (middle, spread, grid, *more), unit = numbers
+    ends = dict(zip(limits, more, strict=True))
+    # Of all quantities, only drifts may be negative.
+    least = ends.get("least", None if unit == DRIFT.base else 0)
+    if grid < 1 or spread < 0:
+        return reading.problem(step.place, step.path, "a step above 0 and a deviation from 0", str(step))
+    if least is not None and least > ends.get("most", least):
+        return reading.problem(
+            fields.at("most"), fields.path_of("most"), f"at least {fields['least']}", str(fields["most"])
+        )
+    return Normal(middle, spread, grid, least, ends.get("most"), unit)
+
+
+def _same_kind(texts: list[str]) -> tuple[tuple[int, ...], str] | None:
+    """Values in one base unit, and its name; whole numbers have none."""
     if all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
-        return int(texts[0]), int(texts[1]), int(texts[2]), ""
+        return tuple(map(int, texts)), ""
     for dimension in _DIMENSIONS:
         try:
-            first, second, third = (dimension.parse(text) for text in texts)
+            return tuple(dimension.parse(text) for text in texts), dimension.base
         except UnitError:
             continue
-        return first, second, third, dimension.base
     return None
 
 
