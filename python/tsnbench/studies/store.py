@@ -10,6 +10,8 @@
     results.parquet   one row for each run, stream and listener; results.csv is the same
     runs.csv          one row for each run
     intervals.csv     estimates over repetitions; differences.csv between combinations; until.csv
+    report.html       the page of the study
+    kept/             run folders of the runs with the greatest delays (keep: worst)
     ro-crate-metadata.json   which program made these tables from which files
 
 All files are written in one step. Only what is named here is ever removed.
@@ -33,6 +35,8 @@ from tsnbench.studies.study_file import Study, Until, Width
 
 FORMAT = "tsnbench-study/1"
 LIST, STUDY, SCENARIO = "study.json", "study.yaml", "scenario.yaml"
+KEPT = "kept"
+"""The folder of the run folders that ``keep`` names."""
 FOLDERS = ("leases", "made", "runs", "scratch")
 
 

@@ -23,6 +23,8 @@ from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, 
 from tsnbench.studies.statistics import LEAST, StoppingRule
 
 MOST_REPETITIONS = 100_000
+KEPT = 3
+"""Run folders that ``keep: worst`` keeps."""
 EVERY = "*"
 """The stream of a width that all streams shall have."""
 WORDS = {"mean": "delay mean", "median": "delay median", "p99": "delay p99", "p99.9": "delay p99_9"}
@@ -142,6 +144,8 @@ class Study:
     """How many repetitions there are at most."""
     until: Until | None = None
     place_of_repeat: Place | None = None
+    keep: int = 0
+    """Of how many runs with the greatest delays the run folders are kept."""
 
 
 class _Repetition:
@@ -233,6 +237,10 @@ _STUDY = Record(
             _Repetition(),
             "how many seeds each run has, or how narrow their intervals shall be; 1 unless given",
         ),
+        "keep": Field(
+            Text("worst, or a number of runs", swept=False),
+            "how many run folders are kept, of the runs with the greatest delays; worst is 3",
+        ),
     },
 )
 
@@ -252,6 +260,7 @@ def of_text(text: str, path: Path) -> Study:
     tree = source.parse(text, str(path), SUBJECT)
     top = _STUDY.read(reading, tree, "")
     vary = top.get("vary", {}) if not isinstance(top, Bad) else {}
+    keep = _keep(reading, top.get("keep")) if not isinstance(top, Bad) else 0
     if reading.problems or isinstance(top, Bad):
         raise ScenarioErrors(reading.problems)
     scenario: Named = top["scenario"]
@@ -265,7 +274,20 @@ def of_text(text: str, path: Path) -> Study:
         repeat=repeat.most if isinstance(repeat, Until) else repeat,
         until=repeat if isinstance(repeat, Until) else None,
         place_of_repeat=top.places.get("repeat"),
+        keep=keep,
     )
+
+
+def _keep(reading: Reading, text: Named | Bad | None) -> int:
+    """The number of run folders that are kept."""
+    if text is None or isinstance(text, Bad):
+        return 0
+    if text == "worst":
+        return KEPT
+    if text.isascii() and text.isdecimal() and len(text) < 4:
+        return int(text)
+    reading.problem(text.place, text.path, "worst, or a number of runs up to 999", text, "write keep: worst")
+    return 0
 
 
 def _count(reading: Reading, text: Named | Bad, least: int) -> int | Bad:

@@ -77,8 +77,11 @@ def run(
             print_message(f"{len(counted - there)} runs made, {len(counted & there)} were there already")
         content, found = _tables(store, write=True)
         page = _page(store, content, found) if with_report else None
+        folders = _keep(store, found, study.keep, progress)
     if page is not None and not quiet:
         print_message(f"report: {page}")
+    if folders and not quiet:
+        print_message(f"kept: {some([str(one) for one in folders], 3)}")
     _print_tables(store, content, found, as_json, everything, quiet)
 
 
@@ -226,6 +229,18 @@ def _tables(store: Store, write: bool) -> tuple[Content, Tables]:
     if write:
         table.write(store, content, found)
     return content, found
+
+
+def _keep(store: Store, found: Tables, most: int, progress: str) -> list[Path]:
+    """Makes the run folders of the runs with the greatest delays."""
+    from tsnbench.cli.console.progress import busy
+    from tsnbench.studies.kept import keep, worst
+
+    runs = worst(found.results, most)
+    if not runs:
+        return []
+    with busy(f"run folders of {len(runs)} runs", progress):
+        return keep(store, runs)
 
 
 def _page(store: Store, content: Content, found: Tables, kinds: tuple[str, ...] = ()) -> Path:
