@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.compare.frames import Spread
 from tsnbench.compare.runs import Side
-from tsnbench.measure.stat import figures
+from tsnbench.measure.types import figures
 from tsnbench.plan.streams.paths import path_to
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
-from tsnbench.measure.stat import figures
+from tsnbench.measure.types import figures
 from tsnbench.quantities import micros
 from tsnbench.sheet import plain_table
 

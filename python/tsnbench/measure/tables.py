@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, outcome, urgency
-from tsnbench.measure.stat import figures as figures_of
-from tsnbench.measure.stat import kinds
+from tsnbench.measure.types import figures as figures_of
+from tsnbench.measure.types import kinds
 from tsnbench.quantities import UNKNOWN, count, micros, quantity
 from tsnbench.sheet import Column, Sheet
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.measure.stat import kinds
 from tsnbench.measure.tables import verdict_rows
+from tsnbench.measure.types import kinds
 from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
+    from tsnbench.measure.answers import Answered
     from tsnbench.measure.inspection import Inspection
     from tsnbench.measure.stages import StreamStages
     from tsnbench.measure.trdp import TrdpMeasures
@@ -62,6 +63,19 @@ def of_stages(streams: Iterable[StreamStages]) -> Iterator[Row]:
             yield (*who, latency, "mean", one.mean_ns, "ns")
             yield (*who, latency, "max", max(times, default=None), "ns")
             yield (*who, f"{latency}, jitter", "mean", one.jitter_ns, "ns")
+
+
+def of_answers(found: Iterable[Answered]) -> Iterator[Row]:
+    """Counts and times of every answering stream; quantities name the first request of its chain."""
+    for one in found:
+        who = (one.chain[-1], one.listener)
+        for name, number in (
+            ("sent", one.requests),
+            ("answered", len(one.pairs)),
+            ("received", len(one.times)),
+        ):
+            yield (*who, f"answers to {one.chain[0]}", name, number, "frames")
+        yield from _statistics(who, f"time from {one.chain[0]}", one.statistics)
 
 
 def of_figures(streams: Iterable[Mapping[str, Any]]) -> Iterator[Row]:

@@ -226,3 +226,26 @@ class Verdict(TypedDict):
     met: bool
     rows: list[VerdictRow]
     lost: list[LostFrames]
+
+
+def figures(stat: Stat) -> dict[str, float]:
+    """Minimum, mean, median, three percentiles, maximum."""
+    return {
+        "min": stat["min"],
+        "mean": stat["mean"],
+        "median": stat["median"],
+        "p90": stat["p90"],
+        "p99": stat["p99"],
+        "p99_9": stat["p99_9"],
+        "max": stat["max"],
+    }
+
+
+def kinds(jitter: Jitter) -> dict[str, Stat | None]:
+    """Every kind of jitter that is a distribution."""
+    return {
+        "delay-step": jitter["delay-step"],
+        "delay-step-abs": jitter["delay-step-abs"],
+        "deviation": jitter["deviation"],
+        "interval": jitter["interval"],
+    }

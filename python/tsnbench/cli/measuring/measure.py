@@ -63,6 +63,12 @@ def measure(
             "--stages", help="Latency and jitter at every stage of hosts, with a box plot (stages.svg)."
         ),
     ] = False,
+    answers: Annotated[
+        bool,
+        typer.Option(
+            "--answers", help="Of a run folder: times from a request to the reception of its answers."
+        ),
+    ] = False,
     report: Annotated[
         Path | None,
         option("PATH", "Of captures, also write a report: an HTML file, or a folder for report.html."),
@@ -119,6 +125,11 @@ def measure(
     from tsnbench.measure import MOST_ROWS, measure_captures, measure_run, measures_table
 
     most = None if everything else MOST_ROWS
+    if answers:
+        if folder is None or not folder.is_dir() or tx or rx:
+            fail(Exit.INPUT_WRONG, "--answers: expected a run folder")
+        _answers(folder, as_json, as_csv, most)
+        return
     if (folder is None) == (not tx and not rx):
         fail(Exit.INPUT_WRONG, "expected a run folder, or captures with --tx and --rx")
     with user_errors():
@@ -299,6 +310,22 @@ def _only_captures(files: list[Path]) -> None:
         # The native code reports a missing or empty file.
         if file.is_file() and (found := recognise(file)) is not None and not found.capture:
             fail(Exit.INPUT_WRONG, no_measure(str(file), found, "a capture (pcap or pcapng)"))
+
+
+def _answers(folder: Path, as_json: bool, as_csv: bool, most: int | None) -> None:
+    """Times from a request to the reception of its answers."""
+    from tsnbench.measure.answers import FORMAT, answered, answers_table
+
+    with user_errors():
+        found = answered(folder)
+    if as_json:
+        print_json({"format": FORMAT, "answers": [one.as_dict() for one in found]})
+    elif as_csv:
+        from tsnbench.measure.tidy import of_answers, text_of
+
+        print_csv(text_of(of_answers(found)))
+    else:
+        print_table(answers_table(found, most))
 
 
 def _stages(folder: Path, as_json: bool, as_csv: bool) -> None:

@@ -1,0 +1,271 @@
+"""Times from a request to the reception of its answer: polls and replies, control loops, chains of answers.
+
+An answer numbers its frames itself. Its talker releases one frame for each request that reaches it, in the
+order of their arrival, so the n-th answer belongs to the n-th arrival whose release is within ``start`` and
+``stop`` of the answering stream (decision 0034).
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tsnbench import _native, foreign
+from tsnbench.errors import InputError
+from tsnbench.measure.types import figures as figures_of
+from tsnbench.quantities import UNKNOWN, count, micros
+from tsnbench.runs import Run, file_names
+from tsnbench.sheet import Column, Sheet
+
+if TYPE_CHECKING:
+    from tsnbench.measure.types import Stat
+    from tsnbench.plan.types import PlanDocument, Stream
+
+FORMAT = "tsnbench-answers/1"
+_TOLERANCE_NS = 2_000
+"""An answer cannot leave before its request has arrived; the two stamps may be of other points of a frame."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A request and its answer at one listener. Times in ns; None where the frame has no timestamp there."""
+
+    request: int
+    """The sequence number of the first request of the chain."""
+    answer: int
+    sent_ns: int
+    """When the first request of the chain left its talker."""
+    received_ns: int | None
+    """When the answer arrived; None if it was lost."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answering stream at one listener, over all requests of its chain."""
+
+    chain: tuple[str, ...]
+    """The streams from the first request to this answer."""
+    listener: str
+    returns: bool
+    """Whether the listener is the talker of the first request: the time is a round-trip time."""
+    requests: int
+    """Frames of the first request that were sent."""
+    pairs: tuple[Pair, ...]
+    """Requests that were answered, in the order of the answers."""
+
+    @property
+    def times(self) -> list[int]:
+        """From the departure of the request to the arrival of the answer, in ns."""
+        return [one.received_ns - one.sent_ns for one in self.pairs if one.received_ns is not None]
+
+    @property
+    def statistics(self) -> Stat | None:
+        """The statistics of :attr:`times`; None without any."""
+        stat: Stat | None = json.loads(_native.statistics(self.times, None))
+        return stat
+
+    @property
+    def worst(self) -> Pair | None:
+        """The pair with the greatest time; None without any."""
+        return max((one for one in self.pairs if one.received_ns is not None), key=_time, default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For machines."""
+        stat = self.statistics
+        figures = None if stat is None else {"count": stat["count"], "std": stat["std"], **figures_of(stat)}
+        return {
+            "chain": list(self.chain),
+            "listener": self.listener,
+            "round_trip": self.returns,
+            "requests": self.requests,
+            "answered": len(self.pairs),
+            "received": len(self.times),
+            "time": figures,
+            "worst_request": None if self.worst is None else self.worst.request,
+        }
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The frames of one stream at one listener: number, departure, arrival."""
+
+    node: int
+    rows: tuple[tuple[int, int | None, int | None], ...]
+    duplicates: int
+
+
+def answered(folder: str | Path) -> list[Answered]:
+    """The times of every answering stream of a run that was measured.
+
+    Raises:
+        InputError: the folder is no measured run, the run has no answers, or they cannot be paired.
+    """
+    run = Run.open(folder)
+    document = run.plan.document
+    streams = document["streams"]
+    if not any("answers" in stream for stream in streams):
+        raise InputError(
+            f"{folder}: expected streams with answers:, found none\n"
+            "hint: a stream that answers another one is written {answers: REQUEST, to: …}"
+        )
+    paths = _paths(run)
+    found = []
+    for number, stream in enumerate(streams):
+        if "answers" not in stream:
+            continue
+        chain = list(_chain(streams, number))
+        triggers = _triggers(document, paths, chain, folder)
+        first = chain[0]
+        for path in paths[number]:
+            found.append(
+                Answered(
+                    chain=tuple(streams[one]["name"] for one in chain),
+                    listener=document["nodes"][path.node]["name"],
+                    returns=path.node == streams[first]["talker"],
+                    requests=sum(sent is not None for _, sent, _ in paths[first][0].rows),
+                    pairs=tuple(_pairs(path, triggers)),
+                )
+            )
+    return found
+
+
+def _paths(run: Run) -> list[list[_Path]]:
+    """By stream, the frames at each of its listeners, from the table of frames."""
+    table = foreign.read_parquet(run.folder / file_names.FRAMES)
+    measures = run.measures()
+    document = run.plan.document
+    frames: dict[int, list[tuple[int, int | None, int | None]]] = {}
+    with foreign.table_errors(run.folder / file_names.FRAMES):
+        for path, seq, sent, arrived in table.select("path", "seq", "t_tx_ns", "t_rx_ns").iter_rows():
+            frames.setdefault(path, []).append((seq, sent, arrived))
+    found: list[list[_Path]] = []
+    number = 0
+    for stream in document["streams"]:
+        own = []
+        for listener in stream["listeners"]:
+            duplicates = measures["paths"][number]["count"]["duplicate"]
+            own.append(_Path(listener["node"], tuple(sorted(frames.get(number, ()))), duplicates))
+            number += 1
+        found.append(own)
+    return found
+
+
+def _chain(streams: Sequence[Stream], number: int) -> Iterator[int]:
+    """The streams from the first request to this answer."""
+    if (answers := streams[number].get("answers")) is not None:
+        yield from _chain(streams, answers["stream"])
+    yield number
+
+
+def _triggers(
+    document: PlanDocument, paths: list[list[_Path]], chain: Sequence[int], folder: str | Path
+) -> dict[int, tuple[int, int]]:
+    """By number of the last stream of the chain: number and departure of the first request that caused it."""
+    streams = document["streams"]
+    first = {seq: (seq, sent) for seq, sent, _ in paths[chain[0]][0].rows if sent is not None}
+    for before, number in pairwise(chain):
+        stream = streams[number]
+        path = next(one for one in paths[before] if one.node == stream["talker"])
+        requests = _answered_by(stream, path, document, folder)
+        _check(stream, requests, paths[number][0], folder)
+        first = {answer: first[seq] for answer, (_, seq) in enumerate(requests) if seq in first}
+    return first
+
+
+def _answered_by(
+    stream: Stream, path: _Path, document: PlanDocument, folder: str | Path
+) -> list[tuple[int, int]]:
+    """Arrival and number of the requests that a stream answers, in the order of its answers."""
+    name = stream["name"]
+    if path.duplicates:
+        raise InputError(f"{folder}: answers of {name} cannot be paired: requests arrived more than once")
+    if stream["size"]["kind"] != "frame":
+        raise InputError(f"{folder}: answers of {name} cannot be paired: an answer has several frames")
+    arrived = sorted((at, seq) for seq, _, at in path.rows if at is not None)
+    pattern = stream["pattern"]
+    jitter = pattern["jitter_ns"] if pattern["kind"] == "periodic" else 0
+    if jitter and any(after - before < jitter for (before, _), (after, _) in pairwise(arrived)):
+        raise InputError(
+            f"{folder}: answers of {name} cannot be paired: requests arrive closer together than the "
+            "jitter of the answer"
+        )
+    after = stream["answers"]["after_ns"]
+    stop = min(stream["stop_ns"], document["duration_ns"])
+    at_once = [at + after for at, _ in arrived]
+    # With jitter, the release of a request near start or stop may be on either side of it.
+    for word, limit in (("start", stream["start_ns"]), ("stop", stream["stop_ns"])):
+        near = any(limit - jitter <= at < limit for at in at_once)
+        if near and 0 < limit < document["duration_ns"]:
+            raise InputError(
+                f"{folder}: answers of {name} cannot be paired: a release may be before or after {word}"
+            )
+    begin, end = bisect_left(at_once, stream["start_ns"]), bisect_left(at_once, stop)
+    return arrived[begin:end]
+
+
+def _check(stream: Stream, requests: Sequence[tuple[int, int]], answers: _Path, folder: str | Path) -> None:
+    """Each answer that was sent has a request, and left its talker after the request had arrived."""
+    after = stream["answers"]["after_ns"]
+    for answer, sent, _ in answers.rows:
+        if sent is None:
+            continue
+        if answer >= len(requests) or sent < requests[answer][0] + after - _TOLERANCE_NS:
+            raise InputError(
+                f"{folder}: answers of {stream['name']} cannot be paired: answer {answer} left before the "
+                "request that it would belong to"
+            )
+
+
+def _pairs(path: _Path, triggers: Mapping[int, tuple[int, int]]) -> Iterator[Pair]:
+    for answer, _, received in path.rows:
+        if answer in triggers:
+            request, sent = triggers[answer]
+            yield Pair(request, answer, sent, received)
+
+
+def answers_table(found: Sequence[Answered], most: int | None = None) -> Sheet:
+    """One row per answering stream and listener; times in us."""
+    columns = [
+        Column("chain", name=True),
+        Column("to", left=True),
+        Column("requests"),
+        Column("answered"),
+        Column("received"),
+        Column("min us", spare=2),
+        Column("mean us"),
+        Column("median us", spare=3),
+        Column("p99 us", spare=1),
+        Column("max us"),
+        Column("request", spare=4),
+    ]
+    sheet = Sheet("from a request to the reception of its answer", columns, most=most)
+    for one in found:
+        stat = one.statistics
+        times = (
+            [UNKNOWN] * 5
+            if stat is None
+            else [micros(stat[key]) for key in ("min", "mean", "median", "p99", "max")]
+        )
+        sheet.rows.append(
+            [
+                " > ".join(one.chain),
+                f"{one.listener} (round trip)" if one.returns else one.listener,
+                count(one.requests),
+                count(len(one.pairs)),
+                count(len(one.times)),
+                *times,
+                UNKNOWN if one.worst is None else str(one.worst.request),
+            ]
+        )
+    sheet.captions.append("request: the number of the request with the greatest time")
+    return sheet
+
+
+def _time(pair: Pair) -> int:
+    assert pair.received_ns is not None
+    return pair.received_ns - pair.sent_ns

@@ -1,0 +1,159 @@
+"""Times from a request to the reception of its answer: by hand, with losses, limits and chains."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+from tsnbench import Simulation, load
+from tsnbench.cli.main import app
+from tsnbench.errors import InputError
+from tsnbench.measure import measure_run
+from tsnbench.measure.answers import Answered, answered
+
+HEAD = """\
+name: poll
+duration: 20 ms
+network:
+  stations: [master, slave, other]
+  bridges: [switch]
+  links: {rate: 100 Mbit/s, between: [master -- switch, slave -- switch, other -- switch]}
+streams:
+"""
+POLL = """\
+  ask: {from: master, to: [slave, other], pcp: 6, period: 1 ms, frame: 125 B}
+  reply: {answers: ask, from: slave, to: master, pcp: 6, after: 50 us, frame: 100 B}
+"""
+
+
+def measured(folder: Path, streams: str, more: str = "") -> Path:
+    file = folder / "poll.yaml"
+    file.write_text(HEAD + streams + more, encoding="utf-8")
+    load(file).plan().run(on=Simulation(), into=folder / "run")
+    measure_run(folder / "run")
+    return folder / "run"
+
+
+def by_chain(folder: Path) -> dict[str, Answered]:
+    return {" > ".join(one.chain): one for one in answered(folder)}
+
+
+def test_a_round_trip_by_hand(tmp_path: Path) -> None:
+    """125 octets take 10 us on each link, 100 octets 8 us; a preamble of 640 ns comes before each frame.
+
+    Times count from behind the preamble. The request: 10 us, preamble, 10 us. 50 us later the answer is
+    released: preamble, 8 us, preamble, 8 us.
+    """
+    (reply,) = answered(measured(tmp_path, POLL))
+    expected = 10_000 + 640 + 10_000 + 50_000 + 640 + 8_000 + 640 + 8_000
+    assert set(reply.times) == {expected}
+    assert (reply.requests, len(reply.pairs), len(reply.times)) == (20, 20, 20)
+    assert (reply.listener, reply.returns) == ("master", True)
+    assert [pair.request for pair in reply.pairs] == list(range(20))
+
+
+def test_lost_requests_have_no_answer_and_lost_answers_no_time(tmp_path: Path) -> None:
+    """The n-th answer belongs to the n-th request that arrived; other pairs are whole periods apart."""
+    loss = "faults: [{loss: 30 %, on: switch -> slave}, {loss: 30 %, on: slave -> switch}]\n"
+    folder = measured(tmp_path, POLL, loss)
+    (reply,) = answered(folder)
+    assert set(reply.times) == {87_920}
+    table = pl.read_parquet(folder / "frames.parquet")
+    arrived = table.filter((pl.col("path") == 0) & pl.col("t_rx_ns").is_not_null())["seq"].to_list()
+    assert 5 < len(arrived) < 20
+    assert [pair.request for pair in reply.pairs] == arrived
+    received = table.filter((pl.col("path") == 2) & pl.col("t_rx_ns").is_not_null())
+    assert len(reply.times) == len(received) < len(arrived)
+
+
+def test_a_chain_counts_from_its_first_request(tmp_path: Path) -> None:
+    chain = POLL + "  confirm: {answers: reply, to: slave, after: 5 us, pcp: 6, frame: 64 B}\n"
+    found = by_chain(measured(tmp_path, chain))
+    confirm = found["ask > reply > confirm"]
+    # 64 octets take 5.12 us on each link.
+    assert set(confirm.times) == {87_920 + 5_000 + 640 + 5_120 + 640 + 5_120}
+    assert (confirm.listener, confirm.returns, confirm.requests) == ("slave", False, 20)
+
+
+def test_answers_of_several_listeners_and_limits(tmp_path: Path) -> None:
+    """Between 2 ms and 15 ms: the requests released at 2 ms, …, 14 ms are answered, numbers 2 to 14."""
+    more = POLL + (
+        "  late: {answers: ask, from: other, to: master, after: 60 us, jitter: 10 us, pcp: 5, frame: 100 B,\n"
+        "         start: 2 ms, stop: 15 ms}\n"
+    )
+    late = by_chain(measured(tmp_path, more))["ask > late"]
+    assert [pair.request for pair in late.pairs] == list(range(2, 15))
+    assert all(97_920 <= time <= 97_920 + 10_000 + 8_160 for time in late.times)
+    assert len(set(late.times)) > 5
+
+
+def test_jitter_beside_a_limit_is_refused(tmp_path: Path) -> None:
+    """The request arrives 21.28 us after 2 ms, and 50 to 80 us later may be before 2.09 ms or after."""
+    near = POLL.replace("after: 50 us,", "after: 50 us, jitter: 30 us, start: 2090 us,")
+    with pytest.raises(InputError, match="reply cannot be paired: a release may be before or after start"):
+        answered(measured(tmp_path, near))
+
+
+@pytest.mark.parametrize(
+    ("streams", "more", "problem"),
+    [
+        (
+            "  a: {from: master, to: slave, period: 1 ms, frame: 100 B}\n",
+            "",
+            "expected streams with answers:, found none",
+        ),
+        (
+            POLL.replace("after: 50 us, frame: 100 B", "after: 50 us, units: {sizes: [3 kB]}"),
+            "",
+            "reply cannot be paired: an answer has several frames",
+        ),
+        (
+            POLL,
+            "faults: [{duplicate: 50 %, on: switch -> slave}]\n",
+            "reply cannot be paired: requests arrived more than once",
+        ),
+        (
+            POLL.replace("after: 50 us,", "after: 50 us, jitter: 900 us,").replace(
+                "period: 1 ms", "period: 500 us"
+            ),
+            "",
+            "requests arrive closer together than the jitter of the answer",
+        ),
+    ],
+)
+def test_answers_that_cannot_be_paired(tmp_path: Path, streams: str, more: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        answered(measured(tmp_path, streams, more))
+
+
+def test_a_table_of_another_run_is_refused(tmp_path: Path) -> None:
+    folder = measured(tmp_path, POLL)
+    table = pl.read_parquet(folder / "frames.parquet")
+    earlier = pl.when(pl.col("path") == 2).then(pl.col("t_tx_ns") - 500_000).otherwise(pl.col("t_tx_ns"))
+    table.with_columns(t_tx_ns=earlier).write_parquet(folder / "frames.parquet")
+    with pytest.raises(InputError, match="answer 0 left before the request that it would belong to"):
+        answered(folder)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    folder = measured(tmp_path, POLL)
+    runner = CliRunner()
+    table = runner.invoke(app, ["measure", str(folder), "--answers"])
+    assert table.exit_code == 0
+    assert "ask > reply" in table.stdout
+    assert "87.920" in table.stdout
+    found = json.loads(runner.invoke(app, ["measure", str(folder), "--answers", "--json"]).stdout)
+    assert found["format"] == "tsnbench-answers/1"
+    assert found["answers"][0]["chain"] == ["ask", "reply"]
+    assert found["answers"][0]["time"]["max"] == 87_920
+    text = runner.invoke(app, ["measure", str(folder), "--answers", "--csv"]).stdout
+    (row,) = [one for one in csv.DictReader(io.StringIO(text)) if one["statistic"] == "max"]
+    assert (row["stream"], row["listener"], row["quantity"]) == ("reply", "master", "time from ask")
+    wrong = runner.invoke(app, ["measure", "--answers"])
+    assert (wrong.exit_code, wrong.stderr.strip()) == (2, "--answers: expected a run folder")
