@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 MOST_VALUES = 1 << 16
 """Different times that one node's table may have."""
 
+_PLURAL = {"station": "stations", "bridge": "bridges", "host": "hosts"}
+
 
 def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
     """The node; mistakes in its table of times are reported."""
@@ -30,7 +32,11 @@ def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
             least, further = _measured(Path(spread.file))
         except recording.RecordingError as error:
             found = f"{Path(spread.file).name}, which {error}"
-            path = f"network.bridges.{name}.processing"
+            # A node is written among its kind, or alone: bridges: {dut: …}, or bridge dut: ….
+            alone = f"network.{node.kind} {name}"
+            among = f"network.{_PLURAL[node.kind]}.{name}"
+            is_alone = draft.scenario.where(alone) != draft.scenario.where("network")
+            path = f"{alone if is_alone else among}.processing"
             draft.problem(path, "a table of processing times", found)
     buffer: Buffer | None = None
     if node.buffer is not None:
