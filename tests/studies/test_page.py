@@ -149,6 +149,10 @@ def test_the_page_of_a_study(place: Path) -> None:
     page = (place / "s" / "report.html").read_text(encoding="utf-8")
     assert "tsnbench study of 12 runs" in page
     assert len(re.findall("<svg", page)) >= 3
+    assert "object at 0x" not in page
+    assert re.search(f"<code>{made.worst[0]['run']}</code></th><td>{made.worst[0]['values']}</td>", page)
+    assert made.differences
+    assert f'<tr><th scope="row">{made.differences[0]["values"]}</th>' in page
     _, said = study(place, "report", "s", "--figures", "pdf")
     assert "report: s/report.html" in said
     assert (place / "s/figures/study-greatest.pdf").exists()
