@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
@@ -23,6 +23,7 @@ from tsnbench.runs import Run, file_names
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.measure.types import Stat
     from tsnbench.plan.types import PlanDocument, Stream
 
@@ -74,7 +75,7 @@ class Answered:
         """The pair with the greatest time; None without any."""
         return max((one for one in self.pairs if one.received_ns is not None), key=_time, default=None)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         """For machines."""
         stat = self.statistics
         figures = None if stat is None else {"count": stat["count"], "std": stat["std"], **figures_of(stat)}

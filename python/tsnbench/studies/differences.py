@@ -7,21 +7,18 @@ its interval can be narrow where the intervals of the two overlap.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tsnbench.studies import statistics
 from tsnbench.studies.intervals import QUANTILES
+from tsnbench.studies.store import Record, Row
 
-Row = dict[str, Any]
 QUANTITIES = ("delay mean", "delay median", "delay p99", "delay p99_9", "delay max", "lost")
 """Figures of one repetition, by the names of :func:`tsnbench.measure.measures_rows`."""
 COLUMNS = ("against", "quantity", "pairs", "difference", "low", "high", "confidence", "differs")
 
 
-def differences(
-    point: Mapping[str, Any], against: str, rows: Sequence[Row], first: Sequence[Row]
-) -> list[Row]:
+def differences(point: Record, against: str, rows: Sequence[Row], first: Sequence[Row]) -> list[Row]:
     """The differences of one combination from the first one, for each stream, listener and quantity.
 
     Args:

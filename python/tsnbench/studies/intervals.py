@@ -5,14 +5,13 @@ A repetition is the unit of statistics: frames of one run depend on each other, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from tsnbench.studies import statistics
 from tsnbench.studies.statistics import CONFIDENCE, Interval
+from tsnbench.studies.store import Record, Row
 
-Row = dict[str, Any]
 QUANTILES = {
     "delay median": Fraction(1, 2),
     "delay p99": Fraction(99, 100),
@@ -22,7 +21,7 @@ QUANTILES = {
 COLUMNS = ("quantity", "repetitions", "estimate", "low", "high", "confidence", "method")
 
 
-def intervals(point: Mapping[str, Any], rows: Sequence[Row], met: Sequence[bool]) -> list[Row]:
+def intervals(point: Record, rows: Sequence[Row], met: Sequence[bool]) -> list[Row]:
     """The intervals of one combination of values.
 
     Args:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from tsnbench.errors import BackendError
 from tsnbench.studies.rerun import again
-from tsnbench.studies.store import KEPT, Store
+from tsnbench.studies.store import KEPT, Row, Store
 
 
-def worst(results: Iterable[dict[str, Any]], most: int) -> list[str]:
+def worst(results: Iterable[Row], most: int) -> list[str]:
     """The runs with the greatest delay of any stream, greatest first; of equal ones the first in the list."""
     greatest: dict[str, int] = {}
     for row in results:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tsnbench import __version__
 from tsnbench.quantities import UNKNOWN, micros, some
 from tsnbench.report.parts.study import Combination, EndFacts, Estimate, StudyAxis, StudyFacts
 from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
-from tsnbench.studies.store import Content
+from tsnbench.studies.store import Content, Row
 from tsnbench.studies.table import Tables, headline, values_of
 
 MOST_DIFFERENCES = 40
 MOST_WORST = 10
 _DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
-Row = dict[str, Any]
 
 
 def facts(content: Content, found: Tables) -> StudyFacts:

@@ -10,9 +10,9 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from tsnbench import __version__
+from tsnbench.foreign import Json
 from tsnbench.studies.store import LIST, SCENARIO, STUDY, Content
 
 NAME = "ro-crate-metadata.json"
@@ -47,7 +47,7 @@ def crate(folder: Path, content: Content, tables: Sequence[str]) -> str:
     files = [_file(folder / name) for name in (*sources, *results) if (folder / name).is_file()]
     newest = max(((folder / name).stat().st_mtime for name in (*results, LIST)), default=0.0)
     ended = datetime.fromtimestamp(int(newest), UTC).isoformat()
-    graph: list[dict[str, Any]] = [
+    graph: list[Json] = [
         {
             "@id": NAME,
             "@type": "CreativeWork",
@@ -85,7 +85,7 @@ def crate(folder: Path, content: Content, tables: Sequence[str]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _file(path: Path) -> dict[str, Any]:
+def _file(path: Path) -> Json:
     return {
         "@id": path.name,
         "@type": "File",

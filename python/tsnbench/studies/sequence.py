@@ -7,7 +7,7 @@ goes on after a kill finds the same answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,10 +15,8 @@ from tsnbench.studies import statistics
 from tsnbench.studies.design import Request
 from tsnbench.studies.intervals import QUANTILES
 from tsnbench.studies.statistics import State, Target
-from tsnbench.studies.store import Content, Store
+from tsnbench.studies.store import Content, Record, Row, Store
 from tsnbench.studies.study_file import EVERY, Until
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Repetitions:
     def __init__(self, store: Store, content: Content) -> None:
         self.store = store
         self.content = content
-        self._found: dict[str, Mapping[str, Any]] = {}
+        self._found: dict[str, Record] = {}
         self._points = _points(content) if content.until else []
         self._decided: dict[int, tuple[int, Progress]] = {}
         """By combination: how many results the rule has seen, and what it said."""
@@ -89,7 +87,7 @@ class Repetitions:
         )
         return sum(self._result(run) is None for runs in listed for run in runs)
 
-    def _result(self, run: Request) -> Mapping[str, Any] | None:
+    def _result(self, run: Request) -> Record | None:
         # A run that is made stays as it is, so it is read once.
         if run.id not in self._found:
             made = self.store.result(run)
@@ -105,7 +103,7 @@ class Repetitions:
         """The rule's decision about a combination; it is computed again only after a new result."""
         if len(runs) == 1:
             return Progress(tuple(runs))
-        made: list[Mapping[str, Any]] = []
+        made: list[Record] = []
         for run in runs:
             result = self._result(run)
             if result is None:
@@ -120,7 +118,7 @@ class Repetitions:
         return known
 
 
-def _decided(runs: Sequence[Request], until: Until, made: Sequence[Mapping[str, Any]]) -> Progress:
+def _decided(runs: Sequence[Request], until: Until, made: Sequence[Record]) -> Progress:
     who = _targets(until, made[0]["rows"])
     series = [[_estimate(one["rows"], *whose) for one in made] for whose in who]
     end, reason = _hopeless(until, who, series, made)
@@ -185,7 +183,7 @@ def _hopeless(
     until: Until,
     who: Sequence[tuple[str, str, str]],
     series: Sequence[Sequence[Any]],
-    made: Sequence[Mapping[str, Any]],
+    made: Sequence[Record],
 ) -> tuple[int | None, str]:
     """The number of repetitions at which an interval is given up, with the reason; None if it is not."""
     firsts = [(one.index(None), whose) for whose, one in zip(who, series, strict=True) if None in one]

@@ -22,9 +22,11 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from tsnbench import foreign
 from tsnbench.runs import clearing, lock
@@ -33,6 +35,10 @@ from tsnbench.runs.errors import FolderError, writing
 from tsnbench.studies.design import Design, Request
 from tsnbench.studies.study_file import Study, Until, Width
 
+Row = dict[str, Any]
+"""One row of a table: the columns depend on what the study varies."""
+Record = Mapping[str, Any]
+"""What a worker has written of a run (``made``, ``runs``): figures whose names are those of the measures."""
 FORMAT = "tsnbench-study/1"
 LIST, STUDY, SCENARIO = "study.json", "study.yaml", "scenario.yaml"
 KEPT = "kept"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from tsnbench.measure.outcome import Outcome
 from tsnbench.quantities import UNKNOWN, count, micros
@@ -21,7 +20,7 @@ from tsnbench.studies.design import Request
 from tsnbench.studies.intervals import COLUMNS, intervals, mean_delay
 from tsnbench.studies.sequence import Look, Progress, Repetitions
 from tsnbench.studies.statistics import State
-from tsnbench.studies.store import Content, Store
+from tsnbench.studies.store import Content, Row, Store
 
 RESULTS, RESULTS_CSV, RUNS_CSV = "results.parquet", "results.csv", "runs.csv"
 INTERVALS_CSV, UNTIL_CSV, DIFFERENCES_CSV = "intervals.csv", "until.csv", "differences.csv"
@@ -46,7 +45,6 @@ _TAKEN = {
     *differences.COLUMNS,
 }
 """Columns that a parameter of the same name must not replace."""
-Row = dict[str, Any]
 NO_LOOK = Look("", "", "", 0.0, None, 0.0)
 """Stands in tables for a combination without any frame."""
 

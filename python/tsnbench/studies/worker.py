@@ -24,7 +24,7 @@ from tsnbench.scenario.text import source
 from tsnbench.studies import lease, study_file
 from tsnbench.studies.design import BACKEND, Request, Source
 from tsnbench.studies.sequence import Repetitions
-from tsnbench.studies.store import FORMAT, SCENARIO, STUDY, Content, Store
+from tsnbench.studies.store import FORMAT, SCENARIO, STUDY, Content, Row, Store
 
 POLL_S = 0.2
 """How often a worker without work looks whether another worker's run is done or its worker is dead."""
@@ -111,7 +111,7 @@ def make(store: Store, whole: Source, run: Request, token: str) -> None:
     store.write(f"runs/{run.id}.json", json.dumps(about) + "\n")
 
 
-def outcome_of(folder: Path, verdict: Any, measures: Any) -> dict[str, Any]:
+def outcome_of(folder: Path, verdict: Any, measures: Any) -> Row:
     """The result that a study stores for a run: measures, verdict, and a digest of all sightings."""
     digest = hashlib.sha256((folder / file_names.OBSERVATIONS).read_bytes()).hexdigest()
     met: dict[str, bool] = {}

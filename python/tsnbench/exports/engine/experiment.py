@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tsnbench.errors import InputError
 from tsnbench.exports.engine.files import (
@@ -11,6 +10,7 @@ from tsnbench.exports.engine.files import (
     NETWORK,
     STACKS,
     TRUE,
+    Part,
     mapping_of,
     name_of,
     part_of,
@@ -128,14 +128,14 @@ def _written(
     return "\n".join([*lines, ""])
 
 
-def _experiments(text: str) -> list[Mapping[str, Any]]:
+def _experiments(text: str) -> list[Part]:
     written = read_document(EXPERIMENTS, text).get("experiments")
     if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
         raise InputError(f"{EXPERIMENTS}: expected a list of experiments, found {shown(written)}")
     return written
 
 
-def _title(experiment: Mapping[str, Any], number: int) -> str:
+def _title(experiment: Part, number: int) -> str:
     return str(experiment.get("name") or f"experiment-{number}")
 
 

@@ -14,7 +14,11 @@ LARGEST_FILE = 1 << 20
 TRUE = (True, "yes", "true", "on")
 
 
-def read_document(file: str, text: str) -> Mapping[str, Any]:
+Part = Mapping[str, Any]
+"""A part of EnGINE's YAML: its programs fix no type, so every value is checked where it is used."""
+
+
+def read_document(file: str, text: str) -> Part:
     """A YAML document. ``yes`` and ``no`` stay texts, as YAML 1.2 has them."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
@@ -31,7 +35,7 @@ def read_document(file: str, text: str) -> Mapping[str, Any]:
     return found
 
 
-def part_of(file: str, parts: Any, name: Any, what: str) -> Mapping[str, Any]:
+def part_of(file: str, parts: Any, name: Any, what: str) -> Part:
     found = mapping_of(parts).get(name) if isinstance(name, str | int) else None
     if not isinstance(found, dict):
         known = ", ".join(map(str, list(mapping_of(parts))[:8])) or "none"

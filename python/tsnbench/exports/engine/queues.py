@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.errors import InputError
-from tsnbench.exports.engine.files import NETWORK, TRUE, mapping_of, shown, whole_number
+from tsnbench.exports.engine.files import NETWORK, TRUE, Part, mapping_of, shown, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.import_notes import Notes
 from tsnbench.quantities import exact
@@ -20,11 +20,11 @@ class Queue:
     number: int
     mode: str
     pcps: tuple[int, ...]
-    settings: Mapping[str, Any]
+    settings: Part
 
 
 def port_settings(
-    network: Mapping[str, Any], document: Mapping[str, Any], links: Links, used: set[End], notes: Notes
+    network: Part, document: Part, links: Links, used: set[End], notes: Notes
 ) -> dict[str, dict[str, str]]:
     """The settings of every port that has a TSN configuration."""
     configurations = mapping_of(document.get("tsnconfigs"))
@@ -48,7 +48,7 @@ def port_settings(
     return found
 
 
-def _settings(name: str, configuration: Mapping[str, Any], notes: Notes) -> dict[str, str]:
+def _settings(name: str, configuration: Part, notes: Notes) -> dict[str, str]:
     """Queues, shapers and gates of one TSN configuration."""
     queues = _queues(name, configuration)
     classes = {pcp: len(queues) - 1 - place for place, queue in enumerate(queues) for pcp in queue.pcps}
@@ -88,7 +88,7 @@ def _settings(name: str, configuration: Mapping[str, Any], notes: Notes) -> dict
     return settings
 
 
-def _queues(name: str, configuration: Mapping[str, Any]) -> list[Queue]:
+def _queues(name: str, configuration: Part) -> list[Queue]:
     """The queues, highest first, with the PCPs of each; ``*`` takes those that no queue names."""
     written = mapping_of(configuration.get("queues"))
     if not written or not all(str(key).isdecimal() for key in written):

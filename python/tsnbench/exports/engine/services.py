@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.errors import InputError
-from tsnbench.exports.engine.files import STACKS, TRUE, mapping_of, name_of, whole_number
+from tsnbench.exports.engine.files import STACKS, TRUE, Part, mapping_of, name_of, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.import_notes import Notes
 from tsnbench.quantities import exact
@@ -20,7 +20,7 @@ MOST_PAYLOAD = 1472
 
 
 def streams(
-    stack: Mapping[str, Any],
+    stack: Part,
     flows: Mapping[str, list[tuple[End, End]]],
     links: Links,
     seconds: int,
@@ -69,7 +69,7 @@ def streams(
     return lines, launches
 
 
-def _iperf(own: Mapping[str, Any], who: str, seconds: int, notes: Notes) -> dict[str, str]:
+def _iperf(own: Part, who: str, seconds: int, notes: Notes) -> dict[str, str]:
     """iperf3 sends units of ``size`` octets so that the payload has the rate ``limit``."""
     size = whole_number(STACKS, own.get("size", UDP_PAYLOAD), f"{who}: size", least=1)
     limit = whole_number(STACKS, own.get("limit", 0), f"{who}: limit")
@@ -96,7 +96,7 @@ def _iperf(own: Mapping[str, Any], who: str, seconds: int, notes: Notes) -> dict
     return keys
 
 
-def _send_udp(own: Mapping[str, Any], who: str, seconds: int) -> dict[str, str]:
+def _send_udp(own: Part, who: str, seconds: int) -> dict[str, str]:
     interval = whole_number(STACKS, own.get("interval", SEND_INTERVAL_NS), f"{who}: interval", least=1)
     packets = whole_number(STACKS, own.get("number_packets", SEND_PACKETS), f"{who}: number_packets", least=1)
     delay = whole_number(STACKS, own.get("delay", SEND_DELAY_NS), f"{who}: delay")
