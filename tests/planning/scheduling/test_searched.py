@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tsnbench.planning import PlanningErrors, plan
-from tsnbench.planning.draft import Draft
+from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.passes import PASSES
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling import schedule as module
@@ -267,18 +267,24 @@ class Searches:
     ) -> None:
         self.answers, self.lacking = list(answers), list(lacking)
         self.asked: list[tuple[Any, Any]] = []
-        self.draft = drafted(f"{HEAD}schedule: {{time: 3 s}}\nstreams:\n  x: {ONE}\n")
+        self.earlier = list(earlier)
+        other = "{from: b, to: a, pcp: 0, period: 1 ms, frame: 100 B}"
+        self.draft = drafted(f"{HEAD}schedule: {{time: 3 s}}\nstreams:\n  x: {ONE}\n  rest: {other}\n")
         monkeypatch.setattr(module, "search", self.search)
-        monkeypatch.setattr(module, "placed_before", lambda draft, flows, queues: list(earlier))
+        monkeypatch.setattr(module, "placed_before", self.placed_before)
         monkeypatch.setattr(module, "may_leave_more", lambda wanted: may_leave_more)
         monkeypatch.setattr(reserved_bandwidth, "shortfalls", self.shortfalls)
         schedule_flows(self.draft)
 
     def search(self, wanted: Any, problem: Any, earlier: Any) -> Any:
         assert wanted.time == 3_000_000_000
-        assert problem == _problem(self.draft, self.draft.flows, [7])
+        assert problem == _problem(self.draft, self.draft.flows[:1], [7])
         self.asked.append((wanted.objective, earlier))
         return self.answers.pop(0)
+
+    def placed_before(self, draft: Draft, flows: Sequence[Flow], queues: Sequence[int]) -> list[Any]:
+        assert (draft, flows, queues) == (self.draft, self.draft.flows[:1], [7])
+        return self.earlier
 
     def shortfalls(self, draft: Draft) -> list[Shortfall]:
         assert draft is self.draft
@@ -286,7 +292,7 @@ class Searches:
 
     @property
     def offset(self) -> int:
-        (flow,) = self.draft.flows
+        flow = self.draft.flows[0]
         assert flow.pattern["kind"] == "periodic"
         return flow.pattern["offset_ns"]
 

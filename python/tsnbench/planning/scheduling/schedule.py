@@ -68,10 +68,10 @@ def schedule_flows(draft: Draft) -> None:
     _obey(draft, flows, queues, found)
     lacking = reserved_bandwidth.shortfalls(draft)
     # Earlier streams stay, if that leaves enough; otherwise none has to.
-    for before in ([earlier, []] if any(earlier) else [[]]) if may_leave_more(wanted) else []:
-        if not lacking:
-            break
-        better = search(wanted.model_copy(update={"objective": "most-bandwidth-left"}), problem, before)
+    kept = [earlier, []] if any(earlier) else [[]]
+    while lacking and kept and may_leave_more(wanted):
+        more = wanted.model_copy(update={"objective": "most-bandwidth-left"})
+        better = search(more, problem, kept.pop(0))
         if not better["reasons"]:
             _obey(draft, flows, queues, better)
             lacking = reserved_bandwidth.shortfalls(draft)
