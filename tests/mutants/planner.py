@@ -33,6 +33,7 @@ PLANNING_TESTS = [
     "tests/planning/scheduling/test_regions.py",
     "tests/planning/scheduling/test_reserved_bandwidth.py",
     "tests/planning/scheduling/test_scheduled_copies.py",
+    "tests/planning/scheduling/test_searched.py",
     "tests/planning/scheduling/test_shared_queues.py",
     "tests/planning/scheduling/test_tried_changes.py",
     "tests/planning/shaping/test_ats.py",

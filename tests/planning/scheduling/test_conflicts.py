@@ -99,6 +99,25 @@ def test_the_streams_that_are_needed(monkeypatch: pytest.MonkeyPatch, needed: li
     assert frozenset(range(8)) not in {frozenset(numbers) for numbers in asked}
 
 
+def test_a_judge_has_the_problem_its_streams_and_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem: Any = {"streams": []}
+    streams: list[Any] = ["a", "b"]
+    budget = Budget(1.0)
+    judges: list[Judge] = []
+
+    def ask(judge: Judge, numbers: Sequence[int]) -> bool:
+        judges.append(judge)
+        return set(numbers) == {0, 1}
+
+    judged(monkeypatch, ask)
+    assert reduced(problem, streams, [0, 1], budget) == Conflict([0, 1], minimal=True)
+    assert judges
+    for judge in judges:
+        assert judge.problem is problem
+        assert judge.jobs is streams
+        assert judge.budget is budget
+
+
 def test_the_first_half_is_tried_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 0, 1, 2 and 3 two are needed, 1 and 3. A half without effect is not looked into."""
     asked = judged(monkeypatch, lambda _, numbers: {1, 3} <= set(numbers))

@@ -6,6 +6,7 @@ send over one bridge, which forwards at once: a frame leaves it 8.64 us after it
 
 from __future__ import annotations
 
+import json
 from importlib.util import find_spec
 from typing import Any
 
@@ -156,14 +157,141 @@ def test_a_frame_that_waits_for_another_one(tick: int, queues: Any, own: int, st
             assert (found[0]["queue"], found[1]["queue"]) == queues
 
 
-def test_margins_of_a_frame_that_waits() -> None:
+@pytest.mark.parametrize("late", [0, 1])
+def test_margins_of_a_frame_that_waits(late: int) -> None:
     """1 us before and behind each frame: it begins 2 us later, at 20.24 us, and may be there 1 us late."""
-    first = {**X, "queue": 0, "deadline_ns": 18_280}
-    second = {"talker": 2, "queue": 1, "deadline_ns": 29_880}
-    found = solved(star(first, second, queues=2, margin=1_000_000), waits=True)
-    assert (found[1]["starts_ps"], found[1]["delay_ps"]) == ([0, 20_240_000], 28_880_000)
-    early = {**second, "deadline_ns": 29_879}
-    assert solved(star(first, early, queues=2, margin=1_000_000), waits=True) is None
+
+    def found(deadline: int) -> Any:
+        first = {**X, "queue": 0, "deadline_ns": 18_280}
+        second = {"talker": 2, "queue": 1, "deadline_ns": deadline}
+        both = (first, second) if late else (second, first)
+        return solved(star(*both, queues=2, margin=1_000_000), waits=True)
+
+    waiting = found(29_880)[late]
+    assert (waiting["starts_ps"], waiting["delay_ps"]) == ([0, 20_240_000], 28_880_000)
+    assert found(29_879) is None
+
+
+def test_a_wait_of_one_picosecond() -> None:
+    """Its first cable takes 999 ps: released at 9,599 ns, it can leave the bridge at 18,239.999 ns.
+
+    The other one has left at 18,240 ns, when the gate opens. It is there 8,640 ns later.
+    """
+    problem = star(
+        {**X, "at": 9_599, "queue": 0, "deadline_ns": 17_281},
+        {"talker": 2, "queue": 1, "deadline_ns": 17_280},
+        queues=2,
+    )
+    problem["links"][0]["propagation_ps"] = 999
+    found = solved(problem, waits=True)
+    assert (found[0]["starts_ps"], found[0]["delay_ps"]) == ([0, 8_641_000], 17_281_000)
+
+
+@pytest.mark.parametrize(("later", "allowed"), [(9_600, False), (9_601, True)])
+def test_no_frame_leaves_before_it_is_there(later: int, allowed: bool) -> None:
+    """The first cable takes 1 ps. The frame passes the bridge from 8,640.001 ns to 18,240.001 ns.
+
+    The other one comes 8,640 ns after its release. Neither has the time to wait for the other one.
+    """
+    problem = star(
+        {**X, "queue": 0, "deadline_ns": 17_281},
+        {"talker": 2, "at": later, "queue": 1, "deadline_ns": 17_280},
+        queues=2,
+    )
+    problem["links"][0]["propagation_ps"] = 1
+    found = solved(problem, waits=True)
+    assert (found is not None) is allowed
+    if found is not None:
+        assert found[0]["starts_ps"] == [0, 8_640_001]
+
+
+def test_gates_that_open_later_than_a_frame_may_wait() -> None:
+    """They open every 30 us, and the frame has to be there after 17.28 us: it is forwarded at once."""
+    found = solved(star({"deadline_ns": 17_280}, tick=30_000), waits=True)
+    assert found[0]["starts_ps"] == [0, 8_640_000]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize(("at", "allowed"), [(15_200, True), (15_199, False)])
+def test_the_pause_between_two_frames_is_theirs(at: int, allowed: bool, waits: bool) -> None:
+    """50 octets leave the bridge at 4.64 us, 100 octets come at 14.24 us and have left it at 23.84 us.
+
+    The other stream comes 8.64 us after its release, and has no time to wait.
+    """
+    problem = star({"frames": [50, 100]}, {"talker": 2, "at": at, "deadline_ns": 17_280})
+    found = solved(problem, waits=waits)
+    assert (found is not None) is allowed
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_equal_releases(waits: bool) -> None:
+    """The second cable takes 9.6 us: the one frame comes to the bridge when the other one has left it."""
+    problem = star(X, {"talker": 2})
+    problem["links"][1]["propagation_ps"] = 9_600_000
+    assert solved(problem, waits=waits) is not None
+    problem["links"][1]["propagation_ps"] = 9_599_999
+    assert solved(problem, waits=waits) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "at", "allowed"),
+    [
+        # Deadlines of 1 ms, which are ten periods.
+        ({"deadline_ns": 1_000_000}, {"deadline_ns": 17_280}, 9_600, True),
+        ({"deadline_ns": 17_280}, {"deadline_ns": 1_000_000}, 90_400, True),
+        # A release in the tenth of ten periods of the other stream.
+        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 909_600, True),
+        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 909_599, False),
+        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 990_400, True),
+        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 990_401, False),
+    ],
+)
+@pytest.mark.parametrize("waits", [False, True])
+def test_times_of_many_periods(one: Any, other: Any, at: int, allowed: bool, waits: bool) -> None:
+    """9.6 us after one frame of the other stream, and 9.6 us before the next one."""
+    found = solved(star({**X, **one}, {"talker": 2, "at": at, **other}), waits=waits)
+    assert (found is not None) is allowed
+
+
+def two_ways(*streams: dict[str, Any]) -> Any:
+    """From station 1 to station 4, over the bridge 2 (links 0 and 1) or over the bridge 3 (links 2 and 3)."""
+    problem = star(*({"listeners": [4], **stream} for stream in streams))
+    plain = problem["links"][0]
+    return {
+        **problem,
+        "nodes": [{"processing_ps": 0, "forwards": number in (2, 3)} for number in range(5)],
+        "links": [{**plain, "from": a, "to": b} for a, b in ((1, 2), (2, 4), (1, 3), (3, 4))],
+        "streams": [
+            {key: value for key, value in stream.items() if key != "tree"} for stream in problem["streams"]
+        ],
+    }
+
+
+OVER_2 = [{"link": 0}, {"link": 1, "parent": 0}]
+OVER_3 = [{"link": 2}, {"link": 3, "parent": 0}]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_two_that_do_not_fit_into_one_link_take_two_ways(waits: bool) -> None:
+    """Two frames of 57.6 us in 100 us; three of them do not fit."""
+    large = {"frames": [700], "latest_ns": 99_999, "deadline_ns": 200_000}
+    found = solved(two_ways(large, large), waits=waits)
+    assert sorted(found[number]["tree"][0]["link"] for number in (0, 1)) == [0, 2]
+    assert solved(two_ways(large, large, large), waits=waits) is None
+
+
+def test_pairs_that_share_links() -> None:
+    """0 and 1 share the last link. 2 goes only to the bridge, over a cable that no other stream has."""
+    short = {"talker": 2, "listeners": [0], "tree": [{"link": 1}]}
+    problem = star(X, {**X, "at": 20_000, "period_ns": 150_000}, short)
+    model = Model(problem, jobs_of(problem, 1), waits=False)
+    pairs = [(one.job.number, other.job.number, size) for one, other, size, _ in model.together]
+    assert pairs == [(0, 1, 50_000)]
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_queue_beyond_the_last_one_is_the_last_one(waits: bool) -> None:
+    assert solved(star({"queue": 5}, queues=2), waits=waits)[0]["queue"] == 1
 
 
 @pytest.mark.parametrize("waits", [False, True])
@@ -176,9 +304,14 @@ def test_two_frames_over_a_bridge(frames: list[int], start: int, waits: bool) ->
 
 @pytest.mark.parametrize("waits", [False, True])
 def test_frames_that_fill_their_period(waits: bool) -> None:
-    """A frame may follow itself after 9.6 us. Two of 57.6 us do not fit into 100 us."""
+    """A frame may follow itself after 9.6 us. Two of 57.6 us do not fit into 100 us, and two of 49.6 us do.
+
+    600 octets are at the bridge after 48.64 us, and at the listener after 97.28 us.
+    """
     assert solved(star({"period_ns": 9_600}), waits=waits) is not None
-    large = {"frames": [700], "latest_ns": 99_999}
+    half = {"frames": [600], "latest_ns": 99_999}
+    assert solved(star(half, {**half, "talker": 2}), waits=waits) is not None
+    large = {"frames": [700], "latest_ns": 99_999, "deadline_ns": 200_000}
     assert solved(star(large, {**large, "talker": 2}), waits=waits) is None
 
 
@@ -189,7 +322,7 @@ def test_where_the_search_begins() -> None:
     trees = [stream["tree"] for stream in problem["streams"]]
     places: Any = {
         number: {"offset_ns": at, "tree": trees[number], "starts_ps": [0, 8_640_000], "queue": 0}
-        for number, at in ((0, 20_000), (2, 50_500))
+        for number, at in ((0, 20_000), (2, 50_999))
     }
     model = Model(problem, jobs_of(problem, 4), waits=False, stay={0: places[0]})
     model.hint(places)
@@ -320,6 +453,53 @@ def test_as_few_streams_as_possible_move(waits: bool) -> None:
     assert moved(coarse, {2: {**earlier[2], "offset_ns": 60_500}}, waits=waits)[0] == 1
 
 
+@pytest.mark.parametrize("waits", [False, True])
+def test_who_stays_in_no_place_moves(waits: bool) -> None:
+    """0 and 1 had queues that there are no more."""
+    free = {"latest_ns": 99_999}
+    problem = star({**X, **free}, {"talker": 2, **free})
+    earlier = {
+        number: {"offset_ns": 0, "tree": stream["tree"], "starts_ps": [0, 8_640_000], "queue": 3}
+        for number, stream in enumerate(problem["streams"])
+    }
+    assert moved(problem, earlier, waits=waits)[0] == 2
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_who_takes_another_way_has_moved(waits: bool) -> None:
+    """0 went over the bridge 2 at 0 us, where 1 has to go now. It was at the bridge 3 in the other case."""
+    problem = two_ways({**X, "deadline_ns": 17_280}, {"deadline_ns": 17_280})
+    problem["streams"][1]["tree"] = OVER_2
+    earlier: Any = {0: {"offset_ns": 0, "tree": OVER_2, "starts_ps": [0, 8_640_000], "queue": 0}}
+    moves, found = moved(problem, earlier, waits=waits)
+    assert (moves, found[0]["tree"]) == (1, OVER_3)
+    earlier[0]["tree"] = OVER_3
+    assert moved(problem, earlier, waits=waits)[0] == 0
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_who_takes_another_queue_has_moved(waits: bool) -> None:
+    problem = star({**X, "queue": 1}, queues=2)
+    earlier: Any = {
+        0: {"offset_ns": 0, "tree": problem["streams"][0]["tree"], "starts_ps": [0, 8_640_000], "queue": 0}
+    }
+    assert moved(problem, earlier, waits=waits)[0] == 1
+    earlier[0]["queue"] = 1
+    assert moved(problem, earlier, waits=waits)[0] == 0
+
+
+def test_who_waits_otherwise_has_moved() -> None:
+    """It waited from 8.64 us to 30 us. Now another one passes from 28.64 us to 38.24 us."""
+    passing = {"talker": 2, "queue": 1, "at": 20_000, "deadline_ns": 17_280}
+    problem = star({**X, "queue": 0}, passing, queues=2)
+    tree = problem["streams"][0]["tree"]
+    earlier: Any = {0: {"offset_ns": 0, "tree": tree, "starts_ps": [0, 30_000_000], "queue": 0}}
+    assert moved(problem, earlier, waits=True)[0] == 1
+    earlier[0]["starts_ps"] = [0, 38_240_000]
+    moves, found = moved(problem, earlier, waits=True)
+    assert (moves, found[0]["starts_ps"]) == (0, [0, 38_240_000])
+
+
 def cost(problem: Any, *, entries: bool | None, waits: bool = False) -> float:
     """The least cost; without `entries`, of the delays."""
     model = Model(problem, jobs_of(problem, 4), waits=waits)
@@ -436,6 +616,21 @@ def test_the_delay_of_frames_that_wait() -> None:
     assert _delay(path, [0, 4_640_000]) == 22_880_000
     assert _delay(path, [0, 10_000_000]) == 24_240_000
     assert solved(problem, waits=True)[0]["delay_ps"] >= 22_880_000
+
+
+def test_the_delay_is_that_of_listeners() -> None:
+    """A branch whose cable takes 1 ms leads to node 4, which does not listen."""
+    problem = star({"tree": [{"link": 0}, {"link": 2, "parent": 0}, {"link": 3, "parent": 0}]})
+    problem["nodes"].append({"processing_ps": 0, "forwards": False})
+    problem["links"].append({**problem["links"][2], "to": 4, "propagation_ps": 1_000_000_000})
+    for waits in (False, True):
+        found = solved(problem, waits=waits)
+        assert found[0]["delay_ps"] == 17_280_000
+
+
+def test_a_release_is_a_whole_number_of_nanoseconds() -> None:
+    """The first engine reads it as JSON, where 20000.0 is no whole number."""
+    assert json.dumps(solved(star({"at": 20_000}), waits=False)[0]["offset_ns"]) == "20000"
 
 
 def test_equal_places() -> None:

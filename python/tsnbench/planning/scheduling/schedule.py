@@ -47,7 +47,7 @@ def schedule_flows(draft: Draft) -> None:
     try:
         found = search(wanted, problem, earlier)
     except ValueError as error:
-        words = _named(str(error), {"stream": [flow.name for flow in flows], "link": [], "node": []})
+        words = _named(str(error), _names(draft, flows))
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)
         return
     hints = Hints(draft, flows, queues, problem)
@@ -68,10 +68,10 @@ def schedule_flows(draft: Draft) -> None:
     _obey(draft, flows, queues, found)
     lacking = reserved_bandwidth.shortfalls(draft)
     # Earlier streams stay, if that leaves enough; otherwise none has to.
-    for before in ([earlier, []] if any(earlier) else [[]]) if may_leave_more(wanted) else []:
-        if not lacking:
-            break
-        better = search(wanted.model_copy(update={"objective": "most-bandwidth-left"}), problem, before)
+    kept = [earlier, []] if any(earlier) else [[]]
+    while lacking and kept and may_leave_more(wanted):
+        more = wanted.model_copy(update={"objective": "most-bandwidth-left"})
+        better = search(more, problem, kept.pop(0))
         if not better["reasons"]:
             _obey(draft, flows, queues, better)
             lacking = reserved_bandwidth.shortfalls(draft)
@@ -108,6 +108,15 @@ def prove(document: PlanDocument, text: str) -> list[str]:
         "node": [node["name"] for node in document["nodes"]],
     }
     return [_named(sentence, names) for sentence in wrong]
+
+
+def _names(draft: Draft, flows: Sequence[Flow]) -> dict[str, list[str]]:
+    """The names of a problem's streams, links and nodes, by index."""
+    return {
+        "stream": [flow.name for flow in flows],
+        "link": [port.name for port in draft.ports],
+        "node": [node.name for node in draft.nodes],
+    }
 
 
 def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
@@ -319,10 +328,5 @@ def _refused(draft: Draft, flows: list[Flow], reason: Reason, sentence: str, hin
     if number is None and reason["kind"] in ("pair", "together", "without"):
         number = min(streams_of(reason))
     path = "schedule" if number is None else f"streams.{flows[number].group}"
-    names = {
-        "stream": [flow.name for flow in flows],
-        "link": [port.name for port in draft.ports],
-        "node": [node.name for node in draft.nodes],
-    }
-    found, _, needed = _named(sentence, names).partition("; ")
+    found, _, needed = _named(sentence, _names(draft, flows)).partition("; ")
     draft.problem(path, "a schedule", found, hints.of(reason) or needed or None)

@@ -108,7 +108,7 @@ class Model:
                 else [arrived + step.processing for arrived in arrivals[step.parent]]
             )
             start, held = ready[0], 0
-            if step.parent is not None and job.waits and (placed is None or self._held(path, placed, place)):
+            if step.parent is not None and job.waits and (placed is None or _held(path, placed)):
                 waits = model.new_bool_var("")
                 start = model.new_int_var(0, far, "")
                 ticks = model.new_int_var(0, far // step.tick, "")
@@ -144,12 +144,6 @@ class Model:
         own.comes.append(comes)
         own.ends.append(ends)
         own.delays.append(delay)
-
-    @staticmethod
-    def _held(path: Path, placed: Placed, place: int) -> bool:
-        return (
-            any(start != at for start, at in zip(placed["starts_ps"], path.starts, strict=True)) and place > 0
-        )
 
     def _keep_apart(self, one: Stream, other: Stream) -> None:
         common = common_period(one.job, other.job)
@@ -284,6 +278,11 @@ def _same(path: Path, placed: Placed) -> bool:
     return list(path.tree) == list(placed["tree"])
 
 
+def _held(path: Path, placed: Placed) -> bool:
+    """Whether a frame waits anywhere."""
+    return list(placed["starts_ps"]) != list(path.starts)
+
+
 def _range(job: Job, grain: int) -> tuple[int, int]:
     return -(-job.earliest // grain), job.latest // grain
 
@@ -296,7 +295,7 @@ def _delay(path: Path, starts: list[int]) -> int:
         free, come = start, []
         for number, (wire, arrives) in enumerate(zip(step.wire, step.arrives, strict=True)):
             ready = 0 if step.parent is None else arrivals[step.parent][number] + step.processing
-            begin = max(free, ready) if number else start
+            begin = max(free, ready)
             free = begin + wire
             come.append(begin + arrives)
         arrivals.append(come)

@@ -1,0 +1,369 @@
+"""What a search for a schedule is asked, and what becomes of its answers: by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.passes import PASSES
+from tsnbench.planning.scheduling import reserved_bandwidth
+from tsnbench.planning.scheduling import schedule as module
+from tsnbench.planning.scheduling.queues import queues_of
+from tsnbench.planning.scheduling.reserved_bandwidth import HINT, Shortfall
+from tsnbench.planning.scheduling.schedule import _obey, _problem, prove, schedule_flows
+from tsnbench.scenario import read_scenario
+
+HEAD = """\
+name: searched
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridge s: {processing: 2 us}
+  links: {rate: 100 Mbit/s, cable: 10 m, between: [a -- s, s -- b]}
+"""
+ONE = "{from: a, to: b, pcp: 7, period: 1 ms, frame: 100 B, scheduled: true}"
+PAIR = ONE.replace("scheduled", "count: 2, scheduled")
+
+
+def drafted(text: str) -> Draft:
+    """The draft ahead of its schedule."""
+    draft = Draft(read_scenario(text)[0])
+    for one in PASSES:
+        if one.__name__ == "schedule_flows":
+            break
+        one(draft)
+    return draft
+
+
+def problem_of(text: str) -> Any:
+    draft = drafted(text)
+    return _problem(draft, draft.flows, queues_of(draft, draft.flows))
+
+
+def test_a_problem_in_numbers() -> None:
+    """A cable of 10 m takes 50 ns. `z` is released at 1450 us, and so 450 us after the start of a period."""
+    text = f"""{HEAD}\
+schedule: {{margin: 1 us, granularity: 2 us, shortest-interval: 4 us, most-entries: 16, longest-cycle: 8 ms,
+    pcps: [7, 5, 3]}}
+streams:
+  x: {ONE}
+  y: {ONE.replace("scheduled", "release: {earliest: 5 us}, start: 300 us, scheduled")}
+  z: {ONE.replace("scheduled", "offset: 150 us, start: 1300 us, scheduled")[:-1]},
+      requires: {{delay: 300 us, jitter: 20 us}}}}
+"""
+    limits = {
+        "entries": 16,
+        "shortest_interval_ns": 4_000,
+        "granularity_ns": 2_000,
+        "longest_cycle_ns": 8_000_000,
+    }
+    link = {
+        "rate_bps": 100_000_000,
+        "propagation_ps": 50_000,
+        "margin_ps": 1_000_000,
+        "queues": 3,
+        "limits": limits,
+    }
+    stream = {
+        "talker": 0,
+        "listeners": [1],
+        "period_ns": 1_000_000,
+        "frames": [100],
+        "deadline_ns": 1_000_000,
+        "earliest_ns": 0,
+        "latest_ns": 999_999,
+        "tree": [{"link": 0}, {"link": 2, "parent": 0}],
+    }
+    limited = {"deadline_ns": 300_000, "jitter_ns": 20_000}
+    assert problem_of(text) == {
+        "nodes": [
+            {"processing_ps": 0, "forwards": False},
+            {"processing_ps": 0, "forwards": False},
+            {"processing_ps": 2_000_000, "forwards": True},
+        ],
+        "links": [{"from": a, "to": b, **link} for a, b in ((0, 2), (2, 0), (2, 1), (1, 2))],
+        "streams": [
+            stream,
+            {**stream, "earliest_ns": 5_000},
+            {**stream, **limited, "earliest_ns": 450_000, "latest_ns": 450_000},
+        ],
+        "granularity_ns": 2_000,
+    }
+
+
+RING = """\
+name: ring
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: [s, t, u, v]
+  links: {rate: 100 Mbit/s, between: [a -- s, s -- t, s -- u, t -- v, u -- v, v -- b]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("ways", "more", "kept"),
+    [
+        ("free", "", False),
+        ("free", ", via: [s, t, v]", True),
+        ("free", ", frer: {paths: [[s, t, v], [s, u, v]], at: v}", True),
+        ("shortest", "", True),
+    ],
+)
+def test_paths_that_the_search_may_not_choose(ways: str, more: str, kept: bool) -> None:
+    text = f"{RING}schedule: {{ways: {ways}}}\nstreams:\n  x: {ONE[:-1]}{more}}}\n"
+    (stream,) = problem_of(text)["streams"]
+    assert ("tree" in stream) is kept
+
+
+def placed(offset: int, **more: Any) -> Any:
+    return {
+        "offset_ns": offset,
+        "tree": [{"link": 0}, {"link": 2, "parent": 0}],
+        "starts_ps": [0, 10_690_000],
+        "queue": 0,
+        **more,
+    }
+
+
+def answer(*places: Any, entries: Any = None, reasons: Any = (), sentences: Any = ()) -> Any:
+    entries = entries or [{"queues": 1, "others": False, "interval_ns": 1_000_000}]
+    gates = [{"link": link, "base_ns": 0, "cycle_ns": 1_000_000, "entries": entries} for link in (0, 2)]
+    return {
+        "outcome": {"placed": list(places), "refused": []},
+        "gates": gates,
+        "reasons": list(reasons),
+        "sentences": list(sentences),
+    }
+
+
+def test_releases_margins_and_order() -> None:
+    """The period of a stream that starts at 1300 us begins 300 us later than that of the others.
+
+    Released at 100 us, its frames follow 800 us after the beginning of its period.
+    """
+    late = ONE.replace("scheduled", "start: 1300 us, scheduled")
+    for margin, expected in (("1 us", {"margin_ps": 1_000_000}), ("0 ns", {})):
+        streams = f"streams:\n  x: {ONE}\n  y: {late}\n  z: {ONE}\n"
+        draft = drafted(f"{HEAD}schedule: {{margin: {margin}}}\n{streams}")
+        places = (placed(100_000), placed(100_000, behind=[]), placed(200_000, behind=[1, 0]))
+        _obey(draft, draft.flows, [7], answer(*places))
+        offsets = [flow.pattern["offset_ns"] for flow in draft.flows if flow.pattern["kind"] == "periodic"]
+        assert offsets == [100_000, 800_000, 200_000]
+        starts = {"starts_ps": [[0], [10_690_000]], **expected}
+        assert [flow.scheduled for flow in draft.flows] == [starts, starts, {**starts, "behind": [0, 1]}]
+
+
+def test_each_queue_opens_its_own_class() -> None:
+    """PCP 7 has queue 0 and class 7, and PCP 5 has queue 1 and class 5."""
+    draft = drafted(f"{HEAD}streams:\n  x: {ONE}\n  y: {ONE.replace('pcp: 7', 'pcp: 5')}\n")
+    states = ((1, False, 10), (2, False, 20), (3, False, 30), (0, False, 40), (0, True, 50), (2, True, 60))
+    entries = [{"queues": own, "others": others, "interval_ns": ns} for own, others, ns in states]
+    _obey(draft, draft.flows, [7, 5], answer(placed(0), placed(50_000, queue=1), entries=entries))
+    for port in draft.ports:
+        if port.number not in (0, 2):
+            assert port.gates is None
+            continue
+        assert port.gates is not None
+        assert port.gates.entries == (
+            (0b1000_0000, 10),
+            (0b0010_0000, 20),
+            (0b1010_0000, 30),
+            (0, 40),
+            (0b0101_1111, 50),
+            (0b0111_1111, 60),
+        )
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, *told: tuple[dict[str, Any], str]) -> list[tuple[Any, ...]]:
+    """What is said of the reasons of a search: two streams `x` and two streams `y`, and no hint helps."""
+    draft = drafted(f"{HEAD}streams:\n  x: {PAIR}\n  y: {PAIR}\n")
+    found = answer(reasons=[reason for reason, _ in told], sentences=[words for _, words in told])
+    monkeypatch.setattr(module, "search", lambda wanted, problem, earlier: found)
+    monkeypatch.setattr(module, "Hints", lambda *about: SimpleNamespace(of=lambda reason: None))
+    with pytest.raises(PlanningErrors) as raised:
+        schedule_flows(draft)
+    return [(one.path, one.expected, one.found, one.hint) for one in raised.value.problems]
+
+
+@pytest.mark.parametrize("kind", ["deadline", "jitter", "period", "frame"])
+def test_the_limit_of_a_stream_is_said_once(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    told = [({"kind": kind, "stream": number}, f"stream {number} is late; so be it") for number in range(4)]
+    assert refused(monkeypatch, *told) == [
+        ("streams.x", "a schedule", "stream x.1 is late", "so be it"),
+        ("streams.y", "a schedule", "stream y.1 is late", "so be it"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["pair", "together"])
+def test_streams_that_meet_are_said_once(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """By the first of them, and by the scenario's streams: in whatever order, and on whatever link."""
+
+    def told(streams: list[int], link: int) -> tuple[dict[str, Any], str]:
+        words = f"streams {streams[0]} and {streams[1]} meet on link {link}"
+        about = [{"stream": number, "ppm": 500_000} for number in streams] if kind == "together" else streams
+        return {"kind": kind, "streams": about}, words
+
+    assert refused(monkeypatch, told([2, 1], 0), told([1, 3], 2), told([3, 2], 2)) == [
+        ("streams.x", "a schedule", "streams y.1 and x.2 meet on link a -> s", None),
+        ("streams.y", "a schedule", "streams y.2 and y.1 meet on link s -> b", None),
+    ]
+
+
+def test_other_reasons_are_said_of_each_stream_or_of_the_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_off = [
+        ({"kind": "cut-off", "stream": number}, f"stream {number} cannot reach node 1: no way; connect them")
+        for number in (0, 1)
+    ]
+    full = ({"kind": "link", "link": 2}, "link 2 is full")
+    assert refused(monkeypatch, *cut_off, full, full) == [
+        ("streams.x", "a schedule", "stream x.1 cannot reach node b: no way", "connect them"),
+        ("streams.x", "a schedule", "stream x.2 cannot reach node b: no way", "connect them"),
+        ("schedule", "a schedule", "link s -> b is full", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            HEAD + "schedule: {margin: 2 s}\n",
+            "link a -> s: rate, propagation or margin are out of range",
+        ),
+        (HEAD.replace("2 us", "2 s"), "node s: processing is not between 0 and 1 s"),
+        (
+            HEAD + "schedule: {granularity: 300 us}\n",
+            "stream x: the period is no multiple of the granularity",
+        ),
+    ],
+)
+def test_times_that_no_engine_takes_are_refused_with_names(text: str, words: str) -> None:
+    with pytest.raises(PlanningErrors) as raised:
+        plan(read_scenario(f"{text}streams:\n  x: {ONE}\n")[0])
+    (problem,) = raised.value.problems
+    assert (problem.path, problem.found) == ("schedule", words)
+    assert problem.expected == "periods, rates and times that can be scheduled"
+
+
+LACKING = Shortfall("60 Mbit/s left to others at a -> s", "33 Mbit/s")
+
+
+class Searches:
+    """A search that has an answer for each question, and how much each result lacks of what is reserved."""
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        *answers: Any,
+        lacking: Sequence[list[Shortfall]],
+        earlier: Any = (),
+        may_leave_more: bool = True,
+    ) -> None:
+        self.answers, self.lacking = list(answers), list(lacking)
+        self.asked: list[tuple[Any, Any]] = []
+        self.earlier = list(earlier)
+        other = "{from: b, to: a, pcp: 0, period: 1 ms, frame: 100 B}"
+        self.draft = drafted(f"{HEAD}schedule: {{time: 3 s}}\nstreams:\n  x: {ONE}\n  rest: {other}\n")
+        monkeypatch.setattr(module, "search", self.search)
+        monkeypatch.setattr(module, "placed_before", self.placed_before)
+        monkeypatch.setattr(module, "may_leave_more", lambda wanted: may_leave_more)
+        monkeypatch.setattr(reserved_bandwidth, "shortfalls", self.shortfalls)
+        schedule_flows(self.draft)
+
+    def search(self, wanted: Any, problem: Any, earlier: Any) -> Any:
+        assert wanted.time == 3_000_000_000
+        assert problem == _problem(self.draft, self.draft.flows[:1], [7])
+        self.asked.append((wanted.objective, earlier))
+        return self.answers.pop(0)
+
+    def placed_before(self, draft: Draft, flows: Sequence[Flow], queues: Sequence[int]) -> list[Any]:
+        assert (draft, flows, queues) == (self.draft, self.draft.flows[:1], [7])
+        return self.earlier
+
+    def shortfalls(self, draft: Draft) -> list[Shortfall]:
+        assert draft is self.draft
+        return self.lacking.pop(0)
+
+    @property
+    def offset(self) -> int:
+        flow = self.draft.flows[0]
+        assert flow.pattern["kind"] == "periodic"
+        return flow.pattern["offset_ns"]
+
+    @property
+    def said(self) -> list[tuple[Any, ...]]:
+        return [(one.path, one.expected, one.found, one.hint) for one in self.draft.problems]
+
+
+TOLD = [("schedule.keep", LACKING.expected, LACKING.found, HINT)]
+MORE = "most-bandwidth-left"
+
+
+def test_what_leaves_enough_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Searches(monkeypatch, answer(placed(1_000)), lacking=[[]], earlier=[placed(500)])
+    assert done.asked == [(None, [placed(500)])]
+    assert (done.offset, done.said) == (1_000, [])
+
+
+def test_an_engine_that_may_not_leave_more_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = Searches(monkeypatch, answer(placed(1_000)), lacking=[[LACKING]], may_leave_more=False)
+    assert done.asked == [(None, [])]
+    assert (done.offset, done.said) == (1_000, TOLD)
+
+
+def test_a_schedule_that_leaves_more_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken if there is one, even if it does not leave enough either."""
+    first, second = answer(placed(1_000)), answer(placed(2_000))
+    done = Searches(monkeypatch, first, second, lacking=[[LACKING], []])
+    assert done.asked == [(None, []), (MORE, [])]
+    assert (done.offset, done.said) == (2_000, [])
+    done = Searches(monkeypatch, first, second, lacking=[[LACKING], [LACKING]])
+    assert done.asked == [(None, []), (MORE, [])]
+    assert (done.offset, done.said) == (2_000, TOLD)
+    none = answer(None, reasons=[{"kind": "unknown"}], sentences=["none"])
+    done = Searches(monkeypatch, first, none, lacking=[[LACKING]])
+    assert (done.offset, done.said) == (1_000, TOLD)
+
+
+def test_earlier_streams_stay_if_that_leaves_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third = (answer(placed(offset)) for offset in (1_000, 2_000, 3_000))
+    earlier = [placed(500)]
+    done = Searches(monkeypatch, first, second, lacking=[[LACKING], []], earlier=earlier)
+    assert done.asked == [(None, earlier), (MORE, earlier)]
+    assert (done.offset, done.said) == (2_000, [])
+    done = Searches(monkeypatch, first, second, third, lacking=[[LACKING], [LACKING], []], earlier=earlier)
+    assert done.asked == [(None, earlier), (MORE, earlier), (MORE, [])]
+    assert (done.offset, done.said) == (3_000, [])
+    # No earlier place is left to keep.
+    done = Searches(monkeypatch, first, second, lacking=[[LACKING], []], earlier=[None])
+    assert done.asked == [(None, [None]), (MORE, [])]
+
+
+def test_a_proof_names_streams_ports_and_nodes() -> None:
+    """108 octets take 8.64 us and the cable 50 ns: the frame is at the bridge at 8.69 us.
+
+    2 us later, at 10.69 us, it leaves, and it is there at 19.38 us.
+    """
+    rest = "{from: a, to: b, pcp: 0, period: 1 ms, frame: 100 B}"
+    made = plan(read_scenario(f"{HEAD}streams:\n  rest: {rest}\n  x: {ONE}\n")[0])
+
+    def proved(**changed: Any) -> list[str]:
+        document: Any = json.loads(json.dumps(made.document))
+        for number, fields in enumerate(changed.values()):
+            document["streams"][number].update(fields)
+        return prove(document, json.dumps(document))
+
+    assert proved() == []
+    assert proved(rest={}, x={"requirements": {"delay_ns": 19_380}}) == []
+    late = proved(rest={}, x={"requirements": {"delay_ns": 19_379}})
+    assert late == ["stream x is at node b after 19380 ns, not within 19379 ns"]
+    assert proved(rest={"pcp": 7}) == [
+        f"class 7 of port {port} has scheduled stream x and stream rest, which is not"
+        for port in ("a -> s", "s -> b")
+    ]
