@@ -197,7 +197,7 @@ def _boot(
         whole.write(bytes(-whole.tell() % 512) + extra)
         whole.flush()
         words = ["timeout", "--kill-after=5", str(lasts_s), machine.QEMU, *machine.COMMON]
-        # sleep=on: while the guest is idle, its time runs as fast as this machine's; ssh and heartbeats need it.
+        # sleep=on: while the guest is idle, its time runs as fast as this machine's, as ssh needs it.
         words += ["-icount", "shift=0,sleep=on", "-seed", "1"]
         words += ["-rtc", f"base={datetime.now(UTC):%Y-%m-%dT%H:%M:%S},clock=vm"]
         words += ["-netdev", f"user,id=m,restrict=on,ipv6=off,net={_ADDRESS}.0/24,{forward}"]

@@ -105,7 +105,7 @@ def _replaced(value: Value, steps: tuple[Step, ...], new: Scalar) -> Value:
 
 def located(problem: Problem, study: str) -> Problem:
     """A problem of a varied scenario, at its place in the file of the study if the value is from there."""
-    # What was read as a row of the table beside the scenario has lost the table's first line.
+    # A line above `table` means a row of a table beside the scenario; its error has the line less `table`.
     table = 1 << 32
     if problem.line < _ELSEWHERE - table:
         return problem
