@@ -22,7 +22,7 @@ pub(crate) struct Rises(Vec<Rise>);
 impl Rises {
     pub fn of(service: &Curve) -> Self {
         let mut rises = Vec::new();
-        // Service below 0 serves nothing.
+        // Negative values of a service curve serve nothing, so the highest value begins at 0.
         let mut highest: Data = 0;
         for (segment, end) in service.spans() {
             let top = end.map(|end| segment.value_at(end));
@@ -138,7 +138,7 @@ pub(crate) fn most_waiting(
         return None;
     }
     let mut most = 0;
-    // Served data stays served: the highest value so far counts.
+    // A service curve may fall, but served data does not come back: the highest value so far counts.
     let mut served: Data = 0;
     for (at, end, coming, going) in pieces(arrivals, service) {
         if until.is_some_and(|until| at > until) {

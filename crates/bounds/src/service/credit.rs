@@ -89,8 +89,8 @@ impl Credit {
     pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
         let (line, idle) = (Data::from(rate), Data::from(self.idle));
         let drain = self.drain();
-        // Two bounds as functions of the time for which the link has been busy: all gained credit, and the rest after
-        // this class sent all that others did not.
+        // Two bounds on the credit, as functions of the time for which the link has been busy: the credit gained in
+        // all this time, and the credit left if this class sent whenever other classes did not.
         let gained = |t: Ps| idle * Data::from(t);
         let left = |t: Ps, taken: Data| {
             let all = drain.checked_mul(lower.checked_add(taken)?)?;
