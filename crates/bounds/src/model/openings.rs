@@ -352,8 +352,8 @@ mod tests {
         };
         let others = [window(40, 55), window(90, 110)];
         assert_eq!(share(&[window(0, 60)], &others, 0), (25, 12));
-        // With a gap of 5 every span is longer by 5, up to the window's end: 35 per cycle. From 0 to 60 there are 35, of
-        // which 21 are the average of the cycle.
+        // With a gap of 5 every span is longer by 5, up to the window's end: 35 per cycle. From 0 to 60 there are 35,
+        // of which 21 are the average of the cycle.
         assert_eq!(share(&[window(0, 60)], &others, 5), (35, 14));
         // From 10 to 50 there are 30, of which 12 are the average of the cycle.
         let all = [window(0, 100)];

@@ -75,8 +75,8 @@ mod tests {
         // cycles have room for twelve frames.
         assert_eq!([0, 60, 90, 150, 180].map(|ahead| start(0, ahead)), [10, 30, 60, 80, 110].map(Some));
         assert_eq!(start(-200, 360), Some(10));
-        // A frame that arrives in an open window waits for a lower frame, which takes 7. From 24 on this is too late for
-        // the window.
+        // A frame that arrives in an open window waits for a lower frame, which takes 7. From 24 on this is too late
+        // for the window.
         assert_eq!([10, 15, 23, 24].map(|since| start(since, 0)), [10, 22, 30, 60].map(Some));
         // In the rest of the window, from 22 to 30, only one frame can start.
         assert_eq!(start(15, 30), Some(60));

@@ -130,7 +130,7 @@ def measure(
             one = Run.open(folder)
             measures = measure_run(folder, start, end)
             if start is not None or end is not None:
-                # Requirements concern the whole path, not two stages: there is no verdict.
+                # Requirements concern the network, not the time between two stages: there is no verdict.
                 if as_json:
                     print_json({"measures": measures})
                 elif as_csv:
