@@ -251,7 +251,7 @@ impl<F: Frame> EgressPort<F> {
         // The wake requested before is no longer valid.
         self.wake = Instant::MAX;
         if self.merge.is_some() {
-            // An express frame may interrupt a frame under way, now at other times.
+            // The times at which an express frame may interrupt a frame under way have changed.
             return self.request_wake(now, actions);
         }
         self.request_wake_at_next_start(self.free.max(now), actions);

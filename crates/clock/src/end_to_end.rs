@@ -45,7 +45,7 @@ impl EndToEnd {
             if frequency.units().abs() < MAX_RATE_OFFSET.units() {
                 self.master_rate = frequency;
             } else {
-                // The master's clock was set.
+                // The rate is too far off: the master's clock was set, so earlier samples are discarded.
                 self.past.drain(..self.past.len() - 1);
                 self.request = None;
             }

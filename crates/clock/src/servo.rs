@@ -256,7 +256,8 @@ mod tests {
         assert_eq!([sample(0, 1), sample(10_000, 2)], [None, Some(-10_000.0)]);
         assert_eq!(sample(2_000_000, 3), None, "too far: anew");
         assert_eq!(sample(2_000_000, 4), None);
-        // 10,000 and 100,000 of 10^9 less 10,000: 109,999.
+        // 10,000 ppb are in force. The clock, slower by 10,000 ppb, shows another 100,000 ppb, which are 99,999 ppb of
+        // its own frequency: together 109,999.
         assert_eq!(sample(2_100_000, 5), Some(-109_999.0));
     }
 

@@ -141,7 +141,7 @@ impl TransparentClock {
                     DelayMechanism::EndToEnd => Some(Duration::ZERO),
                     DelayMechanism::PeerToPeer => self.pdelay.get(port).and_then(Pdelay::mean_link_delay),
                 };
-                // Before the delay of its link is known, a Sync cannot be corrected.
+                // If the delay of the link is not yet known, the Sync cannot be corrected and is not forwarded.
                 if let Some(link) = link {
                     let transit = self.transit((source, sequence), port, at, link);
                     remember(&mut self.syncs, transit);
@@ -167,7 +167,7 @@ impl TransparentClock {
                 {
                     let correction = correction + residence;
                     let message = Message::DelayResp { to, sequence, received, correction };
-                    // Only this port leads to the requester.
+                    // The response leaves only by the port at which the request arrived.
                     outputs.push(Output::Send { port: transit.port, message });
                 }
             }

@@ -87,7 +87,7 @@ impl<T> CreditBasedQdisc<T> {
             let passed = i128::from((now - self.last).ps() / 1_000);
             self.credits = (self.credits + passed * self.idle / NS_PER_S).min(self.high);
             if self.credits < 0 {
-                // The wait is rounded up: the kernel rounds down, and its timer is late enough.
+                // The wait is rounded up. The kernel rounds it down, but its timer is always later than that.
                 let wait = (-self.credits * NS_PER_S + self.idle - 1) / self.idle.max(1);
                 self.last = now;
                 self.wake = Some(now + nanoseconds(wait.max(1)));

@@ -142,7 +142,7 @@ impl<T: Copy> Qdisc<T> {
         let needs = Duration::from_ps(self.octet.ps().saturating_mul(i64::from(octets)));
         if let Root::Assist(schedule) = &mut self.root {
             match txtime.filter(|_| socket.is_some_and(|socket| socket.txtime)) {
-                // The transmission time of the socket holds if the gate is open then.
+                // A transmission time from the socket is used if the gate is open at this time.
                 Some(txtime) if schedule.admits(txtime, class, needs) => {}
                 Some(_) => return Err(DropCause::Window),
                 None => txtime = Some(schedule.launch(now, class, needs).ok_or(DropCause::Window)?),

@@ -112,7 +112,7 @@ impl SoftwareGates {
         }
         let needs = self.needs(octets);
         let (end, budget) = *self.budgets.get(usize::from(class))?;
-        // A window whose budget is spent lets nothing more through.
+        // If the budget of the window is used up, no further frame passes until its end.
         let from = if i64::from(octets) > budget && from < end { end } else { from };
         let windows = self.windows.get(usize::from(class))?.iter();
         windows.filter_map(|window| self.cycle.earliest(*window, from, needs)).min().filter(|at| *at < FAR)

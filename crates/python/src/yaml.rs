@@ -35,7 +35,7 @@ fn unusual(letter: char) -> bool {
 
 /// Texts without quotes that YAML libraries read differently: over several lines, or beginning with an indicator.
 fn odd(text: &str, span: Span) -> bool {
-    // A negative number is no list.
+    // A minus sign before a digit begins a number, not an item of a list.
     let text =
         text.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())).unwrap_or(text);
     span.start.line() != span.end.line() || text.starts_with(|first| "-?:,[]{}#&*!|>'\"%@`".contains(first))

@@ -30,7 +30,8 @@ impl Engine {
         let class = self.class(stream)?;
         let (latest, deadline) = (stream.latest_ns * 1_000, stream.deadline_ns * 1_000);
         let mut release = self.up(from);
-        // First bits out, as absolute instants like the release, at whole ticks of the gates that open then.
+        // The earliest first bit out at each entry. As the release, it is an absolute instant; it is a whole tick of
+        // the gate that opens then.
         let mut floors = vec![i64::MIN; tree.len()];
         for _ in 0..STEPS {
             if release > latest {
@@ -49,12 +50,12 @@ impl Engine {
             };
             let parent = tree[place].parent;
             match (comes, parent) {
-                // The wire is not free at its start: the frame waits before it.
+                // The link is not free when the frame would start: the frame waits in the queue before this link.
                 (false, Some(_)) => {
                     let link = &self.problem().links[tree[place].link as usize];
                     floors[place] = tick(link, release + shape.uses[place].at + link.margin_ps + late);
                 }
-                // Its queue is not free at its arrival: the frame leaves the node before later.
+                // The queue is not free when the frame arrives: the frame leaves the previous node later.
                 (true, Some(before)) if tree[before as usize].parent.is_some() => {
                     let before = before as usize;
                     let link = &self.problem().links[tree[before].link as usize];

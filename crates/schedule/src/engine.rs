@@ -167,7 +167,7 @@ impl Engine {
     fn place_by(&mut self, number: u32, paths: u32, fits: &[Fit]) -> Result<(), Refusal> {
         let mut refusal = Refusal::Unreachable;
         let copies = self.problem.streams[number as usize].copies > 1;
-        // A member stream that waits would leave in the window of another one.
+        // Member streams may not wait: a member stream that waits would leave in the window of another one.
         for fit in fits.iter().filter(|fit| !copies || **fit == Fit::NoWait) {
             let mut last: Option<Tree> = None;
             for attempt in 0..paths.max(1) {
@@ -180,7 +180,7 @@ impl Engine {
                         self.put(number, placed);
                         return Ok(());
                     }
-                    // Lack of room on any path counts more than other refusals: ejecting streams may help.
+                    // If any path has no room, this is the reported refusal: ejecting other streams may help.
                     Err(Refusal::NoRoom) => refusal = Refusal::NoRoom,
                     Err(other) if attempt == 0 && *fit == Fit::NoWait => refusal = other,
                     Err(_) => {}

@@ -100,7 +100,7 @@ impl Engine {
         let stream = &self.problem().streams[number as usize];
         let latest = stream.latest_ns * 1_000;
         let mut release = self.up(stream.earliest_ns * 1_000);
-        // First bits out, as absolute instants like the release.
+        // The earliest first bit out at each entry; as the release, it is an absolute instant.
         let mut floors = vec![i64::MIN; tree.len()];
         let mut behind: Vec<u32> = Vec::new();
         for _ in 0..STEPS {

@@ -217,7 +217,8 @@ enum Kind {
 
 /// The windows without overlaps; the first one follows a gap, if there is a gap.
 fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
-    // Starts (+1) and ends (-1): places 0 to 7 count frames by queue, 8 to 15 silences by queue, 16 full silences.
+    // (time, counter, +1 at a start or -1 at an end). Counters 0 to 7: frames of each queue; 8 to 15: silences of
+    // each queue; 16: silences of all queues.
     let mut turns: Vec<(i64, usize, i32)> = Vec::with_capacity(2 * open.len() + 2);
     let mut active = [0_i32; 17];
     for (window, kind) in open {
@@ -236,7 +237,7 @@ fn apart(open: &[(Window, Kind)], cycle: i64) -> Vec<Window> {
     let mask = |active: &[i32]| {
         (0..8).filter(|queue| active[*queue as usize] > 0).fold(0_u8, |all, queue| all | 1 << queue)
     };
-    // None: the other traffic may send.
+    // The queues with an open gate; None: other traffic may send.
     let state = |active: &[i32; 17]| match (mask(&active[..8]), active[16] > 0, mask(&active[8..16])) {
         (0, true, _) => Some(0),
         (0, false, 0) => None,

@@ -176,7 +176,7 @@ mod tests {
                 busy.meets(point, len, |_| any = true);
                 prop_assert_eq!(any, taken(&streams, period, point, len));
             }
-            // What is given back leaves nothing behind.
+            // After all streams have been removed, every time is free again.
             for (number, (start, own, q)) in streams.iter().enumerate() {
                 busy.remove(*start, *own, crate::periods::gcd(period, *q), number as u32);
             }

@@ -67,7 +67,7 @@ impl Shape {
         behind: &[u32],
     ) -> Self {
         let mut shape = Self { uses: Vec::with_capacity(tree.len()), ..Self::default() };
-        // Last bits in at the end of every entry, by frame.
+        // For every entry and every frame: the arrival of the last bit at the end of the link.
         let frames = stream.frames.len();
         let mut arrivals: Vec<i64> = Vec::with_capacity(tree.len() * frames);
         for (place, entry) in tree.iter().enumerate() {

@@ -149,7 +149,8 @@ impl<C: Clock> Instant<C> {
     }
 }
 
-// Derived traits would be required of the marker type as well; only the number matters.
+// The traits of `Instant` are implemented below and not derived: a derived trait would also require the trait of the
+// marker type.
 impl Instant<True> {
     /// The time of a clock without error at this instant.
     #[must_use]

@@ -73,7 +73,7 @@ pub(crate) fn apart(plan: &Plan, passages: &[Passage], report: &mut Report) {
         });
         for passage in passages.iter().filter(|passage| passage.follows()) {
             let kept = |other: &&&Passage| {
-                // The other stream is there in each of the passage's periods, and leaves exactly at the planned start.
+                // The other stream has a frame in each period of the passage, which leaves exactly at its start.
                 let always = passage.period % other.period == 0;
                 let moved = passage.starts() - other.ends;
                 let (first, second) = (span(other, moved, 0), span(passage, 0, 0));

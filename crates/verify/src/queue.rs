@@ -63,7 +63,7 @@ fn windowed(
     let mut turns: Vec<Turn> = Vec::new();
     for round in 0..=ROUNDS + 1 {
         for (number, unit) in own.iter().enumerate() {
-            // All frames begin in one hyperperiod, so that frames that are close in time are close in rounds.
+            // Every unit is moved into one hyperperiod, so that units that are close in time have close rounds.
             let turn = round - unit.first.div_euclid(hyper);
             let (first, last) = (unit.first + turn * hyper, unit.last + turn * hyper);
             turns.push(Turn { unit: number, first, last, turn: (turn, unit.turn), out: i64::MAX });
@@ -122,7 +122,7 @@ fn through(
     hyper: i64,
 ) -> Option<i64> {
     let me = &turns[number];
-    // Frames that may be ahead: (latest arrival, time on the wire).
+    // Frames that may be ahead in the queue, and the frame itself: (latest arrival, time on the wire).
     let mut front: Vec<(i64, i64)> = vec![(me.last, own[me.unit].bits)];
     let mut meet = |other: &Turn| {
         let same = own[other.unit].stream == own[me.unit].stream;
@@ -138,7 +138,7 @@ fn through(
     let (mut most, mut work) = (i64::MIN, 0);
     for (comes, wire) in front {
         work += wire;
-        // The inter-frame gap of the class that had the port before may reach into the window.
+        // The inter-frame gap after a frame of another class may extend into the window.
         most = most.max(comes.max(open + gap) + work);
     }
     (most <= close).then_some(most)

@@ -334,7 +334,7 @@ impl<'a> Walk<'a> {
         for (place, unit) in begin.units.iter().enumerate() {
             let ((early, late), (comes, came)) = (begin.out[place], finish.out[place]);
             let shortest = on_wire(unit.least, first.rate_bps);
-            // Both timestamps refer to one point of the frame; the distance between points cancels out.
+            // Both timestamps of a port refer to the same point of the frame, so the distance between points cancels.
             let sent = match tx_point {
                 Point::Start => (
                     early - on_wire(unit.least, first.rate_bps) + before(first),

@@ -143,7 +143,7 @@ pub fn frame(spec: &FrameSpec, into: &mut Vec<u8>) -> Result<(), Error> {
     let udp = UdpHeader::with_ipv4_checksum(spec.udp_port, spec.udp_port, &ip, &into[udp_at + 8..])
         .map_err(|_| Error::TooLarge { field: "the UDP length", value: length as u64 })?;
     into[udp_at..udp_at + 8].copy_from_slice(&udp.to_bytes());
-    // A telegram says how long it is; a frame that it does not fill is padded.
+    // A telegram has its own length field, so the rest of a longer frame is padded.
     into.resize(into.len().max(whole), 0);
     Ok(())
 }

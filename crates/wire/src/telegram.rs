@@ -17,7 +17,7 @@ pub fn process_data<'a>(frame: &Dissected<'a>) -> Option<Telegram<'a>> {
     if to != PROCESS_DATA_PORT {
         return None;
     }
-    // Octets that the capture lacks are no error of the telegram.
+    // A capture may contain only the first octets of a frame: this is not an error of the telegram.
     match Telegram::parse_cut(frame.payload, length(frame)) {
         Ok(found @ (Telegram::ProcessData(..) | Telegram::Tsn(..))) => Some(found),
         _ => None,

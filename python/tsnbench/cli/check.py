@@ -81,7 +81,7 @@ def schema(
     else:
         from tsnbench.scenario.schema import json_schema
 
-    # For programs: without indentation it is less than a half.
+    # Only programs read the schema: without indentation it has less than half the size.
     print_line(json.dumps(json_schema(), separators=(",", ":"), ensure_ascii=False))
 
 

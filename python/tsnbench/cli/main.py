@@ -96,7 +96,7 @@ def main() -> None:
     # Trees of large scenarios have no cycles: a search for them every 700 objects takes a fifth of the time.
     gc.set_threshold(100_000)
     if sys.argv[1:2] in (["plan"], ["check"]):
-        # These make nothing else, and end soon.
+        # These commands make only such trees, and end soon.
         gc.disable()
     code = guarded(lambda: application(_needed(sys.argv[1:]))())
     # All memory is freed at once at the end: a search for cycles has no use.

@@ -151,7 +151,7 @@ def _terms(
     if path is not None:
         hops = max(1, _hops(pair, path))
         later = [HOP_NS * hops / side.dilate if side.is_kernel else 0.0 for side in pair]
-        # A frame that leaves its talker later waits less for a gate, or behind another frame.
+        # A frame that leaves its talker later may wait less for a gate or another frame.
         less = [HOP_NS / side.dilate if side.is_kernel else 0.0 for side in pair]
         if any(later):
             reason = f"the kernel's own time, which no Plan has: later in {hops} hops, or at the talker alone"

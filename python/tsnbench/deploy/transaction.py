@@ -145,7 +145,7 @@ def _take_back(job: Job, how: Callable[[], None]) -> None:
     """Restores one device: by cancelling its commit, or, if that fails, by reversing the changes."""
     refusal: DeviceError | None = None
 
-    # A refused commit may leave a staged candidate, but no change in force.
+    # After a rejected commit, a candidate may still be staged, but no change is in force.
     def by_hand() -> None:
         job.device.undo(job.back)
 

@@ -43,7 +43,7 @@ def judge_host(target: str, answer: Examined, plans: Sequence[PlanDocument]) -> 
     host = Host(target, target, {name: name for name in names})
     if facts is not None and not facts.phcs:
         host = Host(target, target, host.ports, clock=Clock.SOFTWARE)
-    # One host alone does not show whether its clocks need others: if the Plan has PTP, they do.
+    # One host alone does not show whether its clock follows another host's. If the Plan has PTP, it does.
     of_its_own = [*Judge(host, answer, [], False, False).all()]
     found = [*(one for plan in plans for one in unsupported_of(plan)), *of_its_own]
     if facts is None:

@@ -87,7 +87,7 @@ def _flow(text: str, frames: list[_Frame]) -> None:
         elif letter in "{[" and not text[:place].endswith("$"):
             frames.append(_Frame(letter))
         elif letter in "}]" and frames:
-            # The end of ${…} is no end of a mapping.
+            # The } of ${…} does not end a mapping.
             if letter == "}" and "${" in frames[-1].word and "}" not in frames[-1].word.rpartition("${")[2]:
                 frames[-1].word += letter
             else:

@@ -50,7 +50,8 @@ def server() -> LanguageServer:
     """A server that has not begun to read."""
     made = LanguageServer(SOURCE, f"v{__version__}")
     texts: dict[str, _Open] = {}
-    # Checks of a large text take seconds: one at a time, and none of a text that has changed meanwhile.
+    # Checks of a large text take seconds, so only one runs at a time. A text that has changed meanwhile is
+    # not checked.
     turn = asyncio.Lock()
 
     async def check(uri: str, pause: float) -> None:
@@ -72,10 +73,10 @@ def server() -> LanguageServer:
             answer, scenarios = await loop.run_in_executor(None, checked_scenarios, text, file)
             found = diagnostics(answer, text, file)
         except Exception as error:
-            # The server goes on, and the user sees that this text was not judged.
+            # The server continues, and the user sees that this text was not checked.
             said = f"tsnbench could not check this text: {type(error).__name__}: {error}"
             scenarios, found = [], [_diagnostic(text.split("\n"), file, file, (1, 1), said, "")]
-        # Answers to an earlier text come too late.
+        # An answer to an earlier version of the text is not shown.
         if uri not in texts or made.workspace.get_text_document(uri).version != version:
             return
         if scenarios:
@@ -97,7 +98,7 @@ def server() -> LanguageServer:
 
     @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        # A table beside it may have changed.
+        # A table beside the scenario may have changed.
         await check(params.text_document.uri, 0)
 
     @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -172,7 +173,7 @@ def _diagnostic(
     lines: list[str], file: str, where: str, place: tuple[int, int], said: str, hint: str
 ) -> tuple[types.Diagnostic, str]:
     if where != file:
-        # It is in a table beside the scenario.
+        # The mistake is in a table beside the scenario.
         said, place = f"{Path(where).name}:{place[0]}:{place[1]}: {said}", (1, 1)
     line, column = min(place[0], len(lines)) - 1, place[1] - 1
     own = lines[line]

@@ -173,7 +173,7 @@ def _listeners(stream: Stream, notes: Notes) -> list[Destination]:
         return listeners
     why = "tsnkit's streams have one listener"
     if "scheduled" in stream:
-        # Two streams would occupy the shared links twice.
+        # Written as two streams, the frames would occupy the shared links twice.
         notes.lost("further listeners of scheduled streams", f"{why}; written: the first one", stream["name"])
         return listeners[:1]
     notes.lost("trees", f"{why}; written: one stream for each", stream["name"])
@@ -253,7 +253,7 @@ def _frame(network: Network, task: Task) -> tsnkit_times.Frame:
         hop = task.stream["route"][place]
         parent = hop.get("parent")
         rate = network.ports[hop["port"]]["rate_bps"]
-        # tsnkit rounds both up to its grid.
+        # tsnkit rounds t_proc and t_prop up to its grid.
         ready = sum(-(-ns // GRID_NS) * GRID_NS for ns in _ready_ns(network, hop["port"]))
         behind = task.before * 8 * 1_000_000_000_000 // rate
         hops.append(

@@ -39,7 +39,7 @@ class _Row:
     def whole(self, name: str) -> int:
         text = (self.cells.get(name) or "").strip()
         try:
-            # Spreadsheets and pandas write whole numbers with a fraction of 0.
+            # Spreadsheets and pandas may write the whole number 5 as 5.0.
             number = float(text)
         except ValueError:
             number = -1.0
@@ -114,7 +114,8 @@ def scenario(
             into = [row for pair, row in links.items() if pair[1] == node]
             taken = {row.whole("t_proc") for row in into}
             whole = {row.whole("t_proc") + _gap_ns(row) for row in into}
-            # Links of different rates have different gaps, while an export of tsnbench has one sum.
+            # In an export of tsnbench, t_proc differs between links of different rates, because their gaps
+            # differ; then the sum of t_proc and gap is the same for all links.
             if len(taken) > 1 and len(whole) > 1:
                 raise InputError(
                     f"{topo_name}: t_proc: expected one value for all links to node {node}, "

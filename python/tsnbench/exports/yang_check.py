@@ -39,7 +39,7 @@ def modules(text: str) -> list[str]:
     if "<bridges " in text:
         found += BRIDGES
         for name, more in FILTERS.items():
-            # A component has one kind of stream filters.
+            # A bridge component in the data has one of the two kinds of stream filters.
             if f"dot1q-{name}-bridge" in text:
                 found += more
     return found

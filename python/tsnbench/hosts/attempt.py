@@ -182,7 +182,7 @@ def _begin(agent: Agent, job: HostJob, text: str) -> None:
                 raise
             except BackendError as error:
                 raise Rejected(agent.name, str(error).partition(": ")[2]) from error
-    # These programs do not report that they are ready: they begin before the instant is chosen.
+    # These programs do not report that they are ready, so they start before the common instant is chosen.
     for one in job.others:
         agent.start(one.name, list(one.argv))
 

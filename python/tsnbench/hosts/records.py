@@ -46,7 +46,7 @@ def write_stamps(
         by = {str(done.captures[one.name].get("stamps")) for one in own.captures}
         by |= {stamps.HARDWARE for one in own.armed if "--hardware" in one.argv}
         handed = {tap["port"] for tap in document["taps"] if tap["stage"] not in ("tx", "rx")}
-        # The timestamp of handing over is made by the system's clock.
+        # The timestamp at which a talker hands a frame over is read from the system's clock.
         by |= {stamps.SOFTWARE for port in own.names if port in handed}
         if not by:
             continue

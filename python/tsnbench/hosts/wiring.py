@@ -58,7 +58,7 @@ def check(
     until = time.monotonic() + LISTEN_S
     while _wrong(ours, heard := _heard(chosen, by_host)) and time.monotonic() < until:
         time.sleep(LOOK_S)
-    # A probe that also arrives at a second place may need a moment more.
+    # A probe that also arrives at a wrong port may need a little more time.
     time.sleep(STRAY_S)
     for agent in chosen:
         agent.signal("probe")

@@ -100,7 +100,7 @@ def _priority(pcp: int, priority: int, delayed: bool) -> Filter:
     """A tag's priority becomes the frame's."""
     action = f"action skbedit priority {priority}"
     if delayed:
-        # netem's redirection follows this filter.
+        # The next filter redirects the frame to netem, so this filter must not be the last one.
         action += " continue"
     if priority != pcp:
         action = f"action vlan modify priority {priority} pipe {action}"

@@ -152,6 +152,6 @@ def address_table(network: Network, node: int, profile: Profile) -> list[str]:
                     f"mdb add dev {BRIDGE} port {device} grp {row.destination_ipv4} permanent vid {vid}"
                 )
             elif port == row.ports[0]:
-                # A bridge of the kernel has one port per address: member streams use the first path alone.
+                # A bridge of the kernel has one port per address, so only the first path is configured.
                 lines.append(f"fdb replace {row.destination_mac} dev {device} master static vlan {vid}")
     return lines

@@ -111,7 +111,7 @@ def _profile_lines(gptp: Gptp, node: int) -> list[str]:
 def _quality(gptp: Gptp, node: int, mine: dict[int, str], notes: Notes) -> list[str]:
     bmca = gptp.get("bmca")
     if bmca is None:
-        # Without an election every port that is not `masterOnly` needs this, also on a boundary clock.
+        # Without an election ptp4l needs slaveOnly if the node has a slave port, also on a boundary clock.
         return [f"slaveOnly {int('slave' in mine.values())}", "gmCapable 1"]
     own = bmca["clocks"][node]
     announce = log_interval(bmca["announce_interval_ns"], "the Announce interval", notes)

@@ -163,7 +163,7 @@ def root(port: Port, profile: Profile, schedule: GateChange | None = None) -> Ro
     by_class = sorted((profile.traffic_class(own, classes), own) for own in range(classes))
     common: dict[str, Any] = {
         "num_tc": classes,
-        # No VLAN tag contains a priority above 7; such frames use the class of untagged frames.
+        # A VLAN tag has no priority above 7. The priorities 8 to 15 use the class of untagged frames.
         "map": (*numbers, *[numbers[0]] * 8),
         "queues": tuple((1, profile.queue(own, classes)) for _, own in by_class),
     }

@@ -68,7 +68,7 @@ def scenario(asked: Sending) -> str:
         f"  links: {{rate: {device.rate_bps(asked.to)} bit/s, cable: 1 m, between: [talker -- listener]}}",
         *(["hosts: {talker: {send: 0 us}}"] if software else []),
         "streams:",
-        # A talker that always has frames waiting has no timer.
+        # A saturating talker has no timer, so it gets no `send` key.
         *(
             f"  {name}: {{from: talker, to: listener, {keys}{'' if 'saturating' in keys else own}}}"
             for name, keys in asked.streams.items()

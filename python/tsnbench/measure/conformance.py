@@ -208,7 +208,7 @@ def _class(
     spans = clock_spans({"base_time_ns": base, "cycle_ns": cycle, "entries": gates["entries"]}, own)
     began, over = _spans_of(timed, spans, cycle, to.tolerance_ns)
     if "initial" in gates:
-        # Before the base time no gate changes.
+        # Before the base time every gate keeps its initial state.
         still = timed["begin"] < base
         is_open = bool(gates["initial"] >> own & 1)
         began = pl.select(pl.when(still).then(is_open).otherwise(began)).to_series()
@@ -239,8 +239,8 @@ def _spans_of(
     if not spans:
         nothing = pl.Series([0]).new_from_index(0, len(timed))
         return nothing != 0, nothing
-    # Windows of three cycles, so that windows across a cycle's end are whole; the frame begins in the middle
-    # one.
+    # The windows of three cycles are joined, so that a window across the end of a cycle is one window. The
+    # frame begins in the middle cycle.
     unrolled: list[tuple[int, int]] = []
     for turn in (-1, 0, 1):
         for begin, end in spans:
@@ -250,7 +250,7 @@ def _spans_of(
                 unrolled.append((begin + turn * cycle, end + turn * cycle))
     begins, ends = (pl.Series([window[side] for window in unrolled]) for side in (0, 1))
     at = timed["begin"] % cycle
-    # A frame that began up to the tolerance before a window belongs to that window.
+    # A frame that began before a window, by at most the tolerance, belongs to this window.
     window = begins.search_sorted(at + tolerance, side="right").cast(pl.Int64) - 1
     until = ends.gather(window)
     return at < until + tolerance, at + timed["length"] - until

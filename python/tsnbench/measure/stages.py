@@ -110,7 +110,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
             "hint: a run folder, or one of tsnbench send --into"
         )
     legend, seen = documents.legend(path, LEGEND_KEY), foreign.read_parquet(path)
-    # Of several sightings of one frame, only the first one counts.
+    # If a tap observed a frame several times, only the first observation counts.
     seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
     seen = seen.unique(["tap", "stream", "seq"], keep="first", maintain_order=True)
     taps = legend["taps"]

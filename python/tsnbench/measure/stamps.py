@@ -61,7 +61,7 @@ def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeSt
     # At time 0 of the Plan every clock shows its offset.
     zero = clocks["nodes"][gptp["grandmaster"]]["offset_ns"] if gptp and followed else 0
     first = [(own["offset_ns"], (own["offset_ns"] - zero) * 1_000, 0) for own in clocks["nodes"]]
-    # A steered clock has the rate of its leader.
+    # A synchronised clock also has the drift of its leader, so the greatest drift of all nodes is added.
     leader = max(_drift_ppb(clocks, node) for node in range(len(names))) if gptp else 0
     return {
         name: {
@@ -84,7 +84,7 @@ def _drift_ppb(clocks: Clocks, node: int) -> int:
     if wander := clock.get("wander"):
         most += wander["most_ppt"]
     ppb = -(-most // PPT_IN_PPB)
-    # Counted in the clock's own rounded time, a slow clock loses a little more.
+    # The rate is relative to the clock's own time, which is rounded: for a slow clock it is a little higher.
     return ppb + ppb * ppb // 10**9 + 2
 
 

@@ -132,7 +132,7 @@ def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
         proof = "exceeded"
     else:
         proof = "proved" if worst <= limit else "beyond"
-    # A requirement without a kind of bound cannot be proved, and need not be.
+    # For some requirements no kind of bound exists; these count as met without a proof.
     if counts and row["met"] == YES and proof != "proved" and known.reason != NOT_BOUNDED:
         row = {**row, "met": NOT_PROVED}
     return row, {
@@ -183,7 +183,7 @@ def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
         yield _time_out(limit, path)
     if (limit := required.get("age_ns")) is not None:
         stat = path.get("age") if path else None
-        # An age is a delay and the time to the next arrival.
+        # An age is the sum of a delay and the time to the next arrival; so is its uncertainty.
         yield _worst("age", limit, stat, unsure and unsure["delay_ns"] + unsure["arrivals_ns"])
 
 
@@ -249,7 +249,7 @@ def _percentile(percentile: Percentile, path: PathReport | None) -> Found:
     by_share = {one["share_ppm"]: one["delay_ns"] for one in measured}
     found = by_share.get(share)
     unsure = path.get("uncertainty") if path else None
-    # If this is the greatest error of every delay, it is also that of every quantile.
+    # The greatest error of any single delay is also the greatest error of every quantile.
     own = unsure["delay_ns"] if unsure else None
     margin = None if found is None else limit - found
     return _row(requirement, limit, "ns", found, margin, uncertainty=own)
@@ -262,7 +262,8 @@ def _jitter(kind: str, limit: int, path: PathReport | None) -> Found:
     if kind == "spread":
         spread = path.get("spread") if path else None
         margin = None if spread is None else limit - spread
-        # A standard deviation is a norm, and that of the errors is at most half of their range (Popoviciu).
+        # The error of a standard deviation is at most the standard deviation of the errors, which is at most
+        # half of their range (Popoviciu).
         half = None if difference is None else difference / 2
         return _row(requirement, limit, "ns", spread, margin, uncertainty=half)
     # A signed step breaks a limit in either direction, so its magnitude is judged.

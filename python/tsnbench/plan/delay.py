@@ -100,7 +100,7 @@ def _smallest(
     for number, tag in passed:
         port = ports[number]
         node = nodes[port["node"]]
-        # The first node makes the frames, so its processing time is subtracted below.
+        # The first node only creates the frames, so its processing time is subtracted below.
         delay += node["processing_ns"] * 1_000 + port["propagation_ps"]
         delay += transmission_ps(BEFORE_STAMP + octets + tag, port["rate_bps"])
         cuts = cuts or "cut_through_octets" in node

@@ -66,7 +66,7 @@ def sizes(size: Size) -> Sizes:
     if size["kind"] == "frame":
         return _one_frame(size["octets"])
     if size["kind"] == "list":
-        # Recordings often contain many thousands of frames.
+        # Equal sizes are counted once, because recordings often contain many thousands of frames.
         units = [[(octets, count)] for octets, count in Counter(size["octets"]).items()]
         return _of(units, len(size["octets"]))
     units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]

@@ -74,7 +74,7 @@ def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
     for flow in document["streams"]:
         rate = flow_rate(flow["pattern"], flow["size"])
         if rate is not None and "policing" not in document and "redundancy" not in flow:
-            # Almost all flows of large plans have one priority and one rate at all ports.
+            # A short path for almost all flows of large Plans: one priority and one rate at all ports.
             own, pcp = (flow["name"], rate), flow["pcp"]
             for hop in flow["route"]:
                 loads[hop["port"]][classes[hop["port"]][pcp]].flows.append(own)

@@ -87,7 +87,7 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[S
     """
     points = stamped_points(document)
     ports = document["ports"]
-    # For each row its last flow, and the number of its flows, which have one path and one frame size.
+    # A row is for all flows of a stream with the same path: the last flow, and the number of flows.
     found: dict[tuple[str, tuple[int, ...]], tuple[Stream, int, int]] = {}
     for stream in document["streams"]:
         for place in range(len(stream["listeners"])):

@@ -77,7 +77,8 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
     sent = sent.join(
         arrived.select(*frame, "copy", "port", arrived_ns="t_ns"), on=[*frame, "copy", "port"], how="left"
     ).unique([*frame, "copy", "port", "t_ns"], keep="first", maintain_order=True)
-    # A frame may reach a node as one member stream and leave it as another: the latest arrival before counts.
+    # A frame may reach a node in one member stream and leave it in another one. So a sent frame is joined
+    # with the latest earlier arrival.
     came = pl.concat(
         [
             arrived.select(*frame, node="next", came_ns="t_ns", came_event=pl.lit(-1, pl.Int64)),
@@ -94,9 +95,9 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
     return (
         sent.join(classes, on=["port", "pcp"], how="left")
         .with_columns(came_ns=pl.col("came_ns").fill_null(pl.col("start_ns")))
-        # Stamps are whole ns: a frame that did not wait may seem to leave a nanosecond before it came.
+        # Timestamps are whole ns: a frame that did not wait may seem to leave 1 ns before its arrival.
         .with_columns(queued_ns=pl.min_horizontal(queued, "start_ns"))
-        # A frame that is pre-empted ends later than its octets take.
+        # A frame that was interrupted ends later than its size says.
         .with_columns(
             end_ns=pl.when(pl.col("interrupts"))
             .then(pl.max_horizontal("end_ns", pl.col("arrived_ns") - pl.col("cable")))

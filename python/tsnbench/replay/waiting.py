@@ -123,7 +123,7 @@ class PortHistory:
         if begin >= end:
             return
         first, last = self._starts.searchsorted((begin, end))
-        # Frames end in the order in which they begin; the one before may still be on the wire.
+        # Frames end in the order in which they begin, so at most the previous frame is still on the wire.
         busy = self._rows.passages(self._numbers[max(0, first - 1) : last])
         ahead = max(
             (one.start_ns for one in busy if one.traffic_class == frame.traffic_class), default=begin - 1
@@ -133,7 +133,7 @@ class PortHistory:
             edges |= {one.start_ns, one.end_ns + self._gap}
         needed = self._needed(frame)
         for edge in self._gate_edges(frame.traffic_class, begin, end + needed):
-            # Some time before a gate shuts, the frame does not fit any more.
+            # The frame no longer fits once the gate closes in less than the time that it needs.
             edges |= {edge, edge - needed}
         inner = sorted(edge for edge in edges if begin <= edge <= end)
         for left, right in pairwise(inner):

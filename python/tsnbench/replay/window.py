@@ -76,7 +76,7 @@ def slowest(
         orient="row",
     )
     frame = ["stream", "seq"]
-    # Of a replicated frame the copy counts that came first.
+    # If a frame arrives in several member streams, its first arrival counts.
     arrived = (
         table.drop_nulls("arrived_ns")
         .join(leads_to, on="port")

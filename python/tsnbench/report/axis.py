@@ -58,7 +58,7 @@ def axis(spans: Iterable[tuple[float, float]], cycle: float, most: int) -> tuple
     ``most``."""
     ordered = sorted((max(0.0, begin), min(cycle, end)) for begin, end in spans)
     busy = sum(end - begin for begin, end in ordered)
-    # A pause that is no longer than its neighbours is drawn to scale.
+    # A pause is drawn to scale if it is not much longer than the spans beside it.
     short = max(busy / 3, cycle / 200)
     stretches: list[list[float]] = []
     for begin, end in ordered:

@@ -72,7 +72,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         raise InputError(f"{folder}: expected a run folder with a plan.json, found none")
     absent = [f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file()]
     try:
-        # A file that is no Plan ends in one of the errors below.
+        # If the file is not a Plan, one of the errors below is raised.
         plan = cast("plan_types.PlanDocument", _json(folder / file_names.PLAN))
         counted = _json(folder / file_names.COUNTERS)
         network = _network(plan, counted)

@@ -51,8 +51,8 @@ def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, flo
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.pinv(laplacian)
     turn = 2 * np.pi * np.arange(nodes) / nodes
-    # The layout begins with the distances' two main directions (classical scaling), so that a long network is
-    # straight; the circle separates nodes that would coincide, such as the leaves of a star.
+    # The layout begins with the two main directions of the distances (classical scaling), so that a long
+    # network is straight. A circle is added to separate nodes that would coincide, such as leaves of a star.
     centring = np.eye(nodes) - 1 / nodes
     strength, direction = np.linalg.eigh(centring @ (hops**2) @ centring / -2)
     main = direction[:, -2:] * np.sqrt(np.maximum(strength[-2:], 0))

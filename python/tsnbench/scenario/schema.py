@@ -87,7 +87,7 @@ def shared(schema: Json) -> Json:
         bare = _text(_bare(node))
         uses[bare] += 1
         said.setdefault(bare, set()).add(node.get("description", ""))
-        # What is within a repeated part is counted once, as it will stand there once.
+        # The content of a repeated part is counted once, because the schema will contain the part once.
         if uses[bare] == 1:
             for own in _within(node):
                 count(own)

@@ -89,7 +89,7 @@ def _take_away(path: Path, fresh: Path, token: str) -> bool:
     except FileNotFoundError:
         return True
     if _said(aside) != said:
-        # Another worker was faster, and its lease was taken by mistake.
+        # Another worker was faster, and its lease was moved aside by mistake: it is put back.
         with suppress(OSError):
             os.link(aside, path)
     with suppress(OSError):

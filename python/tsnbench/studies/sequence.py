@@ -88,7 +88,7 @@ class Repetitions:
         return sum(self._result(run) is None for runs in listed for run in runs)
 
     def _result(self, run: Request) -> Record | None:
-        # A run that is made stays as it is, so it is read once.
+        # A result does not change any more, so it is read once.
         if run.id not in self._found:
             made = self.store.result(run)
             if made is None:
@@ -126,7 +126,7 @@ def _decided(runs: Sequence[Request], until: Until, made: Sequence[Record]) -> P
     decided = until.rule.decide([Target(*one) for one in zip(asked, series, strict=True)])
     count, state = decided.replications, decided.state
     if end is not None and state != State.REACHED:
-        # An interval needs an estimate of every repetition: no further one can help.
+        # An interval needs an estimate from every repetition. If one is missing, further ones do not help.
         count, state = end, State.NOT_REACHED if len(made) >= end else State.CONTINUE
     looks = []
     for place, whose in enumerate(who):
@@ -169,7 +169,7 @@ def _estimate(rows: Sequence[Row], quantity: str, stream: str, listener: str) ->
             value = row[quantity]
             if value is None or _too_few(quantity, row["received"]):
                 return None
-            # A mean counts by its frames; each repetition's quantile counts once.
+            # The weight of a mean is its number of frames; the weight of a quantile is 1.
             return value, 1 if quantity in QUANTILES else row["received"]
     return None
 

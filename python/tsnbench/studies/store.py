@@ -96,7 +96,7 @@ class Store:
                 "format": FORMAT,
                 "name": study.name,
                 "engine": identity(),
-                # Relative to the study: a folder that is moved with its scenario stays whole.
+                # Paths are relative to the study, so the folder can be moved together with its scenario.
                 "files": {key: os.path.relpath(path, self.folder) for key, path in files.items()},
                 "once": list(design.once),
                 "until": asdict(study.until) if study.until else None,

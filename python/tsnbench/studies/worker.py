@@ -59,7 +59,7 @@ def work(folder: Path, tell: Callable[[Request], None] | None = None) -> int:
                     busy += 1
                     continue
                 with lease.kept_fresh(held):
-                    # It may have been made between the look and the lease.
+                    # Another worker may have made the run between the first look and the lease.
                     if store.result(run) is None:
                         make(store, whole, run, held.token)
                         made += 1
@@ -130,7 +130,7 @@ def remove(folder: Path) -> None:
     if not folder.is_dir():
         return
     with suppress(FolderError, lock.FolderBusyError, OSError):
-        # The lock of a killed process is a file that stays; who holds it removes it.
+        # The lock file of a killed process stays. The next holder of the lock removes the file.
         with lock.held(folder):
             clearing.clear(folder)
         folder.rmdir()

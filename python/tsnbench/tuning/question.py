@@ -237,7 +237,7 @@ def _judged(scenario: Scenario, judge: Judge) -> tuple[bool, str, Plan | None]:
     try:
         plan = make_plan(scenario)
     except InputError as error:
-        # Too small a shaper or window has no Plan: a value that does not meet, with the reason.
+        # If a shaper or window is too small, there is no Plan: the value fails, and the error is the reason.
         return False, str(error).splitlines()[0], None
     for overload in overloads(plan.document):
         return False, str(overload), plan

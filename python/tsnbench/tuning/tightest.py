@@ -72,7 +72,7 @@ def tightest(plan: Plan) -> Tightest:
         )
         if own not in most or _rank(use) < _rank(most[own]):
             most[own] = use
-    # A limit of zero that is kept has nothing to run out.
+    # A share of 0 is left out: nothing of this limit is used.
     uses = [use for use in (*most.values(), *_ports(plan.document)) if use.share != 0]
     return Tightest(sorted(uses, key=_rank), [f"{who}: {why}" for who, why in unknown.items()])
 
@@ -126,7 +126,7 @@ def _class(port: Port, number: int, load: ClassLoad, *, planned: bool) -> Iterat
     where = f"{port['name']}, class {number}"
     share = open_share(port, number)
     cbs = port["classes"][number].get("cbs")
-    # A slope that is the load itself was planned from it, and grows with it.
+    # If the slope is equal to the load, the planner computed it from the load: it grows with the load.
     if cbs is not None and asked != (slope := cbs["idle_slope_bps"] * share):
         yield _use(Kind.RESERVATION, where, asked, slope, bool(load.saturating))
     if share < 1 and not planned:

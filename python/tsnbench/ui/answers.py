@@ -34,7 +34,7 @@ def run_state(folder: Path, name: str) -> RunState:
         run = Run.open(folder)
         if (folder / file_names.VERDICT).is_file():
             verdict = run.verdict()
-            # Without requirements nothing was met.
+            # Without requirements there is no verdict.
             met = bool(verdict["met"]) if verdict["rows"] else None
             words = headline(verdict)
     except (FolderError, InputError, KeyError, ValueError) as error:

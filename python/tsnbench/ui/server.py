@@ -107,7 +107,7 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
             }
             await PlainTextResponse(words[refused], refused)(scope, receive, sending)
         elif token and scope["method"] == "GET":
-            # The token leaves the address, so that it is in no history and no screenshot.
+            # The token moves from the address to a cookie, so that no history and no screenshot contains it.
             answer = RedirectResponse("/", 303)
             answer.set_cookie(guard.cookie, guard.token, httponly=True, samesite="strict", path="/")
             await answer(scope, receive, sending)
@@ -174,7 +174,7 @@ def _api(workspace: Workspace) -> list[Route]:
             return PlainTextResponse("No such run\n", 404)
         except (InputError, BackendError) as error:
             return PlainTextResponse(f"{error}\n", 422)
-        # Its own script alone, in an origin of its own: it can ask this server for nothing.
+        # The page may run only its own script, in an origin of its own: it cannot use this server.
         rules = f"sandbox allow-scripts; {policy()}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": rules})
 

@@ -92,7 +92,7 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
             entry.leaf("queue-max-sdu", one["max_sdu_octets"])
     gates = port.get("gates")
     if gates is None:
-        # The module's constraints are evaluated where there are no gates, too, and fail without these.
+        # The module's constraints are also evaluated for ports without gates, and fail without these nodes.
         table.leaf("gate-enabled", False)
         table.add("admin-cycle-time").leaf("numerator", 0).leaf("denominator", 1)
         table.leaf("supported-list-max", 0)
@@ -111,7 +111,7 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
         table.leaf("admin-cycle-time-extension", gates["cycle_extension_ns"])
     base_time(table.add("admin-base-time"), gates["base_time_ns"], gates["cycle_ns"])
     table.leaf("config-change", True)
-    # Constraints on what is configured compare with these, and fail where they are missing.
+    # The module's constraints compare the configuration with these nodes, and fail if they are missing.
     table.leaf("supported-list-max", len(gates["entries"]))
     rational(table.add("supported-cycle-max"), gates["cycle_ns"])
     table.leaf("supported-interval-max", max(listed["interval_ns"] for listed in gates["entries"]))
@@ -144,7 +144,7 @@ def _shapers(own: xml.Element, port: Port) -> None:
         return
     table = own.add("cbsa", xml.CBSA_BRIDGE)
     for number, cbs in shaped:
-        # The Plan contains the operational slope; the administrative slope is without the gates' share.
+        # The Plan has the operational slope, which is larger: credit grows only while the gate is open.
         slope = cbs["idle_slope_bps"]
         gates = port.get("gates")
         if gates and not cbs.get("runs_while_closed"):

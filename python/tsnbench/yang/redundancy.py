@@ -84,7 +84,7 @@ def _parameters(entry: xml.Element, network: Network, stream: Stream) -> None:
         own.leaf("source-mac", xml.address(network.ports[first]["mac"]))
         own.leaf("tagged", tagged).leaf("vlan", vid)
     elif isinstance(kind, dict):
-        # Below: what copies show; above: what the talker sends and the listener gets.
+        # `down`: the fields of member streams; `up`: the fields at the talker and at the listener.
         own = entry.add("dmac-vlan-stream-identification")
         active = kind["active"]
         down = own.add("down").leaf("destination-mac", xml.address(active["destination_mac"]))

@@ -172,7 +172,7 @@ fn window(port: &Port, class: u8, from: Ps, cycle: Ps) -> Option<(Span, u8)> {
             let opens =
                 entry.open >> class & 1 == 1 && (before.open >> class & 1 == 0 || gates.entries.len() == 1);
             if opens && at >= from {
-                // Following entries with an open gate would only lengthen it.
+                // Following entries with an open gate, which would only lengthen the window, are ignored.
                 return Some((Span { from: at, to }, entry.open));
             }
             at = to;
@@ -186,13 +186,13 @@ fn after_first(plan: &Plan, paths: &[FlowPath], path: &FlowPath, cycle: Ps) -> O
     let first = gate(plan, path, 1)?;
     let mut longest = 0;
     let mut begins = first.base_time_ns.checked_mul(1_000)?;
-    // By port: the time from a turn's begin to the opening of its window; equal for all turns, so that they stay
-    // apart.
+    // By port: the time from a turn's begin to the opening of its window. It must be equal for all turns, so that
+    // their windows do not overlap.
     let mut shifts: Vec<Option<Ps>> = vec![None; path.ports.len()];
     for start in &first.entries {
         let begin = Span { from: begins, to: begins + ps(start.interval_ns) };
         begins = begin.to;
-        // When the last frame of the turn has arrived.
+        // `filled`: the instant at which the last frame of the turn has arrived.
         let (mut ipv, mut filled) = (start.ipv?, begin.to);
         for (place, known) in shifts.iter_mut().enumerate().skip(1) {
             let port = &plan.ports[path.ports[place].0];

@@ -35,7 +35,7 @@ pub(crate) fn at(
 ) -> Option<Reason> {
     let port = &plan.ports[hop.port];
     let class = &port.classes[usize::from(hop.class)];
-    // A list that is not in force for ever may never open for a frame.
+    // If the bounds do not cover the port's gates, a gate may never open for a waiting frame.
     if port.gates.is_some() && covered(port).is_none() {
         return Some(Reason::Gates);
     }
@@ -57,7 +57,7 @@ pub(crate) fn at(
     if let Some(reason) = &queue.reason {
         return Some(reason.clone());
     }
-    // A bound that equals the queue's own limit may be cut off there.
+    // A backlog bound that is equal to the queue's limit may be too small: the limit may have cut it off.
     let most = [queue.backlog_frames, queue.backlog_octets];
     let full = most
         .iter()

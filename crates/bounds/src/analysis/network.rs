@@ -196,7 +196,7 @@ impl Network<'_> {
         let mut changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
-            // The result may be unchanged, as after a link that shapes, and frames that arrived later still arrive
+            // Even if the result of this port is unchanged (the link limits its arrivals), frames may now arrive
             // later at the next port.
             changed |= self.pass_on(*hop);
         }
@@ -306,8 +306,8 @@ impl Upstream for Network<'_> {
         let before = &self.models[self.hops[hop.only_parent()?].port];
         let rate = Rate::try_from(before.port.rate_bps).ok()?;
         let slack = if before.rounded() { Data::from(rate) } else { 0 };
-        // An interrupted frame and the interrupting one both end within less time than either takes. Express frames
-        // follow each other, and so do preemptable ones.
+        // An interrupted frame and the frame that interrupts it may end at nearly the same time: two frames then
+        // count at once. Two express frames never do this, and neither do two preemptable ones.
         let express = before.port.preemption.as_ref().map_or(u8::MAX, |own| own.express);
         let mixed = classes & express != 0 && classes & !express != 0;
         let ending = if mixed { 2 * largest } else { largest };

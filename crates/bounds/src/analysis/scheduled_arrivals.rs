@@ -129,7 +129,7 @@ impl Timetable {
         let step = (one.last - one.first) / PARTS + 1;
         let mut begins: Vec<Ps> =
             (0..PARTS).map(|n| one.first + n * step).filter(|at| *at <= one.last).collect();
-        // If the list is cut off, there are too many pairs to examine.
+        // The list is cut off at MOST_PAIRS + 1: with so many entries the analysis ends without a bound.
         begins.extend(self.firsts.within(one.first + 1, one.last).take(MOST_PAIRS + 1));
         begins.sort_unstable();
         begins.dedup();

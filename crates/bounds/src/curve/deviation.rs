@@ -22,7 +22,7 @@ pub(crate) struct Rises(Vec<Rise>);
 impl Rises {
     pub fn of(service: &Curve) -> Self {
         let mut rises = Vec::new();
-        // Service below 0 serves nothing.
+        // Negative values of a service curve serve nothing, so the highest value begins at 0.
         let mut highest: Data = 0;
         for (segment, end) in service.spans() {
             let top = end.map(|end| segment.value_at(end));
@@ -138,7 +138,7 @@ pub(crate) fn most_waiting(
         return None;
     }
     let mut most = 0;
-    // Served data stays served: the highest value so far counts.
+    // A service curve may fall, but served data does not come back: the highest value so far counts.
     let mut served: Data = 0;
     for (at, end, coming, going) in pieces(arrivals, service) {
         if until.is_some_and(|until| at > until) {
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn service_that_falls_back_delays_what_it_had_not_reached() {
-        // Rises to 50, an interferer takes 30 at t = 5, reaches 50 again at 8.
+        // Service rises to 50, falls by 30 at t = 5 because of other traffic, and reaches 50 again at t = 8.
         let service =
             Curve::of(vec![Segment { at: 0, value: 0, slope: 10 }, Segment { at: 5, value: 20, slope: 10 }]);
         let rises = Rises::of(&service);
@@ -226,10 +226,10 @@ mod tests {
     fn a_busy_period_ends_when_more_has_been_served_than_came() {
         // 100 + 2 t and -52 + 10 t are equal at 19.
         assert_eq!(busy_until(&Curve::affine(100, 2), &Curve::affine(-52, 10)), Some(20));
-        // Equal from 5 on for ever; and more at once.
+        // With 15 at t = 5, both stay equal, and the busy period does not end. With 16 it ends at t = 5.
         let level = |value| busy_until(&Curve::affine(10, 1), &curve(&[(0, 0, 0), (5, value, 1)]));
         assert_eq!((level(15), level(16)), (None, Some(5)));
-        // 2 t is more than 10 from 6 on, but that is when service falls back to nothing.
+        // 2 t is first more than 10 at t = 6, but at this time service falls back to 0.
         assert_eq!(busy_until(&Curve::affine(10, 0), &curve(&[(0, 0, 2), (6, 0, 2)])), Some(12));
     }
 
@@ -255,17 +255,18 @@ mod tests {
     /// The greatest backlog is where service exceeds its earlier maximum: 10 + 5 t less that.
     #[test]
     fn most_waits_where_service_has_been_in_vain() {
-        // Nothing until 2 (20 have come); 20 at 4, forgotten, and again at 6 (40 have come).
+        // Nothing is served until t = 2 (20 have arrived). Service is 20 at t = 4, falls to 0, and is 20 again at t = 6
+        // (40 have arrived).
         let service = curve(&[(0, -20, 10), (4, 0, 10), (8, 40, 10)]);
         assert_eq!(most_waiting(&Curve::affine(10, 5), &service, Some(100), false), Some(20));
-        // The same curve without a fall: 20 at 2.
+        // The same curve without a fall: 20 wait at t = 2.
         let kept = curve(&[(0, -20, 10), (4, 20, 10)]);
         assert_eq!(most_waiting(&Curve::affine(10, 5), &kept, Some(100), false), Some(20));
-        // Nothing until 6, where 40 have come; 35 at 5.
+        // Nothing is served until t = 6: 40 have arrived by then, and 35 by t = 5.
         let late = curve(&[(0, -20, 0), (4, -20, 10)]);
         assert_eq!(most_waiting(&Curve::affine(10, 5), &late, Some(100), false), Some(40));
         assert_eq!(most_waiting(&Curve::affine(10, 5), &late, Some(5), false), Some(35));
-        // 40 at 4, and again at 6, where 60 have come: 20 less than at the begin.
+        // Service is 40 at t = 4, and again at t = 6, when 60 have arrived: 20 wait, fewer than the 30 at the begin.
         let falls = curve(&[(0, 0, 10), (4, 20, 10)]);
         assert_eq!(most_waiting(&Curve::affine(30, 5), &falls, Some(100), false), Some(30));
         assert_eq!(most_waiting(&Curve::affine(5, 9), &falls, Some(100), false), Some(19));

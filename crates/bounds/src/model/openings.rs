@@ -315,12 +315,12 @@ mod tests {
         let frames = |place| Rises::of(&starts.service(place, 3, Serving::Frames(30)));
         let time = |place| Rises::of(&starts.service(place, 3, Serving::Time));
         let nth = |rises: &Rises| (0..6).map(|n| rises.after(30 * n).unwrap()).collect::<Vec<Ps>>();
-        // Missed at 30, after having waited for 7: 60, then 110, 120, 130, 160, 210.
+        // The worst frame has waited for 7 and misses the start at 30. Frames start at 60, 110, 120, 130, 160, 210.
         assert_eq!(nth(&frames(0)), [60, 110, 120, 130, 160, 210].map(|at| at - 30 + 7));
         assert_eq!(nth(&frames(1)), [110, 120, 130, 160, 210, 220].map(|at| at - 60 + 7));
         // Counted as time, a start at a window's last moment is not guaranteed, and the short window gives nothing.
         assert_eq!(nth(&time(0)), [110, 120, 210, 220, 310, 320].map(|at| at - 30 + 7));
-        // The long run: exact as long as windows are followed, later only never too early.
+        // In the long run the result is exact as long as single windows are followed; later it is never too early.
         let exact = |n: Data| (110 - 60 + 7) + (n / 4 * 100) as Ps;
         assert_eq!(frames(1).after(30 * 200), Some(exact(200)));
         assert!(frames(1).after(30 * 100_000).is_some_and(|found| found >= exact(100_000)));
@@ -352,9 +352,10 @@ mod tests {
         };
         let others = [window(40, 55), window(90, 110)];
         assert_eq!(share(&[window(0, 60)], &others, 0), (25, 12));
-        // Each longer by 5, as far as the window goes: 35, and from 0 to 60 all of them, 21 of them its part.
+        // With a gap of 5 every span is longer by 5, up to the window's end: 35 per cycle. From 0 to 60 there are 35,
+        // of which 21 are the average of the cycle.
         assert_eq!(share(&[window(0, 60)], &others, 5), (35, 14));
-        // From 10 to 50 there are 30, 12 of them its part.
+        // From 10 to 50 there are 30, of which 12 are the average of the cycle.
         let all = [window(0, 100)];
         assert_eq!(share(&all, &[window(10, 20), window(30, 50)], 0), (30, 18));
         // Overlapping spans count once.

@@ -34,7 +34,7 @@ impl Shaped {
     pub fn stair(&self, unit: Data, equal: bool) -> Option<Stair> {
         let period = Ps::try_from((unit / Data::from(self.rate.max(1))).max(1)).ok()?;
         let burst = Ps::try_from(ratio_up(self.burst, Data::from(period), unit.max(1))?).ok()?;
-        // Of equal frames, the first one arrives before a period has passed.
+        // If all frames have the same size, the first frame arrives within the first period, so the jitter is less.
         let jitter = if equal { (burst - period).max(0) } else { burst };
         (jitter <= LONGEST).then_some(Stair { unit, period, jitter })
     }

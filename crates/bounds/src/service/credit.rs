@@ -89,8 +89,8 @@ impl Credit {
     pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
         let (line, idle) = (Data::from(rate), Data::from(self.idle));
         let drain = self.drain();
-        // Two bounds as functions of the time for which the link has been busy: all gained credit, and the rest after
-        // this class sent all that others did not.
+        // Two bounds on the credit, as functions of the time for which the link has been busy: the credit gained in
+        // all this time, and the credit left if this class sent whenever other classes did not.
         let gained = |t: Ps| idle * Data::from(t);
         let left = |t: Ps, taken: Data| {
             let all = drain.checked_mul(lower.checked_add(taken)?)?;
@@ -284,14 +284,14 @@ mod tests {
         let own = credit(idle, GBIT, 1, -100_000, 12_336_000);
         let gathered = |slope| own.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, slope));
         assert_eq!(gathered(0), Some(Data::from(idle) * (12_240_000 + 12_336_000)));
-        // What others send all the time: the worst begins as the lower frame does, just before nothing fits.
+        // Other classes also send all the time: more credit is gathered.
         let most = gathered(100_000_000).unwrap();
         assert!(most > Data::from(idle) * (12_240_000 + 12_336_000), "{most}");
-        // No service is guaranteed if the gain exceeds the windows.
+        // A lower frame of 480 us is longer than the window of 450 us: the end of a window counts twice.
         let long = Data::from(60_000 * 8) * BIT;
         let long = own.gathered_with_gates(GBIT, cycle, &open, &starts, (long, 0)).unwrap();
         assert_eq!(long, Data::from(idle) * (480_000_000 + 2 * 12_240_000));
-        // Nothing is sure where more is gained than windows let go.
+        // Nothing is guaranteed if the class gains more credit than the windows let it spend.
         let greedy = credit(990_000_000, GBIT, 1, -100_000, 12_336_000);
         assert_eq!(greedy.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, 0)), None);
     }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn a_debt_that_the_lowest_credit_cuts_off_does_not_shape() {
-        // 900 bit/s for 10 ms are 9 bit.
+        // Sending spends 900 bit/s: in 10 ms this is 9 bit, the lowest credit.
         let shaper = |longest| credit(100, 1_000, 7, -9, longest);
         assert!(shaper(10_000_000_000).shapes);
         assert!(!shaper(10_000_000_001).shapes);
@@ -325,16 +325,18 @@ mod tests {
             let segments = higher.iter().map(|(at, value, slope)| segment(*at, *value, *slope));
             small().gathered(10, 20, &Curve::of(segments.collect()))
         };
-        // 4 * 2; others take 3 per ps: 4 * 20 / 7; and 30 at once at 2, then 1 per ps: 4 * 48 / 9.
+        // Others take nothing: both are equal at t = 2.
         assert_eq!(gathered(&[(0, 0, 0)]), Some(8));
+        // Others take 3 per ps: both are equal at t = 20 / 7.
         assert_eq!(gathered(&[(0, 0, 3)]), Some(12));
+        // Others have taken 30 at t = 2, and then take 1 per ps: both are equal at t = 48 / 9.
         assert_eq!(gathered(&[(0, 0, 3), (2, 30, 1)]), Some(22));
-        // 70 at 10, when the link had long been free: 20 + 70 - 60.
+        // Others take 70 at t = 10: 20 + 70 - 6 * 10.
         assert_eq!(gathered(&[(0, 0, 0), (10, 70, 0)]), Some(30));
-        // With 6 per ps for ever, credit stays at 20; with 7, it grows for ever, and at 2 it is 8.
+        // Others take 6 per ps for ever: credit stays at 20. With 7 per ps it grows without end.
         assert_eq!(gathered(&[(0, 0, 6)]), Some(20));
         assert_eq!(gathered(&[(0, 0, 7)]), None);
-        // With 8 until 2 and nothing from then on: 4 * 36 / 10.
+        // Others take 8 per ps until t = 2, then nothing: both are equal at t = 36 / 10.
         assert_eq!(gathered(&[(0, 0, 8), (2, 16, 0)]), Some(15));
         // On a link of 15, of which others take 9: 10 * 10 / 15, and 10 * 15 / 15.
         let faster = |lower| small().gathered(15, lower, &Curve::affine(0, 9));
@@ -349,22 +351,22 @@ mod tests {
 
     #[test]
     fn with_gates_credit_grows_while_others_have_the_link_and_where_nothing_fits() {
-        // Also if the window goes on in the next cycle.
+        // The results are the same if the window continues in the next cycle (from 80).
         for from in [0, 80] {
-            // 10 ps of others' and 10 ps in which nothing fits.
+            // The lower frame takes 10 ps, and no frame fits the last 10 ps of the window.
             assert_eq!(gated(&small(), from, (100, 0)), Some(4 * 20), "{from}");
-            // Others take 1 per ps besides, 70 ps long: until the next window.
+            // Other classes also take 1 per ps for 70 ps, until the next window.
             assert_eq!(gated(&small(), from, (100, 1)), Some(4 * 20 + 70), "{from}");
         }
-        // 8 gained and 2 spent: windows give as much as they take. From one end of the starts to the next end of the
-        // window: 10 ps, 10 of others', 30 at -2 and 10 ps again.
+        // 8 gained and 2 spent per ps: a cycle gains as much as it spends. From the end of the starts to the end of the
+        // next window: 10 ps at 8, 10 ps of the lower frame at 8, 30 ps at -2, and 10 ps at 8.
         let greedy = Credit { idle: 8, send: 2, ..small() };
         assert_eq!(gated(&greedy, 0, (100, 0)), Some(80 + 80 - 60 + 80));
         assert_eq!(gated(&Credit { idle: 9, send: 1, ..small() }, 0, (100, 0)), None);
-        // With 7, others that take 1 per ps make it too much: 350 + 100 in place of 400.
+        // 7 gained per ps, and other classes take 1 per ps: 350 + 100 per cycle are more than 400.
         assert_eq!(gated(&Credit { idle: 7, send: 3, ..small() }, 0, (100, 1)), None);
-        // 61 whole windows of others', and the end of the one before; 62 are too many to follow: all that others sent,
-        // and what a window's end gains.
+        // The lower frame takes 61 whole windows, after the end of the window before them. 62 windows are too many to
+        // follow: the bound is then the whole lower frame, and the gain of one window's end.
         assert_eq!(gated(&small(), 0, (61 * 400, 0)), Some(4 * (61 * 50 + 10)));
         assert_eq!(gated(&small(), 0, (62 * 400, 0)), Some(62 * 400 + 40));
         // No frame fits these windows.
@@ -381,10 +383,10 @@ mod tests {
         };
         // Nothing lost.
         assert_eq!(service(50, 50, 100), Some(Curve::affine(-50, 4_000)));
-        // 30 lost with every 100: 4,000 * 10 / 13, and 50 * 10 / 13.
+        // 30 are lost with every frame of 100: 4,000 * 10 / 13, and 50 * 10 / 13.
         assert_eq!(service(20, 50, 100), Some(Curve::affine(-39, 3_076)));
         assert_eq!(service(0, 30, 100), Some(Curve::affine(-24, 3_076)));
-        // 30 lost with every 200 of credit rather than with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
+        // 30 are lost with every 200 of credit, not with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
         assert_eq!(service(200, 230, 30), Some(Curve::affine(-200, 3_478)));
     }
 
@@ -394,7 +396,7 @@ mod tests {
         let own = Credit { idle: 4_000, send: 6_000, highest: 0, shapes: true, debt: 0 };
         let service = |lower| own.service_without_memory(&Curve::affine(3_000, 9_000), lower, 100 * BIT);
         assert_eq!(service(150 * BIT), Some(Curve::affine(750, 2_250)));
-        // A part of a bit is a whole one.
+        // A part of a bit counts as a whole bit.
         assert_eq!(service(149 * BIT + 1), Some(Curve::affine(750, 2_250)));
         assert_eq!(service(0), Some(Curve::affine(1_199, 3_599)));
     }

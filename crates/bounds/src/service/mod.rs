@@ -54,7 +54,7 @@ pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
     if class.gated() {
         return any_time_of(class, None, |higher| higher.express);
     }
-    // None of them could start when the frame did.
+    // When the frame began, no express frame could start: there was none, or its shaper had no credit.
     let mut sum = Curve::zero();
     for higher in class.above.iter().filter(|higher| higher.express) {
         let sent = match (&higher.shaper, &higher.arrivals) {
@@ -93,7 +93,7 @@ fn any_time_of(
 /// The share of `windows` (of all time, without any) in which a higher class's gate lets it use the link.
 fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -> Option<Share> {
     let Openings::Windows { cycle, windows: others } = &higher.openings else { return None };
-    // Interrupted frames continue when they can, so they may be on the link, and moved into any window, at any time.
+    // An interrupted frame continues at any time when no express frame is sent, so it may be in any window.
     if !higher.express || (class.preemptable && windows.is_some()) {
         return None;
     }
@@ -160,13 +160,13 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
                 if behind.runs_on { occupied } else { openings.overhang(window.from, occupied, gap) };
             late = late.max(at_opening);
             if class.preemptable {
-                // Express frames may keep it there for longer than its own time.
+                // Express frames may interrupt the lower frame, which then takes longer than its own time.
                 before = Ps::MAX;
             } else if behind.runs_on || openings.open_within(window.from, last) {
                 before = before.max(occupied);
             }
         }
-        // The inter-frame gap of any frame that ended just before, of any class.
+        // A frame of any class may have ended just before: its inter-frame gap counts.
         for openings in model.openings.iter().flatten() {
             late = late.max(openings.gap_after(window.from, gap));
         }

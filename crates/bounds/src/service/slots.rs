@@ -71,14 +71,16 @@ mod tests {
     #[test]
     fn a_frame_starts_in_the_first_window_with_room_for_what_is_ahead() {
         let start = |since, ahead| slots(&[(10, 30), (60, 80)], 0, 7).start(since, ahead, 3, 30);
-        // Two ahead, and three: then the next window; in all windows of two cycles there is room for twelve.
+        // With two frames ahead, a frame starts in the first window, with three in the second one. The windows of two
+        // cycles have room for twelve frames.
         assert_eq!([0, 60, 90, 150, 180].map(|ahead| start(0, ahead)), [10, 30, 60, 80, 110].map(Some));
         assert_eq!(start(-200, 360), Some(10));
-        // In an open window, after a lower frame that takes 7; too late for that window.
+        // A frame that arrives in an open window waits for a lower frame, which takes 7. From 24 on this is too late
+        // for the window.
         assert_eq!([10, 15, 23, 24].map(|since| start(since, 0)), [10, 22, 30, 60].map(Some));
-        // In the rest of the window, 22 to 30, one frame can start and no second one.
+        // In the rest of the window, from 22 to 30, only one frame can start.
         assert_eq!(start(15, 30), Some(60));
-        // The gate is open for 5 before the frame may start.
+        // The gate opens 5 before a frame may start. A frame that arrives at 6 may find a lower frame: 6 + 7.
         let late = |since| slots(&[(10, 30)], 5, 7).start(since, 0, 3, 30);
         assert_eq!([5, 6, 2].map(late), [10, 13, 10].map(Some));
     }

@@ -121,7 +121,7 @@ mod tests {
         {
             assert_eq!(own.process(at(arrival), 0, FRAME), until(eligible));
         }
-        // Two milliseconds fill the bucket, no more than that.
+        // After a long pause the bucket is full, and not fuller: two frames are eligible at once, the third waits.
         for (arrival, eligible) in
             [(90_000_000, 90_000_000), (90_000_000, 90_000_000), (90_000_000, 91_000_000)]
         {
@@ -135,7 +135,8 @@ mod tests {
         let at = |ns: i64| Instant::from_ns(ns);
         assert_eq!(own.process(at(0), 0, FRAME), until(0));
         assert_eq!(own.process(at(1_000), 0, FRAME), until(1_000_000));
-        // The frame's own bucket is full; the frame waits behind the other stream, and its bucket fills no further.
+        // The first frame of scheduler 1 finds its bucket full, but waits for the frame of scheduler 0 in its group.
+        // A full bucket does not fill further, so the second frame waits for another 1 ms.
         assert_eq!(own.process(at(2_000), 1, FRAME), until(1_000_000));
         assert_eq!(own.process(at(3_000), 1, FRAME), until(2_000_000));
     }
@@ -164,7 +165,8 @@ mod tests {
     /// A frame may stay for the whole of the maximum residence time, and no picosecond longer.
     #[test]
     fn the_maximum_residence_time_itself_is_allowed() {
-        // The second frame waits for 1 ms, so that it stays a picosecond too long where it comes so much earlier.
+        // The second frame is eligible at 1 ms. If it arrives at 1 ns, it waits for just the maximum residence time; if
+        // it arrives at 0 ns, it would wait for too long.
         for (arrival, waiting) in [(1, Eligibility::At(Instant::from_ns(1_000_000))), (0, Eligibility::Never)]
         {
             let mut own = schedulers(&[(1_000_000, 1_000)], 999_999);

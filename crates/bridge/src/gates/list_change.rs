@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(found(0, &[change(251, 250)]), (vec![(BEGINNING, List(0)), (320, List(1))], 1));
         assert_eq!(found(0, &[change(320, 250)]), (vec![(BEGINNING, List(0)), (320, List(1))], 1));
         assert_eq!(found(0, &[change(321, 250)]), (vec![(BEGINNING, List(0)), (390, List(1))], 1));
-        // Where no list runs yet, there is no error.
+        // Before the first list is in force, a late change is not an error.
         let initial = Gates {
             initial: Some(0),
             base_time_ns: 1_000,
@@ -247,7 +247,7 @@ mod tests {
         let expected =
             [(BEGINNING, List(0)), (200, Extended(0)), (300, List(0)), (500, Extended(0)), (550, List(2))];
         assert_eq!(found(50, &changes).0, expected);
-        // A change is made at the very instant at which another one is requested.
+        // The first change takes effect at the instant at which the second change is requested.
         let changes = [change(10, 250), change(250, 600)];
         assert_eq!(found(0, &changes).0, [(BEGINNING, List(0)), (250, List(1)), (600, List(2))]);
         // Two changes at one instant: the first is never in force.

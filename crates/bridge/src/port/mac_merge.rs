@@ -124,7 +124,7 @@ impl<F: Frame> EgressPort<F> {
                 actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
                 merge.partial = None;
             } else {
-                // Later the frame cannot be cut either.
+                // If the frame cannot be cut now, it cannot be cut later: the next event is its end.
                 let Some(sent) = partial.cut(now, &self.line) else {
                     return self.request_wake(ends, actions);
                 };
@@ -135,7 +135,7 @@ impl<F: Frame> EgressPort<F> {
                 }
                 let free = partial.started + self.line.until_free(Octets(sent + CHECK));
                 if hold > now {
-                    // When the cut mPacket is off the wire, the window of the express frame may be over.
+                    // When the cut mPacket has been sent, the window of the express frame may already be closed.
                     let express = self.earliest_of(merge.express, free).1;
                     if express > free {
                         return self.request_wake(ends.min(express).min(hold), actions);

@@ -253,7 +253,7 @@ impl Stream {
         hashed.next += 1;
         self.path.tx(number, event.t_ns, event.octets, out);
         if let Some((t_ns, octets)) = take(&mut hashed.arrived, hash) {
-            // The frame arrived lately, so it is near the end.
+            // The frame arrived a short time ago, so the search begins at the end.
             if let Some(place) = hashed.arrived_by_age.iter().rposition(|waiting| *waiting == hash) {
                 hashed.arrived_by_age.remove(place);
             }
@@ -263,7 +263,7 @@ impl Stream {
         hashed.sent.entry(hash).or_default().push_back(number);
         hashed.sent_by_age.push_back((number, hash));
         while let Some((oldest, hash)) = hashed.sent_by_age.front().copied() {
-            // The frame has been paired already, or the window has no room for it any more.
+            // A frame leaves the window if it has been paired already, or if it is too old for the window.
             let waits = hashed.sent.get(&hash).is_some_and(|queue| queue.front() == Some(&oldest));
             if waits && number - oldest < WINDOW {
                 break;

@@ -73,8 +73,8 @@ impl Counters {
                 let early = if left { 0 } else { counted.dropped_at_talker };
                 let gone =
                     counted.dropped_in_network.saturating_add(counted.lost_to_faults).saturating_add(early);
-                // A lost frame of a member stream is not yet a lost frame of its stream: the simulator counts those
-                // under way.
+                // With redundancy, a frame that is lost in one member stream may arrive in another one. So the lost
+                // frames are not subtracted here: the simulator counts the frames under way.
                 info.in_network_at_end = if redundant.contains(info.stream.as_str()) {
                     path.statistics.lost.min(counted.in_network_at_end)
                 } else {

@@ -193,11 +193,11 @@ impl Paths {
             let path = &mut self.all[*path as usize].1;
             match role {
                 Role::Send => path.send(sighting.seq, sighting.t_ns, out),
-                // Member streams leave by several ports; a frame has left when its first copy has left.
+                // Member streams may leave by several ports; only the first departure of a frame counts.
                 Role::First if sighting.copy > 0 && path.has_left(sighting.seq) => {}
                 Role::First => path.tx(sighting.seq, sighting.t_ns, sighting.octets, out),
                 Role::Between(place) => path.between(sighting.seq, *place, out),
-                // A copy that is eliminated on arrival is no delivery, and so no duplicate.
+                // A frame that is eliminated on arrival is not delivered, so it is not a duplicate.
                 Role::Last if sighting.copy & ELIMINATED != 0 => {}
                 Role::Last => {
                     path.rx(sighting.seq, sighting.t_ns, sighting.octets, out);

@@ -338,7 +338,7 @@ impl Judge<'_> {
         }
         let (one, two) = from.split_at(from.len() / 2);
         let mut beside = [with, one].concat();
-        // When no test is left, a half that was not reduced is still a set that did not fit.
+        // If no test is left, the half stays as it is: together with the rest it is still a set that did not fit.
         let second = self.reduce(&beside, !one.is_empty(), two).unwrap_or_else(|| two.to_vec());
         beside = [with, &second].concat();
         let first = self.reduce(&beside, !second.is_empty(), one).unwrap_or_else(|| one.to_vec());

@@ -16,7 +16,7 @@ impl Simulation<'_> {
         let mut commands = Vec::new();
         let timing = Timing::new(self.plan, clocks, &self.network, &mut commands);
         for (port, machine) in self.plan.ports.iter().zip(&mut self.ports) {
-            // No frame waits yet, so there are no actions.
+            // No frame waits at the begin of the run, so the port requests no actions.
             let mut actions = bridge::Actions::default();
             machine.set_gate_clock(Instant::EPOCH, *timing.clock(NodeId(port.node)), &mut actions);
         }

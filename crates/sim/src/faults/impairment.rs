@@ -112,7 +112,8 @@ pub(crate) fn impairments(plan: &Plan) -> Vec<Option<Box<Impairment>>> {
         let (from_ns, until_ns) = fault.span_ns();
         let period =
             FaultPeriod { from: instant(from_ns), until: instant(until_ns), fault: FaultId::at(number) };
-        // The name contains the port and the fault's number there: a fault elsewhere changes no draw here.
+        // The name of a draw contains the port and the fault's number at this port. So a fault at another port
+        // changes no draw at this one.
         let draws = |port: PortId, what: &str, place: usize| {
             let name = plan.ports.get(port.index()).map_or("", |port| &port.name);
             Draws::new(plan.seed, &format!("fault/{name}/{what}{place}"))

@@ -57,7 +57,7 @@ fn leaves_late(gates: &Gates, class: u8, queued: i64, sent: i64) -> bool {
     }
     let phase = queued.saturating_sub(gates.base_time_ns.saturating_mul(1_000)).rem_euclid(cycle);
     let (mut from, mut was_open) = (0_i64, false);
-    // Two cycles and the begin of a third one contain a whole turn, wherever the frame arrived.
+    // Two cycles and the begin of a third one contain a whole turn of the queue, at whatever phase a frame arrived.
     for entry in gates.entries.iter().cycle().take(3 * gates.entries.len()) {
         let is_open = opens(entry);
         if was_open && !is_open && from > phase {

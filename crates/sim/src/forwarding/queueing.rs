@@ -67,7 +67,7 @@ impl Simulation<'_> {
         let pcp = self.network.hops[frame.hop].pcp;
         let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
         let line = self.ports[port].line();
-        // Both times are counted from the first bit, so that they are rounded as every other time is.
+        // The difference of two times from the first bit on, so that both are rounded as every other time is.
         line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
     }
 

@@ -113,7 +113,7 @@ impl Simulation<'_> {
                 let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
                     return Ok(());
                 };
-                // A timer that was set anew since then is not valid any more.
+                // If the timer was set again after this event was scheduled, the event is ignored.
                 if own.armed.take_if(|(_, armed)| *armed == number).is_none() {
                     return Ok(());
                 }
@@ -240,8 +240,8 @@ impl Simulation<'_> {
         if at > self.now {
             own.in_vain = 0;
         } else if own.in_vain > 0 {
-            // The timer expired now, and no frame left. Each time in sequence doubles the wait, so that neither a
-            // clock nor a discipline can stop the simulated time.
+            // The timer expired, but no frame left. The wait doubles with each such event in a row, so that neither
+            // a clock nor a discipline can stop the simulated time.
             at = self.now + Duration::from_ns(1 << (own.in_vain - 1).min(20));
         }
         self.schedule(at, node, EventKind::Host { number });

@@ -241,7 +241,7 @@ impl<'a> Simulation<'a> {
             return Ok(());
         }
         if self.outages.is_some() && self.is_silent(NodeId(self.plan.streams[stream].talker)) {
-            // A data unit that is not sent now is not sent later.
+            // The talker's node is down: this data unit is skipped, and is not sent later.
             self.schedule_release(stream);
             return Ok(());
         }

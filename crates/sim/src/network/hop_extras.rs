@@ -73,7 +73,7 @@ impl HopExtras {
             if let Some(redundancy) = &stream.redundancy {
                 found.hops.resize(network.hops.len(), HopExtra::default());
                 found.add(plan, number, first, redundancy);
-                // Whether the next hop is active is decided at the end of the previous one.
+                // All hops are special, because at the end of each hop it is decided whether the next one is active.
                 for hop in &mut network.hops[first..first + stream.route.len()] {
                     hop.special = true;
                 }

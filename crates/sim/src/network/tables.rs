@@ -305,8 +305,8 @@ impl Network {
             self.hops.push(Hop {
                 stream: stream_number,
                 port: PortId(hop.port),
-                // The Plan contains the priority, also of untagged frames, which the planner derives from the
-                // bridges' ports.
+                // The Plan also contains the priority of untagged frames; the planner derives it from the ports of
+                // the bridges.
                 class: plan.ports[hop.port as usize].pcp_to_class[usize::from(priorities[place] & 7)],
                 at_talker: hop.parent.is_none(),
                 special: false,

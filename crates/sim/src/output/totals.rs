@@ -51,7 +51,7 @@ impl Simulation<'_> {
                 .map(|(n, counters)| ClassCounters::new(n, counters))
                 .collect(),
         };
-        // The number of frames under way is useful only if a frame may have several outcomes at once.
+        // Only streams with redundancy need this number: their frames may have several outcomes at once.
         for (stream, plan) in streams.iter_mut().zip(&self.plan.streams) {
             if plan.redundancy.is_some() {
                 stream.in_network_at_end = (stream.released + stream.replicated)

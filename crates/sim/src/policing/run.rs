@@ -36,7 +36,7 @@ impl Simulation<'_> {
             oscillator.map_or_else(|| self.now.on_perfect_clock(), |oscillator| oscillator.forward(self.now));
         let at = |eligible: Instant<Free>| match oscillator {
             Some(oscillator) if eligible > counted => oscillator.inverse(eligible).max(self.now),
-            // The frame is eligible at once: an instant on a fast oscillator lies in the future of true time.
+            // The frame is eligible now. `eligible` is in the oscillator's time, which may be ahead of true time.
             Some(_) => self.now,
             None => eligible.of_perfect_clock().max(self.now),
         };

@@ -124,10 +124,10 @@ impl Programs {
     /// Ends all programs, at first with a request.
     pub fn end(&mut self) {
         for one in self.running.values_mut() {
-            // Waiting for an instant ends when the input is closed.
+            // A program that waits for an instant ends when its input is closed.
             one.input = None;
             process::signal_group(one.child.id(), libc::SIGTERM);
-            // A stopped program does not receive the request.
+            // A suspended program (SIGSTOP) does not receive the request.
             process::signal_group(one.child.id(), libc::SIGCONT);
         }
         let until = Instant::now() + GRACE;

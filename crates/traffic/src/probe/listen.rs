@@ -25,7 +25,7 @@ pub fn listen(interfaces: &[String], for_ns: i64) -> Result<(), Error> {
     let mut heard: BTreeSet<(&String, Id)> = BTreeSet::new();
     let mut octets = [0; HEAD];
     loop {
-        // Probes that arrived before the end are received, also if the program was late.
+        // Probes that arrived before the end are also received if the program itself is late.
         let at = now()?;
         let over = process::end_requested() || at >= until;
         for (interface, socket) in &sockets {

@@ -98,7 +98,7 @@ impl Client {
         until: Instant,
     ) -> Result<T, NoAnswer> {
         let request = Request { major_sdo_id, domain: self.domain, sequence: self.sequence, port, id: T::ID };
-        // A stopped ptp4l has no room for more requests.
+        // The socket of a suspended ptp4l has no room for further requests.
         self.socket.set_write_timeout(left(until))?;
         match self.socket.send_to(&request.octets(self.own), &self.to) {
             Ok(_) => {}
@@ -116,7 +116,7 @@ impl Client {
                 Err(error) => return Err(error.into()),
             };
             let Some(found) = octets.get(..length).and_then(Response::parse) else { continue };
-            // Others are late answers to earlier requests.
+            // Other answers belong to earlier requests and are late.
             if (found.sequence, found.requested_by, found.id, found.domain)
                 != (self.sequence, self.own, T::ID, self.domain)
             {

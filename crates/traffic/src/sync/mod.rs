@@ -36,7 +36,7 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
         if arguments.count == Some(taken) {
             break;
         }
-        // Late readings are left out, so that readings do not follow each other without a pause.
+        // A reading whose time has passed is left out, so that there is always a pause between two readings.
         let now = clock::now_ns().map_err(on_clock)?;
         due = due.saturating_add(arguments.every_ns).max(now);
         clock::sleep_until(due).map_err(on_clock)?;

@@ -76,7 +76,7 @@ pub fn utc_ns() -> io::Result<i64> {
 /// When the kernel has no such clock.
 pub fn tai_ahead_ns() -> io::Result<i64> {
     let difference = read(libc::CLOCK_TAI)? - read(libc::CLOCK_REALTIME)?;
-    // The two clocks are read in sequence, so the difference is rounded.
+    // The two clocks are read one after the other, so the difference is a little too small or large: it is rounded.
     Ok((difference + SECOND_NS / 2).div_euclid(SECOND_NS) * SECOND_NS)
 }
 

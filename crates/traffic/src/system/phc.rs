@@ -79,7 +79,7 @@ mod tests {
         };
         assert_eq!(of(&[[100, 5100, 300], [400, 5455, 510], [600, 9999, 900]]), Some((5000, 55)));
         assert_eq!(of(&[[1000, 900, 1101]]), Some((-150, 51)));
-        // A clock that was stepped between the readings before and after.
+        // The system's clock was set back between its two readings.
         assert_eq!(of(&[[100, 5100, 90]]), None);
         assert_eq!(of(&[]), None);
     }

@@ -71,8 +71,8 @@ impl Ring {
     /// When the kernel reports an error.
     pub fn close(&self, interface: &str) -> io::Result<()> {
         self.socket.take_nothing()?;
-        // Only a change of the protocol makes the kernel take the socket off its list and wait for those that still
-        // use it (synchronize_net). If the interface is gone, there are none.
+        // Only a change of the protocol makes the kernel remove the socket from its list and wait for receptions that
+        // still use the socket (synchronize_net). If the interface is gone, there are no such receptions.
         match self.socket.bind(interface, NOTHING) {
             Err(error) if error.raw_os_error() != Some(libc::ENODEV) => Err(error),
             _ => Ok(()),
@@ -81,7 +81,7 @@ impl Ring {
 
     /// Maps memory that belongs to no interface yet.
     fn map(octets: usize, retire_ms: u32, hardware: bool) -> io::Result<Self> {
-        // A ring that is smaller than a block has smaller blocks.
+        // If the ring is smaller than a block, the block has the size of the ring.
         let block = BLOCK.min(octets.next_power_of_two()).max(1 << 12);
         let blocks = (octets / block).max(1);
         let number = |value: usize| u32::try_from(value).map_err(io::Error::other);

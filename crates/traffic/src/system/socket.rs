@@ -136,7 +136,7 @@ impl Socket {
     /// # Errors
     /// When the kernel refuses the option.
     pub fn buffer(&self, octets: i32) -> io::Result<()> {
-        // The kernel doubles the number.
+        // The kernel doubles the requested size.
         self.set(libc::SOL_SOCKET, libc::SO_SNDBUF, &(octets / 2))
     }
 

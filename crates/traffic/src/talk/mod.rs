@@ -58,7 +58,7 @@ pub fn talk(arguments: &Arguments) -> Result<(), Error> {
         }
         talking.send(&release)?;
     }
-    // The end of a process takes a while, in which other talkers would be late.
+    // Ending a process takes some time, which would make other talkers late: it waits for the end of the run.
     let end_ns = i64::try_from(plan.duration_ns.saturating_add(plan.drain_ns)).unwrap_or(i64::MAX);
     let end_ns = epoch_ns.saturating_add(end_ns.saturating_mul(arguments.dilate));
     if !process::end_requested() {

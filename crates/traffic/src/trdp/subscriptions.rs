@@ -148,7 +148,7 @@ impl Listener {
                 Ok(Telegram::Tsn(tsn::Header { length: tsn::Length::Sixteen, .. }, _))
                     if !device.short_headers =>
                 {
-                    // A device that accepts headers of 20 octets alone finds the check sequence at another place.
+                    // A device that accepts only headers of 20 octets reads the check sequence at another place.
                     Err(true)
                 }
                 Ok(found) => Ok(found),

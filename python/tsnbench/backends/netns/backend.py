@@ -75,7 +75,7 @@ class Namespaces(Backend):
         if found := [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]:
             more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
             listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
-            # A guest has a network device for a bridge's functions, but talkers as here.
+            # A guest's network device has more functions of bridges than a veth; its talkers are the same.
             guest = "" if unsupported(plan.document, TSNPORT) else "--on vm has a kernel that can; "
             raise InputError(
                 f"{plan.name}: --on netns cannot run all of this plan:\n{listed}\n"
@@ -159,7 +159,7 @@ def _environment(can: Capabilities) -> Environment:
         talker=str(traffic.program().resolve()),
         console=f"{sandbox.INSIDE}/said",
         micros=False,
-        # Other programs also need the processors.
+        # The lead is long, because other programs also use the processors.
         lead_s=3,
         tai_s=round(time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)),
         can=can,

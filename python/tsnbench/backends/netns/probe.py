@@ -71,7 +71,7 @@ def probe() -> tuple[Trial, ...]:
     Raises:
         BackendError: no scratch namespace can be made here.
     """
-    # As for a run: tsnbench restore removes the rest of a killed probe.
+    # The probe records its state as a run does, so that tsnbench restore cleans up after a killed probe.
     own = state.begin(None)
     try:
         scratch = Path(own.scratch)

@@ -153,7 +153,7 @@ def restore() -> list[Restored]:
             found.append(done)
     now = time.time()
     for part in where.glob("tsnb-*.part"):
-        # An incomplete file: nothing had been made. A file that is being written now is younger.
+        # Incomplete files are from before anything was made. A file younger than 1 s may still be written.
         if _MARK.fullmatch(part.stem) and now - part.stat().st_mtime > 1:
             part.unlink(missing_ok=True)
             found.append(Restored(part.stem, files=[str(part)]))

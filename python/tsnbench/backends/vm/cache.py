@@ -40,7 +40,8 @@ def keep(path: Path, octets: bytes) -> str:
             try:
                 part.write(octets)
                 part.flush()
-                # Without a note in time, the file is treated as one without a note.
+                # The old note is removed first. If the new one is not written, the file counts as one without
+                # a note.
                 _beside(path).unlink(missing_ok=True)
                 Path(part.name).replace(path)
             except BaseException:

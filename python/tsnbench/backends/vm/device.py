@@ -85,7 +85,7 @@ def _headers(kernel: Kernel) -> list[Path]:
 
 def _build(part: Path, debs: list[Path], release: str) -> Path:
     if found := re.search(r"[^\w./+@,~-]", str(part)):
-        # In other paths make splits the path, or calls a function of its own.
+        # With other characters in the path, make splits the path or reads a part of it as a function.
         raise BackendError(
             f"{part.parent}: the module {NAME} cannot be built in a folder with {found[0]!r} in its path\n"
             "hint: name another one in TSNBENCH_CACHE"
@@ -97,10 +97,10 @@ def _build(part: Path, debs: list[Path], release: str) -> Path:
             raise BackendError(f"{deb}: cannot be unpacked: {done.stderr.strip()}\nhint: delete it")
     headers = tree / "usr/src" / f"linux-headers-{release}"
     first = headers / "Makefile"
-    # The packages expect to be installed, and these are not.
+    # The Makefile names /usr/src, because the packages are usually installed; here they are only unpacked.
     text = first.read_text(encoding="utf-8")
     first.write_text(re.sub(r"(?<=\s)/usr/src/", f"{tree}/usr/src/", text), encoding="utf-8")
-    # It is used only for type information of debuggers, by a program that may be missing.
+    # vmlinux is used only for the type information of debuggers, and needs a program that may be missing.
     (headers / "vmlinux").unlink(missing_ok=True)
     sources = part / NAME
     shutil.copytree(SOURCES, sources)

@@ -218,7 +218,7 @@ def unsigned(module: bytes) -> bytes:
     """
     if not module.endswith(SIGNED):
         return module
-    # The lengths of the signer and of the key's name, then that of the signature. linux/module_signature.h.
+    # Three lengths: of the signer, of the key's name, and of the signature. linux/module_signature.h.
     head = module[-len(SIGNED) - 12 : -len(SIGNED)]
     length = head[3] + head[4] + int.from_bytes(head[8:12], "big")
     return module[: -len(SIGNED) - 12 - length]

@@ -27,14 +27,14 @@ CLOCK = "2026-01-01T00:00:00"
 
 COMMON = (
     *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-    # Without an accelerator and with one processor, guest time is a count of instructions.
+    # With emulation (tcg) and one processor, guest time is a count of executed instructions.
     *("-accel", "tcg", "-smp", "1", "-m", str(MEMORY_MB)),
     *("-cpu", "max,-rdrand,-rdseed"),
 )
 """The common options of all guests, except for their time while they are idle."""
 APPEND = (
     "console=ttyS0 quiet panic=-1 nokaslr mitigations=off ipv6.disable=1 random.trust_bootloader=on "
-    # Memory is not cleared before its use, as every 19th frame or so allocates 32 KB of it.
+    # init_on_alloc=0: memory is not cleared before its use, because about every 19th frame allocates 32 KB.
     "tsc=reliable rcupdate.rcu_expedited=1 audit=0 init_on_alloc=0"
 )
 """The kernel's command line."""

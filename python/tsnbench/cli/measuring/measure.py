@@ -141,7 +141,7 @@ def measure(
             one = Run.open(folder)
             measures = measure_run(folder, start, end)
             if start is not None or end is not None:
-                # Requirements concern the network.
+                # Requirements concern the network, not the time between two stages: there is no verdict.
                 if as_json:
                     print_json({"measures": measures})
                 elif as_csv:

@@ -123,7 +123,7 @@ def _run(network: Network, node: int, profile: Profile) -> str:
             f'until grep -qs "listening on" results/{word}.txt; do '
             f"kill -0 $! 2> /dev/null || {{ cat results/{word}.txt >&2; exit 1; }}; sleep 0.1; done",
         ]
-    # A late node reports that, and does not begin at another instant than all others.
+    # A node that is late ends with an error; it must not begin at another instant than all other nodes.
     lines.append('[ "$(now)" -lt "$epoch" ] || { echo "the zero of the Plan has passed" >&2; exit 1; }')
     talks = any(stream["talker"] == node for stream in network.streams)
     if talks:

@@ -34,7 +34,7 @@ def _processing(network: Network, layout: Layout, paths: Paths, node: int, notes
         return [f'{delayer}.typename = "PacketDelayer"', f"{delayer}.delay = {taken}ns"]
     if not paths.passes(node):
         return []
-    # The delayer would also delay frames that the node itself sends and receives.
+    # In a host the delayer also delays frames that the host itself receives.
     if any(one["node"] == node for path in paths.streams for one in path.listeners):
         notes.warn(
             "processing of nodes that pass on and listen",

@@ -41,7 +41,7 @@ class Metered:
 def metered(network: Network, paths: Paths, node: int) -> list[Metered]:
     """All meters of a bridge; only the first filter that names a stream applies."""
     policing = network.policing(node)
-    # A bridge has one list of arriving streams, and at a merge point member streams use it.
+    # INET's bridge has one list of arriving streams; at a merge point the member streams use it.
     if policing is None or any(path.copies and path.copies.merge == node for path in paths.streams):
         return []
     found: dict[tuple[str, int, bool], Metered] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def classes(port: Port, queue: str) -> list[str]:
     """The class of each priority."""
-    # INET reads only the column for the number of classes.
+    # A row of INET has a column for each possible number of classes. Only one column is used; all are equal.
     rows = ", ".join("[" + ", ".join([str(own)] * 8) + "]" for own in port["pcp_to_class"])
     return [
         f"{queue}.numTrafficClasses = {len(port['classes'])}",
@@ -124,7 +124,7 @@ def gate(gates: GateCycle, number: int, name: str) -> list[str]:
     if len(joined) == 1:
         return [f"{name}.initiallyOpen = {str(joined[0][0]).lower()}"]
     if joined[0][0] == joined[-1][0]:
-        # The list must have an even number of durations: its first part is added to the last one.
+        # The number of durations must be even. The first and the last state are equal, so they are joined.
         lead = joined[0][1]
         joined = [*joined[1:-1], (joined[-1][0], joined[-1][1] + lead)]
     offset = (-gates["base_time_ns"] - lead) % gates["cycle_ns"]

@@ -122,7 +122,7 @@ def _periodic(network: Network, stream: Stream, pattern: PeriodicPattern, notes:
 def _recorded(network: Network, stream: Stream, pattern: TracePattern, notes: Notes) -> list[Source]:
     cycle, gaps = pattern["cycle_ns"], pattern["gaps_ns"]
     turns = _turns(stream, notes)
-    # Sizes alternate: the whole sequence repeats when both lists are at their begin.
+    # Gaps and sizes repeat independently: the whole sequence repeats when both lists begin again together.
     releases = lcm(len(gaps), len(turns)) if gaps else 0
     rounds = releases // len(gaps) if gaps else 0
     frames = sum(len(turns[number % len(turns)]) for number in range(min(releases, MOST + 1)))

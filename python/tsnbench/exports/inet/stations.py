@@ -41,7 +41,7 @@ def station(network: Network, layout: Layout, paths: Paths, node: int, notes: No
         )
     lines = [f"*.{name}.numApps = {len(apps)}", *(line for app in apps for line in app)]
     if any(path.group for path in sent):
-        # Otherwise a copy for the node itself goes to an interface that does not exist.
+        # Otherwise INET sends a copy of multicast frames to an interface that does not exist.
         lines.append(f"*.{name}.numLoInterfaces = 0")
     if any(path.group for path in received):
         lines.append(f"*.{name}.ethernet.macHeaderChecker.promiscuous = true")

@@ -115,7 +115,7 @@ def port_name(network: Network, port: int) -> str:
 
 def _servers(folder: Path, spaces: dict[str, str], sshd: Path | None) -> list[int]:
     assert sshd is not None
-    # An unpacked server has its libraries beside it.
+    # An ssh server that was unpacked, not installed, has its libraries in the same tree.
     root = access.root_of(sshd)
     program, libraries = str(sshd), ""
     if root is not None:

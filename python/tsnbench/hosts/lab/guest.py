@@ -190,14 +190,14 @@ def _boot(
         f"hostfwd=tcp:127.0.0.1:{port}-{_ADDRESS}.{last}:22"
         for port, last in zip(ports, addresses, strict=True)
     )
-    # The image contains keys, so it is a file without a name.
+    # The image contains keys, so it is a file in memory without a name, which no other program can open.
     with machine.memory("image") as whole, (folder / record.CONSOLE).open("wb") as console:
         with image.open("rb") as base:
             shutil.copyfileobj(base, whole)
         whole.write(bytes(-whole.tell() % 512) + extra)
         whole.flush()
         words = ["timeout", "--kill-after=5", str(lasts_s), machine.QEMU, *machine.COMMON]
-        # While the guest is idle, its time is this machine's, as ssh, heartbeats and people expect.
+        # sleep=on: while the guest is idle, its time runs as fast as this machine's, as ssh needs it.
         words += ["-icount", "shift=0,sleep=on", "-seed", "1"]
         words += ["-rtc", f"base={datetime.now(UTC):%Y-%m-%dT%H:%M:%S},clock=vm"]
         words += ["-netdev", f"user,id=m,restrict=on,ipv6=off,net={_ADDRESS}.0/24,{forward}"]
@@ -267,8 +267,8 @@ def _script(plan: PlanDocument, network: Network) -> list[str]:
         # Frames that arrive while a talker wakes up are handled by this thread, which must not wait until the
         # talker has sent.
         "chrt -f -p 90 $(pidof ksoftirqd/0) >/dev/null",
-        # Otherwise each login is a group of its own, and a loop in one of them gets its share of the
-        # processor.
+        # Otherwise each login is a scheduling group of its own, and an endless loop in one login gets as much
+        # of the processor as any other group.
         "echo 0 >/proc/sys/kernel/sched_autogroup_enabled",
         "ip link add br0 type bridge",
         f"ip link set eth0 master br0 up; ip addr add {_ADDRESS}.15/24 dev br0; ip link set br0 up",

@@ -28,7 +28,7 @@ def ends(
             if node > neighbour:
                 continue
             there = list(sides.wires[machines[node]].get(machines[neighbour], ()))
-            # Pinned links choose first.
+            # Pinned links come first, so that other links do not take their wires.
             for link in sorted(links, key=lambda one: one.a not in pinned and one.b not in pinned):
                 wire, problem = _wire(sides, machines, pinned, link, there)
                 if problem is not None:

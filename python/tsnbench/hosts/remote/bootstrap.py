@@ -9,7 +9,7 @@ from __future__ import annotations
 WRONG_MACHINE, NO_PLACE, NO_ROOT = 71, 72, 73
 """Exit codes of the line; the agent's own is 3 if another controller holds the host."""
 
-# The line has no quotes and no `!`, as any login shell must read it between single quotes.
+# The line has no single quotes and no `!`, because every login shell must accept it in single quotes.
 _LINE = """\
 umask 077
 [ "$(uname -m)" = "$2" ] || { echo "tsnbench-machine $(uname -m)" >&2; exit 71; }

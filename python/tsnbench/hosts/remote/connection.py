@@ -147,7 +147,7 @@ class Connection:
                 if self._closing.is_set() or self.lost:
                     return
                 if self._orders:
-                    continue  # each has a limit of its own
+                    continue  # an order is pending, and each order has a time limit of its own
                 self._fail("does not answer any more")
                 return
 
@@ -162,7 +162,7 @@ class Connection:
                     self._give(process, octets)
                     continue
                 if not line.startswith(b"{"):
-                    continue  # what a login says
+                    continue  # other output of the login
                 told = json.loads(line)
                 body = source.read(told.get("body", 0))
                 self._heard(told, body, began)

@@ -87,7 +87,7 @@ class Ssh:
             program = client[0] if client else "ssh"
             raise BackendError(f"there is no program {program} here\nhint: apt-get install openssh-client")
         options = ["-T", "-o", "BatchMode=yes", "-o", f"ConnectTimeout={CONNECT_S}"]
-        # ssh joins its arguments to one line for a shell there.
+        # ssh joins its arguments to one line, which a shell on the host reads; so the words are quoted.
         return [*client, *options, "--", self.host, shlex.join(words)]
 
     def explain(self, code: int, said: str) -> str:

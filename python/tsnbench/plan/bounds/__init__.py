@@ -92,7 +92,7 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         if own is None:
             continue
         clocks = "clocks" in document
-        # A bound without clocks does not hold between timestamps of different clocks.
+        # If nodes have clocks, a bound that assumes one common time does not hold between their timestamps.
         flow["lower_ns"] = own["lower_ns"] if clocks else max(flow["lower_ns"], own["lower_ns"])
         flow["lower_ps"] = own["lower_ps"] if clocks else max(flow["lower_ps"], own["lower_ps"])
         least = own["release_lower_ps"]

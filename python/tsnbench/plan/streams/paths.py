@@ -55,7 +55,7 @@ def paths_to_entry(route: Sequence[Route], redundancy: Redundancy, place: int) -
             return [[]]
         together = next((ends for ends in merges if place in ends), [place])
         found: list[list[tuple[int, int]]] = []
-        # Merging paths can form a circle, in which no entry comes first.
+        # Merging paths can form a circle, in which no entry comes first. So no entry is passed twice.
         for end in together if not passed & set(together) else ():
             hop = route[end]
             here = (hop["port"], tag_octets_of(redundancy, end))

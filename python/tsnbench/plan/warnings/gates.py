@@ -44,7 +44,7 @@ def _reservation(
     changed = gates.get("idle_slopes", []) if "at_ns" in gates else []
     slopes = {one["class"]: one["bps"] for one in changed}
     rate, cycle = port["rate_bps"], gates["cycle_ns"]
-    # The inter-frame gap after a frame before the window counts, too.
+    # The inter-frame gap after a frame that ends just before the window also takes time of the window.
     lost = Fraction(needs_ps(octets + INTER_FRAME_GAP, rate), 1_000)
     room = sum((max(Fraction(0), length - lost) for length in windows), Fraction(0))
     own, above, beside = Fraction(0), Fraction(0), []

@@ -55,8 +55,8 @@ def _delay(document: PlanDocument, stream: Stream, delays: SmallestDelays) -> It
     frames = sizes(stream["size"])
     for place, listener in enumerate(stream["listeners"]):
         for name, limit in limits:
-            # Every frame, also the largest one, must keep the first limit; a share may consist of the
-            # smallest frames.
+            # Every frame must keep a limit on the delay, also the largest one. Only a share of the frames
+            # must keep a percentile's limit, and this share may consist of the smallest frames.
             octets = frames.largest if name in ("delay", "delay from release") else frames.smallest
             find = delays.since_release_ns if name == "delay from release" else delays.ns
             least = find(stream, place, octets)

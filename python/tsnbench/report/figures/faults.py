@@ -23,7 +23,7 @@ def shade(axes: Axes, faults: Sequence[FaultSpan], scale: float, last: float) ->
     for fault in faults:
         if fault.from_ns <= last:
             begin, end = fault.from_ns / scale, min(fault.until_ns, last) / scale
-            # An edge makes faults visible that are shorter than a pixel.
+            # The line at the beginning makes a fault visible that is shorter than a pixel.
             axes.axvspan(begin, end, facecolor=LIMIT, alpha=MARK, edgecolor="none", zorder=0)
             axes.axvline(begin, color=LIMIT, alpha=0.5, linewidth=0.5, zorder=0)
 

@@ -92,7 +92,7 @@ def _scaled(port: PlannedPort) -> tuple[PlannedPort, Axis]:
     """The drawn part of a port, and its axis."""
     some = replace(port, slots=port.slots[:FRAMES])
     spans = _spans(some)
-    # More frames follow after the drawn part: the axis ends there.
+    # If further frames are not drawn, the axis ends after the last drawn frame.
     whole = len(some.slots) == len(port.slots)
     scale, _ = axis(spans, port.cycle if whole else max(end for _, end in spans), STRETCHES)
     end = scale.stretches[-1][1]
@@ -182,11 +182,11 @@ def _gates(at: Axes, lane: Lane, scale: Axis, cycle: float, bottom: float, heigh
     for begin, length in lane.open:
         end = min(begin + length, cycle)
         boxes += [(left, right - left) for left, right in scale.within(begin, end)]
-        # A window may continue at the begin of the next cycle: it closes at its end only.
+        # A window that continues in the next cycle does not close at the end of this cycle.
         if lane.guard and not (end >= cycle and begins_open):
             within = scale.within(max(begin, end - lane.guard), end)
             shut += [(left, right - left) for left, right in within]
-    # All boxes in one call: each call adds some hundred octets to the drawing, also without a box.
+    # All boxes are drawn in one call, because every call adds some hundred octets to the drawing.
     across = (bottom + 0.06, height - 0.12)
     if boxes:
         at.broken_barh(boxes, across, facecolor=colour + "18", edgecolor=colour, linewidth=0.6)

@@ -143,7 +143,7 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
     }
     into = BytesIO()
     with _look(size), warnings.catch_warnings():
-        # The font may lack the script of a name: a browser has it, a paper shows a box.
+        # The font may lack characters of a name. A browser uses another font; a PDF or PNG shows a box.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure = drawing.draw(size)
         inline = kind == "svg" and not size.text_as_paths

@@ -78,7 +78,7 @@ def along_axis(sweep: Sweep) -> Drawing:
         ]
         highest = max(stat["max"] for _, stat in there) / 1e3
         for place, statistic in enumerate(STATISTICS):
-            # Between runs that differ in kind a line would have no meaning.
+            # Without a numeric axis, points have no line between them: the line would have no meaning.
             aside = 0.0 if sweep.axis.numeric else (place - 1.5) * 0.12
             at.plot(
                 [x + aside for x, _ in there],
@@ -237,7 +237,7 @@ def _shade(place: int, many: int) -> Any:
 
 def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> None:
     """The runs on the x axis; names that do not fit are turned, and are then under the last panel only."""
-    # The text in brackets has a line of its own.
+    # The text in brackets gets a line of its own.
     labels = [
         "\n".join(shortened(line, 24) for line in tick.replace(" (", "\n(", 1).split("\n"))
         for tick in sweep.axis.ticks

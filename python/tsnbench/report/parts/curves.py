@@ -163,7 +163,7 @@ def _steps(ordered: pl.Series, ranks: list[int], share: Callable[[int], float]) 
 
     values = ordered.gather(ranks).to_list()
     last_of = dict(zip(values, ranks, strict=True))
-    # There may be equal values after the last drawn rank.
+    # Values after the last drawn rank may be equal to the drawn value, so the last equal value is searched.
     ends = ordered.search_sorted(pl.Series(list(last_of), dtype=ordered.dtype), side="right").to_list()
     return Steps(tuple(value / 1e3 for value in last_of), tuple(share(end - 1) for end in ends))
 

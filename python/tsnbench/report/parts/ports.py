@@ -143,7 +143,8 @@ def _flowed(table: pl.DataFrame, port: Port, width: int) -> Flowed:
     moments = [int(moment) for moment in table["moment"]]
     first = min(moments)
     start = origin(first * width)
-    # The rest of the queues leaves after the last whole moment, and would look like a dip.
+    # After the last whole moment only the rest of the queues is sent. This part is left out, because it would
+    # look like a drop of the rate.
     last = min(max(moments), first + MOMENTS - 1 if start else MOMENTS - 1)
     rates: dict[int, list[float]] = {}
     for pcp, moment, octets in table.select("pcp", "moment", "octets").iter_rows():

@@ -104,7 +104,7 @@ def _down(net: Net, text: Named, span: Span) -> model.LinkDown | model.NodeDown 
     if "->" not in text and "--" not in text and text not in ("all", "*"):
         node = net.node(text)
         return None if node is None else model.NodeDown(node=node, **span)
-    # Both directions of a link are cut, so that it may be written as links are, too.
+    # Both directions of a link are cut, so `a -- b` is the same as `a -> b` here.
     link = Named.at(text.replace("--", "->"), text.place, text.path)
     port = selector(net, link)
     return None if port is None else model.LinkDown(port=port, **span)

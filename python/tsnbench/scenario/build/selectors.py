@@ -54,7 +54,7 @@ def selector(net: Net, text: Named) -> str | None:
         return None
     parallel = net.parallel(left, right)
     if parallel == 0 and not net.alone.isdisjoint(ends):
-        return None  # that it has no link is a mistake already noted
+        return None  # a node without a link is a mistake that is already reported
     if parallel == 0:
         near = ", ".join(net.neighbours[left][:8]) or "nothing"
         problem(text.place, text.path, "a port of the network", text, f"{left} is linked to {near}")

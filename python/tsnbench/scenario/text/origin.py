@@ -47,7 +47,7 @@ def _step(node: Value, path: str) -> tuple[Place, Value, str] | None:
             for text in (key.text, _spelled(key.text)):
                 after = path.removeprefix(text)
                 if path.startswith(text) and (not after or after[0] in ".[:"):
-                    # The keys of a table stand in its header: the cell tells more.
+                    # The keys of a table are in its header, so the place of the cell is more useful.
                     place = value.place if is_in_table(key.place) else key.place
                     return place, value, after.removeprefix(".")
     if isinstance(node, Sequence) and path.startswith("["):

@@ -215,9 +215,9 @@ def _native_tree(text: str, file: str) -> Builder | None:
     events = array("I", octets)
     numbers = iter(events)
     opened = builder.open
-    # The constructor that the classes use, without the function in between.
+    # The direct constructor of the classes, which saves a function call.
     new = tuple.__new__
-    # Five numbers of one iterator: the fields of each event.
+    # Each event has five numbers in the array: its fields.
     for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
         if kind <= _QUOTED:
             scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == _PLAIN))
@@ -287,7 +287,7 @@ class Builder:
     def entries(self, values: list[Value]) -> tuple[tuple[Scalar, Value], ...]:
         keys, contents = values[::2], values[1::2]
         texts = {key.text for key in keys if type(key) is Scalar}
-        # The second field of every kind of value is what it holds: nothing is left out, nor given twice.
+        # The usual mapping: no key occurs twice, and no value is empty. (value[1] is the content of a value.)
         if len(texts) == len(keys) and "<<" not in texts and "" not in [value[1] for value in contents]:
             return tuple(zip(keys, contents, strict=True))  # type: ignore[arg-type]
         seen: dict[str, Scalar] = {}

@@ -67,7 +67,7 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
     problem = str(getattr(error, "problem", "") or "")
     context = str(getattr(error, "context", "") or "")
     place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
-    if mark is None:  # the reader: a character that YAML forbids
+    if mark is None:  # an error of the reader: a character that YAML forbids
         position = getattr(error, "position", 0)
         place = Place(text.count("\n", 0, position) + 1, position - (text.rfind("\n", 0, position) + 1) + 1)
         found = (

@@ -68,7 +68,7 @@ class Axes:
 
     def of(self, path: str, values: Sequence | Mapping) -> Axis:
         """The axis of a list, or of a mapping of named alternatives; raises :class:`SweepError`."""
-        # A tree's parts are compared by identity; the part is kept so that its id stays its own.
+        # Parts of a tree are compared by identity. The part is stored, so that no other part gets its id.
         key = (path, id(values))
         if key not in self._made:
             self._made[key] = (

@@ -136,7 +136,7 @@ class TableReader:
     def _csv(self) -> Iterator[tuple[int, list[str]]]:
         text = foreign.read_text(self.path, LARGEST_FILE).removeprefix("\ufeff")
         header = text.partition("\n")[0]
-        # Spreadsheets write the sign that their language leaves free.
+        # Spreadsheets separate columns by a semicolon if the comma is the decimal sign of their language.
         mark = next((mark for mark in ",;\t" if mark in header), ",")
         return self._csv_rows(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
 

@@ -44,7 +44,7 @@ impl Network<'_> {
         let found = if parents.is_empty() {
             (if from_release { own } else { Some(0) }, vec![hop])
         } else if depth > self.hops.len() {
-            // Paths that contain a cycle.
+            // More entries than hops: the path contains a cycle, and has no bound.
             (None, vec![hop])
         } else {
             let paths = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
@@ -132,7 +132,7 @@ impl Network<'_> {
         };
         let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
         let (rx_point, rx_tick) = tap(self.models[last].port.peer as usize, Stage::Rx, Point::End);
-        // The part of a frame that the timestamps leave out: at the receiver, all octets after its timestamp point.
+        // The time of the octets after the receiver's timestamp point, which the measured delay does not contain.
         let unstamped = |octets: u32| match rx_point {
             Point::End => 0,
             Point::Start => {

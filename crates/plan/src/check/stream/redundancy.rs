@@ -117,8 +117,8 @@ impl Plan {
                 |other: &Stream, acting: &[u32]| nodes(other).iter().any(|node| acting.contains(node));
             let alike = |other: &Stream| match &recovery.identification {
                 Identification::Null => by_address(other),
-                // Where member streams are made, any other function may identify them; where they merge, their own
-                // fields must.
+                // Where member streams are made, another function may identify the stream; where they merge, the
+                // fields of the member streams must identify it.
                 Identification::Active(own) => {
                     let shown = (own.destination_mac.as_str(), Some(own.vid));
                     (passes(other, &made) && by_address(other) && by_ip(other))
@@ -188,7 +188,7 @@ fn goes_around(stream: &Stream, redundancy: &Redundancy) -> bool {
     let mut after = vec![Vec::new(); entries];
     for (place, hop) in stream.route.iter().enumerate() {
         if let Some(parent) = hop.parent {
-            // A later entry of a merge point leads to the entries after its first one, whose parent that is.
+            // After a merge point, the parent is the first merging entry; the other merging entries lead there, too.
             after[leader[parent as usize]].push(place);
             before[leader[place]] += 1;
         }

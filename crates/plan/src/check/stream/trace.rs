@@ -23,7 +23,7 @@ impl Plan {
         )?;
         time(cycle_ns, || path("pattern.cycle_ns"))?;
         ensure(passes > 0, || path("pattern.passes"), || "must be more than 0".into())?;
-        // A trace of one instant would release at it for ever.
+        // With a cycle of 0 ns, all passes would release at the same instant.
         ensure(
             cycle_ns > 0 || passes == 1,
             || path("pattern.cycle_ns"),

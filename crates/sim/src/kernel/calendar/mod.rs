@@ -50,7 +50,7 @@ impl Calendar {
     /// after `event`.
     #[inline]
     pub fn has_same_turn_next(&self, event: &Event) -> bool {
-        // Events of one instant are in one bucket, and that of `event` is the current one.
+        // Events of one instant are in one bucket, and the bucket of `event` is the current bucket.
         self.heap.has_same_turn_next(event)
             || self.buckets.as_ref().is_some_and(|buckets| buckets.has_same_turn_next(event))
     }
@@ -164,7 +164,7 @@ mod tests {
                 calendar.push(again);
                 sorted.insert(again.key(), again);
                 prop_assert_eq!(calendar.has_same_turn_next(&event), same(&sorted));
-                // One more is taken, so that the calendar also empties.
+                // A second event is taken, because one was added: otherwise the calendar would never be empty.
                 prop_assert_eq!(calendar.next(touch).map(|event| event.key()), sorted.pop_first().map(|it| it.0));
             }
             while let Some(event) = calendar.next(touch) {

@@ -43,7 +43,7 @@ impl<const WORDS: usize> Wheel<WORDS> {
         if here != 0 {
             return Some(u64::from(here.trailing_zeros()));
         }
-        // The last of these words is the first one again, whose bits below `bit` are the last buckets of the turn.
+        // The search ends at the first word again: its bits below `bit` are the last buckets of the turn.
         (1..=WORDS).find_map(|ahead| {
             let bits = self.full[(word + ahead) % WORDS];
             (bits != 0).then(|| (64 * ahead - bit) as u64 + u64::from(bits.trailing_zeros()))

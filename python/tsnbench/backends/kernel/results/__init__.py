@@ -209,7 +209,7 @@ def _busy(returned: Returned, job: Job) -> float | None:
     talking_s = job.plan["duration_ns"] * job.dilation / 1e9
     if not job.kernel.alone or talking_s < SHORTEST_S:
         return None
-    # Both readings are taken a second before that time and after it.
+    # The first reading is from before the talkers begin, the second from after the run's end.
     busy = round(returned.worked_s() / talking_s, 3)
     if busy > BUSIEST:
         raise BackendError(

@@ -120,10 +120,10 @@ def _stream(
         last = plan["ports"][stream["route"][listener["route"]]["port"]]["peer"]
         if (last, "rx") in taps:
             delivered[plan["nodes"][listener["node"]]["name"]] = frames[taps[last, "rx"]][number]
-    # At the talker's port there are only its own streams, so a tap there shows how many frames left.
+    # Only the talker's own streams use its port, so a tap there counts the frames that left the talker.
     first = taps.get((stream["route"][0]["port"], "tx"))
     gone = released - frames[first][number] if first is not None else refused
-    # Frames that did not arrive at every listener.
+    # A frame is lost if it did not arrive at all listeners.
     lost = max(0, released - gone - min(delivered.values())) if delivered else 0
     return {
         "name": stream["name"],

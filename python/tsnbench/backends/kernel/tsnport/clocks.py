@@ -103,8 +103,8 @@ def files(plan: PlanDocument, clocks: Clocks, how: Profile) -> dict[str, bytes]:
     network, notes = Network(plan), Notes("vm")
     found = {"clock-steps": "".join(f"{at}\t{line}\n" for at, line in _steps(network, clocks)).encode()}
     for node in range(len(plan["nodes"])):
-        # Roles are configured, so no Announce messages are sent, as in the simulator; otherwise a Sync would
-        # be ignored until its sender has sent enough of them.
+        # Roles are configured, so ptp4l sends no Announce messages, as in the simulator. If it did, a slave
+        # would ignore a Sync until its sender has sent enough Announce messages.
         own = [f"uds_address /tmp/ptp4l-{node}", "inhibit_announce 1", "ignore_source_id 1"]
         if "ieee_1588" in clocks.get("gptp", {}):
             # The other address (01-1B-19-00-00-00) passes the kernel's bridge, and so bypasses a boundary

@@ -38,7 +38,7 @@ def control(plan: PlanDocument) -> Iterator[Write]:
                 yield _write(f"p{number}/initial", initial)
     for tap in plan["taps"]:
         if tap["stage"] in ("tx", "rx"):
-            # Timestamps are in the time of the node, as those of a host's own card.
+            # 2: timestamps are read from the node's own clock, as those of a real network card.
             yield _write(f"p{tap['port']}/{tap['stage']}/start", 2 if plan.get("clocks") else 1)
 
 

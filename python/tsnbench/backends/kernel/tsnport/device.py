@@ -72,7 +72,7 @@ class _Tsnport(Device):
             setup.writes += faults.writes(plan, dilation)
         if own_clocks := plan.get("clocks"):
             setup.clocks += clocks.nodes(plan)
-            # These settings come before any use of a clock.
+            # These settings of clocks come first, before any write that uses a clock.
             setup.writes[:0] = clocks.writes(plan, own_clocks)
             setup.files.update(clocks.files(plan, own_clocks, how))
         return setup
@@ -92,7 +92,7 @@ class _Tsnport(Device):
                 raise BackendError(f"{port['name']}: " + "; ".join(map(str, unlike)))
             gates = [one.options for one in there if one.device == f"p{number}" and one.kind == "taprio"]
             if root.flags is None and any("admin" in options for options in gates):
-                # A list that never came into force: a reset of taprio stops its timer.
+                # The list is still pending and never came into force: a reset of taprio stops its timer.
                 raise BackendError(f"{port['name']}: the kernel's gates did not run")
 
     def gate_changes(

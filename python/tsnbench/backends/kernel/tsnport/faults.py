@@ -70,7 +70,8 @@ def _commands(plan: PlanDocument, fault: Fault, dilation: int) -> Iterator[tuple
     elif fault["kind"] == "loss":
         yield fault["port"], *_loss(fault["model"])
     elif fault["kind"] == "delay":
-        # These are in the Plan's time, as the device draws like the simulator and then dilates the result.
+        # The device needs the values without dilation: it draws as the simulator does, and then dilates the
+        # result.
         least, most = fault["least_ns"] // dilation, fault["most_ns"] // dilation
         order = int(fault["keeps_order"])
         yield fault["port"], "delay", (least, max(0, most - least), fault["share_ppm"], order, dilation)

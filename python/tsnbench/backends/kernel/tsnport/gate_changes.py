@@ -67,7 +67,7 @@ def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilat
         found[0]["list"] = 0
     due = [in_force_ns(change) for change in requested(plan, port)]
     first = [gates["base_time_ns"]] if late else []
-    # The first list has a known begin if it begins at a moment.
+    # The begin of the first list is known only if other gates were in force before its base time.
     there = [start - epoch_ns for _, start, _ in (rows if late else rows[1:])]
     for place, at in enumerate([*first, *due]):
         if place >= len(there) or there[place] != at * dilation:

@@ -37,7 +37,7 @@ def steps(plan: PlanDocument, wires: list[Wire], can: Capabilities) -> list[Step
             cuts = any(_cuts(plan, fault, number) for fault in lasting)
             if cuts != cut[number]:
                 cut[number] = cuts
-                # Frames that enter the wire are then lost.
+                # Without its filter the wire forwards no frame: frames that enter it are lost.
                 line = f"filter del dev w{number} ingress" if cuts else redirect(number, wire.device, can)
                 found.append(Step(at, line))
             impaired = _impaired(wire, [fault for fault in lasting if fault.get("port") == number])

@@ -98,8 +98,8 @@ def _class(port: Port, number: int, place: str) -> list[Element]:
     if not cbs:
         return [Qdisc(place, "pfifo", limit, f"{handle:x}:")]
     idle = cbs["idle_slope_bps"]
-    # The kernel computes a frame's time from the interface's rate, not the port's: with this send slope, and
-    # credit for the longest frame, the idle slope determines the gaps between frames whatever that rate is.
+    # The kernel computes a frame's time from the interface's rate, not from the port's rate. With this send
+    # slope and credit for the longest frame, the gaps between frames depend only on the idle slope.
     options = (
         ("idleslope", str(idle // 1000)),
         ("sendslope", str((idle - VETH_BPS) // 1000)),
@@ -139,7 +139,7 @@ def guards(port: Port, traffic: PortTraffic) -> list[int]:
     taprio delays a frame that would not end in time at the interface's rate, not at the port's.
     """
     slower = 8 * 10**9 / port["rate_bps"] - 8 * 10**9 / VETH_BPS
-    # The gap after a frame may be after the window.
+    # The inter-frame gap after a frame is not counted, because it may be outside the window.
     return [int(max(0, octets + 8 if octets else 0) * slower) for octets in traffic.longest]
 
 
