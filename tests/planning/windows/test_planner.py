@@ -177,3 +177,11 @@ def test_a_cycle_of_too_many_data_units_is_refused() -> None:
     assert [(one.path, one.found) for one in caught.value.problems] == [
         ("windows.cycle", "none in which all data units can be checked")
     ]
+
+
+def test_the_load_is_of_the_classes_with_windows_at_a_port() -> None:
+    """Only ``m -> b`` has windows: 8160 ns every 8 us."""
+    text = LINE.replace("500 us, offset: 20 us", "8 us").replace("all: {gates", "m -> b: {gates")
+    with pytest.raises(PlanningErrors) as caught:
+        plan(read_scenario(text)[0])
+    assert [one.found for one in caught.value.problems] == ["102% of its time"]
