@@ -55,6 +55,7 @@ PLANNING_TESTS = [
     "tests/planning/streams/test_requirements.py",
     "tests/planning/streams/test_sizes.py",
     "tests/planning/test_golden.py",
+    "tests/planning/test_impossible.py",
     "tests/planning/test_left_to_plan.py",
     "tests/planning/test_mechanisms_together.py",
     "tests/planning/test_passes.py",
