@@ -27,7 +27,7 @@ def made(text: str = TEXT, requires: str = "", shapers: str = "") -> Scenario:
     return read_scenario(text + (f"shapers: {{{shapers}}}\n" if shapers else ""))[0]
 
 
-def refused(scenario: Scenario) -> list[PlanningProblem]:
+def refused(scenario: Scenario) -> tuple[PlanningProblem, ...]:
     with pytest.raises(PlanningErrors) as raised:
         plan(scenario)
     return raised.value.problems
