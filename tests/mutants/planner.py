@@ -75,6 +75,7 @@ PLANNING_TESTS = [
     "tests/planning/topology/test_taps.py",
     "tests/planning/windows/test_by_hand.py",
     "tests/planning/windows/test_demand.py",
+    "tests/planning/windows/test_diagnosis.py",
     "tests/planning/windows/test_gate_list.py",
     "tests/planning/windows/test_placement.py",
     "tests/planning/windows/test_planned_windows.py",
