@@ -76,6 +76,36 @@ def test_limits_of_shares_are_those_of_the_smallest_frame() -> None:
     plan(made(text.replace("LIMITS", "delay: 12032 ns, delay p99: 544 ns")))
 
 
+def test_the_farthest_listener_is_named() -> None:
+    """Over two links of 8064 ns, with 1 km of cable to ``b`` (5000 ns) and none to ``c``."""
+    text = TEXT.replace("stations: [a, b], rate: 1 Gbit/s, links: [a -- b]", "NETWORK").replace(
+        "to: b", "to: [b, c]"
+    )
+    links = "{rate: 1 Gbit/s, cable: 1 km, between: [m -- b]}, {rate: 1 Gbit/s, between: [a -- m, m -- c]}"
+    text = text.replace("NETWORK", f"stations: [a, b, c], bridges: [m], links: [{links}]")
+    (only,) = refused(made(text, requires="delay: 1 us"))
+    assert only.found == "1 us; a frame to b takes that long in an empty network"
+    assert only.hint == "write delay: 21064 ns or more"
+
+
+@pytest.mark.parametrize(("window", "fits"), [(8_112, True), (8_111, False)])
+def test_a_tag_makes_a_frame_longer(window: int, fits: bool) -> None:
+    """1006 octets and a preamble of 8."""
+    text = TEXT.replace("stations: [a, b], rate: 1 Gbit/s, links: [a -- b]", "NETWORK")
+    text = text.replace(
+        "NETWORK", "stations: [a, b], bridges: [m], rate: 1 Gbit/s, links: [a -- m, a -- m, m -- b]"
+    )
+    entries = f"entries: [{{open: [4], for: {window} ns}}, {{open: [0], for: 50 us}}]"
+    scenario = made(
+        text.replace("1000 B}", "1000 B, frer: {}}"), shapers=f"'a -> m #1': {{gates: {{{entries}}}}}"
+    )
+    if fits:
+        plan(scenario)
+    else:
+        (only,) = refused(scenario)
+        assert only.expected == "a window of at least 8112 ns for class 4, for a frame of x (1006 B)"
+
+
 def test_the_proof_of_a_schedule() -> None:
     """Two frames of one talker at one time."""
     text = TEXT.replace("1000 B}", "1000 B, scheduled: true}")
@@ -110,6 +140,15 @@ def test_a_schedule_that_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatc
         "schedule: expected a schedule that holds, found stream x is late",
     ]
     assert [one.where for one in problems] == ["scenario.yaml:6:1"] * 2
+
+
+def test_a_plan_that_contradicts_itself_is_refused_at_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(made: Plan, text: str) -> list[str]:
+        raise ValueError("streams.x: 5: too many")
+
+    monkeypatch.setattr(passes, "prove", wrong)
+    (only,) = refused(made())
+    assert str(only) == "scenario.yaml:5:3: streams.x: expected a plan that can be obeyed, found 5: too many"
 
 
 def test_the_ends_of_passes_are_told() -> None:
