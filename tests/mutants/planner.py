@@ -54,6 +54,7 @@ PLANNING_TESTS = [
     "tests/planning/streams/test_replay.py",
     "tests/planning/streams/test_requirements.py",
     "tests/planning/streams/test_sizes.py",
+    "tests/planning/test_draft.py",
     "tests/planning/test_golden.py",
     "tests/planning/test_impossible.py",
     "tests/planning/test_left_to_plan.py",

@@ -157,3 +157,9 @@ def test_the_ends_of_passes_are_told() -> None:
     plan(made(), done=told.append)
     ends = ["assemble", "refuse_impossible", "write_text", "prove"]
     assert told == [*(each.__name__ for each in passes.PASSES), *ends]
+
+
+def test_a_plan_knows_where_its_parts_are_written() -> None:
+    places = plan(made()).places
+    assert places is not None
+    assert places.where("streams.x") == "scenario.yaml:5:3"

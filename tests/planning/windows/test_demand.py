@@ -171,6 +171,10 @@ def test_launch_times_are_later_and_the_card_keeps_them() -> None:
     own = model.Qdisc(taprio="txtime-assist", txtime_delay=0)
     port.shaper = port.shaper.model_copy(update={"qdisc": own})
     assert sending(one.scenario.hosts["m"], one, port) == (4_000, 6_000)
+    # Software does not wait for launch times: 4 to 6, 5 and 6 us.
+    own = model.Qdisc(taprio="software", txtime_delay=100_000)
+    port.shaper = port.shaper.model_copy(update={"qdisc": own})
+    assert sending(one.scenario.hosts["m"], one, port) == (15_000, 17_000)
 
 
 def test_launch_times_of_a_talker() -> None:

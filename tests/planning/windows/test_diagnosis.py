@@ -117,6 +117,7 @@ def test_frames_of_one_data_unit_are_less_than_a_period_apart() -> None:
     one = line()
     (flow,) = one.flows
     assert _apart(flow, delays(None, 0, 0, since_due=(3, 8))) == 5 * NS
+    assert _apart(flow, delays(None, 0, 0, since_due=(3, 3))) == 0
     assert _apart(flow, FlowDelays(None, 0, 0)) is None
     flow.size = {"kind": "units", "octets": [10, 2_000], "most_per_frame": 1_000, "overhead": 50}
     # 500 us is the period; a difference of more than it counts.
@@ -261,3 +262,25 @@ def test_tags_count_in_the_load(period: int, refused: bool) -> None:
     one.flows[0].stream = one.flows[0].stream.model_copy(update={"pattern": pattern})
     report_too_full(one, one.ports[0], {1})
     assert bool(one.problems) is refused
+
+
+def test_a_guard_takes_its_time_from_every_pause() -> None:
+    """4160 ns of guard: pauses of 4160 and 12480 ns leave 8320, as much as 416 Mbit/s need."""
+    one = line(LOW.replace("10 us", "10 us, requires: {loss: 0}"))
+    own = one.scenario.windows.model_copy(update={"guard_band": True})
+    one.scenario = one.scenario.model_copy(update={"windows": own})
+    assert rest(one, window(0, 0, 1_680), window(5_840, 5_840, 7_520)) == []
+    # A picosecond is missing, and a pause that is shorter than the guard does not count.
+    for opens in (5_840, 5_839):
+        longer = Window(opens * NS, opens * NS, 7_520 * NS + 1)
+        ((expected, _),) = rest(one, window(0, 0, 1_680), longer)
+        assert expected == "416 Mbit/s that streams of the other classes at a -> m require"
+
+
+def test_streams_that_must_lose_nothing_send_together() -> None:
+    """416 Mbit/s each; one that sends whenever it can has no rate."""
+    more = LOW.replace("10 us", "10 us, requires: {loss: 0}")
+    one = line(more + more.replace("low", "also") + more.replace("low", "last"))
+    assert _asked(one, one.ports[0], {1}) == 3 * 416_000_000
+    one.flows[3].pattern = {"kind": "saturating"}
+    assert _asked(one, one.ports[0], {1}) == 2 * 416_000_000
