@@ -34,3 +34,16 @@ def test_the_priority_at_a_port_that_a_stream_does_not_cross_is_its_own() -> Non
     one = draft(read_scenario(TEXT)[0])
     assert [one.priority(one.flows[0], port) for port in one.ports] == [4, 4]
     assert [one.node_number(name) for name in ("a", "b", "c")] == [0, 1, None]
+
+
+def test_priorities_of_member_streams() -> None:
+    """Active identification writes PCP 6 into both members; behind the merge frames have PCP 4 again."""
+    text = TEXT.replace("stations: [a, b], rate: 1 Gbit/s, links: [a -- b]", "NETWORK").replace(
+        "NETWORK", "stations: [a, b], bridges: [m], rate: 1 Gbit/s, links: [a -- m, a -- m, m -- b]"
+    )
+    one = draft(read_scenario(text.replace("1000 B}", "1000 B, frer: {}}"))[0])
+    (flow,) = one.flows
+    assert one.priorities(flow) == [4, 4, 4]
+    active = {"destination_mac": "02:00:00:00:00:01", "vid": 7, "pcp": 6}
+    flow.redundancy["recovery"]["identification"] = {"active": active}  # type: ignore[typeddict-item]
+    assert one.priorities(flow) == [6, 6, 4]
