@@ -163,3 +163,8 @@ def test_a_plan_knows_where_its_parts_are_written() -> None:
     places = plan(made()).places
     assert places is not None
     assert places.where("streams.x") == "scenario.yaml:5:3"
+
+
+def test_cyclic_queues_at_all_ports_are_refused() -> None:
+    (only,) = refused(made(shapers="all: {cqf: {cycle: 100 us, pcp: [4], classes: [7, 6]}}"))
+    assert only.expected == "a talker whose own port has no cqf: a -> b has"
