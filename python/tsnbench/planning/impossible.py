@@ -112,7 +112,7 @@ def _limits(document: PlanDocument) -> Iterator[Impossible]:
             limits.append((FROM_RELEASE, required["release_delay_ns"]))
         for percentile in required.get("delay_percentiles", ()):
             limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
-        for place, listener in enumerate(stream["listeners"]) if limits else ():
+        for place, listener in enumerate(stream["listeners"]):
             for name, limit in limits:
                 # Every frame must keep the first limit, also the largest one; for a share the smallest frame
                 # suffices.

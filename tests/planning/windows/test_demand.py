@@ -69,6 +69,8 @@ def test_frames_of_a_cycle() -> None:
     # Cycles of 200 us fall anywhere: (200 + 30) / 500 us are one, of 750 us (750 + 30) / 500 two.
     assert released(one, 0, 200_000) == [Unit(0, 0, 0, 0, known=False, count=1)]
     assert released(one, 0, 750_000) == [Unit(0, 0, 0, 0, known=False, count=2)]
+    # An offset brings no more.
+    assert released(made("offset: 400 us"), 0, 200_000) == [Unit(0, 0, 0, 0, known=False, count=1)]
 
 
 def test_a_jitter_may_bring_one_more() -> None:
@@ -121,6 +123,9 @@ def test_software_of_the_talker_is_late() -> None:
     assert lateness(one, one.flows[0]) == (19 * US, 29 * US)
     one = made("send: {advance: 10 us}", TALKER)
     assert lateness(one, one.flows[0]) == (9 * US, 12 * US)
+    # Without a period there is no jitter.
+    one.flows[0].stream = one.flows[0].stream.model_copy(update={"pattern": model.Saturating()})
+    assert lateness(one, one.flows[0]) == (9 * US, 12 * US)
     # Others' software is no matter.
     one = made("", TALKER.replace("a:", "b:"))
     assert lateness(one, one.flows[0]) == (0, 0)
@@ -160,6 +165,23 @@ def test_launch_times_are_later_and_the_card_keeps_them() -> None:
         one = made("", stages, f"m -> b: {{{gates}, qdisc: {{taprio: {mode}}}}}")
         port = one.ports[one.flows[0].route[1].port]
         assert sending(one.scenario.hosts["m"], one, port) == expected
+        # The reception takes 1 us more.
+        assert processing(one, port) == tuple((1_000 + each) * 1_000 for each in expected)
+    # A delay of zero is none.
+    own = model.Qdisc(taprio="txtime-assist", txtime_delay=0)
+    port.shaper = port.shaper.model_copy(update={"qdisc": own})
+    assert sending(one.scenario.hosts["m"], one, port) == (4_000, 6_000)
+    # Software does not wait for launch times: 4 to 6, 5 and 6 us.
+    own = model.Qdisc(taprio="software", txtime_delay=100_000)
+    port.shaper = port.shaper.model_copy(update={"qdisc": own})
+    assert sending(one.scenario.hosts["m"], one, port) == (15_000, 17_000)
+
+
+def test_launch_times_of_a_talker() -> None:
+    """Wakeup 3, send 1 to 2, qdisc 4, and 100 us of txtime-delay."""
+    gates = "gates: {entries: [{open: [1], for: 50 us}, {open: [0], for: 50 us}]}"
+    one = made("", TALKER, f"a -> m: {{{gates}, qdisc: {{taprio: txtime-assist, txtime-delay: 100 us}}}}")
+    assert lateness(one, one.flows[0]) == (108 * US, 109 * US)
 
 
 @pytest.mark.parametrize(

@@ -152,3 +152,36 @@ def test_as_many_entries_as_the_hardware_has(margin: str) -> None:
     else:
         made = plan(read_scenario(text)[0])
         assert len(made.document["ports"][0]["gates"]["entries"]) == 2
+
+
+def test_of_equal_plans_the_first_rule_is_taken() -> None:
+    """A frame of 8160 ns comes from 0 to 2 us in every cycle of 20 us.
+
+    Windows are 8160 ns if they gather, and 10160 ns if they pass. Neither leaves room for a full frame of
+    12336 ns, so they leave equally little to others, and the first rule gathers.
+    """
+    text = LINE.replace("period: 500 us, offset: 20 us", "period: 20 us, jitter: 2 us")
+    document = plan(read_scenario(text.replace("margin: 100 ns", "cycle: 20 us"))[0]).document
+    assert document["ports"][0]["gates"] == {
+        "base_time_ns": 2_000,
+        "cycle_ns": 20_000,
+        "entries": [{"open": 0b10, "interval_ns": 8_160}, {"open": 0b01, "interval_ns": 11_840}],
+    }
+
+
+def test_a_cycle_of_too_many_data_units_is_refused() -> None:
+    """1001 of 1 us."""
+    text = LINE.replace("1000 B, period: 500 us, offset: 20 us", "64 B, period: 1 us")
+    with pytest.raises(PlanningErrors) as caught:
+        plan(read_scenario(text.replace("margin: 100 ns", "cycle: 1001 us"))[0])
+    assert [(one.path, one.found) for one in caught.value.problems] == [
+        ("windows.cycle", "none in which all data units can be checked")
+    ]
+
+
+def test_the_load_is_of_the_classes_with_windows_at_a_port() -> None:
+    """Only ``m -> b`` has windows: 8160 ns every 8 us."""
+    text = LINE.replace("500 us, offset: 20 us", "8 us").replace("all: {gates", "m -> b: {gates")
+    with pytest.raises(PlanningErrors) as caught:
+        plan(read_scenario(text)[0])
+    assert [one.found for one in caught.value.problems] == ["102% of its time"]

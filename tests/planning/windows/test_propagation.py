@@ -25,6 +25,7 @@ from tsnbench.planning.windows.propagation import (
     _count,
     _late,
     _next,
+    _queue,
     _too_late,
     lay_out,
 )
@@ -246,6 +247,42 @@ def test_ptp_messages_lengthen_the_window_and_may_be_ahead() -> None:
     assert found.delays == {(0, 1): delays(28_928, 19_328, 17_228, 28_928, (24_128, 28_928))}
 
 
+def test_several_frames_that_may_come_together_may_meet_the_next_ones() -> None:
+    """200 us and 900 us of jitter: three frames at any time, and up to six behind the first window.
+
+    They are at `m` from 8.164 + 0.85 to 24.48 + 3.15.
+    """
+    found = planned(LINE.replace("500 us", "500 us, jitter: 900 us"), 200_000)
+    assert found.windows == {
+        (0, 1): window(0, 0, 3 * 8_160 + 100),
+        (2, 1): window(27_630, 27_630, 27_630 + 6 * 8_160 + 100),
+    }
+    assert in_ns(found.waits) == {(0, 0): 200_000 + 3 * 8_160, (0, 1): 27_630 - 9_014 + 6 * 8_160}
+
+
+def test_a_window_without_room_has_the_length_of_what_comes_in_a_cycle() -> None:
+    """One frame of 8160 ns comes from 1 to 2 ps in every cycle of 8 us."""
+    one, demands = asked(LINE)
+    outcome = Outcome(8_000)
+    _queue(one, demands, outcome, (0, 1), [(0, 0)], {(0, 0): [Unit(0, 0, 1, 2)]}, "gather")
+    assert outcome == Outcome(8_000, full={(0, 1): 8_160 * NS}, waits={(0, 0): None}, delays=outcome.delays)
+
+
+def test_a_delay_without_a_bound_leaves_those_of_other_streams() -> None:
+    """The frame of ``x`` takes 408 us with 20 Mbit/s, a cycle is 200 us; ``y`` is alone, as on the line."""
+    text = LINE.replace("[a, b]", "[a, b, c, d]").replace("m: {processing: ", "m: MORE, n: {processing: ")
+    text = text.replace("MORE", "{processing: 1 us}").replace(
+        "{rate: 1 Gbit/s, cable: 10 m, between: [a -- m, m -- b]}",
+        "[{rate: 20 Mbit/s, between: [a -- m, m -- b]},"
+        " {rate: 1 Gbit/s, cable: 10 m, between: [c -- n, n -- d]}]",
+    )
+    stream = next(line for line in text.splitlines(keepends=True) if line.startswith("  x: "))
+    text = text.replace(stream, stream + stream.replace("x: {from: a, to: b", "y: {from: c, to: d"))
+    found = planned(text, 200_000)
+    assert found.delays[0, 1].most is None
+    assert found.delays[1, 1] == delays(29_780, 17_228, 17_228, 229_876, (17_228, 229_876))
+
+
 def test_every_listener_has_its_times() -> None:
     """To ``b`` with 1 Gbit/s and to ``c`` with a tenth: a frame takes 80640 ns, and 81600 ns with its gap."""
     text = LINE.replace("[a, b]", "[a, b, c]").replace("{least: 1 us, most: 3 us}", "1 us")
@@ -388,8 +425,10 @@ shapers: {m -> b: {gates: plan}}
     # `own` and 53 of them: the one that is due, the late one, and those of 51 us.
     often = text.replace("frame: 500 B, period: 500 us", "frame: 64 B, period: 1 us")
     assert in_ns(planned(often, 1_001_000).waits)[OWN, 0] == 51_936
-    assert lay_out(*asked(text), 1_000 * 500_000, "gather") is not None
     assert lay_out(*asked(text), 1_001 * 500_000, "gather") is None
+    # Of a stream without a period, no number of frames is known: all behind it wait without a bound.
+    random = planned(text.replace("frame: 500 B, period: 500 us", "frame: 500 B, poisson: 1 Mbit/s"), 500_000)
+    assert random.waits == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)])
 
 
 def test_a_lower_frame_with_a_tag_is_longer() -> None:
@@ -406,6 +445,28 @@ streams:
 shapers: {m -> b: {gates: plan}}
 """
     assert in_ns(planned(text, 500_000).waits)[0, 0] == 3 * 8_160 + 48
+
+
+def test_both_first_links_of_member_streams_have_windows() -> None:
+    """A frame and its tag take 8208 ns; behind the elimination it has no tag. Both are at ``m`` at 9.208."""
+    text = """\
+name: members
+duration: 10 ms
+network:
+  {stations: [a, b], bridges: {m: {processing: 1 us}}, rate: 1 Gbit/s,
+   links: [a -- m, a -- m, m -- b], queues: {classes: {3: 1, 0: 0}}}
+streams:
+  own: {from: a, to: b, pcp: 3, frame: 1000 B, period: 500 us, frer: {}, requires: {delay: 1 ms}}
+shapers: {all: {gates: plan}}
+"""
+    found = planned(text, 500_000)
+    assert found.windows == {
+        (0, 1): window(0, 0, 8_208),
+        (2, 1): window(0, 0, 8_208),
+        (4, 1): window(9_208, 9_208, 17_368),
+    }
+    # At `m` from 9.112, because the gap of an earlier frame may extend into the window or not.
+    assert in_ns(found.waits) == {(0, 0): 8_208, (0, 1): 8_208, (0, 2): 96 + 8_160}
 
 
 RING = """\

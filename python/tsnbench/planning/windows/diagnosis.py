@@ -14,7 +14,7 @@ from tsnbench.plan.load import flow_rate
 from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.windows.demand import gap_ps, wire
 from tsnbench.planning.windows.gate_list import spans_of_rest
-from tsnbench.planning.windows.propagation import Demands, FlowDelays, Outcome, ports_of
+from tsnbench.planning.windows.propagation import FlowDelays, Outcome, ports_of
 from tsnbench.scenario import model
 
 
@@ -60,7 +60,7 @@ def report_too_full(draft: Draft, port: Port, classes: Set[int]) -> None:
     )
 
 
-def violations(draft: Draft, demands: Demands, outcome: Outcome) -> list[Violation]:
+def violations(draft: Draft, outcome: Outcome) -> list[Violation]:
     """The violated requirements; empty if all are met."""
     found = [*_full(draft, outcome)]
     if found:

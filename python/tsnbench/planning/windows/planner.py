@@ -49,7 +49,7 @@ def plan_windows(draft: Draft) -> None:
             outcome = lay_out(draft, demands, cycle, forwarding)
             if outcome is None:
                 break
-            wrong = violations(draft, demands, outcome)
+            wrong = violations(draft, outcome)
             if wrong:
                 tried.append(((len(outcome.full), len(wrong)), wrong, outcome))
                 continue

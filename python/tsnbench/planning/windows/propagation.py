@@ -79,13 +79,12 @@ def lay_out(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwardin
     outcome = Outcome(cycle_ns)
     arrivals: dict[tuple[int, int], list[Unit]] = {}
     for number, flow in enumerate(draft.flows):
-        if any((number, 0) in flows for flows in demands.queues.values()):
-            first = _talker(draft, demands, number, cycle_ns)
-            if first is None:
-                return None
-            for hop, entry in enumerate(flow.route):
-                if entry.parent is None:
-                    arrivals[number, hop] = [replace(unit, hop=hop) for unit in first]
+        first = _talker(draft, demands, number, cycle_ns)
+        if first is None:
+            return None
+        for hop, entry in enumerate(flow.route):
+            if entry.parent is None:
+                arrivals[number, hop] = [replace(unit, hop=hop) for unit in first]
     left = dict(demands.queues)
     while left:
         queue = _next(demands, left, arrivals)
