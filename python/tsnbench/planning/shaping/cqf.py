@@ -110,9 +110,8 @@ def _possible(draft: Draft, cyclic: list[Port]) -> bool:
         )
     for port in cyclic:
         cqf = port.shaper.cqf
+        assert cqf is not None
         path = f"shapers.{port.name}.cqf"
-        if cqf is None:
-            continue
         if port.shaper.gates is not None:
             hint = "cqf makes the gates of its ports: leave gates out"
             draft.problem(path, "gates or cqf at one port", "both", hint)
