@@ -33,7 +33,7 @@ def assemble(draft: Draft) -> PlanDocument:
         "drain_ns": scenario.drain,
         "nodes": [_node(node) for node in draft.nodes],
         "ports": [_port(port) for port in draft.ports],
-        "streams": [_stream(draft, flow, replies) for flow in draft.flows],
+        "streams": [_stream(flow, replies) for flow in draft.flows],
         "taps": [
             {
                 "name": tap.name,
@@ -220,7 +220,7 @@ def _trdp(flow: Flow, trdp: model.Trdp, replies: Mapping[str, int]) -> plan_type
     return made
 
 
-def _stream(draft: Draft, flow: Flow, replies: Mapping[str, int]) -> plan_types.Stream:
+def _stream(flow: Flow, replies: Mapping[str, int]) -> plan_types.Stream:
     stream = flow.stream
     made: plan_types.Stream = {
         "name": flow.name,
