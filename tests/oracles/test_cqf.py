@@ -6,6 +6,7 @@ IEEE 802.1Q-2022, annex T; with more queues, every slow link adds its whole cycl
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,49 @@ def test_many_random_streams_have_bounds(tmp_path: Path) -> None:
         flows = bounds(load(path).plan())["flows"]
         found += sum(flow["upper_ns"] is not None for flow in flows if flow["stream"] != "rest")
     assert found > 40
+
+
+def _with_gaps(seed: int) -> str:
+    """A line of bridges, some of whose ports have no cyclic queues, with a cycle that is planned."""
+    draw = random.Random(seed)
+    bridges = draw.randint(3, 6)
+    names = [f"b{number}" for number in range(bridges)]
+    cyclic = [name for name in names if draw.random() < 0.6] or names[:1]
+    between = [f"{one} -- {other}" for one, other in pairwise(names)]
+    stations = [f"s{number}" for number in range(4)]
+    between += [f"{name} -- b{draw.randrange(bridges)}" for name in stations]
+    lines = [f"name: gaps-{seed}", "duration: 8 ms", f"seed: {seed}", "network:"]
+    lines += [f"  stations: [{', '.join(stations)}]", "  bridges:"]
+    lines += [f"    {name}: {{processing: {draw.choice([0, 1_300])} ns}}" for name in names]
+    lines += [f"  links: {{rate: 1 Gbit/s, cable: 10 m, between: [{', '.join(between)}]}}", "streams:"]
+    for number in range(draw.randint(1, 5)):
+        a, b = draw.sample(stations, 2)
+        lines.append(
+            f"  c{number}: {{from: {a}, to: {b}, pcp: 2, period: {draw.choice([50, 100, 200])} us, "
+            f"jitter: {draw.choice([0, 20])} us, frame: {draw.randint(64, 600)} B}}"
+        )
+    a, b = draw.sample(stations, 2)
+    lines += [f"  rest: {{from: {a}, to: {b}, pcp: 0, saturating: true, frame: 400 B}}", "shapers:"]
+    lines += [f"  {name} -> all: {{cqf: {{cycle: plan, pcp: [2], classes: [7, 6]}}}}" for name in cyclic]
+    return "\n".join(lines) + "\n"
+
+
+def test_no_frame_is_late_in_a_planned_cycle_behind_ports_without_one(tmp_path: Path) -> None:
+    planned = 0
+    for seed in range(60):
+        path = tmp_path / f"gaps-{seed}.yaml"
+        path.write_text(_with_gaps(seed), encoding="utf-8")
+        try:
+            plan = load(path).plan()
+        except PlanningErrors:
+            continue
+        planned += 1
+        run = plan.run(on=Simulation(), into=tmp_path / f"run-{seed}")
+        late = [own.get("late_frames", 0) for port in run.counters["ports"] for own in port["classes"]]
+        assert sum(late) == 0, seed
+        for stream in run.counters["streams"]:
+            assert stream["name"] == "rest" or stream["dropped_in_network"] == 0, seed
+    assert planned > 30
 
 
 def test_overload_is_counted(tmp_path: Path) -> None:

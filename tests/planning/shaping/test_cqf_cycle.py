@@ -292,6 +292,31 @@ def test_a_load_that_no_cycle_holds_is_told_in_full_nanoseconds() -> None:
     )
 
 
+GAP = """\
+name: gap
+duration: 10 ms
+network:
+  stations: [a, b]
+  bridges: [sw1, sw2, sw3, sw4]
+  links: {rate: 1 Gbit/s, between: [a -- sw1, sw1 -- sw2, sw2 -- sw3, sw3 -- sw4, sw4 -- b]}
+streams:
+  s: {from: a, to: b, pcp: 5, period: 100 us, jitter: JITTER, frame: 1000 B}
+shapers:
+  sw1 -> sw2: {cqf: {pcp: [5], classes: [7, 6], cycle: plan}}
+  sw3 -> sw4: {cqf: {pcp: [5], classes: [7, 6], cycle: plan}}
+  sw4 -> b: {cqf: {pcp: [5], classes: [7, 6], cycle: plan}}
+"""
+
+
+@pytest.mark.parametrize(("jitter", "cycle"), [("37552 ns", 10_000), ("37553 ns", 20_000)])
+def test_frames_leave_cyclic_queues_up_to_two_cycles_sooner_or_later(jitter: str, cycle: int) -> None:
+    """10 us hold one frame of 8.16 us. 1000 octets spread by 16.224 us at the talker, and again between
+    sw2 and sw3; with two cycles of 10 us, 52.448 us. In 10 us of sw3 and sw4, releases of 62.448 us and the
+    jitter come: with 100 us one frame, with more two. 100 us over 5 holds them.
+    """
+    assert cycle_of(planned(GAP.replace("JITTER", jitter))) == cycle
+
+
 @pytest.mark.parametrize(("octets", "cycle"), [(1460, 20_000), (1461, 25_000)])
 def test_without_a_lower_class_a_cycle_may_be_full_of_its_own_frames(octets: int, cycle: int) -> None:
     """8.16 us, and 11.84 us of 1460 octets."""

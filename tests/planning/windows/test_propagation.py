@@ -15,6 +15,7 @@ from tsnbench.planning.windows.demand import Unit
 from tsnbench.planning.windows.planner import _demands
 from tsnbench.planning.windows.propagation import (
     FORWARDING,
+    Arrivals,
     Demands,
     FlowDelays,
     Forwarding,
@@ -23,13 +24,13 @@ from tsnbench.planning.windows.propagation import (
     _any,
     _both,
     _count,
-    _late,
     _next,
     _queue,
     _too_late,
     lay_out,
 )
 from tsnbench.planning.windows.sizing import Departure, Window
+from tsnbench.planning.windows.waits import variation
 from tsnbench.scenario import model, read_scenario
 
 NS = 1_000
@@ -264,7 +265,7 @@ def test_a_window_without_room_has_the_length_of_what_comes_in_a_cycle() -> None
     """One frame of 8160 ns comes from 1 to 2 ps in every cycle of 8 us."""
     one, demands = asked(LINE)
     outcome = Outcome(8_000)
-    _queue(one, demands, outcome, (0, 1), [(0, 0)], {(0, 0): [Unit(0, 0, 1, 2)]}, "gather")
+    _queue(one, demands, outcome, (0, 1), [(0, 0)], Arrivals(known={(0, 0): [Unit(0, 0, 1, 2)]}), "gather")
     assert outcome == Outcome(8_000, full={(0, 1): 8_160 * NS}, waits={(0, 0): None}, delays=outcome.delays)
 
 
@@ -547,10 +548,15 @@ def test_lateness_of_several_hops() -> None:
     """Waits of 20, 30 and 40 us less a frame's 8.064 each, 1 us more at s2, and 7 us of jitter."""
     one, demands = asked(RING.replace("SAME", SAME.replace("500 us", "500 us, jitter: 7 us")))
     outcome = Outcome(1_000, waits={(0, hop): (20 + 10 * hop) * 1_000 * NS for hop in range(3)})
-    late = [_late(one, demands, outcome, 0, hop) for hop in range(4)]
+    late = [variation(one, demands.wires, outcome.waits, 0, hop) for hop in range(4)]
     assert late == [7_000 * NS, 18_936 * NS, 41_872 * NS, 73_808 * NS]
     outcome.waits[0, 1] = None
-    assert [_late(one, demands, outcome, 0, hop) is None for hop in range(4)] == [False, False, True, True]
+    assert [variation(one, demands.wires, outcome.waits, 0, hop) is None for hop in range(4)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
     # Two cycles for each hop before: as late is as assumed, later is not.
     outcome = Outcome(10_468, waits={(0, 0): 20_000 * NS, (0, 1): 30_000 * NS})
     assert not _too_late(one, demands, outcome, 0, 2)

@@ -23,14 +23,15 @@ from tsnbench.scenario import model
 
 MS = 1_000_000
 LINE = "a-s1 b-s1 s1-s2 s2-s3 s3-c s3-d s2-e"
+LADDER = "a-s1 b-s1 s1-s2 s2-s3 s3-s4 s4-s1 s2-s4 c-s3 d-s3 e-s2"
 RING = "a-s1 b-s2 c-s3 d-s4 s1-s2 s2-s3 s3-s4 s4-s1 e-s4"
 STATIONS = "abcde"
 LINE_NODES = sorted({end for pair in LINE.split() for end in pair.split("-")})
 
 
 @st.composite
-def networks(draw: st.DrawFn) -> model.Network:
-    text = draw(st.sampled_from([LINE, RING]))
+def networks(draw: st.DrawFn, shapes: tuple[str, ...] = (LINE, RING)) -> model.Network:
+    text = draw(st.sampled_from(shapes))
     names = sorted({end for pair in text.split() for end in pair.split("-")})
     nodes = {}
     for name in names:
@@ -120,13 +121,13 @@ def _through_windows(document: dict[str, Any]) -> set[str]:
     }
 
 
-def _seen(made: Plan) -> pl.DataFrame:
+def _seen(made: Plan, lost: bool = False) -> pl.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         run = Simulation().execute(made, Path(folder) / "run")
         seen = run.observations().select("stream", "seq", "stage", "tap", "t_ns")
         counters = run.counters
     for stream in counters["streams"]:
-        if not stream["name"].startswith("files"):
+        if not lost and not stream["name"].startswith("files"):
             assert stream["dropped_in_network"] == 0, stream
     tx = seen.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(tx=pl.col("t_ns").min())
     rx = seen.filter(pl.col("stage") == "rx").group_by("stream", "seq").agg(rx=pl.col("t_ns").max())
@@ -218,6 +219,61 @@ def test_what_is_required_is_kept(
             # A stamp is a whole nanosecond.
             assert not apart.len() or apart.max() <= limit.limit + 1, (name, limit.kind, apart.max())
             event(f"{limit.kind} kept")
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+)
+@given(
+    networks(shapes=(RING, LADDER)),
+    streams(),
+    st.sampled_from([(), (), ("s2", "s4")]),
+    st.sampled_from(["s1 -> s2", "s2 -> s3", "s4 -> s1"]),
+    st.sampled_from([0, 0, 50_000, 500_000]),
+)
+def test_member_streams_keep_what_is_required_also_if_frames_are_lost(
+    network: model.Network,
+    every: dict[str, model.Stream],
+    merging: tuple[str, ...],
+    bad: str,
+    loss_ppm: int,
+) -> None:
+    """By any path, and by another one for each frame; streams merge at the last bridge, or half-way, too."""
+    frer = model.Frer(at=merging)
+    scenario = model.Scenario(
+        name="windows",
+        duration=12 * MS,
+        network=network,
+        streams={
+            name: own if name == "files" else own.model_copy(update={"frer": frer})
+            for name, own in every.items()
+        },
+        shapers={"* -> *": model.Shaper(gates=model.Planned())},
+        faults=(model.Loss(port=bad, loss=loss_ppm),) if loss_ppm else (),
+    )
+    try:
+        made = plan(scenario)
+    except PlanningErrors as error:
+        event("refused: " + error.problems[0].path.split(".")[-1])
+        return
+    event("planned")
+    frames = _seen(made, lost=True)
+    upper = {flow["stream"]: flow["upper_ns"] for flow in bounds(made)["flows"]}
+    for name, stream in scenario.streams.items():
+        if name == "files":
+            continue
+        own = frames.filter(pl.col("stream") == name)
+        greatest = own["delay"].max()
+        assert stream.requires.delay is None or greatest <= stream.requires.delay, (name, greatest)
+        assert upper.get(name) is None or greatest <= upper[name]
+        for limit in stream.requires.jitter:
+            if limit.kind == "delay-step-abs":
+                apart = own["delay"].diff().abs().drop_nulls().max()
+                assert apart is None or apart <= limit.limit + 1, (name, apart)
+                event("jitter kept")
 
 
 def test_a_jitter_limit_is_kept_beside_a_stream_the_other_way() -> None:

@@ -11,6 +11,7 @@ from math import gcd
 
 from tsnbench import quantities
 from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.routing.hops_before import ancestors, parents
 from tsnbench.planning.windows.demand import gap_ps, wire
 from tsnbench.scenario import model
 
@@ -18,22 +19,37 @@ STEPS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100)
 
 
 @dataclass(frozen=True)
+class _Releases:
+    """A flow of a port: ps on the wire, and ns."""
+
+    whole: int
+    period: int
+    jitter: int
+    gaps: int
+    """How often it left cyclic queues for a port without them: by up to two cycles sooner or later."""
+
+    def most(self, cycle: int) -> int:
+        """The greatest number of its frames that come in one cycle."""
+        return -(-((1 + 2 * self.gaps) * cycle + self.jitter) // self.period)
+
+
+@dataclass(frozen=True)
 class _Load:
-    """The load of one port's cyclic queues: (ps on the wire, period and jitter in ns)."""
+    """The load of one port's cyclic queues."""
 
     port: Port
-    flows: tuple[tuple[int, int, int], ...]
+    flows: tuple[_Releases, ...]
     lower: int
     """ps of the longest frame of other classes."""
-    beside: tuple[tuple[int, int, int], ...]
-    """Flows of classes above the cyclic queues, with the same three numbers as ``flows``."""
+    beside: tuple[_Releases, ...]
+    """Flows of classes above the cyclic queues."""
 
     def needs(self, cycle: int) -> int:
         """The part of a cycle of ``cycle`` ns that the worst load needs, ps."""
         every = (*self.flows, *self.beside)
         # After a hop, a cycle contains the frames received in one: a release that is late by its jitter and
         # the next one.
-        return self.lower + sum(whole * -(-(cycle + jitter) // period) for whole, period, jitter in every)
+        return self.lower + sum(own.whole * own.most(cycle) for own in every)
 
 
 def choose_cycle(draft: Draft, cyclic: list[Port]) -> None:
@@ -45,7 +61,7 @@ def choose_cycle(draft: Draft, cyclic: list[Port]) -> None:
     loads = _loads(draft, cyclic)
     if draft.problems:
         return
-    periods = [period for load in loads for _, period, _ in load.flows]
+    periods = [own.period for load in loads for own in load.flows]
     if not periods:
         draft.problem(
             _path(planned[0]), "streams from which the cycle can be chosen", "none", "write cycle: 125 us"
@@ -75,8 +91,8 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
     for port in cyclic:
         cqf = port.shaper.cqf
         assert cqf is not None
-        flows: list[tuple[int, int, int]] = []
-        beside: list[tuple[int, int, int]] = []
+        flows: list[_Releases] = []
+        beside: list[_Releases] = []
         lower = 0
         for flow, tagged in draft.flows_through()[port.number]:
             pcp, times = draft.priority(flow, port), wire(flow, port, tagged)
@@ -84,8 +100,8 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
             if pcp in cqf.pcps or port.pcp_to_class[pcp] > min(cqf.classes):
                 own = flows if pcp in cqf.pcps else beside
                 if isinstance(pattern, model.Periodic):
-                    jitter = pattern.jitter + _spread(draft, flow, port)
-                    own.append((times.whole, pattern.period, jitter))
+                    gaps, spread = _spread(draft, flow, port)
+                    own.append(_Releases(times.whole, pattern.period, pattern.jitter + spread, gaps))
                 elif flow.number == 0:
                     draft.problem(
                         f"streams.{flow.group}",
@@ -100,24 +116,31 @@ def _loads(draft: Draft, cyclic: list[Port]) -> list[_Load]:
     return loads
 
 
-def _spread(draft: Draft, flow: Flow, port: Port) -> int:
-    """The greatest spread of frames before the first cyclic port, ns: one lower frame, and all others
-    once.
+def _spread(draft: Draft, flow: Flow, port: Port) -> tuple[int, int]:
+    """What spreads a flow's frames before a port: the times that it left cyclic queues for a port without
+    them, and the waits at such ports, ns.
 
-    Frames that come in one cycle leave in one cycle, so those behind are not spread further.
+    At each of them, one lower frame and all others once are ahead. Frames that come to a cyclic port in one
+    cycle leave in one cycle, so cyclic ports right behind do not spread them. Of several paths, the greatest
+    counts.
     """
-    at = next(hop.parent for hop in flow.route if hop.port == port.number)
+    hop = next(number for number, hop in enumerate(flow.route) if hop.port == port.number)
     priorities = draft.priorities(flow)
-    spread = 0
-    while at is not None:
-        before = draft.ports[flow.route[at].port]
-        if _is_cyclic(before, priorities[at]):
-            spread = 0
-        else:
-            crossing = [wire(other, before, tagged) for other, tagged in draft.flows_through()[before.number]]
-            spread += sum(times.whole for times in crossing) + max(times.frame for times in crossing)
-        at = flow.route[at].parent
-    return -(-spread // 1_000)
+    spread: dict[int, tuple[int, int]] = {}
+    cyclic: dict[int, bool] = {}
+    for at in ancestors(flow, hop):
+        before = parents(flow, at)
+        gaps = max((spread[one][0] for one in before), default=0)
+        waits = max((spread[one][1] for one in before), default=0)
+        own = draft.ports[flow.route[at].port]
+        cyclic[at] = _is_cyclic(own, priorities[at])
+        if at != hop and not cyclic[at]:
+            crossing = [wire(other, own, tagged) for other, tagged in draft.flows_through()[own.number]]
+            gaps += any(cyclic[one] for one in before)
+            waits += sum(times.whole for times in crossing) + max(times.frame for times in crossing)
+        spread[at] = gaps, waits
+    gaps, waits = spread[hop]
+    return gaps, -(-waits // 1_000)
 
 
 def delay_ns(draft: Draft, port: Port) -> int:

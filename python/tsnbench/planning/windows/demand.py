@@ -31,8 +31,6 @@ class Unit:
     """False if it arrives at any time: ``first`` and ``last`` then have no meaning."""
     count: int = 1
     """Number of data units that arrive together."""
-    sent: tuple[int, int] | None = None
-    """When the first bit left the talker's port, at the earliest and the latest."""
     until: int | None = None
     """The data unit arrives in every cycle until this time; None if some cycles have none."""
     turn: int = 0
@@ -43,6 +41,8 @@ class Unit:
     """Least delay of a frame from there to here."""
     bounded: bool = True
     """Whether its earlier waits are bounded."""
+    in_order: bool = True
+    """Whether it stays behind the data units of its flow that were released before it."""
 
 
 @dataclass(frozen=True)

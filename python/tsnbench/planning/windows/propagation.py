@@ -11,9 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.routing.hops_before import end, longest, parents
 from tsnbench.planning.windows.demand import Unit, Wire, gap_ps, lateness, processing, released, wire
+from tsnbench.planning.windows.merging import merged
 from tsnbench.planning.windows.placement import Room, pass_through, store_and_release
 from tsnbench.planning.windows.sizing import Arrival, Departure, Window, departures, time_needed
+from tsnbench.planning.windows.waits import Waits, in_sum, longer, variation
 from tsnbench.scenario import model
 
 Queue = tuple[int, int]
@@ -59,6 +62,34 @@ class FlowDelays:
 
 
 @dataclass
+class Arrivals:
+    """Data units where they have been followed to."""
+
+    sent: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    """Earliest and latest first bit out of any of the talker's ports, by flow and turn."""
+    known: dict[tuple[int, int], list[Unit]] = field(default_factory=dict)
+    """By flow and hop."""
+    parts: dict[tuple[int, int], dict[int, list[Unit]]] = field(default_factory=dict)
+    """By flow, hop and the hop before it: several at a merge, from where they go on when all are there."""
+    received: list[tuple[Unit, int, int]] = field(default_factory=list)
+    """At listeners, with their earliest and latest last bit."""
+
+    def send(self, unit: Unit, first: int, last: int) -> None:
+        """Takes a talker's port."""
+        key = (unit.flow, unit.turn)
+        before = self.sent.get(key, (first, last))
+        self.sent[key] = min(first, before[0]), max(last, before[1])
+
+    def merge(self, flow: Flow, number: int, cycle: int) -> None:
+        """Takes what has come by all paths."""
+        for key in [key for key in self.parts if key[0] == number]:
+            before = parents(flow, key[1])
+            if all(hop in self.parts[key] for hop in before):
+                own = self.parts.pop(key)
+                self.known[key] = merged(flow, [own[hop] for hop in before], cycle)
+
+
+@dataclass
 class Outcome:
     """The result for one cycle."""
 
@@ -66,10 +97,10 @@ class Outcome:
     windows: dict[Queue, Window] = field(default_factory=dict)
     full: dict[Queue, int] = field(default_factory=dict)
     """Queues whose windows have no room, and the length that they would need, ps."""
-    waits: dict[tuple[int, int], int | None] = field(default_factory=dict)
+    waits: Waits = field(default_factory=dict)
     """Greatest delay from the queue to the last bit, by flow and hop; None without a bound."""
     delays: dict[tuple[int, int], FlowDelays] = field(default_factory=dict)
-    """By flow and the hop that ends at a listener."""
+    """By flow and the hop that ends at a listener; where paths merge there, the first of their hops."""
     assumed: list[tuple[int, int]] = field(default_factory=list)
     """Flows and hops with assumed delays, as they are in a cycle with others."""
 
@@ -77,20 +108,21 @@ class Outcome:
 def lay_out(draft: Draft, demands: Demands, cycle_ns: int, forwarding: Forwarding) -> Outcome | None:
     """Windows for a cycle; None if it contains too many data units to examine."""
     outcome = Outcome(cycle_ns)
-    arrivals: dict[tuple[int, int], list[Unit]] = {}
+    arrivals = Arrivals()
     for number, flow in enumerate(draft.flows):
         first = _talker(draft, demands, number, cycle_ns)
         if first is None:
             return None
         for hop, entry in enumerate(flow.route):
             if entry.parent is None:
-                arrivals[number, hop] = [replace(unit, hop=hop) for unit in first]
+                arrivals.known[number, hop] = [replace(unit, hop=hop) for unit in first]
     left = dict(demands.queues)
     while left:
-        queue = _next(demands, left, arrivals)
+        queue = _next(demands, left, arrivals.known)
         _queue(draft, demands, outcome, queue, left.pop(queue), arrivals, forwarding)
     if any(_too_late(draft, demands, outcome, *each) for each in outcome.assumed):
         outcome.waits = dict.fromkeys(outcome.waits)
+    _arrive(draft, outcome, arrivals)
     _sum_up(draft, demands, outcome)
     return outcome
 
@@ -126,14 +158,14 @@ def _queue(
     outcome: Outcome,
     queue: Queue,
     flows: list[tuple[int, int]],
-    arrivals: dict[tuple[int, int], list[Unit]],
+    arrivals: Arrivals,
     forwarding: Forwarding,
 ) -> None:
     cycle = outcome.cycle_ns * 1_000
     every = [
         Arrival(unit, demands.wires[flow, hop])
         for flow, hop in flows
-        for unit in arrivals.get((flow, hop)) or _any(draft, outcome, flow, hop)
+        for unit in arrivals.known.get((flow, hop)) or _any(draft, outcome, flow, hop)
     ]
     if queue not in demands.windowed:
         leaving = _plain(draft, demands, outcome, queue, every)
@@ -154,6 +186,8 @@ def _queue(
     for one, result in zip(every, leaving, strict=True):
         if one.unit.flow >= 0:
             _go_on(draft, demands, outcome, queue, one, result, arrivals)
+    for flow in {flow for flow, _ in flows}:
+        arrivals.merge(draft.flows[flow], flow, cycle)
 
 
 def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
@@ -161,19 +195,8 @@ def _any(draft: Draft, outcome: Outcome, flow: int, hop: int) -> list[Unit]:
     outcome.assumed.append((flow, hop))
     pattern, cycle_ns = draft.flows[flow].stream.pattern, outcome.cycle_ns
     period = pattern.period if isinstance(pattern, model.Periodic) else cycle_ns
-    cycles = 1 + 2 * len(_before(draft, flow, hop))
+    cycles = 1 + 2 * longest(draft.flows[flow], hop)
     return [Unit(flow, hop, 0, 0, known=False, count=-(-cycles * cycle_ns // period))]
-
-
-def _before(draft: Draft, flow: int, hop: int) -> list[int]:
-    """The earlier hops of a flow, the nearest one first."""
-    route = draft.flows[flow].route
-    found: list[int] = []
-    at = route[hop].parent
-    while at is not None:
-        found.append(at)
-        at = route[at].parent
-    return found
 
 
 def _window(
@@ -200,29 +223,13 @@ def _passes(draft: Draft, forwarding: Forwarding, every: list[Arrival]) -> bool:
     units = [one.unit for one in every if one.unit.flow >= 0]
     if forwarding == "pass behind the first":
         return not any(draft.flows[unit.flow].route[unit.hop].parent is None for unit in units)
-    return not any(unit.hop in draft.flows[unit.flow].ends for unit in units)
+    return not any(end(draft.flows[unit.flow], unit.hop) is not None for unit in units)
 
 
 def _too_late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int) -> bool:
     """Whether a flow in a cycle may arrive later than was assumed."""
-    late = _late(draft, demands, outcome, flow, hop)
-    return late is None or late > 2_000 * outcome.cycle_ns * len(_before(draft, flow, hop))
-
-
-def _late(draft: Draft, demands: Demands, outcome: Outcome, flow: int, hop: int) -> int | None:
-    """Greatest difference between the arrivals of a flow's data units at a queue; None if unknown."""
-    route = draft.flows[flow].route
-    early, late = lateness(draft, draft.flows[flow])
-    at = hop
-    while (before := route[at].parent) is not None:
-        waits = outcome.waits.get((flow, before))
-        if waits is None:
-            return None
-        least, most = processing(draft, draft.ports[route[at].port])
-        early += demands.wires[flow, before].first + least
-        late += waits + most
-        at = before
-    return late - early
+    late = variation(draft, demands.wires, outcome.waits, flow, hop)
+    return late is None or late > 2_000 * outcome.cycle_ns * longest(draft.flows[flow], hop)
 
 
 def _plain(
@@ -245,7 +252,7 @@ def _plain(
             continue
         for each in flows:
             pattern = draft.flows[each[0]].stream.pattern
-            late = _late(draft, demands, outcome, *each)
+            late = variation(draft, demands.wires, outcome.waits, *each)
             if not isinstance(pattern, model.Periodic) or late is None:
                 return [None] * len(every)
             period = pattern.period * 1_000
@@ -267,7 +274,7 @@ def _go_on(
     queue: Queue,
     one: Arrival,
     departure: Departure | None,
-    arrivals: dict[tuple[int, int], list[Unit]],
+    arrivals: Arrivals,
 ) -> None:
     """Passes data units on to the next queues, and to the listener."""
     unit, times = one.unit, one.wire
@@ -281,28 +288,26 @@ def _go_on(
     first = departure.starts + times.first + port.propagation_ps if departure else 0
     last = departure.ends + port.propagation_ps if departure else 0
     fastest = unit.fastest + times.first + port.propagation_ps
-    sent = unit.sent
     if flow.route[unit.hop].parent is None and unit.known and departure is not None:
-        sent = (departure.starts, departure.ends - times.first)
+        arrivals.send(unit, departure.starts, departure.ends - times.first)
     unit = replace(
         unit,
         known=known,
         count=_count(flow, unit, departure, windowed),
-        sent=sent,
         fastest=fastest,
         bounded=departure is not None,
     )
-    if unit.hop in flow.ends and unit.flow in demands.inside:
-        _arrive(outcome, unit, first, last)
+    if unit.flow in demands.inside and end(flow, unit.hop) is not None:
+        arrivals.received.append((unit, first, last))
     margin = draft.scenario.windows.margin * 1_000
     for hop, entry in enumerate(flow.route):
-        if entry.parent != unit.hop:
+        if unit.hop not in parents(flow, hop):
             continue
         least, most = processing(draft, draft.ports[entry.port])
         later = replace(
             unit, hop=hop, first=first + least - margin, last=last + most + margin, fastest=fastest + least
         )
-        arrivals.setdefault((unit.flow, hop), []).append(later)
+        arrivals.parts.setdefault((unit.flow, hop), {}).setdefault(unit.hop, []).append(later)
 
 
 def _count(flow: Flow, unit: Unit, departure: Departure | None, windowed: bool) -> int:
@@ -318,61 +323,48 @@ def _count(flow: Flow, unit: Unit, departure: Departure | None, windowed: bool) 
     return unit.count + -(-departure.waits // (pattern.period * 1_000))
 
 
-def _arrive(outcome: Outcome, unit: Unit, first: int, last: int) -> None:
-    one = FlowDelays(None, unit.fastest, unit.fastest)
-    if unit.known and unit.sent is not None:
-        one.most = last - unit.sent[0]
-        one.least = max(unit.fastest, first - unit.sent[1])
-    if unit.known and unit.released is not None:
-        one.since_release = last - unit.released
-        one.since_due = first - unit.released, last - unit.released
-    key = (unit.flow, unit.hop)
-    before = outcome.delays.get(key)
-    outcome.delays[key] = one if before is None else _both(before, one)
+def _arrive(draft: Draft, outcome: Outcome, arrivals: Arrivals) -> None:
+    for unit, first, last in arrivals.received:
+        one = FlowDelays(None, unit.fastest, unit.fastest)
+        if unit.known and unit.released is not None:
+            begin = arrivals.sent[unit.flow, unit.turn]
+            one.most = last - begin[0]
+            one.least = max(unit.fastest, first - begin[1])
+            one.since_release = last - unit.released
+            one.since_due = first - unit.released, last - unit.released
+        at = end(draft.flows[unit.flow], unit.hop)
+        assert at is not None
+        before = outcome.delays.get((unit.flow, at))
+        outcome.delays[unit.flow, at] = one if before is None else _both(before, one)
 
 
 def _both(one: FlowDelays, other: FlowDelays) -> FlowDelays:
-    """Two data units of one flow together: their delays may differ by more than those of each."""
+    """Two data units of one flow together, or one of them by two paths: their delays may differ by more than
+    those of each."""
     dues = [each.since_due for each in (one, other) if each.since_due is not None]
     return FlowDelays(
-        most=_longer(one.most, other.most),
+        most=longer(one.most, other.most),
         least=min(one.least, other.least),
-        fastest=other.fastest,
-        since_release=_longer(one.since_release, other.since_release),
+        fastest=min(one.fastest, other.fastest),
+        since_release=longer(one.since_release, other.since_release),
         since_due=(min(low for low, _ in dues), max(high for _, high in dues)) if len(dues) == 2 else None,
     )
-
-
-def _longer(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else max(one, other)
 
 
 def _sum_up(draft: Draft, demands: Demands, outcome: Outcome) -> None:
     """The sum of all waits on the path is also a bound of the delay."""
     for (number, hop), delays in outcome.delays.items():
-        route = draft.flows[number].route
-        before = [hop, *_before(draft, number, hop)]
-        total = demands.wires[number, before[-1]].frame
-        for at in before:
-            port = draft.ports[route[at].port]
-            total += port.propagation_ps
-            if at == before[-1]:
-                continue
-            waits = outcome.waits[number, at]
-            if waits is None:
-                delays.most = delays.since_release = delays.since_due = None
-                break
-            total += waits + processing(draft, port)[1]
-        else:
-            delays.most = total if delays.most is None else min(total, delays.most)
-            first = outcome.waits[number, before[-1]]
-            if first is not None:
-                whole = total - demands.wires[number, before[-1]].frame + first
-                known = delays.since_release
-                delays.since_release = whole if known is None else min(whole, known)
-                if delays.since_due is None:
-                    early, late = lateness(draft, draft.flows[number])
-                    delays.since_due = early + delays.fastest, late + whole
+        total, released = in_sum(draft, demands.wires, outcome.waits, number, hop)
+        if total is None:
+            delays.most = delays.since_release = delays.since_due = None
+            continue
+        delays.most = total if delays.most is None else min(total, delays.most)
+        if released is not None:
+            known = delays.since_release
+            delays.since_release = released if known is None else min(released, known)
+            if delays.since_due is None:
+                early, late = lateness(draft, draft.flows[number])
+                delays.since_due = early + delays.fastest, late + released
 
 
 def ports_of(windows: Mapping[Queue, Window]) -> dict[int, dict[int, Window]]:

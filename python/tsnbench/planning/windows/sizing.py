@@ -138,7 +138,8 @@ def _accompanies(other: Unit, unit: Unit) -> bool:
 
 
 def _keeps_order(other: Unit, unit: Unit) -> bool:
-    return other.flow == unit.flow and other.hop == unit.hop and other.known and unit.known
+    same = other.flow == unit.flow and other.hop == unit.hop
+    return same and other.known and unit.known and other.in_order and unit.in_order
 
 
 def _rank(unit: Unit, window: Window, cycle: int) -> tuple[int, int]:
