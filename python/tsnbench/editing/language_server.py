@@ -16,15 +16,13 @@ from pygls.lsp.server import LanguageServer
 
 from tsnbench import __version__
 from tsnbench.editing.completion import Names, complete, meaning
+from tsnbench.editing.fixes import offered, words_at
 from tsnbench.editing.problems import Checked, checked_scenarios
 
 PAUSE_S = 0.15
 """A text is checked when nothing was typed for so long."""
 SOURCE = "tsnbench"
-_DID_YOU_MEAN = re.compile(r"did you mean (\S+?)\?")
 _SCENARIO = re.compile(r"^(?:network|streams)\s*:", re.MULTILINE)
-_WHOLE_KEY = re.compile(r"[^\s,{}\[\]#:][^,{}\[\]#:]*(?=:(?:\s|$))")
-_WHOLE_VALUE = re.compile(r"\$\{[^}]*\}|[^\s,{}\[\]#][^,{}\[\]#\n]*")
 _KINDS = {
     "key": types.CompletionItemKind.Property,
     "value": types.CompletionItemKind.Value,
@@ -138,13 +136,16 @@ def server() -> LanguageServer:
         uri = params.text_document.uri
         found = []
         for one, hint in texts[uri].hints if uri in texts else []:
-            meant = _DID_YOU_MEAN.search(hint)
-            if meant is None or one.range.start.line != params.range.start.line:
+            if one.range.start.line != params.range.start.line:
                 continue
-            edit = types.WorkspaceEdit(changes={uri: [types.TextEdit(one.range, meant[1])]})
-            title = f"Write {meant[1]}"
-            kind = types.CodeActionKind.QuickFix
-            found.append(types.CodeAction(title, kind, diagnostics=[one], is_preferred=True, edit=edit))
+            for number, word in enumerate(offered(hint)):
+                edit = types.WorkspaceEdit(changes={uri: [types.TextEdit(one.range, word)]})
+                kind = types.CodeActionKind.QuickFix
+                found.append(
+                    types.CodeAction(
+                        f"Write {word}", kind, diagnostics=[one], is_preferred=number == 0, edit=edit
+                    )
+                )
         return found
 
     return made
@@ -175,11 +176,9 @@ def _diagnostic(
     if where != file:
         # The mistake is in a table beside the scenario.
         said, place = f"{Path(where).name}:{place[0]}:{place[1]}: {said}", (1, 1)
-    line, column = min(place[0], len(lines)) - 1, place[1] - 1
-    own = lines[line]
-    match = _WHOLE_KEY.match(own, column) or _WHOLE_VALUE.match(own, column)
-    end = column + len(match[0].rstrip()) if match else len(own)
-    span = types.Range(_position(own, line, column), _position(own, line, max(end, column)))
+    words = words_at(lines, place[0] - 1, place[1] - 1)
+    own = lines[words.line]
+    span = types.Range(_position(own, words.line, words.column), _position(own, words.line, words.end))
     message = f"{said}\nhint: {hint}" if hint else said
     return types.Diagnostic(span, message, severity=types.DiagnosticSeverity.Error, source=SOURCE), hint
 

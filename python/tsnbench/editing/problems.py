@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from tsnbench.planning import PlanningErrors
+from tsnbench.planning import Plan, PlanningErrors
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.loader import read_scenario
@@ -31,18 +31,26 @@ def checked(text: str, file: str) -> Checked:
 
 def checked_scenarios(text: str, file: str) -> tuple[Checked, list[Scenario]]:
     """The answer of :func:`checked`, and the scenarios; no scenarios if the text cannot be read."""
+    answer, runs = checked_plans(text, file)
+    return answer, [scenario for scenario, _ in runs]
+
+
+def checked_plans(text: str, file: str) -> tuple[Checked, list[tuple[Scenario, Plan | None]]]:
+    """The answer of :func:`checked`, and every run of the text: its scenario, and the first one's Plan."""
     found: dict[str, dict[str, str | int]] = {}
     warnings: dict[str, dict[str, str]] = {}
-    scenarios: list[Scenario] = []
+    runs: list[tuple[Scenario, Plan | None]] = []
     try:
-        scenarios = read_scenario(text, file)
-        for scenario in scenarios:
+        for scenario in read_scenario(text, file):
+            runs.append((scenario, None))
             try:
-                made = make_plan(scenario).warnings
-                warnings |= {str(warning): warning.as_dict() for warning in made}
+                plan = make_plan(scenario)
+                warnings |= {str(warning): warning.as_dict() for warning in plan.warnings}
+                # Only the first Plan is kept: those of a large sweep need too much memory.
+                runs[-1] = (scenario, plan if len(runs) == 1 else None)
             except PlanningErrors as errors:
                 found |= {str(problem): problem.as_dict() for problem in errors.problems}
     except ScenarioErrors as errors:
         found = {str(problem): problem.as_dict() for problem in errors.problems}
     answer: Checked = {"ok": not found, "problems": list(found.values()), "warnings": list(warnings.values())}
-    return answer, scenarios
+    return answer, runs

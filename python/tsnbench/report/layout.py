@@ -6,7 +6,7 @@ Gansner, Koren, North: Graph Drawing by Stress Majorization (2004). Deterministi
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 MOST_NODES = 200
 """A drawing with more nodes is unreadable."""
@@ -18,9 +18,16 @@ def hop_distances(nodes: int, links: Sequence[tuple[int, int]]) -> list[list[int
     for a, b in links:
         near[a].append(b)
         near[b].append(a)
+    rows = _rows(near, range(nodes))
+    apart = max((distance for row in rows for distance in row), default=0) + 1
+    return [[apart if distance < 0 else distance for distance in row] for row in rows]
+
+
+def _rows(near: Sequence[Sequence[int]], starts: Iterable[int]) -> list[list[int]]:
+    """The number of links from each start to every node; -1 where there is no path."""
     rows = []
-    for start in range(nodes):
-        row = [-1] * nodes
+    for start in starts:
+        row = [-1] * len(near)
         row[start] = 0
         todo = deque([start])
         while todo:
@@ -30,8 +37,7 @@ def hop_distances(nodes: int, links: Sequence[tuple[int, int]]) -> list[list[int
                     row[node] = row[at] + 1
                     todo.append(node)
         rows.append(row)
-    apart = max((distance for row in rows for distance in row), default=0) + 1
-    return [[apart if distance < 0 else distance for distance in row] for row in rows]
+    return rows
 
 
 def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
@@ -75,4 +81,43 @@ def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, flo
     # The orientation is always the same: the first node is on the left and not below the middle.
     at[:, 0] *= -1 if at[0, 0] > 0 else 1
     at[:, 1] *= -1 if at[0, 1] < -1e-9 else 1
+    return [(round(float(x), 4), round(float(y), 4)) for x, y in at]
+
+
+PIVOTS = 40
+
+
+def sketch(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Coordinates of a large network, fast: distances to a few nodes decide, and leaves surround their node.
+
+    Brandes, Pich: Eigensolver Methods for Progressive Multidimensional Scaling of Large Data (2006). Each
+    pivot is the node that is farthest from those before.
+    """
+    import numpy as np
+
+    near: list[list[int]] = [[] for _ in range(nodes)]
+    for a, b in set(links):
+        near[a].append(b)
+        near[b].append(a)
+    rows: list[list[int]] = []
+    least = np.full(nodes, np.inf)
+    pivot = 0
+    for _ in range(min(PIVOTS, nodes)):
+        row = _rows(near, [pivot])[0]
+        apart = max(row) + 1
+        rows.append([apart if distance < 0 else distance for distance in row])
+        least = np.minimum(least, rows[-1])
+        pivot = int(least.argmax())
+    squares = np.array(rows, dtype=float).T ** 2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
+    left, strength, _ = np.linalg.svd(centred, full_matrices=False)
+    at = left[:, :2] * np.sqrt(strength[:2] * np.sqrt(len(rows) / nodes))
+    # The usual length of a link is the unit.
+    lengths = [float(np.hypot(*(at[a] - at[b]))) for a, b in set(links)]
+    at /= np.median(lengths) if lengths and np.median(lengths) > 0 else 1.0
+    for node in range(nodes):
+        leaves = sorted(other for other in near[node] if len(near[other]) == 1)
+        for number, leaf in enumerate(leaves):
+            turn = 2 * np.pi * number / len(leaves) + 0.5
+            at[leaf] = at[node] + 0.45 * np.array([np.cos(turn), np.sin(turn)])
     return [(round(float(x), 4), round(float(y), 4)) for x, y in at]

@@ -23,15 +23,13 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from tsnbench import foreign
-from tsnbench.editing.problems import checked
 from tsnbench.errors import BackendError, InputError
 from tsnbench.replay.page import page_of, policy
 from tsnbench.runs import Run, file_names
-from tsnbench.ui import answers
+from tsnbench.ui import answers, scenario_routes
 from tsnbench.ui.guard import HEADERS, REPORT_POLICY, Guard
 from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
-from tsnbench.ui.workspace import LARGEST_SCENARIO, ChangedError, OutsideError, Workspace
+from tsnbench.ui.workspace import OutsideError, Workspace
 
 PAGE = Path(__file__).parent / "page"
 
@@ -78,8 +76,8 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
     """The guarded application; no request reaches a route before the guard has let it pass."""
     routes = [
         Route("/", lambda _: FileResponse(PAGE / "index.html")),
-        Route("/app.js", lambda _: FileResponse(PAGE / "app.js")),
-        Route("/style.css", lambda _: FileResponse(PAGE / "style.css")),
+        *(Route(f"/{path.name}", _file(path)) for path in sorted(PAGE.glob("*.*")) if path.suffix != ".html"),
+        *scenario_routes.routes(workspace),
         *_api(workspace),
         *_runs(workspace, jobs),
     ]
@@ -117,6 +115,10 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
     return guarded
 
 
+def _file(path: Path) -> Callable[[Request], Response]:
+    return lambda _: FileResponse(path)
+
+
 def _api(workspace: Workspace) -> list[Route]:
     """The routes for files, problems and runs."""
 
@@ -133,31 +135,6 @@ def _api(workspace: Workspace) -> list[Route]:
 
     async def everything(_: Request) -> Response:
         return JSONResponse(await run_in_threadpool(listing))
-
-    async def scenario(request: Request) -> Response:
-        name = request.path_params["name"]
-        try:
-            if request.method in ("GET", "HEAD"):
-                found = await run_in_threadpool(workspace.read, name)
-                return PlainTextResponse(found.text, headers={"etag": found.tag})
-            expected = request.headers.get("if-match")
-            content = await _body(request)
-            if request.method == "PUT" and expected is None:
-                return PlainTextResponse("If-Match is missing\n", 428)
-            if content is None:
-                return PlainTextResponse("The text is too large\n", 413)
-            text = content.decode("utf-8")
-            if request.method == "PUT":
-                new = await run_in_threadpool(workspace.write, name, content, str(expected))
-                return Response(status_code=204, headers={"etag": new})
-            file = str(workspace.path(name))
-            return JSONResponse(await run_in_threadpool(checked, text, file))
-        except OutsideError:
-            return PlainTextResponse("No such scenario\n", 404)
-        except ChangedError:
-            return PlainTextResponse("Another program has changed the file\n", 412)
-        except (UnicodeDecodeError, foreign.UnusableFileError) as error:
-            return PlainTextResponse(f"{error}\n", 422)
 
     async def report(request: Request) -> Response:
         try:
@@ -181,8 +158,6 @@ def _api(workspace: Workspace) -> list[Route]:
     return [
         Route("/api/replay/{name:path}", replay),
         Route("/api/folder", everything),
-        Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
-        Route("/api/check/{name:path}", scenario, methods=["POST"]),
         Route("/api/report/{name:path}", report),
     ]
 
@@ -215,13 +190,3 @@ def _runs(workspace: Workspace, jobs: Jobs) -> list[Route]:
         Route("/api/jobs", told),
         Route("/api/stop/{job:int}", stop, methods=["POST"]),
     ]
-
-
-async def _body(request: Request) -> bytes | None:
-    """The body of a request; None if it is too large."""
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > LARGEST_SCENARIO:
-            return None
-    return bytes(content)

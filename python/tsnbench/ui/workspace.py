@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from tsnbench.runs import file_names
 MOST_LISTED = 500
 """Most files of each kind in a list; the others are counted."""
 LARGEST_SCENARIO = 64 << 20
+LAYOUT = ".layout.json"
+"""The ending of a file with positions, instead of .yaml."""
 SUFFIXES = (".yaml", ".yml")
 _SKIPPED = {"node_modules", "target", "__pycache__"}
 
@@ -100,23 +103,57 @@ class Workspace:
             path = self.path(name)
             if tag(foreign.read_bytes(path, LARGEST_SCENARIO)) != expected:
                 raise ChangedError(name)
-            handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.chmod(temporary, path.stat().st_mode & 0o7777)
-                os.replace(temporary, path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
+            _replace(path, content, path.stat().st_mode & 0o7777)
         return tag(content)
+
+    def layout(self, name: str) -> dict[str, list[float]]:
+        """The positions of nodes that somebody chose for the drawing of a scenario; empty if there are none.
+
+        Raises:
+            OutsideError: there is no such scenario within the folder.
+        """
+        beside = f"{Path(name).with_suffix('').as_posix()}{LAYOUT}"
+        self.path(name)
+        try:
+            path = self.path(beside, (".json",))
+            found = json.loads(foreign.read_bytes(path, LARGEST_SCENARIO))
+            return {str(node): [float(x), float(y)] for node, (x, y) in found["nodes"].items()}
+        except (OutsideError, OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return {}
+
+    def write_layout(self, name: str, places: dict[str, list[float]]) -> None:
+        """Writes the positions into a file beside the scenario; no Plan depends on it.
+
+        Raises:
+            OutsideError: there is no such scenario within the folder.
+        """
+        path = self.path(name)
+        beside = path.with_suffix("").with_name(path.with_suffix("").name + LAYOUT)
+        if beside.is_symlink() or (beside.exists() and not beside.is_file()):
+            raise OutsideError(name)
+        content = json.dumps({"nodes": places}, indent=1, ensure_ascii=False) + "\n"
+        with self._writing:
+            _replace(beside, content.encode(), 0o644)
 
     def _files(self) -> Iterator[Path]:
         for root, folders, files in os.walk(self.folder):
             folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
             yield from (Path(root) / one for one in sorted(files) if not one.startswith("."))
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
+    """Replaces a file as a whole; it has the old or the new content at every instant."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def _changed(path: Path) -> int:

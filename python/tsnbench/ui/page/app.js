@@ -1,16 +1,6 @@
-// The page of `tsnbench ui`: lists, a text with its problems at their places, and runs under way.
-const at = (id) => document.getElementById(id);
-const text = at("text");
-let open = null; // the scenario in the editor: {name, tag, saved}
-let asked = 0; // the number of the last check: answers to earlier ones are of an older text
-let timer = 0;
-
-const url = (kind, name) => `/api/${kind}/${name.split("/").map(encodeURIComponent).join("/")}`;
-
-function say(words, kind = "") {
-  at("status").textContent = words;
-  at("status").className = kind;
-}
+// The page of `tsnbench ui`: lists, runs under way, and which view is shown. Each view has a module of its own.
+import { at, make, quoted, say, url } from "./dom.js";
+import * as scenario from "./scenario.js";
 
 function entry(label, action) {
   const item = document.createElement("li");
@@ -33,8 +23,9 @@ async function list() {
 }
 
 function scenarioEntry(name) {
-  const item = entry(name, (button) => load(name, button));
-  if (open?.name === name) item.firstChild.setAttribute("aria-current", "true");
+  const item = entry(name, () => { location.hash = hash({ scenario: name }); });
+  item.firstChild.dataset.scenario = name;
+  if (scenario.name() === name) item.firstChild.setAttribute("aria-current", "true");
   return item;
 }
 
@@ -61,43 +52,10 @@ function anchor(kind, folder, words) {
   return link;
 }
 
-// As a POSIX shell needs it.
-const quoted = (name) => {
-  const path = name.startsWith("-") ? `./${name}` : name;
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'"'"'`)}'`;
-};
-
-const changed = () => open !== null && text.value !== open.saved;
-
-async function load(name, button) {
-  if (changed() && !confirm(`Discard the changes of ${open.name}?`)) return;
-  const answer = await fetch(url("scenario", name));
-  if (!answer.ok) return say(await answer.text(), "bad");
-  const raw = await answer.text();
-  text.value = raw;
-  // A text field has line feeds alone; a file with other line ends would be changed in every line.
-  const whole = text.value === raw;
-  open = { name, tag: answer.headers.get("etag"), saved: text.value, whole };
-  text.disabled = false;
-  text.readOnly = !whole;
-  at("name").textContent = name;
-  at("command").textContent = `tsnbench check ${quoted(name)}; tsnbench run --keep-runs ${quoted(name)}`;
-  for (const one of document.querySelectorAll("[aria-current]")) one.removeAttribute("aria-current");
-  button.setAttribute("aria-current", "true");
-  say(whole ? "" : "This file has line ends other than line feeds: it can be read here, not edited.");
-  refresh();
-  check();
-}
-
-const refresh = () => {
-  at("save").disabled = !changed();
-  at("run").disabled = open === null;
-  at("run").textContent = changed() ? "Save and run (Ctrl-Enter)" : "Run (Ctrl-Enter)";
-};
-
 async function run() {
-  if (open === null || (changed() && !(await save()))) return;
-  const answer = await fetch(url("run", open.name), { method: "POST" });
+  const name = await scenario.saved();
+  if (name === null) return;
+  const answer = await fetch(url("run", name), { method: "POST" });
   if (!answer.ok) return say(`Not started: ${await answer.text()}`, "bad");
   const job = await answer.json();
   say(`Started: ${job.command}`, "good");
@@ -120,7 +78,7 @@ async function watch() {
       if (!answer.ok) return say(await answer.text(), "bad");
       const jobs = await answer.json();
       at("started").hidden = jobs.length === 0;
-      show(jobs);
+      showJobs(jobs);
       const ended = jobs.filter((job) => job.state === "ended").map((job) => job.job).join();
       if (ended !== known) {
         known = ended;
@@ -137,7 +95,7 @@ async function watch() {
 }
 
 // Items stay where they are, so that a button keeps the focus while the numbers beside it change.
-function show(jobs) {
+function showJobs(jobs) {
   const items = new Map([...at("jobs").children].map((item) => [item.dataset.job, item]));
   const wanted = jobs.map((job) => {
     const item = items.get(String(job.job)) ?? jobItem(job);
@@ -188,76 +146,44 @@ function update(item, job) {
   words.className = !ended ? "" : failed ? "bad" : job.code === 0 && proved ? "good" : "";
 }
 
-async function check() {
-  const number = ++asked;
-  const { name } = open;
-  const answer = await fetch(url("check", name), { method: "POST", body: text.value });
-  if (number !== asked) return;
-  if (!answer.ok) return say(await answer.text(), "bad");
-  const found = await answer.json();
-  if (number !== asked) return;
-  const problems = found.problems.map((one) =>
-    entry(
-      `${one.line}:${one.column}: ${one.path ? `${one.path}: ` : ""}expected ${one.expected}, found ${one.found}` +
-        (one.hint ? `. Hint: ${one.hint}` : ""),
-      () => jump(one.line, one.column),
-    ),
-  );
-  const warnings = found.warnings.map((one) => {
-    const item = document.createElement("li");
-    item.textContent = `warning: ${Object.values(one).filter(Boolean).join(": ")}`;
-    return item;
-  });
-  at("problems").replaceChildren(...problems, ...warnings);
-  at("problems").dataset.checked = String(number);
-  at("heading").textContent = found.ok ? "No problems" : `Problems: ${problems.length}`;
-  at("heading").className = found.ok ? "good" : "bad";
-}
+// The address: what is shown, so that a link leads to the same instant.
+export const hash = (parts) => `#${new URLSearchParams(parts)}`;
 
-function jump(line, column) {
-  const lines = text.value.split("\n");
-  const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
-  // Columns count characters; positions in a text field count UTF-16 units.
-  const place = start + [...(lines[line - 1] ?? "")].slice(0, column - 1).join("").length;
-  text.focus();
-  text.setSelectionRange(place, place);
-}
-
-async function save() {
-  if (!changed()) return true;
-  const sent = text.value;
-  const mine = open;
-  const headers = { "if-match": mine.tag };
-  const answer = await fetch(url("scenario", mine.name), { method: "PUT", headers, body: sent });
-  if (!answer.ok) {
-    say(`Not saved: ${await answer.text()}`, "bad");
-    return false;
+async function show() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  if (parts.has("scenario")) {
+    const name = parts.get("scenario");
+    if (name !== scenario.name() && !(await scenario.load(name))) {
+      // The user keeps the changes, or there is no such file.
+      history.replaceState(null, "", scenario.name() ? hash({ scenario: scenario.name() }) : "#");
+    }
+    for (const one of document.querySelectorAll("[data-scenario]")) {
+      if (one.dataset.scenario === scenario.name()) one.setAttribute("aria-current", "true");
+      else one.removeAttribute("aria-current");
+    }
   }
-  mine.tag = answer.headers.get("etag");
-  mine.saved = sent;
-  say("Saved", "good");
-  refresh();
-  return true;
+  const view = ["run", "compare", "studies"].find((one) => parts.has(one)) ?? "scenario";
+  for (const one of document.querySelectorAll("[id^=view-]")) one.hidden = one.id !== `view-${view}`;
+  for (const one of document.querySelectorAll("[data-view]")) {
+    if (one.dataset.view === view) one.setAttribute("aria-current", "page");
+    else one.removeAttribute("aria-current");
+  }
 }
 
-text.addEventListener("input", () => {
-  refresh();
-  clearTimeout(timer);
-  timer = setTimeout(check, 150);
-});
-at("save").addEventListener("click", save);
+scenario.start();
 at("run").addEventListener("click", run);
+addEventListener("hashchange", show);
 addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key === "s") {
     event.preventDefault();
-    save();
+    scenario.save();
   } else if ((event.ctrlKey || event.metaKey) && event.key === "Enter") {
     event.preventDefault();
     run();
   }
 });
 addEventListener("beforeunload", (event) => {
-  if (changed()) event.preventDefault();
+  if (scenario.changed()) event.preventDefault();
 });
-list();
+list().then(show);
 watch();

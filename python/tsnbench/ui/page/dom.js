@@ -1,0 +1,58 @@
+// Small helpers that all modules of the page use.
+export const at = (id) => document.getElementById(id);
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function filled(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "text") node.textContent = value;
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.filter((one) => one !== null && one !== undefined));
+  return node;
+}
+
+export const make = (kind, attributes = {}, ...children) => filled(document.createElement(kind), attributes, children);
+export const draw = (kind, attributes = {}, ...children) =>
+  filled(document.createElementNS(SVG, kind), attributes, children);
+
+export const url = (kind, name) => `/api/${kind}/${name.split("/").map(encodeURIComponent).join("/")}`;
+
+// As a POSIX shell needs it.
+export const quoted = (name) => {
+  const path = name.startsWith("-") ? `./${name}` : name;
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'"'"'`)}'`;
+};
+
+// Okabe and Ito's colours, darkened where white text stands on them.
+export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a5fb5"];
+export const colour = (number) => PALETTE[number % PALETTE.length];
+export const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export function say(words, kind = "") {
+  at("status").textContent = words;
+  at("status").className = kind;
+}
+
+// A duration in its usual unit, with so many digits.
+export function time(ns, digits = 3) {
+  if (ns === null || ns === undefined) return "–";
+  const size = Math.abs(ns);
+  const [worth, unit] = size >= 1e9 ? [1e9, "s"] : size >= 1e6 ? [1e6, "ms"] : size >= 1e3 ? [1e3, "us"] : [1, "ns"];
+  const value = ns / worth;
+  return `${Number.isInteger(value) ? value : value.toFixed(digits).replace(/\.?0+$/, "")} ${unit}`;
+}
+
+export async function get(path) {
+  const answer = await fetch(path);
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}
+
+export async function post(path, content, method = "POST") {
+  const answer = await fetch(path, { method, body: typeof content === "string" ? content : JSON.stringify(content) });
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.status === 204 ? null : answer.json();
+}

@@ -1,0 +1,168 @@
+"""The drawing and the editor of ``tsnbench ui`` in a real browser, under the page's own content policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ui.conftest import SCENARIO, Server
+from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
+
+__all__ = ["browser_page", "page", "pytestmark"]
+
+
+@pytest.fixture
+def drawn(page: Page) -> Page:
+    """The scenario ``two.yaml`` is open and its network is drawn."""
+    expect(page.locator(".node")).to_have_count(3, timeout=WAIT_MS)
+    return page
+
+
+def text(page: Page) -> str:
+    return page.locator("#text").input_value()
+
+
+def becomes(page: Page, wanted: str) -> None:
+    expect(page.locator("#text")).to_have_value(wanted, timeout=WAIT_MS)
+
+
+def test_a_station_a_link_and_a_stream_by_mouse_and_undo_restores_the_text(drawn: Page) -> None:
+    page = drawn
+    page.locator("#new-name").fill("three")
+    page.get_by_role("button", name="+ Station").click()
+    step1 = SCENARIO.replace("[one, two]", "[one, two, three]")
+    becomes(page, step1)
+    expect(page.locator(".node")).to_have_count(4, timeout=WAIT_MS)
+    for mode, end in (("+ Link", "bridge b"), ("+ Stream", "station two")):
+        page.get_by_role("button", name=mode).click()
+        page.get_by_role("button", name="station three").click()
+        page.get_by_role("button", name=end, exact=True).click()
+        if mode == "+ Link":
+            step2 = step1.replace("two-b]", "two-b, three -- b]")
+            becomes(page, step2)
+            expect(page.locator(".link")).to_have_count(3, timeout=WAIT_MS)
+    step3 = step2 + "  stream-1: {from: three, to: two, period: 1 ms, payload: 100 B}\n"
+    becomes(page, step3)
+    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    expect(page.locator("[data-legend]")).to_have_count(2, timeout=WAIT_MS)
+    page.locator("#text").focus()
+    for wanted in (step2, step1, SCENARIO):
+        page.keyboard.press("Control+z")
+        becomes(page, wanted)
+
+
+def test_a_node_is_chosen_renamed_and_dragged(drawn: Page, server: Server) -> None:
+    page = drawn
+    page.get_by_role("button", name="station two").click()
+    expect(page.locator("#chosen strong")).to_have_text("station two")
+    expect(page.locator(".below .chosen")).to_have_text("two")
+    page.locator("#rename-to").fill("drive")
+    page.locator("#rename-to").press("Enter")
+    renamed = (
+        SCENARIO.replace("[one, two]", "[one, drive]")
+        .replace("two-b", "drive-b")
+        .replace("to: two", "to: drive")
+    )
+    becomes(page, renamed)
+    expect(page.get_by_role("button", name="station drive")).to_be_visible(timeout=WAIT_MS)
+    page.locator("#text").focus()
+    page.keyboard.press("Control+z")
+    becomes(page, SCENARIO)
+    node = page.get_by_role("button", name="station one")
+    expect(page.get_by_role("button", name="station two")).to_be_visible(timeout=WAIT_MS)
+    box = node.bounding_box()
+    assert box is not None
+    with page.expect_response(lambda answer: "/api/layout/" in answer.url and answer.request.method == "PUT"):
+        page.mouse.move(box["x"] + 12, box["y"] + 12)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
+        page.mouse.up()
+    # Positions are in a file of their own: the text, and so the Plan, is the same.
+    assert (server.folder / "two.yaml").read_text() == SCENARIO
+    layout = server.folder / "two.layout.json"
+    assert list(json.loads(layout.read_text())["nodes"]) == ["one"]
+    assert text(page) == SCENARIO
+    layout.unlink()
+
+
+def test_a_mistake_is_underlined_and_its_hint_is_one_key(drawn: Page) -> None:
+    page = drawn
+    page.locator("#text").fill(SCENARIO.replace("500 us", "500"))
+    mark = page.locator(".below .mark.bad")
+    expect(mark).to_have_text("500", timeout=WAIT_MS)
+    # The network that was drawn stays, with the problem at the stream's talker.
+    expect(page.get_by_role("button", name="station one, 1 problem")).to_be_visible()
+    page.locator("#text").focus()
+    page.keyboard.press("F8")
+    expect(page.locator("#hint")).to_contain_text("expected a duration with a unit, found 500")
+    page.keyboard.press("Alt+Enter")
+    becomes(page, SCENARIO.replace("500 us", "500us"))
+    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
+    page.get_by_role("button", name="Write two", exact=True).last.click()
+    becomes(page, SCENARIO)
+
+
+def test_names_of_nodes_are_completed(drawn: Page) -> None:
+    page = drawn
+    at = SCENARIO.index("two, pcp")
+    page.locator("#text").fill(SCENARIO.replace("two, pcp", ", pcp"))
+    page.locator("#text").evaluate("(field, at) => field.setSelectionRange(at, at)", at)
+    page.keyboard.press("Control+Space")
+    options = page.get_by_role("option")
+    expect(options.filter(has_text="two")).to_be_visible(timeout=WAIT_MS)
+    assert {"one", "two"} <= {one.split()[0] for one in page.locator("#candidates b").all_inner_texts()}
+    page.keyboard.type("tw")
+    expect(options).to_have_count(1, timeout=WAIT_MS)
+    page.keyboard.press("Enter")
+    becomes(page, SCENARIO)
+
+
+GATES = f"""{SCENARIO}shapers:
+  b -> two: {{gates: {{cycle: 250 us, entries: [{{open: [5], for: 40 us}}, {{open: [0], for: 210 us}}]}}}}
+"""
+
+
+def test_the_edge_of_a_window_is_dragged_and_moved_by_keys(drawn: Page) -> None:
+    page = drawn
+    page.locator("#text").fill(GATES)
+    edge = page.get_by_role("slider")
+    expect(edge).to_have_attribute("aria-valuenow", "40000", timeout=WAIT_MS)
+    edge.focus()
+    page.keyboard.press("ArrowRight")
+    becomes(page, GATES.replace("40 us", "41 us").replace("210 us", "209 us"))
+    expect(edge).to_have_attribute("aria-valuenow", "41000", timeout=WAIT_MS)
+    expect(edge).to_be_focused()
+    box = edge.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 4, box["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 64, box["y"] + 10, steps=3)
+    page.mouse.up()
+    expect(edge).not_to_have_attribute("aria-valuenow", "41000", timeout=WAIT_MS)
+    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    page.locator("#text").focus()
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    becomes(page, GATES)
+
+
+def test_a_layout_is_only_written_beside_a_scenario_of_the_folder(server: Server, tmp_path: Path) -> None:
+    content = json.dumps({"one": [1.5, 2]}).encode()
+    for name in ("../secret.yaml", "%2e%2e/secret.yaml", "link.yaml", "away/secret.yaml", "none.yaml"):
+        assert server.ask("PUT", f"/api/layout/{name}", content)[0] == 404
+    assert not list(server.folder.parent.glob("*.layout.json"))
+    for wrong in (b"[]", b"{", b'{"one": 1}', b'{"one": [1, "x"]}', b'{"one": [1, 2, 3]}'):
+        assert server.ask("PUT", "/api/layout/two.yaml", wrong)[0] == 400
+    target = tmp_path / "target.json"
+    beside = server.folder / "two.layout.json"
+    beside.symlink_to(target)
+    assert server.ask("PUT", "/api/layout/two.yaml", content)[0] == 404
+    assert not target.exists()
+    beside.unlink()
+    assert server.ask("PUT", "/api/layout/two.yaml", content)[0] == 204
+    assert json.loads(server.ask("GET", "/api/layout/two.yaml")[2]) == {"one": [1.5, 2.0]}
+    beside.unlink()
