@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tsnbench.report.data import gather
 from tsnbench.report.layout import place
-from tsnbench.report.parts.curves import COLUMNS, STEPS, _ccdf, _over_time, box, curve_of, ecdf, nearest_rank
+from tsnbench.report.parts.curves import COLUMNS, STEPS, _over_time, box, ccdf, curve_of, ecdf, nearest_rank
 from tsnbench.report.parts.ports import loads
 
 values = st.lists(st.integers(0, 5_000), min_size=1, max_size=3_000)
@@ -21,7 +21,7 @@ values = st.lists(st.integers(0, 5_000), min_size=1, max_size=3_000)
 @given(values)
 def test_ccdf_points_lie_on_the_true_curve(delays: list[int]) -> None:
     ordered = sorted(delays)
-    drawn = _ccdf(pl.Series(ordered, dtype=pl.Int64))
+    drawn = ccdf(pl.Series(ordered, dtype=pl.Int64))
     n = len(ordered)
     for x, y in zip(drawn.x, drawn.y, strict=True):
         assert y == sum(delay > round(x * 1e3) for delay in ordered) / n
@@ -39,7 +39,7 @@ def test_ecdf_points_lie_on_the_true_curve(delays: list[int]) -> None:
 
 def test_no_step_of_a_long_ccdf_is_taller_than_a_pixel() -> None:
     n = 200_000
-    drawn = _ccdf(pl.Series(range(n), dtype=pl.Int64))
+    drawn = ccdf(pl.Series(range(n), dtype=pl.Int64))
     assert len(drawn.x) <= STEPS + 2
     decades = [math.log10(share) for share in drawn.y if share > 0]
     # Where all ranks are drawn, a step cannot be smaller than the step of the data.

@@ -15,7 +15,6 @@ from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import Request
 from starlette.responses import (
     FileResponse,
-    HTMLResponse,
     JSONResponse,
     PlainTextResponse,
     RedirectResponse,
@@ -23,11 +22,8 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from tsnbench.errors import BackendError, InputError
-from tsnbench.replay.page import page_of, policy
-from tsnbench.runs import Run, file_names
-from tsnbench.ui import answers, scenario_routes
-from tsnbench.ui.guard import HEADERS, REPORT_POLICY, Guard
+from tsnbench.ui import answers, run_routes, scenario_routes
+from tsnbench.ui.guard import HEADERS, Guard
 from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
 from tsnbench.ui.workspace import OutsideError, Workspace
 
@@ -78,6 +74,7 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
         Route("/", lambda _: FileResponse(PAGE / "index.html")),
         *(Route(f"/{path.name}", _file(path)) for path in sorted(PAGE.glob("*.*")) if path.suffix != ".html"),
         *scenario_routes.routes(workspace),
+        *run_routes.routes(workspace),
         *_api(workspace),
         *_runs(workspace, jobs),
     ]
@@ -136,29 +133,8 @@ def _api(workspace: Workspace) -> list[Route]:
     async def everything(_: Request) -> Response:
         return JSONResponse(await run_in_threadpool(listing))
 
-    async def report(request: Request) -> Response:
-        try:
-            path = workspace.path(f"{request.path_params['name']}/report.html", (".html",))
-        except OutsideError:
-            return PlainTextResponse("No such report\n", 404)
-        return FileResponse(path, headers={"content-security-policy": REPORT_POLICY})
-
-    async def replay(request: Request) -> Response:
-        try:
-            folder = workspace.path(f"{request.path_params['name']}/{file_names.MANIFEST}", (".json",)).parent
-            text = await run_in_threadpool(lambda: page_of(Run.open(folder)))
-        except OutsideError:
-            return PlainTextResponse("No such run\n", 404)
-        except (InputError, BackendError) as error:
-            return PlainTextResponse(f"{error}\n", 422)
-        # The page may run only its own script, in an origin of its own: it cannot use this server.
-        rules = f"sandbox allow-scripts; {policy()}; frame-ancestors 'none'"
-        return HTMLResponse(text, headers={"content-security-policy": rules})
-
     return [
-        Route("/api/replay/{name:path}", replay),
         Route("/api/folder", everything),
-        Route("/api/report/{name:path}", report),
     ]
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 from threading import Lock
 
 from tsnbench import foreign
-from tsnbench.runs import file_names
+from tsnbench.runs import file_names, sweep
 
 MOST_LISTED = 500
 """Most files of each kind in a list; the others are counted."""
+MOST_STUDIES = 50
 LARGEST_SCENARIO = 64 << 20
 LAYOUT = ".layout.json"
 """The ending of a file with positions, instead of .yaml."""
@@ -63,6 +64,15 @@ class Workspace:
             if path.name == file_names.MANIFEST and not path.is_symlink()
         )
         return [name for _, name in found[:MOST_LISTED]], max(0, len(found) - MOST_LISTED)
+
+    def studies(self) -> list[str]:
+        """The folders of studies and sweeps, the newest first."""
+        found = sorted(
+            (-_changed(path), path.parent.relative_to(self.folder).as_posix())
+            for path in self._files()
+            if path.name in ("study.json", sweep.NAME) and not path.is_symlink()
+        )
+        return [name for _, name in found[:MOST_STUDIES]]
 
     def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
         """The regular file of this name after all links are followed.

@@ -124,7 +124,7 @@ def curve_of(run: RunFacts, measure: Measure) -> Curve | None:
     return Curve(
         measure=measure,
         frames=table.height,
-        ccdf=_ccdf(ordered),
+        ccdf=ccdf(ordered),
         jitter=_jitter(table),
         box=box(ordered),
         over_time=_over_time(table),
@@ -143,7 +143,7 @@ def nearest_rank(part: int, whole: int, n: int) -> int:
     return max(0, -(-part * n // whole) - 1)
 
 
-def _ccdf(ordered: pl.Series) -> Steps:
+def ccdf(ordered: pl.Series) -> Steps:
     """The share of frames with a greater delay, at exact ranks evenly spaced on a log axis of the share."""
     n = len(ordered)
     tail = {n - 1 - min(n - 1, round(math.exp(step * math.log(n) / STEPS)) - 1) for step in range(STEPS + 1)}

@@ -1,5 +1,7 @@
 // The page of `tsnbench ui`: lists, runs under way, and which view is shown. Each view has a module of its own.
-import { at, make, quoted, say, url } from "./dom.js";
+import { at, make, say, url } from "./dom.js";
+import * as comparison from "./compare.js";
+import * as charts from "./run.js";
 import * as scenario from "./scenario.js";
 
 function entry(label, action) {
@@ -40,7 +42,14 @@ function runEntry(run) {
   const item = document.createElement("li");
   const verdict = [run.state === "complete" && run.verdict ? "" : run.state, run.verdict].filter(Boolean).join(", ");
   const words = `${run.folder}: ${verdict}${run.problem ? ` (${run.problem})` : ""}`;
-  item.append(run.report ? anchor("report", run.folder, words) : words);
+  const tick = make("input", { type: "checkbox", "aria-label": `Compare ${run.folder}`, title: "Compare" });
+  tick.checked = comparison.chosen.has(run.folder);
+  tick.addEventListener("change", () => comparison.chosen[tick.checked ? "add" : "delete"](run.folder));
+  item.append(tick, " ", run.report ? anchor("report", run.folder, words) : words);
+  if (run.state === "complete") {
+    const open = make("a", { href: hash({ run: run.folder }), text: "charts", "aria-label": `charts of ${run.folder}` });
+    item.append(" ", open);
+  }
   if (run.replay) item.append(" ", anchor("replay", run.folder, "replay"));
   return item;
 }
@@ -168,9 +177,25 @@ async function show() {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
+  if (view === "run") await charts.show(parts);
+  else if (view === "compare") await comparison.compare(parts);
+  else if (view === "studies") await comparison.studies();
+}
+
+let lastRun = "";
+function go(view) {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  if (parts.has("run")) lastRun = location.hash;
+  const names = [...comparison.chosen].join("|");
+  const addresses = {
+    scenario: scenario.name() ? hash({ scenario: scenario.name() }) : "#", run: lastRun || "#run=",
+    compare: names ? hash({ compare: names }) : "#compare=", studies: "#studies=",
+  };
+  location.hash = addresses[view];
 }
 
 scenario.start();
+for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);
 addEventListener("hashchange", show);
 addEventListener("keydown", (event) => {

@@ -1,0 +1,191 @@
+"""The views of runs, comparisons and studies in a real browser: charts, keys, addresses, accessibility."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ui.conftest import SCENARIO, Server
+from ui.test_browser import WAIT_MS, browser_page, pytestmark
+
+__all__ = ["browser_page", "pytestmark"]
+SWEEP = SCENARIO.replace("name: two", "name: swept").replace(
+    "period: 500 us}", "period: [500 us, 250 us], requires: {delay: 4 us}}"
+)
+
+
+@pytest.fixture(scope="module")
+def runs(running: Server) -> list[str]:
+    """Two runs of a sweep; returns their folders."""
+    (running.folder / "swept.yaml").write_text(SWEEP)
+    subprocess.run(
+        [sys.executable, "-m", "tsnbench", "run", "swept.yaml"], cwd=running.folder, capture_output=True
+    )
+    found = [
+        path.parent.relative_to(running.folder).as_posix() for path in running.folder.rglob("manifest.json")
+    ]
+    assert len(found) == 2
+    return sorted(found)
+
+
+@pytest.fixture
+def tab(browser_page: tuple[Page, list[str], list[str]], server: Server, runs: list[str]) -> Iterator[Page]:
+    """The page; at the end there was no error and no request to other servers."""
+    page, said, asked = browser_page
+    page.goto(f"http://127.0.0.1:{server.port}/")
+    page.reload()
+    expect(page.locator("#runs li").first).to_be_visible(timeout=WAIT_MS)
+    yield page
+    assert said == []
+    assert {url.split("/")[2] for url in asked if not url.startswith("data:")} == {f"127.0.0.1:{server.port}"}
+
+
+def loaded(page: Page) -> None:
+    expect(page.locator("#view-run")).to_have_attribute("data-loading", "no", timeout=WAIT_MS)
+
+
+def address(page: Page) -> dict[str, str]:
+    return {key: values[0] for key, values in parse_qs(page.url.partition("#")[2]).items()}
+
+
+def test_the_address_leads_to_the_window_and_the_frame(tab: Page, server: Server, runs: list[str]) -> None:
+    page = tab
+    page.get_by_role("link", name=f"charts of {runs[0]}").click()
+    loaded(page)
+    verdict = json.loads((server.folder / runs[0] / "verdict.json").read_text())["rows"][0]
+    bar = page.get_by_role("img", name="met (proved)")
+    expect(bar).to_have_attribute(
+        "aria-label",
+        f"met (proved): found {verdict['found'] / 1000} us, worst case "
+        f"{verdict['worst_case'] / 1000} us, limit 4 us",
+    )
+    page.get_by_role("button", name="Slowest frame of the run").click()
+    expect(page.locator("#why caption")).to_contain_text("from hand-over to arrival", timeout=WAIT_MS)
+    expect(page.locator("#run-command")).to_contain_text("--from", timeout=WAIT_MS)
+    loaded(page)
+    there = address(page)
+    assert there["frame"].startswith("cam/")
+    told = subprocess.run(
+        [sys.executable, "-m", "tsnbench", "replay", runs[0], "--json", "--frame", there["frame"]],
+        cwd=server.folder,
+        capture_output=True,
+        check=True,
+    )
+    total = json.loads(told.stdout)[0]["total_ns"]
+    expect(page.locator("#why caption")).to_contain_text(f"{total / 1000:g} us from hand-over")
+    # The same address in a new page shows the same.
+    url, title = page.url, page.locator("#why caption").inner_text()
+    page.goto("about:blank")
+    page.goto(url)
+    loaded(page)
+    expect(page.locator("#why caption")).to_have_text(title, timeout=WAIT_MS)
+    assert address(page) == there
+
+
+def test_charts_are_zoomed_by_keys_wheel_and_mouse(tab: Page, runs: list[str]) -> None:
+    page = tab
+    page.get_by_role("link", name=f"charts of {runs[0]}").click()
+    loaded(page)
+    chart = page.locator("#chart-gantt")
+    chart.focus()
+    page.keyboard.press("+")
+    expect(page.locator("#run-command")).to_contain_text("--from", timeout=WAIT_MS)
+    page.wait_for_url("**from=**")
+    first = address(page)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(lambda url: f"from={first['from']}&" not in url)
+    page.keyboard.press("Home")
+    page.wait_for_url(lambda url: "from=" not in url)
+    loaded(page)
+    delay = page.locator("#chart-delay")
+    delay.scroll_into_view_if_needed()
+    box = delay.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 60, steps=3)
+    page.mouse.up()
+    page.wait_for_url("**from=**")
+    dragged = address(page)
+    assert 0.5e6 < int(dragged["until"]) - int(dragged["from"]) < 3e6
+    loaded(page)
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 60)
+    page.mouse.wheel(0, -100)
+    page.wait_for_url(lambda url: f"from={dragged['from']}&" not in url)
+    loaded(page)
+    # A click chooses the nearest frame.
+    delay.click(position={"x": box["width"] * 0.5, "y": 60})
+    page.wait_for_url("**frame=cam**")
+
+
+def test_compared_runs_have_the_numbers_of_the_command(tab: Page, server: Server, runs: list[str]) -> None:
+    page = tab
+    for run in runs:
+        page.get_by_label(f"Compare {run}", exact=True).check()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.locator("#view-compare table").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#chart-runs")).to_have_attribute("data-ready", "yes", timeout=WAIT_MS)
+    command = [sys.executable, "-m", "tsnbench", "compare", *runs, "--json"]
+    told = json.loads(subprocess.run(command, cwd=server.folder, capture_output=True).stdout)
+    query = "&".join(f"run={run}" for run in runs)
+    answer = json.loads(server.ask("GET", f"/api/compare?{query}")[2])
+    for one in (told, answer):
+        for run in one["runs"]:
+            run.pop("folder")
+    assert answer == told
+    agree = sum(one["agrees"] for one in told["agreements"])
+    expect(page.locator("#view-compare")).to_contain_text(
+        f"{agree} of {len(told['agreements'])} quantities agree"
+    )
+    expect(page.locator("#view-compare code")).to_have_text(f"tsnbench compare {' '.join(runs)}")
+
+
+def test_sweeps_are_listed_with_their_runs(tab: Page) -> None:
+    page = tab
+    page.get_by_role("button", name="Studies").click()
+    expect(page.locator("#view-studies")).to_contain_text("2 of 2 runs made", timeout=WAIT_MS)
+    expect(page.locator("#view-studies")).to_contain_text("ALL MET (PROVED)")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "facts/../two",
+        "facts/nothing",
+        "delays/nothing?stream=a&listener=b",
+        "gantt/away",
+        "compare?run=x&run=y",
+    ],
+)
+def test_other_folders_are_not_shown(server: Server, path: str) -> None:
+    assert server.ask("GET", f"/api/{path}")[0] in (400, 404)
+
+
+def test_wrong_questions_have_answers(server: Server, runs: list[str]) -> None:
+    assert server.ask("GET", f"/api/delays/{runs[0]}?stream=x&listener=y")[0] == 404
+    assert server.ask("GET", f"/api/gantt/{runs[0]}?frame=x/1")[0] == 422
+    assert server.ask("GET", f"/api/gantt/{runs[0]}?from=9&until=1")[0] == 200
+    assert server.ask("GET", f"/api/compare?run={runs[0]}")[0] == 400
+    assert (
+        server.ask("GET", f"/api/delays/{runs[0]}?stream=cam&listener=two&from={'9' * 30}&columns=-5")[0]
+        == 200
+    )
+    assert server.ask("GET", f"/api/facts/{runs[0]}", known=False)[0] == 403
+
+
+def test_a_run_without_a_plan_says_so(server: Server, tmp_path: Path) -> None:
+    folder = server.folder / "broken"
+    folder.mkdir()
+    (folder / "manifest.json").write_text("{}")
+    status, _, content = server.ask("GET", "/api/facts/broken")
+    assert status == 422
+    assert content
+    (folder / "manifest.json").unlink()
+    folder.rmdir()
