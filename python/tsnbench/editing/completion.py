@@ -13,8 +13,6 @@ from tsnbench.scenario.kinds.values import OF
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.schema import whole_schema
 
-_STREAM_KEYS = ("babble", "answers")
-
 
 @dataclass(frozen=True)
 class Names:
@@ -73,9 +71,6 @@ def complete(text: str, line: int, column: int, names: Names) -> list[Candidate]
         return list(found.by_text.values())
     for schema in schemas:
         _values(schema, names, found)
-    if where.path and where.path[-1] in _STREAM_KEYS:
-        for stream in names.streams:
-            found.add(Candidate(stream, "name", "a stream"))
     return list(found.by_text.values())
 
 
@@ -124,5 +119,7 @@ def _values(schema: Json, names: Names, found: _Found) -> None:
     for word in (*schema.get("enum", ()), *schema.get("examples", ())):
         text = {True: "true", False: "false"}.get(word, str(word)) if isinstance(word, bool) else str(word)
         found.add(Candidate(text, "value", about))
-    for name in {"node": names.nodes, "port": names.ports}.get(schema.get(OF, ""), ()):
+    for name in {"node": names.nodes, "port": names.ports, "stream": names.streams}.get(
+        schema.get(OF, ""), ()
+    ):
         found.add(Candidate(name, "name", f"a {schema[OF]}"))

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
+from tsnbench.plan import faults
 from tsnbench.plan.delay import smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_ns, requested_ns
@@ -18,7 +19,7 @@ from tsnbench.plan.load import class_loads
 from tsnbench.plan.streams.paths import paths_to
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Fault, GateList, Gates, PlanDocument, Port, Stream
+    from tsnbench.plan.types import GateList, PlanDocument, Port, Stream
 
 
 @dataclass(frozen=True)
@@ -186,34 +187,10 @@ def fault_rows(document: PlanDocument) -> list[tuple[str, str, str, str]]:
     """(kind, place, begin, duration) of every fault."""
     rows = []
     for fault in document.get("faults", ()):
-        if fault["kind"] == "babble":
-            where = document["streams"][fault["stream"]]["name"]
-        elif fault["kind"] == "node-down":
-            where = document["nodes"][fault["node"]]["name"]
-        else:
-            where = document["ports"][fault["port"]]["name"]
         length = fault["until_ns"] - fault["from_ns"]
-        rows.append((_fault(fault), where, quantities.time(fault["from_ns"]), quantities.time(length)))
+        what, where = faults.numbers(fault), faults.place(document, fault)
+        rows.append((what, where, quantities.time(fault["from_ns"]), quantities.time(length)))
     return rows + list(_clock_fault_rows(document))
-
-
-def _fault(fault: Fault) -> str:
-    if fault["kind"] == "babble":
-        return f"one frame more every {quantities.time(fault['every_ns'])}"
-    if fault["kind"] == "loss":
-        numbers = ", ".join(f"{key} {value}" for key, value in fault["model"].items() if key != "kind")
-        return f"{fault['model']['kind']}: {numbers}".replace("_", " ")
-    if fault["kind"] == "delay":
-        least, most = quantities.time(fault["least_ns"]), quantities.time(fault["most_ns"])
-        order = "kept" if fault["keeps_order"] else "broken"
-        what = f"{least} later" if least == most else f"{least} to {most} later"
-        return f"{what}, {fault['share_ppm'] / 10_000:g} % of frames, order {order}"
-    if fault["kind"] == "duplicate":
-        share = f"{fault['share_ppm'] / 10_000:g} %"
-        return f"{share} of frames twice, {quantities.time(fault['after_ns'])} apart"
-    if fault["kind"] == "schedule":
-        return _wrong_schedule(fault.get("gates"))
-    return fault["kind"]
 
 
 def _clock_fault_rows(document: PlanDocument) -> Iterator[tuple[str, str, str, str]]:
@@ -255,10 +232,3 @@ def _pattern(document: PlanDocument, stream: Stream) -> str:
         passes = "" if pattern["passes"] == 1 else f", {pattern['passes']} times"
         return f"{len(pattern['gaps_ns'])} recorded in {quantities.time(pattern['cycle_ns'])}{passes}"
     return "saturating"
-
-
-def _wrong_schedule(gates: Gates | None) -> str:
-    if gates is None:
-        return "wrong schedule: no gates"
-    base, cycle = quantities.exact(gates["base_time_ns"]), quantities.exact(gates["cycle_ns"])
-    return f"wrong schedule: {len(gates['entries'])} entries, cycle {cycle} from {base}"

@@ -252,7 +252,7 @@ def test_member_streams_keep_what_is_required_also_if_frames_are_lost(
             for name, own in every.items()
         },
         shapers={"* -> *": model.Shaper(gates=model.Planned())},
-        faults=(model.Loss(port=bad, loss=loss_ppm),) if loss_ppm else (),
+        faults=(model.faults.Loss(port=bad, loss=loss_ppm),) if loss_ppm else (),
     )
     try:
         made = plan(scenario)

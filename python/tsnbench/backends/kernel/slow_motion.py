@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from tsnbench.plan.gates import gate_lists
 
@@ -66,13 +66,11 @@ def _policing(policing: Policing, dilation: int) -> None:
 
 
 def _fault(fault: Fault, dilation: int) -> None:
-    fault["from_ns"] *= dilation
-    fault["until_ns"] *= dilation
-    if fault["kind"] == "delay":
-        fault["least_ns"] *= dilation
-        fault["most_ns"] *= dilation
-    if fault["kind"] == "duplicate":
-        fault["after_ns"] *= dilation
+    """Every duration and instant of a fault, of whatever kind."""
+    values = cast("dict[str, Any]", fault)
+    for key in values:
+        if key.endswith("_ns"):
+            values[key] *= dilation
 
 
 def _entries(gates: GateCycle, dilation: int) -> None:

@@ -64,7 +64,8 @@ def _all(plan: PlanDocument, device: Ports, can: Capabilities, dilation: int) ->
     yield from _addresses(plan)
     for number, fault in enumerate(plan.get("faults", ())):
         if fault["kind"] not in FAULTS:
-            yield f"fault {number + 1} ({fault['kind']}): of faults there are {', '.join(FAULTS)}"
+            supported = ", ".join(FAULTS)
+            yield f"fault {number + 1} ({fault['kind']}): the supported kinds of faults are {supported}"
     yield from device.unsupported(plan, can, dilation)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tsnbench.planning.draft import Draft, Gates
 from tsnbench.planning.selectors import select
 from tsnbench.planning.shaping.gates import read_gates
-from tsnbench.scenario import model
+from tsnbench.scenario.model import faults
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import LossModel, ScheduleFault, Span
@@ -18,24 +18,24 @@ def place_faults(draft: Draft) -> None:
     """Fills ``faults`` in the Plan's form. A fault without an end lasts as long as frames may arrive."""
     for place, fault in enumerate(draft.scenario.faults):
         span = _span(draft, fault)
-        if span is None or isinstance(fault, model.WrongSchedule):
+        if span is None or isinstance(fault, faults.WrongSchedule):
             continue
-        if isinstance(fault, model.Babble):
+        if isinstance(fault, faults.Babble):
             flows = [number for number, flow in enumerate(draft.flows) if flow.group == fault.stream]
             draft.faults += [
                 {"kind": "babble", "stream": number, "every_ns": fault.every, **span} for number in flows
             ]
             continue
-        if isinstance(fault, model.NodeDown):
+        if isinstance(fault, faults.NodeDown):
             draft.faults.append({"kind": "node-down", "node": draft.node_numbers[fault.node], **span})
             continue
-        key = "down" if isinstance(fault, model.LinkDown) else "on"
+        key = "down" if isinstance(fault, faults.LinkDown) else "on"
         ports = select(draft, fault.port, f"faults[{place}].{key}")
-        if isinstance(fault, model.LinkDown):
+        if isinstance(fault, faults.LinkDown):
             # Both directions of a link are one fault.
             links = dict.fromkeys(min(port.number, port.peer) for port in ports)
             draft.faults += [{"kind": "link-down", "port": number, **span} for number in links]
-        elif isinstance(fault, model.Delay):
+        elif isinstance(fault, faults.Delay):
             for port in ports:
                 draft.faults.append(
                     {
@@ -48,7 +48,7 @@ def place_faults(draft: Draft) -> None:
                         **span,
                     }
                 )
-        elif isinstance(fault, model.Duplicate):
+        elif isinstance(fault, faults.Duplicate):
             for port in ports:
                 draft.faults.append(
                     {
@@ -68,7 +68,7 @@ def place_wrong_schedules(draft: Draft) -> None:
     """The faults that depend on the ports' own gate control lists."""
     for place, fault in enumerate(draft.scenario.faults):
         span = _span(draft, fault)
-        if span is None or not isinstance(fault, model.WrongSchedule):
+        if span is None or not isinstance(fault, faults.WrongSchedule):
             continue
         path = f"faults[{place}]"
         for port in select(draft, fault.port, f"{path}.on"):
@@ -96,14 +96,14 @@ def place_wrong_schedules(draft: Draft) -> None:
             draft.faults.append(wrong)
 
 
-def _span(draft: Draft, fault: model.Fault) -> Span | None:
+def _span(draft: Draft, fault: faults.Fault) -> Span | None:
     """Begin and end; None if a run is shorter than its scenario."""
     end = draft.scenario.duration + draft.scenario.drain
     until = end if fault.duration is None else min(fault.at + fault.duration, end)
     return {"from_ns": fault.at, "until_ns": until} if fault.at < until else None
 
 
-def _model(fault: model.Loss) -> LossModel:
+def _model(fault: faults.Loss) -> LossModel:
     if fault.per_petabit is not None:
         return {"kind": "bit-errors", "per_petabit": fault.per_petabit}
     if fault.to_bad is None:

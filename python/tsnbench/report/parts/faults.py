@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
+from tsnbench.plan import faults
 from tsnbench.report.facts import FaultSpan, RunFacts
 from tsnbench.report.formatting import span
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.plan.types import Fault, PlanDocument
+    from tsnbench.plan.types import PlanDocument
 
 COLUMNS = 100
 """Number of columns for lost frames: few enough that frames far apart share a bar."""
@@ -36,30 +37,9 @@ def fault_spans(plan: PlanDocument, counters: Json) -> tuple[FaultSpan, ...]:
     found = []
     for place, fault in enumerate(plan.get("faults") or ()):
         frames = int(counted[place]["frames"]) if place < len(counted) else None
-        what, where = _words(plan, fault)
+        what, where = faults.name(fault, span), faults.place(plan, fault)
         found.append(FaultSpan(what, where, int(fault["from_ns"]), int(fault["until_ns"]), frames))
     return tuple(found)
-
-
-def _words(plan: PlanDocument, fault: Fault) -> tuple[str, str]:
-    if fault["kind"] == "babble":
-        return "babbling talker", plan["streams"][fault["stream"]]["name"]
-    if fault["kind"] == "node-down":
-        return "node down", plan["nodes"][fault["node"]]["name"]
-    where = plan["ports"][fault["port"]]["name"]
-    if fault["kind"] == "loss":
-        chance = {
-            "bernoulli": "loss by chance",
-            "gilbert-elliott": "loss in bursts",
-            "bit-errors": "bit errors",
-        }
-        return chance[fault["model"]["kind"]], where
-    if fault["kind"] == "delay":
-        least, most = span(fault["least_ns"]), span(fault["most_ns"])
-        late = most if least == most else f"{least} to {most}"
-        return f"delay of {late}" if fault["keeps_order"] else f"delay of {late}, out of order", where
-    words = {"link-down": "link down", "duplicate": "duplicates", "schedule": "wrong schedule"}
-    return words[fault["kind"]], where
 
 
 def losses(run: RunFacts) -> list[Losses]:

@@ -14,27 +14,21 @@ from tsnbench.scenario.build.selectors import selector
 from tsnbench.scenario.build.shapers import gate_list
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.common import SPAN
-from tsnbench.scenario.text.reading import Bad, Named, Reading
+from tsnbench.scenario.model import faults as kinds
+from tsnbench.scenario.model.faults import KINDS, OfPort
+from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 from tsnbench.scenario.text.source import Scalar
 from tsnbench.scenario.units import DURATION, Duration
 
-_KINDS = ("down", "loss", "bit-errors", "babble", "delay", "reorder", "duplicate", "schedule")
-_OWNERS = (
-    ("on", ("loss", "bit-errors", "delay", "reorder", "duplicate", "schedule"), "sw1 -> sw2"),
-    ("every", ("babble",), "10 us"),
-    ("by", ("reorder",), "250 us"),
-    ("after", ("duplicate",), ""),
-)
-"""Keys that belong to some kinds only, and an example for kinds that need them."""
-_AFTER = 10_000
-"""Until a duplicate follows, ns."""
+_OF_PORTS = ("loss", "bit-errors", "delay", "reorder", "schedule")
+_KINDS = ("down", *_OF_PORTS, *KINDS)
 _RATE = re.compile(r"[0-9](\.[0-9]{1,12})?e-[0-9]{1,2}")
 _PETABIT = 10**15
 
 
 def faults(
     reading: Reading, net: Net, written: list[Fields], streams: Mapping[str, model.Stream], ends: int | None
-) -> tuple[model.Fault, ...]:
+) -> tuple[kinds.Fault, ...]:
     """Every fault; mistakes are noted. ``ends``: when the last frame may arrive, if that is known."""
     for fields in written:
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
@@ -45,6 +39,19 @@ def faults(
     written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)
     return tuple(fault for fault in found if fault is not None)
+
+
+def _owners() -> dict[str, tuple[list[str], str]]:
+    """Keys that belong to some kinds only: these kinds, and an example where they need the key."""
+    found = {"on": ([*_OF_PORTS], OfPort._keys["port"].example), "by": (["reorder"], "250 us")}
+    for kind, part in KINDS.items():
+        for key in part._keys.values():
+            if key.written not in (kind, "at", "for"):
+                found.setdefault(key.written, ([], key.example))[0].append(kind)
+    return found
+
+
+_OWNERS = _owners()
 
 
 class Span(TypedDict):
@@ -62,17 +69,17 @@ class Where(Span):
 
 def _fault(
     reading: Reading, net: Net, fields: Fields, streams: Mapping[str, model.Stream]
-) -> model.Fault | None:
-    kinds = [key for key in _KINDS if key in fields.places]
-    if len(kinds) != 1:
+) -> kinds.Fault | None:
+    present = [key for key in _KINDS if key in fields.places]
+    if len(present) != 1:
         hint = "write down: a -> b; loss: 1 % with on: a -> b; or babble: stream"
-        found = " and ".join(kinds) or "none"
+        found = " and ".join(present) or "none"
         if not fields.bad:
             reading.problem(fields.place, fields.path, f"one of {', '.join(_KINDS)}", found, hint)
         return None
-    kind = kinds[0]
+    kind = present[0]
     span: Span = {"at": fields.get("at", 0), "duration": fields.get("for")}
-    for key, owners, example in _OWNERS:
+    for key, (owners, example) in _OWNERS.items():
         if key in fields.places and kind not in owners:
             reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {owners[0]}", kind)
         if key not in fields.places and example and kind in owners and key not in fields.bad:
@@ -81,8 +88,11 @@ def _fault(
             return None
     if fields.bad:
         return None
-    if kind == "babble":
-        return _babble(reading, fields, streams, span)
+    if kind in KINDS:
+        if kind == "babble" and not _babbles(reading, fields["babble"], streams):
+            return None
+        given = fields.given(net, KINDS[kind])
+        return None if BAD in given.values() else KINDS[kind](**given)
     if kind == "down":
         return _down(net, fields["down"], span)
     port = selector(net, fields["on"])
@@ -94,29 +104,29 @@ def _fault(
         return _bit_errors(reading, fields, port, span)
     loss = fields["loss"]
     if not isinstance(loss, Fields):
-        return model.Loss(port=port, loss=loss, **span)
+        return kinds.Loss(port=port, loss=loss, **span)
     if loss.bad:
         return None
-    return model.Loss(port=port, **loss.given(net, model.Loss), **span)
+    return kinds.Loss(port=port, **loss.given(net, kinds.Loss), **span)
 
 
-def _down(net: Net, text: Named, span: Span) -> model.LinkDown | model.NodeDown | None:
+def _down(net: Net, text: Named, span: Span) -> kinds.LinkDown | kinds.NodeDown | None:
     if "->" not in text and "--" not in text and text not in ("all", "*"):
         node = net.node(text)
-        return None if node is None else model.NodeDown(node=node, **span)
+        return None if node is None else kinds.NodeDown(node=node, **span)
     # Both directions of a link are cut, so `a -- b` is the same as `a -> b` here.
     link = Named.at(text.replace("--", "->"), text.place, text.path)
     port = selector(net, link)
-    return None if port is None else model.LinkDown(port=port, **span)
+    return None if port is None else kinds.LinkDown(port=port, **span)
 
 
-def _delay(net: Net, fields: Fields, where: Where) -> model.Delay | None:
+def _delay(net: Net, fields: Fields, where: Where) -> kinds.Delay | None:
     written = fields["delay"]
     if not isinstance(written, Fields):
-        return model.Delay(least=written, most=written, **where)
+        return kinds.Delay(least=written, most=written, **where)
     if written.bad:
         return None
-    delay = model.Delay(**written.given(net, model.Delay), **where)
+    delay = kinds.Delay(**written.given(net, kinds.Delay), **where)
     if delay.least > delay.most:
         at = written.at("from"), written.path_of("from")
         net.reading.problem(*at, "a time that is not after to", "a longer one")
@@ -124,62 +134,55 @@ def _delay(net: Net, fields: Fields, where: Where) -> model.Delay | None:
     return delay
 
 
-def _reorder(net: Net, fields: Fields, where: Where) -> model.Delay | None:
+def _reorder(net: Net, fields: Fields, where: Where) -> kinds.Delay | None:
     text = fields["by"]
     held = SPAN.read(net.reading, Scalar(text.place, str(text), True), text.path)
     if isinstance(held, Bad):
         return None
-    return model.Delay(least=held, most=held, share=fields["reorder"], keeps_order=False, **where)
+    return kinds.Delay(least=held, most=held, share=fields["reorder"], keeps_order=False, **where)
 
 
-def _duplicate(_: Net, fields: Fields, where: Where) -> model.Duplicate:
-    return model.Duplicate(share=fields["duplicate"], after=fields.get("after", _AFTER), **where)
-
-
-def _schedule(net: Net, fields: Fields, where: Where) -> model.WrongSchedule | None:
+def _schedule(net: Net, fields: Fields, where: Where) -> kinds.WrongSchedule | None:
     written = fields["schedule"]
     if not isinstance(written, Fields):
-        return model.WrongSchedule(**where)
+        return kinds.WrongSchedule(**where)
     if written.bad:
         return None
     if "shift" not in written:
         gates = gate_list(net, written)
-        return None if gates is None else model.WrongSchedule(gates=gates, **where)
+        return None if gates is None else kinds.WrongSchedule(gates=gates, **where)
     for key in written.places:
         if key != "shift":
             hint = "shift moves the list that the port has"
             net.reading.problem(written.at(key), written.path_of(key), "shift or a list", "both", hint)
             return None
-    return model.WrongSchedule(shift=written["shift"], **where)
+    return kinds.WrongSchedule(shift=written["shift"], **where)
 
 
-_TIMED: dict[str, Callable[[Net, Fields, Where], model.Fault | None]] = {
+_TIMED: dict[str, Callable[[Net, Fields, Where], kinds.Fault | None]] = {
     "delay": _delay,
     "reorder": _reorder,
-    "duplicate": _duplicate,
     "schedule": _schedule,
 }
 
 
-def _bit_errors(reading: Reading, fields: Fields, port: str, span: Span) -> model.Loss | None:
+def _bit_errors(reading: Reading, fields: Fields, port: str, span: Span) -> kinds.Loss | None:
     text = fields["bit-errors"]
     rate = Fraction(str(text)) * _PETABIT if _RATE.fullmatch(text) else None
     if rate is None or rate.denominator != 1 or not 0 <= rate <= _PETABIT:
         hint = "write 1e-9; the finest is 1e-15"
         reading.problem(text.place, text.path, "a bit error rate", text, hint)
         return None
-    return model.Loss(port=port, per_petabit=int(rate), **span)
+    return kinds.Loss(port=port, per_petabit=int(rate), **span)
 
 
-def _babble(
-    reading: Reading, fields: Fields, streams: Mapping[str, model.Stream], span: Span
-) -> model.Babble | None:
-    name = fields["babble"]
+def _babbles(reading: Reading, name: Named, streams: Mapping[str, model.Stream]) -> bool:
+    """Whether a stream can babble; a mistake is reported."""
     stream = streams.get(name)
     if stream is None:
         reading.unknown_stream(name, streams)
-        return None
+        return False
     if isinstance(stream.pattern, model.Saturating):
         reading.problem(name.place, name.path, "a stream that does not saturate already", name)
-        return None
-    return model.Babble(stream=str(name), every=fields["every"], **span)
+        return False
+    return True

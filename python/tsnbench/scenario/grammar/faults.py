@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from tsnbench.scenario.grammar.clock_faults import CLOCK_FAULTS
 from tsnbench.scenario.grammar.gates import GATE_LIST
-from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, fields_of, record_of
-from tsnbench.scenario.kinds.common import SELECTOR, SPAN, TIME
+from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, fields_of
+from tsnbench.scenario.kinds.common import SPAN, TIME
 from tsnbench.scenario.kinds.values import Choice, Text
-from tsnbench.scenario.model.faults import CHANCE, Delay, Loss
+from tsnbench.scenario.model.faults import CHANCE, KINDS, Delay, Loss, OfPort
+from tsnbench.scenario.part import Part
+
+
+def _optional(part: type[Part]) -> dict[str, Field]:
+    """The keys of a fault, none of them required: the mapping has the keys of all kinds."""
+    return {name: Field(one.kind, one.doc) for name, one in fields_of(part).items()}
+
 
 DOWN = Text("a link such as node1 -- node2, or the name of a node", swept=False)
 FAULTS = ListOf(
@@ -35,14 +42,16 @@ FAULTS = ListOf(
             ),
             "delay": Field(
                 Either(
-                    "a time, or {from: …, to: …}", text=TIME, mapping=record_of(Delay, "a delay by chance")
+                    "a time, or {from: …, to: …}",
+                    text=TIME,
+                    mapping=Record(
+                        "a delay by chance", fields_of(Delay, "least", "most", "share", "keeps_order")
+                    ),
                 ),
                 "how much later frames arrive: 100 us, or {from: 10 us, to: 100 us, order: broken}",
             ),
             "reorder": Field(CHANCE, "share of the frames that is held back, so that others overtake: 1 %"),
             "by": Field(SPAN, "how long reorder holds them back"),
-            "duplicate": Field(CHANCE, "share of the frames that arrives twice: 1 %"),
-            "after": Field(TIME, "how long after the first one the second one arrives; 10 us unless given"),
             "schedule": Field(
                 Either(
                     "open, {shift: …}, or a gate control list",
@@ -54,14 +63,8 @@ FAULTS = ListOf(
                 ),
                 "ports that obey another list: {shift: 100 us}, {entries: …}, or open for none",
             ),
-            "on": Field(SELECTOR, "the port whose frames (or gates) have the fault: sw1 -> sw2"),
-            "babble": Field(
-                Text("the name of a stream"), "a stream whose talkers send more than its pattern says"
-            ),
-            "every": Field(SPAN, "between the data units that babbling adds"),
+            **{key: field for part in (*KINDS.values(), OfPort) for key, field in _optional(part).items()},
             **CLOCK_FAULTS,
-            "at": Field(TIME, "when it begins; 0 us unless given"),
-            "for": Field(SPAN, "how long; to the end unless given"),
         },
         common_mistakes={
             **dict.fromkeys(("link", "cut", "link-down"), "did you mean down?"),

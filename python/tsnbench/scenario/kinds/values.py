@@ -243,7 +243,7 @@ class Text:
     listed: bool = False
     """Whether a list may be written here: names in sequence."""
     of: str = ""
-    """``node`` or ``port``: it is the name of one."""
+    """``node``, ``port`` or ``stream``: it is the name of one."""
 
     @property
     def expected(self) -> str:

@@ -15,16 +15,7 @@ from tsnbench.scenario.model.clocks import (
     PtpDown,
     Wander,
 )
-from tsnbench.scenario.model.faults import (
-    Babble,
-    Delay,
-    Duplicate,
-    Fault,
-    LinkDown,
-    Loss,
-    NodeDown,
-    WrongSchedule,
-)
+from tsnbench.scenario.model.faults import Fault
 from tsnbench.scenario.model.gates import Follow, GateChange, GateEntry, Gates, Planned
 from tsnbench.scenario.model.hosts import Constant, Histogram, Host, Latency, Uniform
 from tsnbench.scenario.model.names import Name, Pcp, PortSelector

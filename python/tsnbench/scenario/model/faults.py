@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tsnbench.scenario.kinds.common import SPAN, TIME
+from tsnbench.scenario.kinds.common import SELECTOR, SPAN, STREAM, TIME
 from tsnbench.scenario.kinds.values import Choice, Quantity
 from tsnbench.scenario.model.gates import Gates
 from tsnbench.scenario.model.names import Name, PortSelector
@@ -12,49 +12,54 @@ from tsnbench.scenario.units import SHARE, Duration
 CHANCE = Quantity(SHARE, 0, 10**6, zero=True)
 
 
-class LinkDown(Part):
+class Lasting(Part):
+    """A fault with its time span; without an end it lasts until the end of the run."""
+
+    at: Duration = key(TIME, "when it begins; 0 us unless given", default=0)
+    duration: Duration | None = key(SPAN, "how long; to the end unless given", written="for", default=None)
+
+
+class OfPort(Lasting):
+    """A fault of the frames or of the gates of a port."""
+
+    port: PortSelector = key(
+        SELECTOR, "the port whose frames (or gates) have the fault: sw1 -> sw2", "sw1 -> sw2", written="on"
+    )
+
+
+class LinkDown(Lasting):
     """The link of a port, both directions."""
 
     port: PortSelector
-    at: Duration = 0
-    duration: Duration | None = None
 
 
-class Loss(Part):
+class Loss(OfPort):
     """Frames lost by chance, in ppm; ``to_bad``: Gilbert-Elliott, ``per_petabit``: bit errors."""
 
-    port: PortSelector
     loss: int = 0
     to_bad: int | None = key(CHANCE, "chance per frame to go from good to bad", "1 %", default=None)
     to_good: int = key(CHANCE, "chance per frame to go from bad to good", "20 %", default=0)
     in_good: int = key(CHANCE, "share lost while good; 0 unless given", default=0)
     in_bad: int = key(CHANCE, "share lost while bad; 100 % unless given", default=1_000_000)
     per_petabit: int | None = None
-    at: Duration = 0
-    duration: Duration | None = None
 
 
-class Babble(Part):
+class Babble(Lasting):
     """A stream's talkers periodically send one additional data unit."""
 
-    stream: Name
-    every: Duration
-    at: Duration = 0
-    duration: Duration | None = None
+    stream: Name = key(STREAM, "a stream whose talkers send more than its pattern says", written="babble")
+    every: Duration = key(SPAN, "between the data units that babbling adds", "10 us")
 
 
-class NodeDown(Part):
+class NodeDown(Lasting):
     """A node is down, with its links, its waiting frames and its talkers."""
 
     node: Name
-    at: Duration = 0
-    duration: Duration | None = None
 
 
-class Delay(Part):
+class Delay(OfPort):
     """A share (in ppm) of the frames arrives later, uniformly from ``least`` to ``most``."""
 
-    port: PortSelector
     least: Duration = key(TIME, "the shortest; 0 us unless given", written="from", default=0)
     most: Duration = key(SPAN, "the longest; each in between is as likely", "100 us", written="to")
     share: int = key(CHANCE, "share of the frames that is held back; all unless given", default=1_000_000)
@@ -64,28 +69,26 @@ class Delay(Part):
         written="order",
         default=True,
     )
-    at: Duration = 0
-    duration: Duration | None = None
 
 
-class Duplicate(Part):
+class Duplicate(OfPort):
     """A share (in ppm) of the frames arrives twice."""
 
-    port: PortSelector
-    share: int
-    after: Duration
-    at: Duration = 0
-    duration: Duration | None = None
+    share: int = key(CHANCE, "share of the frames that arrives twice: 1 %", written="duplicate")
+    after: Duration = key(
+        TIME, "how long after the first one the second one arrives; 10 us unless given", default=10_000
+    )
 
 
-class WrongSchedule(Part):
+class WrongSchedule(OfPort):
     """Ports use another list, their own one shifted, or (neither) none."""
 
-    port: PortSelector
     gates: Gates | None = None
     shift: int | None = None
-    at: Duration = 0
-    duration: Duration | None = None
 
 
 Fault = LinkDown | Loss | Babble | NodeDown | Delay | Duplicate | WrongSchedule
+
+KINDS: dict[str, type[Babble | Duplicate]] = {"babble": Babble, "duplicate": Duplicate}
+"""Kinds whose values are one key each, by the key that names the kind. Each other kind has a function in
+:mod:`tsnbench.scenario.build.faults`."""

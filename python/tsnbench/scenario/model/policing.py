@@ -6,8 +6,8 @@ import re
 from typing import Any, Literal
 
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, record_of
-from tsnbench.scenario.kinds.common import SELECTOR, SPAN, STREAM_RATE, TIME
-from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity, Text
+from tsnbench.scenario.kinds.common import SELECTOR, SPAN, STREAM, STREAM_RATE, TIME
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.model.names import Name, Pcp, PortSelector
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.text.reading import Reading
@@ -70,7 +70,7 @@ class Filter(Part):
 
     at: PortSelector = key(SELECTOR, "the links by which the frames come", "cam -> sw1")
     streams: tuple[Name, ...] = key(
-        ListOf(Text("the name of a stream"), "the names of streams"),
+        ListOf(STREAM, "the names of streams"),
         "whose frames; all unless given",
         default=(),
     )

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Field, Fields, record_of
-from tsnbench.scenario.kinds.common import PCP, SPAN, STREAM_RATE, TIME, VLAN
-from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed, Text
+from tsnbench.scenario.kinds.common import PCP, SPAN, STREAM, STREAM_RATE, TIME, VLAN
+from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.units import BitRate, Duration, Size
@@ -60,7 +60,7 @@ class Answer(Part):
 
     kind: Literal["request-driven"] = "request-driven"
     answers: str = key(
-        Text("the name of a stream"),
+        STREAM,
         "the stream whose frames, when they have reached the talker, release one data unit each",
     )
     after: Duration = key(
