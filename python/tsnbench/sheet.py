@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 SHORTEST_SENTENCE = 24
-"""So wide a column of sentences is at least."""
+"""The least width of a column of sentences."""
 SHORTEST_NAME = 8
 """To so many characters a name is shortened before a column of figures is left out."""
 BETWEEN = 2

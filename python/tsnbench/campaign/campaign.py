@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from tsnbench.scenario.model import Scenario
 
 _REPORTS = threading.Lock()
-"""One report at a time: the library that draws figures knows no threads."""
+"""Reports are made one at a time: the library that draws figures does not support threads."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def plan(
         bool,
         typer.Option(
             "--tightest",
-            help="What runs out first: requirements in the worst case, links, gates, reservations.",
+            help="The limits with the least reserve: worst cases, links, gates, reservations.",
         ),
     ] = False,
     judge: Annotated[

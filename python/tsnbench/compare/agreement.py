@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tsnbench.measure.types import PathReport
 
 HOP_NS = 15_000
-"""What a hop takes a kernel's processor at most, and the simulator does not model (see LIMITATIONS)."""
+"""The greatest processor time of a kernel for one hop; the simulator does not model it (see LIMITATIONS)."""
 REPETITION_NS = {"tsnport": 0.0}
 """How far repetitions are apart, in the kernel's own time, where the runs themselves do not say it: by the
 wires of a guest (see docs/concepts/kernel.md)."""

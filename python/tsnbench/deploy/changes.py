@@ -32,9 +32,9 @@ OWNED = {
 PARENTS = {"bridge-port", "component", "config"}
 """Tables that are removed if the Plan has none."""
 ACTIONS = {"config-change"}
-"""Leaves that make a device act: what they show afterwards is the device's business."""
+"""Leaves that make a device act: their later values depend on the device."""
 LIMITS = {"supported-list-max", "supported-cycle-max", "supported-interval-max"}
-"""What a device can do. They are raised where the Plan needs more, and never lowered."""
+"""Capabilities of a device. They are raised where the Plan needs more, and never lowered."""
 
 
 @dataclass(frozen=True)

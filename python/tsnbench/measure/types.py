@@ -169,7 +169,7 @@ class LostFrames(TypedDict):
 
 
 class Found(TypedDict):
-    """A requirement against what was measured."""
+    """A requirement with the measured values."""
 
     requirement: str
     limit: float
@@ -206,7 +206,7 @@ class VerdictRow(Whose, Found, Proof):
 
 
 class GroupedRow(VerdictRow):
-    """The row of the flow that fails most, or is next to fail; ``flows``: how many flows it stands for."""
+    """The row of the flow that fails most, or is next to fail; ``flows``: how many have this requirement."""
 
     flows: int
 

@@ -6,7 +6,7 @@ from tsnbench.cli.console.output import Exit, fail
 
 
 def lsp() -> None:
-    """Be a language server on standard input and output, for editors: problems, completion, meanings."""
+    """Run a language server on standard input and output, for editors: problems, completion, meanings."""
     try:
         from tsnbench.editing.language_server import server
     except ImportError as error:

@@ -20,7 +20,7 @@ def ui(
 ) -> None:
     """Open a folder in the browser: edit scenarios, see their problems as you type, list runs and reports.
 
-    Only this machine and only the printed address are answered. From another machine: ssh -L.
+    The page answers this machine only, at the printed address. From another machine, use ssh -L.
     """
     try:
         from tsnbench.ui.server import serve

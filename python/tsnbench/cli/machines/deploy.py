@@ -42,7 +42,7 @@ def deploy(
         list[str] | None, option("PARAMETER=VALUE", "Only the run with this parameter: hops=3.")
     ] = None,
     partial: Annotated[
-        bool, typer.Option("--partial", help="Leave out what a device's modules cannot express.")
+        bool, typer.Option("--partial", help="Leave out settings that a device's modules cannot express.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Report what would change; change nothing.")

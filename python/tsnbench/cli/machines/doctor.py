@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def doctor(
     scenario: Annotated[
         Path | None,
-        option("FILE", "Scenario: whether it can run here or on --hosts, and what --on lacks.", "--for"),
+        option("FILE", "Scenario: whether it can run here or on --hosts; what --on's host lacks.", "--for"),
     ] = None,
     on: Annotated[str | None, option("HOST", "Examine another host, over ssh.")] = None,
     hosts: Annotated[
@@ -32,8 +32,8 @@ def doctor(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
 ) -> None:
-    """Report what this machine's kernel, interfaces, clocks and processors support, and why not; of a lab,
-    what its hosts lack."""
+    """Report the features that this machine's kernel, interfaces, clocks and processors support, with reasons
+    for missing ones; for a lab, the features that its hosts lack."""
     from tsnbench.doctor import answers, examine, remote
 
     if hosts is not None:

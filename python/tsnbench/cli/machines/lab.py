@@ -31,7 +31,7 @@ def up(
         Path | None, option("FILE", "The ssh server's program, if openssh-server is not installed.")
     ] = None,
     only: Annotated[
-        list[str] | None, option("PARAMETER=VALUE", "Of a sweep, the network of this run: hops=3.")
+        list[str] | None, option("PARAMETER=VALUE", "For a sweep, the network of this run: hops=3.")
     ] = None,
     dilate: Annotated[
         int, option("TIMES", "Links that are slower by this factor, for runs with the same --dilate.")
@@ -46,7 +46,7 @@ def up(
         ),
     ] = Kind.CELLS,
 ) -> None:
-    """Make hosts on this machine. Nobody else's network is touched."""
+    """Make hosts on this machine. No other network is changed."""
     from tsnbench.backends.kernel.slow_motion import dilated
     from tsnbench.hosts import lab
     from tsnbench.planning import plan as make_plan
@@ -66,7 +66,7 @@ def up(
 
 @app.command()
 def down(folder: Annotated[Path, argument("DIR", "Folder of the lab.")]) -> None:
-    """End a lab, and remove what it made."""
+    """End a lab, and remove everything that it made."""
     from tsnbench.hosts import lab
 
     with user_errors():

@@ -16,9 +16,9 @@ def restore(
     hosts: Annotated[
         Path | None, option("FILE", "Also on every host of this lab (lab.yaml) that can be reached.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="What was removed, as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The removed objects as JSON on stdout.")] = False,
 ) -> None:
-    """Remove what killed runs left on this machine, or on hosts. Active runs are not touched."""
+    """Remove everything that killed runs left on this machine, or on hosts. Active runs are not changed."""
     from tsnbench.backends.netns import state
 
     if hosts is not None:

@@ -66,12 +66,12 @@ def measure(
     answers: Annotated[
         bool,
         typer.Option(
-            "--answers", help="Of a run folder: times from a request to the reception of its answers."
+            "--answers", help="For a run folder: times from a request to the reception of its answers."
         ),
     ] = False,
     report: Annotated[
         Path | None,
-        option("PATH", "Of captures, also write a report: an HTML file, or a folder for report.html."),
+        option("PATH", "For captures, also write a report: an HTML file, or a folder for report.html."),
     ] = None,
     figures: Annotated[
         str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png.")
@@ -80,7 +80,7 @@ def measure(
         bool, typer.Option("--all", help="All rows of all tables, not only the most important.")
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Of a run folder, print only the last line: the verdict.")
+        bool, typer.Option("--quiet", "-q", help="For a run folder, print only the last line: the verdict.")
     ] = False,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="The figures as tidy CSV on stdout: one row per figure.")
@@ -89,8 +89,8 @@ def measure(
 ) -> None:
     """Measure delay, jitter and loss per stream: of a run folder, or of captures (A B, or --tx, --rx).
 
-    Of one capture: the TRDP telegrams in it. Of a log of isochron, netlatency, RTC-Testbench or
-    cyclictest, or of a result file of OMNeT++: its figures.
+    For one capture, count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or
+    cyclictest, or a result file of OMNeT++, print its figures.
     """
     drawn = figure_kinds(figures, report)
     if as_csv and as_json:

@@ -91,7 +91,7 @@ def work(
         bool, typer.Option("--until-closed", help="End as soon as standard input is closed.")
     ] = False,
 ) -> None:
-    """Be one worker: make runs of a study until none is left. Any number of workers may run, anywhere."""
+    """Run as one worker: make runs of a study until none is left. Any number of workers may run, anywhere."""
     from tsnbench.studies.worker import work as pull
 
     if until_closed:
@@ -105,7 +105,7 @@ def status(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
     as_json: Annotated[bool, typer.Option("--json", help="The numbers as JSON on stdout.")] = False,
 ) -> None:
-    """How many runs of a study are made, under way, and left."""
+    """Count the runs of a study: made, under way, and left."""
     from tsnbench.studies import lease
     from tsnbench.studies.sequence import Repetitions
     from tsnbench.studies.store import Store
@@ -143,7 +143,7 @@ def report(
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
 ) -> None:
-    """What a study has found so far: one table and one last line; report.html has its figures."""
+    """Print the results of a study so far: one table and one last line; report.html has the figures."""
     from tsnbench.studies.store import Store
 
     kinds = figure_kinds(figures, folder)

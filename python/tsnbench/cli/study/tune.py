@@ -27,10 +27,10 @@ SHOWN = 5
 def tune(
     file: Annotated[Path, argument("FILE", "Scenario file; a sweep's parameter is searched in its list.")],
     first: Annotated[
-        str | None, option("PARAMETER", "Find the first value of this parameter's list that meets.")
+        str | None, option("PARAMETER", "Find the first value of its list that meets all requirements.")
     ] = None,
     last: Annotated[
-        str | None, option("PARAMETER", "Find the last value of this parameter's list that meets.")
+        str | None, option("PARAMETER", "Find the last value of its list that meets all requirements.")
     ] = None,
     count: Annotated[
         str | None, option("STREAM", "Find how many flows of this stream fit: the greatest count.")
@@ -40,7 +40,7 @@ def tune(
     ] = None,
     by: Annotated[
         str,
-        typer.Option(metavar="JUDGE", help="What decides: bounds (worst case) or simulation (one run each)."),
+        typer.Option(metavar="JUDGE", help="Decide by bounds (worst case) or by simulation (one run each)."),
     ] = "bounds",
     only: Annotated[
         list[str] | None, option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.")

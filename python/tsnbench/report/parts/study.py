@@ -1,4 +1,4 @@
-"""What a study found, ready to be drawn: its axes, and the estimates of every combination of values."""
+"""The results of a study, ready to be drawn: its axes, and the estimates of every combination of values."""
 
 from __future__ import annotations
 

@@ -276,7 +276,7 @@ class Builder:
             self.add(Sequence(place, tuple(values), weight), anchor)
 
     def add(self, value: Value, anchor: object) -> None:
-        """Adds a value to what is open, or makes it the top."""
+        """Adds a value to the open mapping or list, or makes it the top value."""
         if anchor:
             self.anchors[anchor] = value
         if self.open:
