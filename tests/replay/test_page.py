@@ -162,3 +162,53 @@ def test_json_has_the_parts(run: Path) -> None:
     for one in (first, second):
         parts = [part for hop in one["hops"] for part in hop["parts"]]
         assert sum(part["length_ns"] for part in parts) == one["total_ns"]
+
+
+LESSON = """\
+# Why the loop waits
+
+See [the slowest frame](#t=12.5ms) and [a page](https://example.org/). [A file](other.md), ![picture](x.png).
+
+| port | class |
+|------|-------|
+| a    | 1     |
+
+<script>document.body.dataset.bad = "yes"</script>
+"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_lesson_stands_beside_the_replay_and_its_links_go_to_instants(run: Path, tmp_path: Path) -> None:
+    from playwright.sync_api import expect, sync_playwright
+
+    text, made = tmp_path / "lesson.md", tmp_path / "page.html"
+    text.write_text(LESSON)
+    code, said = replay(run, "--html", made, "--lesson", text)
+    assert code == 0, said
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        tab = browser.new_page()
+        messages: list[str] = []
+        tab.on("console", lambda message: messages.append(message.text))
+        tab.on("pageerror", lambda error: messages.append(str(error)))
+        tab.goto(made.as_uri())
+        expect(tab.locator("body")).to_have_attribute("data-ready", "yes", timeout=60_000)
+        expect(tab.locator("#lesson h1")).to_have_text("Why the loop waits")
+        expect(tab.locator("#lesson td")).to_have_count(2)
+        # What is written as HTML stays text, pictures are their words, links to files are no links.
+        assert tab.locator("body").get_attribute("data-bad") is None
+        assert tab.locator("#lesson script, #lesson img").count() == 0
+        assert tab.locator("#lesson a[href]").all_inner_texts() == ["the slowest frame", "a page"]
+        tab.get_by_role("link", name="the slowest frame").click()
+        begin = json.loads(re.search(r'"begin_ns":(\d+)', made.read_text())[1])  # type: ignore[index]
+        expect(tab.locator("body")).to_have_attribute("data-now", str(12_500_000 - begin))
+        browser.close()
+    assert messages == []
+
+
+def test_a_lesson_needs_a_page_and_a_file(run: Path, tmp_path: Path) -> None:
+    code, said = replay(run, "--lesson", tmp_path / "none.md")
+    assert (code, "add --html FILE" in said) == (2, True)
+    code, said = replay(run, "--html", tmp_path / "page.html", "--lesson", tmp_path / "none.md")
+    assert (code, "none.md" in said) == (2, True)
+    assert not (tmp_path / "page.html").exists()

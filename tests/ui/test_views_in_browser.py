@@ -6,8 +6,10 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
-from urllib.parse import parse_qs
+from typing import Literal
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -145,6 +147,77 @@ def test_compared_runs_have_the_numbers_of_the_command(tab: Page, server: Server
         f"{agree} of {len(told['agreements'])} quantities agree"
     )
     expect(page.locator("#view-compare code")).to_have_text(f"tsnbench compare {' '.join(runs)}")
+
+
+SERIOUS = ("serious", "critical")
+
+
+def findings(page: Page) -> list[str]:
+    """What axe-core finds serious in the page as it is shown."""
+    pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {[node['target'] for node in one['nodes']]}"
+        for one in found["violations"]
+        if one["impact"] in SERIOUS
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_has_a_serious_finding_of_axe(
+    tab: Page, runs: list[str], scheme: Literal["light", "dark"]
+) -> None:
+    page = tab
+    page.emulate_media(color_scheme=scheme)
+    page.get_by_role("button", name="two.yaml").click()
+    expect(page.locator(".node").first).to_be_visible(timeout=WAIT_MS)
+    page.get_by_role("button", name="station one").click()
+    page.get_by_role("button", name="+ Link").click()
+    assert findings(page) == []
+    page.get_by_role("button", name="+ Link").click()
+    page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
+    expect(page.locator("#problems .fix")).to_be_visible(timeout=WAIT_MS)
+    page.locator("#text").press("F8")
+    page.locator("#text").press("Control+Space")
+    expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT_MS)
+    assert findings(page) == []
+    page.locator("#text").fill(SCENARIO)
+    page.get_by_role("link", name=f"charts of {runs[0]}").click()
+    loaded(page)
+    assert findings(page) == []
+    page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": "|".join(runs)}))
+    expect(page.locator("#chart-runs")).to_have_attribute("data-ready", "yes", timeout=WAIT_MS)
+    assert findings(page) == []
+    page.get_by_role("button", name="Studies").click()
+    expect(page.locator("#view-studies")).to_have_attribute("data-ready", "yes", timeout=WAIT_MS)
+    assert findings(page) == []
+    page.emulate_media(color_scheme="light")
+
+
+def test_a_thousand_nodes_are_drawn_found_and_chosen(tab: Page, server: Server) -> None:
+    page = tab
+    (server.folder / "large.yaml").write_text(
+        "name: large\nduration: 1 ms\n"
+        "network:\n  grid: {rows: 25, columns: 20, stations: 1, rate: 1 Gbit/s}\n"
+        "streams:\n  far: {from: station1.1, to: station25.20, period: 1 ms, payload: 100 B}\n"
+    )
+    page.reload()
+    page.get_by_role("button", name="large.yaml").click()
+    expect(page.locator(".node")).to_have_count(1000, timeout=WAIT_MS)
+    page.locator("#find").fill("station25.20")
+    page.locator("#find").press("Enter")
+    expect(page.locator("#chosen strong")).to_have_text("station station25.20")
+    # A generator makes the node: it can be renamed only in the text.
+    expect(page.locator("#chosen")).to_contain_text("A generator or a table makes it")
+    expect(page.locator("#rename-to")).to_have_count(0)
+    # The keyboard goes from node to node.
+    page.locator("#node-0").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("() => document.activeElement.id") not in ("node-0", "")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chosen strong")).not_to_have_text("station station25.20")
+    (server.folder / "large.yaml").unlink()
 
 
 def test_sweeps_are_listed_with_their_runs(tab: Page) -> None:

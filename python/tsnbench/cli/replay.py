@@ -39,6 +39,14 @@ def replay(
     end: Annotated[
         str | None, option("TIME", "End of the window; default behind the slowest frame.", "--until")
     ] = None,
+    beside: Annotated[
+        Path | None,
+        option(
+            "FILE",
+            "With --html, a lesson beside the replay: Markdown; [text](#t=12ms) goes there.",
+            "--lesson",
+        ),
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="The slowest frames of all streams.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The parts of each hop as JSON on stdout.")] = False,
 ) -> None:
@@ -49,7 +57,7 @@ def replay(
     from tsnbench import quantities
     from tsnbench.cli.run import duration_ns
     from tsnbench.errors import InputError
-    from tsnbench.replay.page import write
+    from tsnbench.replay.page import lesson, write
     from tsnbench.replay.passages import passages
     from tsnbench.replay.sightings import sightings_of
     from tsnbench.replay.waiting import History
@@ -59,6 +67,9 @@ def replay(
     with user_errors():
         if html is None and (begin is not None or end is not None):
             raise InputError("--from and --until choose what a page shows\nhint: add --html FILE")
+        if html is None and beside is not None:
+            raise InputError("--lesson stands beside a page\nhint: add --html FILE")
+        text = "" if beside is None else lesson(beside)
         run = Run.open(folder)
         document = run.plan.document
         if html is not None:
@@ -79,7 +90,7 @@ def replay(
                 after, found = quantities.exact(first), quantities.exact(last)
                 raise InputError(f"--until: expected a time after {after}, found {found}")
             content = window(history, table, first, last, journeys[:MOST_JOURNEYS])
-            write(html, content)
+            write(html, content, text)
             if content["cut"]:
                 print_message(
                     f"note: the page ends {content['length_ns']} ns after its beginning: more frames would "

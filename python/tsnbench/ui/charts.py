@@ -140,11 +140,16 @@ class Delays:
             starts = np.unique(np.searchsorted(t, begin + width * np.arange(columns)))
             starts = starts[starts < len(t)]
             low_of = np.minimum.reduceat(delay, starts)
-            high_of = np.maximum.reduceat(delay, starts)
+            ends = np.append(starts[1:], len(t))
             # The first frame of each column that has its greatest delay.
-            lengths = np.diff(np.append(starts, len(t)))
-            greatest = np.flatnonzero(delay == np.repeat(high_of, lengths))
-            worst = greatest[np.searchsorted(greatest, starts)]
+            worst = np.array(
+                [
+                    begins + delay[begins:ends_at].argmax()
+                    for begins, ends_at in zip(starts, ends, strict=True)
+                ],
+                dtype=np.int64,
+            )
+            high_of = delay[worst]
         error = None if self.uncertainty_ns is None else self.uncertainty_ns[low:high][worst].tolist()
         return {
             "from_ns": begin,

@@ -461,6 +461,17 @@ function prepare() {
       actions[event.key]();
     }
   });
+  // A lesson's links to instants: the view follows if the instant is in the window.
+  for (const link of document.querySelectorAll("#lesson a[data-ns]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      play(false);
+      const at = Number(BigInt(link.dataset.ns) - BigInt(data.begin_ns));
+      const span = Math.min(data.length_ns, Math.max(2000, (state.view[1] - state.view[0]) / 2));
+      look(at - span / 2, span);
+      go(at);
+    });
+  }
   window.addEventListener("resize", draw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   choice.value = data.journeys.length > 0 ? "0" : "-1";

@@ -95,7 +95,7 @@ function drawCurves(canvas, all) {
   if (!there.length) return;
   const most = Math.max(...there.map((one) => one.x.at(-1))) * 1.05;
   const low = Math.log10(1 / Math.max(...there.map((one) => one.frames))) - 0.1;
-  const x = (value) => left + (value / most) * (width - left - 12);
+  const x = (value) => left + (value / most) * (width - left - 30);
   const y = (share) => 6 + (Math.log10(Math.max(share, 10 ** low)) / low) * (bottom - 6);
   all.forEach((one, n) => {
     if (!one?.x.length) return;

@@ -68,7 +68,7 @@ function build() {
   all.addEventListener("click", () => { Object.assign(state, { from: null, until: null, worst: false }); load(); });
   const tools = make("div", { class: "bar tools" }, make("span", {}, make("label", { text: "Stream " }, choice), all, worst),
     make("span", { id: "window", class: "soft" }));
-  const good = run.verdict.startsWith("ALL MET (PROVED)");
+  const good = run.verdict.startsWith("ALL MET (PROVED)") && !run.verdict.includes(" lost");
   canvases = {};
   host().replaceChildren(
     make("div", { class: "bar" }, make("h2", { text: `${run.name}: ${run.folder}` }), make("span", {}, ...links)),

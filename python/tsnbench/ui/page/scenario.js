@@ -41,7 +41,7 @@ export function start() {
   for (const button of document.querySelectorAll("[data-add]")) {
     button.addEventListener("click", () => edit({ edit: "add-node", kind: button.dataset.add, name: unused(button.dataset.add) }));
   }
-  for (const button of document.querySelectorAll("[data-mode]")) {
+  for (const button of document.querySelectorAll("button[data-mode]")) {
     button.addEventListener("click", () => {
       network.setMode(network.mode === button.dataset.mode ? "" : button.dataset.mode);
       pressed();
@@ -58,7 +58,7 @@ export function start() {
 }
 
 function pressed() {
-  for (const one of document.querySelectorAll("[data-mode]")) {
+  for (const one of document.querySelectorAll("button[data-mode]")) {
     one.setAttribute("aria-pressed", String(one.dataset.mode === network.mode));
   }
 }
