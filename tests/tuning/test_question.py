@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench.errors import InputError
+from tsnbench.errors import BackendError, InputError
 from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
+from tsnbench.scenario import load_variants, read_scenario
 from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.selection import shortened
 from tsnbench.tuning.question import JUDGES, Judge, answers
 
 TUTORIAL = Path(__file__).parents[2] / "scenarios/tutorial/3-cbs-line.yaml"
@@ -94,3 +95,42 @@ def test_requirements_without_a_bound_are_counted() -> None:
     assert {one.reason for one in answer.evaluations} == {
         "1 requirement proved, 1 without a bound not judged"
     }
+
+
+def test_every_seed_has_to_keep_the_requirements() -> None:
+    text = """name: port
+duration: 2 ms
+parameters: {load: [200 Mbit/s, 300 Mbit/s, ... 700 Mbit/s]}
+network:
+  stations: [controller, disk, robot]
+  bridges: [switch]
+  links: {rate: 1 Gbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 250 us, payload: 100 B, requires: {delay: 7400 ns}}
+  files: {from: disk, to: robot, pcp: 6, poisson: "${load}", payload: 600 B}
+"""
+    grid = read_scenario(text)
+    met = [
+        [JUDGES[Judge.SIMULATION](plan(shortened(one, None, one.seed + more)))[0] for more in range(4)]
+        for one in grid
+    ]
+    (alone,) = answers(grid, "load", Judge.SIMULATION, file="port.yaml", greatest=True, every=True)
+    (four,) = answers(grid, "load", Judge.SIMULATION, file="port.yaml", greatest=True, every=True, seeds=4)
+    assert alone.value == grid[max(n for n, one in enumerate(met) if one[0])].variant["load"]
+    assert four.value == grid[max(n for n, one in enumerate(met) if all(one))].variant["load"]
+    # Another seed breaks the requirement where the scenario's own does not.
+    assert [one.variant["load"] for one in grid].index(four.value or "") < [
+        one.variant["load"] for one in grid
+    ].index(alone.value or "")
+    reasons = {one.value: one.reason for one in four.evaluations}
+    assert "with each of 4 seeds" in reasons[four.value or ""]
+    assert any("(seed " in reason for reason in reasons.values())
+
+
+def test_a_kernel_judges_by_its_own_frames() -> None:
+    # The simulator supports pre-emption; no kernel backend does.
+    made = plan(load_variants(TUTORIAL.with_name("4-preemption.yaml"))[-1])
+    assert JUDGES[Judge.SIMULATION](made)[0]
+    # Without root the message is another one.
+    with pytest.raises((BackendError, InputError), match="--on netns"):
+        JUDGES[Judge.NETNS](made)

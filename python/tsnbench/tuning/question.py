@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
@@ -22,18 +23,26 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import some
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.model.traffic import Answer as RequestDriven
+from tsnbench.scenario.selection import shortened
 from tsnbench.tuning.bisection import first, greatest
 from tsnbench.tuning.overload import overloads
 from tsnbench.tuning.tightest import Tightest, tightest
 
+if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Backend
+
 
 class Judge(StrEnum):
-    """The judge of a value: the worst case, or a simulation."""
+    """The judge of a value: the worst case, a simulation, or a kernel."""
 
     BOUNDS = "bounds"
     """The worst case: it holds for all phases and seeds."""
     SIMULATION = "simulation"
-    """One run per value, with the scenario's seed."""
+    """Runs of each value with one seed or more."""
+    VM = "vm"
+    """Runs on the Linux kernel of a guest."""
+    NETNS = "netns"
+    """Runs on this machine's Linux kernel."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +99,41 @@ def _count(requirements: int) -> str:
 
 
 def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
-    """Whether one run keeps every requirement; the run is not kept.
+    """Whether one simulation keeps every requirement; the run is not kept.
 
     Raises:
         InputError: no stream has a requirement.
     """
+    return _judged_by_run(plan, None)
+
+
+def judged_by_guest(plan: Plan) -> tuple[bool, str]:
+    """Whether one run on a guest's kernel keeps every requirement; the run is not kept.
+
+    Raises:
+        InputError: no stream has a requirement.
+        BackendError: the guest cannot run here, or does not support the Plan.
+    """
+    from tsnbench.backends.vm.backend import VirtualMachine
+
+    return _judged_by_run(plan, VirtualMachine())
+
+
+def judged_by_namespaces(plan: Plan) -> tuple[bool, str]:
+    """Whether one run on this machine's kernel keeps every requirement; the run is not kept.
+
+    Raises:
+        InputError: no stream has a requirement.
+        BackendError: this machine's kernel does not support the Plan, or root is needed.
+    """
+    from tsnbench.backends.netns import Namespaces
+
+    return _judged_by_run(plan, Namespaces())
+
+
+def _judged_by_run(plan: Plan, on: Backend | None) -> tuple[bool, str]:
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
-        verdict = run_one(plan, Path(folder) / "run", Options(report=False)).verdict
+        verdict = run_one(plan, Path(folder) / "run", Options(report=False), on=on).verdict
     rows = verdict["rows"]
     if not rows:
         raise InputError("expected a stream with a requirement, found none")
@@ -110,6 +147,8 @@ def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
 JUDGES: dict[Judge, Callable[[Plan], tuple[bool, str]]] = {
     Judge.BOUNDS: judged_by_bounds,
     Judge.SIMULATION: judged_by_simulation,
+    Judge.VM: judged_by_guest,
+    Judge.NETNS: judged_by_namespaces,
 }
 
 
@@ -121,6 +160,7 @@ def answers(
     file: str,
     greatest: bool = False,
     every: bool = False,
+    seeds: int = 1,
 ) -> list[Answer]:
     """Tunes a parameter: one answer for each combination of the other parameters.
 
@@ -131,6 +171,7 @@ def answers(
         file: the scenario, for commands.
         greatest: the last value of the list that meets, in place of the first.
         every: judge every value, in place of bisection.
+        seeds: simulations of each value, from the scenario's seed on; all have to keep every requirement.
 
     Raises:
         InputError: the sweep has no such parameter, or the scenario has no requirement.
@@ -145,7 +186,7 @@ def answers(
             others = tuple((key, value) for key, value in scenario.variant.items() if key != parameter)
             groups.setdefault(others, []).append(scenario)
     return [
-        _answer(dict(others), grid[::-1] if greatest else grid, parameter, judge, file, every)
+        _answer(dict(others), grid[::-1] if greatest else grid, parameter, judge, file, every, seeds)
         for others, grid in groups.items()
     ]
 
@@ -172,7 +213,7 @@ MOST_FLOWS = 10_000
 """As many as a scenario may give one stream."""
 
 
-def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOWS) -> Fitting:
+def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOWS, seeds: int = 1) -> Fitting:
     """The greatest ``count`` of a stream, from 1 to ``most``, with which every requirement is kept.
 
     The requirements of all streams count, also those of the flows that are added, and no queue on the way of
@@ -200,7 +241,7 @@ def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOW
     def meets(count: int) -> bool:
         grown = {name: scenario.streams[name].model_copy(update={"count": count}) for name in chain}
         streams = {**scenario.streams, **grown}
-        met, reason, made = _judged(scenario.model_copy(update={"streams": streams}), judge)
+        met, reason, made = _judged(scenario.model_copy(update={"streams": streams}), judge, seeds)
         seen[count] = Evaluation(str(count), met, reason)
         if made is not None and met:
             plans.clear()
@@ -232,26 +273,42 @@ def _chain(scenario: Scenario, request: str) -> list[str]:
     return chain
 
 
-def _judged(scenario: Scenario, judge: Judge) -> tuple[bool, str, Plan | None]:
-    """Whether every requirement is kept, why, and the Plan."""
-    try:
-        plan = make_plan(scenario)
-    except InputError as error:
-        # If a shaper or window is too small, there is no Plan: the value fails, and the error is the reason.
-        return False, str(error).splitlines()[0], None
-    for overload in overloads(plan.document):
-        return False, str(overload), plan
-    return *JUDGES[judge](plan), plan
+def _judged(scenario: Scenario, judge: Judge, seeds: int) -> tuple[bool, str, Plan | None]:
+    """Whether every requirement is kept, why, and the Plan of the first seed.
+
+    The first seed that breaks a requirement decides: further ones are not simulated.
+    """
+    first: Plan | None = None
+    reason = ""
+    for seed in range(scenario.seed, scenario.seed + seeds):
+        try:
+            plan = make_plan(scenario if seed == scenario.seed else shortened(scenario, None, seed))
+        except InputError as error:
+            # A shaper or window that is too small has no Plan: the value fails, and the error is the reason.
+            return False, str(error).splitlines()[0], first
+        first = first or plan
+        for overload in overloads(plan.document):
+            return False, str(overload), first
+        met, reason = JUDGES[judge](plan)
+        if not met:
+            return False, reason + (f" (seed {seed})" if seeds > 1 else ""), first
+    return True, reason + (f" with each of {seeds} seeds" if seeds > 1 else ""), first
 
 
 def _answer(
-    others: dict[str, str], grid: list[Scenario], parameter: str, judge: Judge, file: str, every: bool
+    others: dict[str, str],
+    grid: list[Scenario],
+    parameter: str,
+    judge: Judge,
+    file: str,
+    every: bool,
+    seeds: int,
 ) -> Answer:
     seen: dict[int, Evaluation] = {}
     values = [scenario.variant[parameter] for scenario in grid]
 
     def meets(place: int) -> bool:
-        met, reason, _ = _judged(grid[place], judge)
+        met, reason, _ = _judged(grid[place], judge, seeds)
         seen[place] = Evaluation(values[place], met, reason)
         return met
 
@@ -261,6 +318,7 @@ def _answer(
         chosen = {**others, parameter: values[found.place]}
         only = [word for key, value in chosen.items() for word in ("--only", f"{key}={value}")]
         after = ["plan", file, *only, "--bounds"] if judge is Judge.BOUNDS else ["run", file, *only]
+        after += ["--on", judge.value] if judge in (Judge.VM, Judge.NETNS) else []
         command = shlex.join(["tsnbench", *after])
     return Answer(
         others=others,

@@ -40,10 +40,14 @@ def tune(
     ] = None,
     by: Annotated[
         str,
-        typer.Option(metavar="JUDGE", help="Decide by bounds (worst case) or by simulation (one run each)."),
+        typer.Option(metavar="JUDGE", help="Decide by bounds (worst case), simulation, vm or netns."),
     ] = "bounds",
     only: Annotated[
         list[str] | None, option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.")
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        option("NUMBER", "Runs of each value, each with another seed; not with bounds."),
     ] = None,
     every: Annotated[
         bool, typer.Option("--every", help="Judge every value of the list, in place of bisection.")
@@ -65,14 +69,25 @@ def tune(
             )
     if by not in list(Judge):
         fail(Exit.INPUT_WRONG, f"--by: expected {' or '.join(Judge)}, found {by}")
+    if seeds is not None and by == Judge.BOUNDS:
+        fail(Exit.INPUT_WRONG, "--seeds: not with --by bounds; the worst case holds for all seeds")
+    if seeds is not None and seeds < 1:
+        fail(Exit.INPUT_WRONG, f"--seeds: expected at least 1, found {seeds}")
+    repeated = 1 if seeds is None else seeds
     with user_errors():
         scenarios = selected(load_variants(file), only or [])
         if count is not None:
-            _fitting(scenarios, count, Judge(by), MOST_FLOWS if most is None else most, as_json)
+            _fitting(scenarios, count, Judge(by), MOST_FLOWS if most is None else most, as_json, repeated)
             return
         parameter = first or last or ""
         found = answers(
-            scenarios, parameter, Judge(by), file=str(file), greatest=last is not None, every=every
+            scenarios,
+            parameter,
+            Judge(by),
+            file=str(file),
+            greatest=last is not None,
+            every=every,
+            seeds=repeated,
         )
         if as_json:
             print_json({"parameter": parameter, "judge": by, "answers": [asdict(one) for one in found]})
@@ -83,11 +98,13 @@ def tune(
         raise typer.Exit(Exit.REQUIREMENT_FAILED)
 
 
-def _fitting(scenarios: Sequence[Scenario], stream: str, judge: Judge, most: int, as_json: bool) -> None:
+def _fitting(
+    scenarios: Sequence[Scenario], stream: str, judge: Judge, most: int, as_json: bool, seeds: int
+) -> None:
     """Prints how many flows of a stream fit, for each run of a sweep."""
     from tsnbench.tuning.question import fitting
 
-    found = [fitting(scenario, stream, judge, most) for scenario in scenarios]
+    found = [fitting(scenario, stream, judge, most, seeds) for scenario in scenarios]
     if as_json:
         print_json({"stream": stream, "judge": judge.value, "answers": [asdict(one) for one in found]})
     else:
