@@ -26,11 +26,14 @@ MORE_ENTRIES = {".": "one entry for each room"}
 """Folders that may have more entries, with reasons."""
 HEAVY = {
     "IPython",
+    "SALib",
+    "distributed",
     "jinja2",
     "markupsafe",
     "matplotlib",
     "ncclient",
     "numpy",
+    "optuna",
     "ortools",
     "paramiko",
     "polars",
@@ -51,6 +54,7 @@ LATE = {
     "scenario/kinds/common.py": "the catalogue builds its entries as a scenario builds its own",
     "scenario/text/source.py": "only a text with a mistake is read a second time, by ruamel",
     "scenario/tables.py": "only a scenario with a table reads one",
+    "tuning/question.py": "a kernel is loaded only if it judges",
     "scenario/model/scenario.py": "a convenience that ARCHITECTURE.md declares",
 }
 """Files or folders whose functions import modules of tsnbench, with reasons."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.study_processes import study
-from tsnbench.studies.differences import differences
+from tsnbench.studies.estimates.differences import differences
 
 POINT = {"load": "30 %"}
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from support.study_processes import study
-from tsnbench.studies.intervals import intervals
+from tsnbench.studies.estimates.intervals import intervals
 
 POINT = {"load": "10 %"}
 

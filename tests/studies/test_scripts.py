@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from support.study_processes import study
 from tsnbench.errors import InputError
-from tsnbench.studies.scripts import kubernetes_job, slurm_script
+from tsnbench.studies.clusters.scripts import kubernetes_job, slurm_script
 
 
 @pytest.fixture

@@ -7,12 +7,13 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tsnbench.errors import InputError
 from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import some
 from tsnbench.runs.engine import DIGITS, identity
@@ -23,11 +24,14 @@ from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.selection import shortened
 from tsnbench.scenario.text import source, varied
 from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
+from tsnbench.studies.exploring.questions import EVERY
 from tsnbench.studies.random_plan import what_varies
-from tsnbench.studies.study_file import EVERY, Drawn, Listed, Study
+from tsnbench.studies.study_file import Drawn, Listed, Study
 
 MOST_RUNS = 100_000
 BACKEND = "simulation"
+CERTAIN, NO_PLAN = "certain", "no plan"
+"""Why a combination runs once: nothing is random, or it has no Plan."""
 _ENDING = re.compile(r"\.[a-z][a-z0-9]{1,8}$", re.IGNORECASE)
 
 
@@ -71,6 +75,8 @@ class Source:
         self.digest = hashlib.sha256(said.encode()).hexdigest()
         self._places = {one.path: self._places_of(one) for one in study.vary}
         self.scenarios = lru_cache(maxsize=8)(self._scenarios)
+        self.alike: dict[tuple[str, ...], str] = {}
+        """Combinations for which it is known why repetitions are alike."""
 
     def _places_of(self, one: Listed | Drawn) -> list[tuple[str, tuple[varied.Step, ...]]]:
         try:
@@ -132,13 +138,65 @@ def design(study: Study, text: str) -> Design:
         for number, scenario in enumerate(first):
             _refuse_unknown(study, scenario)
             seeds = list(range(scenario.seed, scenario.seed + study.repeat))
-            if study.repeat > 1 and not whole.drawn() and not _varies(scenario):
-                once.append(_label(values | dict(scenario.variant)))
+            if study.repeat > 1 and not whole.drawn() and (reason := _alike(scenario)):
                 seeds = seeds[:1]
+                once += [_label(values | dict(scenario.variant))] if reason == CERTAIN else []
             for seed in seeds:
                 runs.append(_request(whole, values, dict(scenario.variant), number, seed))
         _refuse_many(study, len(runs))
     return Design(tuple(runs), tuple(once))
+
+
+def explored(whole: Source, points: Iterable[tuple[str, ...]]) -> Design:
+    """The runs of chosen combinations of values, in their order: of a search, or of a sensitivity analysis.
+
+    A combination that the scenario refuses is a run without a Plan: a search goes on.
+
+    Raises:
+        ScenarioErrors: the scenario is a sweep itself, or the first values of all lists are wrong.
+    """
+    study = whole.study
+    lists = study.lists
+    texts = tuple(one.texts[0] for one in lists)
+    first = whole.scenarios(texts, None if not whole.drawn() else 0)
+    if len(first) > 1:
+        line, column = study.scenario_place
+        hint = "vary its values by the paths where they stand"
+        said = Problem(
+            str(study.file), line, column, "scenario", "a single run", f"a sweep of {len(first)} runs", hint
+        )
+        raise ScenarioErrors([said])
+    _refuse_unknown(study, first[0])
+    seeds = range(first[0].seed, first[0].seed + study.repeat)
+    runs: list[Request] = []
+    once: list[str] = []
+    for point in dict.fromkeys(points):
+        values = {one.path: text for one, text in zip(lists, point, strict=True)}
+        own = seeds
+        if study.repeat > 1 and not whole.drawn() and (reason := _known(whole, point)):
+            own = seeds[:1]
+            once += [_label(values)] if reason == CERTAIN else []
+        runs += [_request(whole, values, {}, 0, seed) for seed in own]
+        _refuse_many(study, len(runs))
+    return Design(tuple(runs), tuple(once))
+
+
+def _known(whole: Source, point: tuple[str, ...]) -> str:
+    """Why repetitions of a combination are alike; it is found once."""
+    if point not in whole.alike:
+        try:
+            whole.alike[point] = _alike(whole.scenarios(point, None)[0])
+        except InputError:
+            whole.alike[point] = NO_PLAN
+    return whole.alike[point]
+
+
+def _alike(scenario: Scenario) -> str:
+    """Why no other seed can give another result; empty if one can."""
+    try:
+        return "" if _varies(scenario) else CERTAIN
+    except InputError:
+        return NO_PLAN
 
 
 def _refuse_many(study: Study, count: int) -> None:
@@ -147,7 +205,13 @@ def _refuse_many(study: Study, count: int) -> None:
 
 
 def _refuse_unknown(study: Study, scenario: Scenario) -> None:
-    """Refuses a width of a stream that the scenario does not have: it would never be reached."""
+    """Refuses a width or a goal of a stream that the scenario does not have: nothing would be measured."""
+    asked = study.search.goals if study.search else study.sensitivity.of if study.sensitivity else ()
+    for goal in asked:
+        if goal.quantity and goal.who != EVERY and goal.who not in scenario.streams:
+            key = "search" if study.search else "sensitivity"
+            hint = f"the streams are {some(sorted(scenario.streams), 8)}"
+            raise ScenarioErrors([Problem(str(study.file), *_place(study), key, "a stream", goal.who, hint)])
     for one in study.until.widths if study.until else ():
         if one.stream != EVERY and one.stream not in scenario.streams:
             place = study.place_of_repeat
@@ -155,6 +219,10 @@ def _refuse_unknown(study: Study, scenario: Scenario) -> None:
             hint = f"the streams are {some(sorted(scenario.streams), 8)}"
             said = Problem(str(study.file), line, column, "repeat.until", "a stream", one.stream, hint)
             raise ScenarioErrors([said])
+
+
+def _place(study: Study) -> Place:
+    return study.place_of_goals or Place(1, 1)
 
 
 def _varies(scenario: Scenario) -> bool:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from tsnbench import __version__
 from tsnbench.quantities import UNKNOWN, micros, some
-from tsnbench.report.parts.study import Combination, EndFacts, Estimate, StudyAxis, StudyFacts
-from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
+from tsnbench.report.parts.study import (
+    Answers,
+    Combination,
+    EndFacts,
+    Estimate,
+    StudyAxis,
+    StudyFacts,
+    Tried,
+)
+from tsnbench.studies.exploring.numbers import numbers
+from tsnbench.studies.exploring.outcome import ON_FRONT, heading, in_words
 from tsnbench.studies.store import Content, Row
-from tsnbench.studies.table import Tables, headline, values_of
+from tsnbench.studies.table import Tables, headline, summary, values_of
 
 MOST_DIFFERENCES = 40
 MOST_WORST = 10
-_DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
 
 
 def facts(content: Content, found: Tables) -> StudyFacts:
@@ -57,7 +66,34 @@ def facts(content: Content, found: Tables) -> StudyFacts:
             ("scenario", content.scenario),
         ),
         notes=_notes(content, found),
+        answers=_answers(content, found),
     )
+
+
+def _answers(content: Content, found: Tables) -> Answers | None:
+    """The table of a search or of a sensitivity analysis, and its combinations by the first two goals."""
+    if found.study is None:
+        return None
+    sheet = summary(content, found, None)
+    columns = tuple(column.header for column in sheet.columns)
+    said = sheet.title.removeprefix(f"{content.name}: ")
+    goals = found.study.search.goals if found.study.search else ()
+    answers = Answers(said[:1].upper() + said[1:], columns, sheet.rows, sheet.captions)
+    if len(goals) < 2:
+        return answers
+    x, y = goals[:2]
+    scale = [1e-3 if goal.quantity.startswith("delay") else 1.0 for goal in (x, y)]
+    tried = [
+        Tried(
+            row[x.words] * scale[0],
+            row[y.words] * scale[1],
+            row[ON_FRONT] == "yes",
+            f"{heading(x)} {in_words(x, row[x.words])}, {heading(y)} {in_words(y, row[y.words])}",
+        )
+        for row in found.search
+        if row[x.words] is not None and row[y.words] is not None
+    ]
+    return replace(answers, goals=(heading(x), heading(y)), tried=tried)
 
 
 def _notes(content: Content, found: Tables) -> list[str]:
@@ -73,27 +109,13 @@ def _notes(content: Content, found: Tables) -> list[str]:
 
 
 def _axis(name: str, values: list[str]) -> StudyAxis:
-    numbers = _numbers(values)
-    if numbers is None or len(set(numbers)) < len(values):
+    at = numbers(values)
+    if at is None or len(set(at)) < len(values):
         return StudyAxis(name, tuple(values), tuple(map(float, range(len(values)))), numeric=False)
-    order = sorted(range(len(values)), key=lambda place: numbers[place])
+    order = sorted(range(len(values)), key=lambda place: at[place])
     return StudyAxis(
-        name, tuple(values[n] for n in order), tuple(numbers[n] for n in order), numeric=len(values) > 1
+        name, tuple(values[n] for n in order), tuple(at[n] for n in order), numeric=len(values) > 1
     )
-
-
-def _numbers(values: Sequence[str]) -> list[float] | None:
-    """The values as numbers of one unit; None if any is none."""
-    try:
-        return [float(value) for value in values]
-    except ValueError:
-        pass
-    for dimension in _DIMENSIONS:
-        try:
-            return [float(dimension.parse(value)) for value in values]
-        except UnitError:
-            continue
-    return None
 
 
 def _ends(results: Iterable[Row]) -> dict[tuple[str, str], str]:

@@ -33,6 +33,8 @@ _WORDS = {
     "intervals.csv": "Estimates over repetitions, with their confidence intervals",
     "differences.csv": "Differences between combinations of values, seed by seed",
     "runs.csv": "One row for each run: whether it met its requirements, and how it was made",
+    "search.csv": "The combinations that the search tried, and which of them are the best",
+    "sensitivity.csv": "How much each varied value matters",
     "until.csv": "Intervals that were requested, and what is reached",
 }
 

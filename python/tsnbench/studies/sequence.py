@@ -13,10 +13,11 @@ from typing import Any
 
 from tsnbench.studies import statistics
 from tsnbench.studies.design import Request
-from tsnbench.studies.intervals import QUANTILES
+from tsnbench.studies.estimates.intervals import QUANTILES
+from tsnbench.studies.exploring.questions import EVERY
 from tsnbench.studies.statistics import State, Target
 from tsnbench.studies.store import Content, Record, Row, Store
-from tsnbench.studies.study_file import EVERY, Until
+from tsnbench.studies.study_file import Until
 
 
 @dataclass(frozen=True)

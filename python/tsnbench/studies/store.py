@@ -9,6 +9,7 @@
     scratch/          run folders of runs under way
     results.parquet   one row for each run, stream and listener; results.csv is the same
     runs.csv          one row for each run
+    search.csv        combinations that a search tried; sensitivity.csv which values matter
     intervals.csv     estimates over repetitions; differences.csv between combinations; until.csv
     report.html       the page of the study
     kept/             run folders of the runs with the greatest delays (keep: worst)
@@ -58,6 +59,8 @@ class Content:
     runs: tuple[Request, ...]
     """With a stopping rule, all that it may ask for."""
     until: Until | None = None
+    explores: str = ""
+    """``search`` or ``sensitivity``: the runs are chosen combinations, and have a table of their own."""
 
 
 class Store:
@@ -100,6 +103,7 @@ class Store:
                 "files": {key: os.path.relpath(path, self.folder) for key, path in files.items()},
                 "once": list(design.once),
                 "until": asdict(study.until) if study.until else None,
+                **({"explores": _explores(study)} if _explores(study) else {}),
                 "runs": [run.as_dict() for run in design.runs],
             }
             self.write(LIST, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
@@ -132,6 +136,7 @@ class Store:
                 once=tuple(map(str, content["once"])),
                 runs=tuple(Request(**_run(one)) for one in content["runs"]),
                 until=_until(content.get("until")),
+                explores=str(content.get("explores", "")),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise FolderError(self.folder, f"its {LIST} is damaged: {error}") from error
@@ -166,6 +171,10 @@ class Store:
             return None
         found = self.record("made", str(made.get("key")))
         return None if found is None else found | made
+
+
+def _explores(study: Study) -> str:
+    return "search" if study.search else "sensitivity" if study.sensitivity else ""
 
 
 def _until(said: foreign.Json | None) -> Until | None:

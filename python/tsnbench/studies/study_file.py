@@ -20,15 +20,22 @@ from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
 from tsnbench.scenario.text.sweep import SweepError, axis_of
 from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
+from tsnbench.studies.exploring.questions import (
+    QUANTITIES,
+    SEARCH,
+    SENSITIVITY,
+    Search,
+    Sensitivity,
+    search_of,
+    sensitivity_of,
+)
 from tsnbench.studies.statistics import LEAST, StoppingRule
 
 MOST_REPETITIONS = 100_000
 KEPT = 3
 """Run folders that ``keep: worst`` keeps."""
-EVERY = "*"
-"""The stream of a width that all streams shall have."""
-WORDS = {"mean": "delay mean", "median": "delay median", "p99": "delay p99", "p99.9": "delay p99_9"}
-"""Quantities as a study names them, and as its tables do."""
+WORDS = {name: QUANTITIES[name] for name in ("mean", "median", "p99", "p99.9")}
+"""Quantities that have an interval, as a study names them, and as its tables do."""
 _WIDTH = re.compile(rf"({'|'.join(map(re.escape, WORDS))}) of (\S+)")
 SUBJECT = source.Subject("a study", "study: window-width", "a star varies many values at once")
 _DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
@@ -146,6 +153,14 @@ class Study:
     place_of_repeat: Place | None = None
     keep: int = 0
     """Of how many runs with the greatest delays the run folders are kept."""
+    search: Search | None = None
+    sensitivity: Sensitivity | None = None
+    place_of_goals: Place | None = None
+
+    @property
+    def lists(self) -> tuple[Listed, ...]:
+        """The paths whose values are tried one after the other."""
+        return tuple(one for one in self.vary if isinstance(one, Listed))
 
 
 class _Repetition:
@@ -241,6 +256,8 @@ _STUDY = Record(
             Text("worst, or a number of runs", swept=False),
             "how many run folders are kept, of the runs with the greatest delays; worst is 3",
         ),
+        "search": Field(SEARCH, "a search for the best values, in place of all combinations"),
+        "sensitivity": Field(SENSITIVITY, "a design that says which values matter"),
     },
 )
 
@@ -261,6 +278,7 @@ def of_text(text: str, path: Path) -> Study:
     top = _STUDY.read(reading, tree, "")
     vary = top.get("vary", {}) if not isinstance(top, Bad) else {}
     keep = _keep(reading, top.get("keep")) if not isinstance(top, Bad) else 0
+    search, sensitivity = _explored(reading, top) if not isinstance(top, Bad) else (None, None)
     if reading.problems or isinstance(top, Bad):
         raise ScenarioErrors(reading.problems)
     scenario: Named = top["scenario"]
@@ -275,7 +293,32 @@ def of_text(text: str, path: Path) -> Study:
         until=repeat if isinstance(repeat, Until) else None,
         place_of_repeat=top.places.get("repeat"),
         keep=keep,
+        search=search,
+        sensitivity=sensitivity,
+        place_of_goals=top.places.get("search") or top.places.get("sensitivity"),
     )
+
+
+def _explored(reading: Reading, top: Fields) -> tuple[Search | None, Sensitivity | None]:
+    """The keys ``search`` and ``sensitivity``, which take the place of all combinations."""
+    there = [name for name in ("search", "sensitivity") if name in top]
+    if not there:
+        return None, None
+    name = there[0]
+    fields: Fields = top[name]
+    lists = {one.path: one.texts for one in top.get("vary", {}).values() if isinstance(one, Listed)}
+    if len(there) > 1:
+        reading.problem(top.at(there[1]), there[1], "search or sensitivity", "both")
+    elif not any(len(texts) > 1 for texts in lists.values()):
+        reading.problem(fields.place, name, "vary, with a list of values", "none", f"{name} needs lists")
+    elif isinstance(top.get("repeat"), Until):
+        hint = "all combinations need equally many repetitions"
+        reading.problem(top.at("repeat"), "repeat", f"a number beside {name}", "until", hint)
+    elif not fields.bad:
+        if name == "search":
+            return search_of(reading, fields, lists), None
+        return None, sensitivity_of(reading, fields)
+    return None, None
 
 
 def _keep(reading: Reading, text: Named | Bad | None) -> int:

@@ -14,13 +14,17 @@ from tsnbench.measure.outcome import Outcome
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import lock
 from tsnbench.runs.errors import writing
+from tsnbench.scenario.text import source
 from tsnbench.sheet import Column, Sheet, csv_text
-from tsnbench.studies import differences, provenance
-from tsnbench.studies.design import Request
-from tsnbench.studies.intervals import COLUMNS, intervals, mean_delay
+from tsnbench.studies import provenance, study_file
+from tsnbench.studies.design import Design, Request
+from tsnbench.studies.estimates import differences
+from tsnbench.studies.estimates.intervals import COLUMNS, intervals, mean_delay
+from tsnbench.studies.exploring import outcome
 from tsnbench.studies.sequence import Look, Progress, Repetitions
 from tsnbench.studies.statistics import State
-from tsnbench.studies.store import Content, Row, Store
+from tsnbench.studies.store import STUDY, Content, Row, Store
+from tsnbench.studies.study_file import Study
 
 RESULTS, RESULTS_CSV, RUNS_CSV = "results.parquet", "results.csv", "runs.csv"
 INTERVALS_CSV, UNTIL_CSV, DIFFERENCES_CSV = "intervals.csv", "until.csv", "differences.csv"
@@ -52,7 +56,7 @@ NO_LOOK = Look("", "", "", 0.0, None, 0.0)
 def values_of(run: Request) -> dict[str, str]:
     """The values that distinguish a run from others, without its seed."""
     every = run.values | run.variant
-    return {f"parameters.{name}" if name in _TAKEN else name: text for name, text in every.items()}
+    return {_column(name): text for name, text in every.items()}
 
 
 def label(run: Request) -> str:
@@ -70,6 +74,11 @@ class Tables:
     differences: list[Row] = field(default_factory=list)
     """Of every combination of values from the first one."""
     progress: list[Progress] = field(default_factory=list)
+    search: list[Row] = field(default_factory=list)
+    """Combinations that a search tried."""
+    sensitivity: list[Row] = field(default_factory=list)
+    study: Study | None = None
+    """The study, if it is a search or a sensitivity analysis."""
     missing: int = 0
     """Runs that are not made yet."""
 
@@ -105,7 +114,26 @@ def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
             against, first = words, rows
         elif len(runs) > 1:
             found.differences += differences.differences(point, against, rows, first)
+    if content.explores:
+        _explore(store, content, found)
     return content, found
+
+
+def _explore(store: Store, content: Content, found: Tables) -> None:
+    """The table of a search or of a sensitivity analysis."""
+    text = source.read_file(store.folder / STUDY, study_file.SUBJECT)
+    study = study_file.of_text(text, store.folder / content.file)
+    found.study = study
+    wanted = Design(content.runs, content.once)
+    if study.search is not None:
+        found.search = outcome.search_rows(study, study.search, wanted, store, _column)
+    if study.sensitivity is not None:
+        found.sensitivity = outcome.sensitivity_rows(study, study.sensitivity, wanted, store)
+
+
+def _column(name: str) -> str:
+    """The column of a parameter."""
+    return f"parameters.{name}" if name in _TAKEN else name
 
 
 def looks(content: Content, progress: Iterable[Progress]) -> list[Row]:
@@ -189,7 +217,11 @@ def _csv_tables(content: Content, found: Tables) -> dict[str, list[Row]]:
         DIFFERENCES_CSV: found.differences,
         RUNS_CSV: found.runs,
     }
-    return made | {UNTIL_CSV: looks(content, found.progress)} if content.until else made
+    if content.until:
+        made[UNTIL_CSV] = looks(content, found.progress)
+    if content.explores:
+        made[f"{content.explores}.csv"] = found.search or found.sensitivity
+    return made
 
 
 def _columns(rows: Iterable[Row]) -> list[str]:
@@ -198,6 +230,11 @@ def _columns(rows: Iterable[Row]) -> list[str]:
 
 def summary(content: Content, found: Tables, most: int | None = MOST_ROWS) -> Sheet:
     """One row for each combination of values: how many runs met all, losses, and the greatest delay."""
+    study = found.study
+    if study and study.search:
+        return outcome.search_sheet(study, study.search, found.search, _column, most)
+    if study and study.sensitivity:
+        return outcome.sensitivity_sheet(study, study.sensitivity, found.sensitivity, most)
     by_id = _by_run(found.results)
     states = {row["run"]: row["state"] for row in found.runs}
     columns = [
@@ -253,6 +290,17 @@ def narrowness(progress: Sequence[Progress]) -> str:
     return f"Intervals in until.csv: {'; '.join(said)}."
 
 
+def answered(found: Tables) -> bool:
+    """Whether the study has its answer: all runs made and met, or what a search or an analysis looks for."""
+    if found.missing:
+        return False
+    if found.study and found.study.search:
+        return any(row[outcome.ON_FRONT] == "yes" for row in found.search)
+    if found.study and found.study.sensitivity:
+        return all(not row["reason"] for row in found.sensitivity)
+    return all(row["state"] == "met" for row in found.runs)
+
+
 def _mean_words(mean: Row, delays: list[Row], who: tuple[str, ...]) -> str:
     """``4.812 ± 0.031``; without an interval the mean of the only repetition."""
     if mean["estimate"] is not None:
@@ -263,6 +311,11 @@ def _mean_words(mean: Row, delays: list[Row], who: tuple[str, ...]) -> str:
 
 def headline(content: Content, found: Tables) -> str:
     """The last line: the number of runs, and the number of runs that met all requirements."""
+    study = found.study
+    if study and study.search:
+        return outcome.search_headline(study, study.search, found.search)
+    if study and study.sensitivity:
+        return outcome.sensitivity_headline(study, found.sensitivity)
     total, made = len(content.runs), len(found.runs)
     met = sum(row["state"] == "met" for row in found.runs)
     reused = sum(bool(row["reused"]) for row in found.runs)

@@ -9,6 +9,7 @@ import platform
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
 from tsnbench.measure import measures_rows
 from tsnbench.measure.headline import overall
+from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan
 from tsnbench.runs import clearing, file_names, lock
 from tsnbench.runs.engine import DIGITS, identity
@@ -77,38 +79,70 @@ def source_of(store: Store, content: Content) -> Source:
     return Source(study, source.read_file(store.folder / SCENARIO))
 
 
-def make(store: Store, whole: Source, run: Request, token: str) -> None:
-    """Plans, runs, measures and judges one run, and writes the result."""
-    began = time.monotonic()
-    plan_hash, problem = "", ""
+@dataclass(frozen=True)
+class Planned:
+    """A run whose Plan is made, or the reason why it has none."""
+
+    plan: Plan | None
+    problem: str
+    key: str
+    """The name of its result: the same for all runs with this Plan, backend and engine."""
+
+
+def planned(whole: Source, run: Request) -> Planned:
+    """Plans one run. Values for which there is no Plan are a result: the study goes on."""
+    plan, problem = None, ""
     try:
         plan = make_plan(whole.scenario(run))
-        plan_hash = plan.hash
     except InputError as error:
-        # Values for which there is no Plan are a result: the study goes on.
         problem = str(error)
-    key = hashlib.sha256(f"{plan_hash or run.id} {BACKEND} {identity()}".encode()).hexdigest()[:DIGITS]
-    there = store.record("made", key)
-    if there is None:
-        if problem:
-            found: dict[str, Any] = {"problem": problem}
-        else:
-            folder = store.folder / "scratch" / f"{run.id}-{token}"
-            try:
-                ended = run_one(plan, folder, Options(report=False))
-                found = outcome_of(folder, ended.verdict, ended.run.measures())
-            finally:
-                remove(folder)
-        found = {"format": FORMAT, "plan": plan_hash, **found}
-        store.write(f"made/{key}.json", json.dumps(found, ensure_ascii=False) + "\n")
+    said = f"{plan.hash if plan else run.id} {BACKEND} {identity()}"
+    return Planned(plan, problem, hashlib.sha256(said.encode()).hexdigest()[:DIGITS])
+
+
+def simulated(one: Planned, folder: Path) -> Row:
+    """Runs, measures and judges a Plan in a temporary folder, which is removed."""
+    if one.plan is None:
+        return {"format": FORMAT, "plan": "", "problem": one.problem}
+    try:
+        ended = run_one(one.plan, folder, Options(report=False))
+        found = outcome_of(folder, ended.verdict, ended.run.measures())
+    finally:
+        remove(folder)
+    return {"format": FORMAT, "plan": one.plan.hash, **found}
+
+
+def worker_name() -> str:
+    """The name of this process in tables."""
+    return f"{platform.node()}/{os.getpid()}"
+
+
+def note(store: Store, run: Request, key: str, *, reused: bool, seconds: float, worker: str) -> None:
+    """Writes which result a run has; the result is there already."""
     about = {
         "format": FORMAT,
         "key": key,
-        "reused": there is not None,
-        "wall_seconds": round(time.monotonic() - began, 3),
-        "worker": f"{platform.node()}/{os.getpid()}",
+        "reused": reused,
+        "wall_seconds": round(seconds, 3),
+        "worker": worker,
     }
     store.write(f"runs/{run.id}.json", json.dumps(about) + "\n")
+
+
+def keep(store: Store, key: str, found: Row) -> None:
+    """Writes a result."""
+    store.write(f"made/{key}.json", json.dumps(found, ensure_ascii=False) + "\n")
+
+
+def make(store: Store, whole: Source, run: Request, token: str) -> None:
+    """Plans, runs, measures and judges one run, and writes the result."""
+    began = time.monotonic()
+    one = planned(whole, run)
+    there = store.record("made", one.key) is not None
+    if not there:
+        keep(store, one.key, simulated(one, store.folder / "scratch" / f"{run.id}-{token}"))
+    seconds = time.monotonic() - began
+    note(store, run, one.key, reused=there, seconds=seconds, worker=worker_name())
 
 
 def outcome_of(folder: Path, verdict: Any, measures: Any) -> Row:

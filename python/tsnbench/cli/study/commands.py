@@ -23,6 +23,7 @@ from tsnbench.cli.console.progress import end_with_input, known
 from tsnbench.quantities import some
 
 if TYPE_CHECKING:
+    from tsnbench.studies.design import Design
     from tsnbench.studies.store import Content, Store
     from tsnbench.studies.table import Tables
 
@@ -30,7 +31,12 @@ if TYPE_CHECKING:
 def run(
     file: Annotated[Path, argument("FILE", "File of the study.")],
     into: Annotated[Path | None, option("DIR", "Folder of the study; default studies/<study name>.")] = None,
-    workers: Annotated[int | None, option("N", "Worker processes; default one for each core.")] = None,
+    workers: Annotated[
+        int | None, option("N", "Worker processes; default one for each core; 0: no run.")
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="CLUSTER", help="dask:ADDRESS: run on a Dask cluster.")
+    ] = None,
     progress: Annotated[
         str, typer.Option(metavar="HOW", help="Progress: bar or json (one line a run).")
     ] = "bar",
@@ -40,41 +46,56 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
 ) -> None:
     """Make all runs of a study that are not made yet, on all cores; write its tables and its page."""
-    from tsnbench.cli.study.crew import crew
+    from tsnbench.cli.study.crew import crew, shown
     from tsnbench.runs.process import cores
     from tsnbench.scenario.text import source
     from tsnbench.studies import study_file
-    from tsnbench.studies.design import design
+    from tsnbench.studies.clusters.dask import address_of, make_all
+    from tsnbench.studies.exploring.rounds import rounds
     from tsnbench.studies.sequence import Repetitions
     from tsnbench.studies.store import SCENARIO, STUDY, Store
     from tsnbench.studies.worker import sweep_scratch
 
     known(progress)
-    if workers is not None and workers < 1:
-        fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
+    if workers is not None and workers < 0:
+        fail(Exit.INPUT_WRONG, f"--workers: expected at least 0, found {workers}")
+    if on is not None and workers is not None:
+        fail(Exit.INPUT_WRONG, "--workers: not with --on; the cluster has its own workers")
     with user_errors():
+        address = None if on is None else address_of(on)
         text = source.read_file(file, study_file.SUBJECT)
         study = study_file.of_text(text, file)
         scenario = source.read_file(study.scenario)
-        wanted = design(study, scenario)
         store = Store(into or Path("studies") / study.name)
         files = {STUDY: file, SCENARIO: study.scenario}
-        changed = store.begin(wanted, study, files, {STUDY: text, SCENARIO: scenario})
-        if changed:
-            print_message(f"note: {changed}")
-        if wanted.once:
-            which = some([words or study.name for words in wanted.once], 5)
-            print_message(f"note: nothing is random, so each repetition would be the same; run once: {which}")
-        sweep_scratch(store)
-        repetitions = Repetitions(store, store.read())
-        there = {one.id for one in wanted.runs if store.result(one) is not None}
-        try:
-            crew(store, repetitions, workers or cores(), progress, quiet)
-        finally:
-            sweep_scratch(store)
-        if not quiet:
+        made: set[str] = set()
+        reused: set[str] = set()
+        for place, wanted in enumerate(rounds(study, scenario, store)):
+            changed = store.begin(wanted, study, files, {STUDY: text, SCENARIO: scenario})
+            if place == 0:
+                _notes(changed, wanted, study.name)
+                sweep_scratch(store)
+            repetitions = Repetitions(store, store.read())
+            there = {one.id for one in wanted.runs if store.result(one) is not None}
+            try:
+                if address is not None:
+                    with shown(progress, quiet) as show:
+                        make_all(store, repetitions, address, show)
+                elif workers != 0:
+                    crew(store, repetitions, workers or cores(), progress, quiet)
+            finally:
+                sweep_scratch(store)
             counted = {one.id for one in repetitions.counted().runs}
-            print_message(f"{len(counted - there)} runs made, {len(counted & there)} were there already")
+            if workers == 0:
+                print_message(
+                    f"{len(counted - there)} runs listed, {len(counted & there)} were there already"
+                )
+                print_message(f"hint: tsnbench study work {store.folder} is a worker")
+                return
+            reused |= (counted & there) - made
+            made |= counted - there
+        if not quiet:
+            print_message(f"{len(made)} runs made, {len(reused)} were there already")
         content, found = _tables(store, write=True)
         page = _page(store, content, found) if with_report else None
         folders = _keep(store, found, study.keep, progress)
@@ -83,6 +104,14 @@ def run(
     if folders and not quiet:
         print_message(f"kept: {some([str(one) for one in folders], 3)}")
     _print_tables(store, content, found, as_json, everything, quiet)
+
+
+def _notes(changed: str, wanted: Design, name: str) -> None:
+    if changed:
+        print_message(f"note: {changed}")
+    if wanted.once:
+        which = some([words or name for words in wanted.once], 5)
+        print_message(f"note: nothing is random, so each repetition would be the same; run once: {which}")
 
 
 def work(
@@ -194,7 +223,7 @@ def slurm(
     time: Annotated[str, typer.Option("--time", metavar="TIME", help="Limit of each worker.")] = "01:00:00",
 ) -> None:
     """Print a SLURM script that starts workers as an array; nothing is submitted."""
-    from tsnbench.studies.scripts import slurm_script
+    from tsnbench.studies.clusters.scripts import slurm_script
 
     if workers < 1:
         fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
@@ -213,7 +242,7 @@ def k8s(
     workers: Annotated[int, option("N", "Pods at the same time.")] = 4,
 ) -> None:
     """Print a Kubernetes Job that starts workers as pods; nothing is submitted."""
-    from tsnbench.studies.scripts import kubernetes_job
+    from tsnbench.studies.clusters.scripts import kubernetes_job
 
     if workers < 1:
         fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
@@ -268,5 +297,4 @@ def _print_tables(
         print_line(table.headline(content, found))
     if not quiet:
         print_message(f"study folder: {store.folder}")
-    met = found.missing == 0 and all(row["state"] == "met" for row in found.runs)
-    raise typer.Exit(Exit.MET if met else Exit.REQUIREMENT_FAILED)
+    raise typer.Exit(Exit.MET if table.answered(found) else Exit.REQUIREMENT_FAILED)

@@ -36,7 +36,7 @@ def crew(store: Store, repetitions: Repetitions, workers: int, progress: str, qu
         return
     workers = min(workers, repetitions.most())
     command = [sys.executable, "-m", "tsnbench", "study", "work", str(store.folder), "--until-closed"]
-    with tempfile.TemporaryFile() as said, _shown(progress, quiet) as show:
+    with tempfile.TemporaryFile() as said, shown(progress, quiet) as show:
         crew = [
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
             for _ in range(workers)
@@ -86,7 +86,7 @@ def _end(crew: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 @contextmanager
-def _shown(progress: str, quiet: bool) -> Iterator[Any]:
+def shown(progress: str, quiet: bool) -> Iterator[Any]:
     """Shows progress by a function of the finished run, the number of finished runs, and their total."""
 
     if progress == "json":

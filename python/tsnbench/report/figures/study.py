@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.report.figures.distributions import delay_axis
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, columns_for
 from tsnbench.report.formatting import micros, printable, shortened
-from tsnbench.report.parts.study import MOST_LINES, Combination, Estimate, StudyAxis, StudyFacts
+from tsnbench.report.parts.study import MOST_LINES, Answers, Combination, Estimate, StudyAxis, StudyFacts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 def drawings(study: StudyFacts) -> list[Drawing]:
     """Every figure for which the study has data."""
     found: list[Drawing] = []
+    if study.answers is not None:
+        # Curves and heat maps need all combinations, not chosen ones.
+        return [_front(study.answers)] if study.answers.tried else found
     across, beside = study.across, study.beside
     if across is None or len(across.values) < 2:
         return found
@@ -282,6 +285,37 @@ def _met(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Draw
             for value in across.values
             if (found := study.at({across.name: value, **own})) is not None
         ),
+        draw,
+    )
+
+
+def _front(answers: Answers) -> Drawing:
+    """All combinations that a search tried, by two goals; the best ones are connected."""
+    best = sorted((one for one in answers.tried if one.best), key=lambda one: (one.x, one.y))
+    others = [one for one in answers.tried if not one.best]
+
+    def draw(size: Size) -> Figure:
+        figure, axes = axis_of([None], size, 2.6)
+        at = axes[0]
+        at.plot(
+            [one.x for one in others], [one.y for one in others],
+            linestyle="none", marker=MARKERS[1], markersize=3, color=COLOURS[1], alpha=0.6, label="tried",
+        )  # fmt: skip
+        at.plot(
+            [one.x for one in best], [one.y for one in best],
+            linestyle=DASHES[0], marker=MARKERS[0], markersize=4, color=COLOURS[0], label="best",
+        )  # fmt: skip
+        at.set_xlabel(printable(answers.goals[0]))
+        at.set_ylabel(printable(answers.goals[1]))
+        _legend(figure, axes, size, None)
+        return figure
+
+    return Drawing(
+        "study-front",
+        "Pareto front",
+        "All combinations that have a value for both goals. No allowed combination is as good as a best one "
+        "in all goals and better in one.",
+        "; ".join(one.words for one in best),
         draw,
     )
 

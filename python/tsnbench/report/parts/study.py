@@ -57,6 +57,31 @@ class Combination:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """One combination that a search tried, by two of its goals."""
+
+    x: float
+    y: float
+    best: bool
+    """Whether no other allowed combination is as good in all goals and better in one."""
+    words: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answer of a search or of a sensitivity analysis: a table, and the combinations of two goals."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+    captions: Sequence[str] = ()
+    goals: tuple[str, str] = ("", "")
+    """The first two goals with their units."""
+    tried: Sequence[Tried] = ()
+    """Combinations that may be drawn; empty with one goal."""
+
+
+@dataclass(frozen=True)
 class StudyFacts:
     """A study: its axes, combinations, and rows of tables."""
 
@@ -73,6 +98,8 @@ class StudyFacts:
     """The runs with the greatest delays: ``run``, ``values``, ``seed``, ``end`` and ``delay`` in words."""
     provenance: Sequence[tuple[str, str]] = ()
     notes: Sequence[str] = field(default=())
+    answers: Answers | None = None
+    """Of a search or of a sensitivity analysis, whose combinations are chosen ones."""
 
     @cached_property
     def by_values(self) -> dict[tuple[str, ...], Combination]:

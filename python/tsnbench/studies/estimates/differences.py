@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tsnbench.studies import statistics
-from tsnbench.studies.intervals import QUANTILES
+from tsnbench.studies.estimates.intervals import QUANTILES
 from tsnbench.studies.store import Record, Row
 
 QUANTITIES = ("delay mean", "delay median", "delay p99", "delay p99_9", "delay max", "lost")

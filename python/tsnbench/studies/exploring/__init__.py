@@ -1,0 +1,1 @@
+"""What a study may ask beyond all combinations: the best values (Pareto fronts), and which values matter."""
