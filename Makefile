@@ -146,6 +146,7 @@ GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox
 packages:
 	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
 	@sh .ci/unpacked $(VENV)/unpacked openssh-server libwrap0
+	@sh .ci/unpacked $(VENV)/unpacked-slurm slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2 libhwloc15
 
 clean:
 	rm -rf $(VENV) target python/tsnbench/_native*.so python/tsnbench/tsnbench-traffic
