@@ -8,7 +8,7 @@
 #   make check   formatting, lint, types
 #   make docs    target/docs/index.html: pages, notebooks (run), Python and Rust references; warnings are errors
 #   make bench   measurements for docs/performance.md
-#   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours (hours)
+#   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours, target/papers.html (hours)
 #   make bench-hosts  how much longer runs on hosts take than their Plans (as root, in a lab of its own)
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew

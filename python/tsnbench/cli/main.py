@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "run",
     "study": "study",
     "tune": "study.tune",
+    "reproduce": "study.reproduce",
     "doctor": "machines.doctor",
     "lab": "machines.lab",
     "restore": "machines.restore",

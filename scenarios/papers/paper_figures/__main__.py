@@ -3,20 +3,30 @@
 python -m paper_figures                       all of it
 python -m paper_figures --only flextest/spq   some scenarios; the others' results are kept
 python -m paper_figures --tables              the tables alone, from recorded results
+python -m paper_figures --names               names of figures
+python -m paper_figures --figure engine/fig22 the scenarios of one figure; nothing is recorded
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from fnmatch import fnmatch
+from pathlib import Path
 
-from paper_figures.page import OVERVIEW, details, overview
+from paper_figures.gallery import page
+from paper_figures.names import find, slug
+from paper_figures.names import known as figure_names
+from paper_figures.page import OVERVIEW, details, overview, verdict_of
 from paper_figures.printed import PAPERS, Paper, papers
 from paper_figures.quantity import Quantity
 from paper_figures.recording import SCENARIOS, Recorded, run, shipped
-from paper_figures.taking import NoQuantityError
-from paper_figures.verdicts import NotRecordedError, judge
+from paper_figures.taking import NoQuantityError, Value
+from paper_figures.verdicts import NotRecordedError, Verdict, judge
+
+GALLERY = SCENARIOS.parent / "target/papers.html"
+"""The page over all figures of all papers."""
 
 
 def main() -> int:
@@ -28,8 +38,22 @@ def main() -> int:
     parser.add_argument("--no-report", action="store_true", help="write no reports")
     parser.add_argument("--record-only", action="store_true", help="write no tables")
     parser.add_argument("--tables", action="store_true", help="run nothing")
+    parser.add_argument("--names", action="store_true", help="list the figures")
+    parser.add_argument("--figure", metavar="NAME", help="such as engine/fig22")
+    parser.add_argument("--into", type=Path, default=Path("runs"), help="folder of a figure's runs and page")
+    parser.add_argument("--duration", help="of a figure's runs, in place of the scenarios' own")
     options = parser.parse_args()
     known = papers()
+    if options.names:
+        for name, (_, figure) in figure_names(known).items():
+            print(f"{name}: {figure.what}")
+        return 0
+    if options.figure:
+        try:
+            return reproduce(known, options.figure, options.into, options.duration)
+        except LookupError as error:
+            print(error, file=sys.stderr)
+            return 2
     failed = [] if options.tables else record(known, options)
     if not options.record_only:
         try:
@@ -38,6 +62,36 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 1
     return 1 if failed else 0
+
+
+def reproduce(known: list[Paper], name: str, into: Path, duration: str | None) -> int:
+    """Runs the scenarios of one figure, prints every number beside ours, and writes a page.
+
+    Raises:
+        LookupError: there is no such figure, or a run has no such quantity.
+    """
+    paper, figure = find(name, known)
+    alone = replace(paper, figures=(figure,))
+    values: dict[str, Value] = {}
+    options = [] if duration is None else ["--duration", duration]
+    for file, wanted in alone.quantities().items():
+        scenario = PAPERS / paper.folder / f"{file}.yaml"
+        print(f"{scenario.relative_to(SCENARIOS.parent)} ...", file=sys.stderr, flush=True)
+        ended = run(scenario, wanted, options, into / file.replace("/", "-"))
+        if ended.words:
+            print(f"{ended.scenario}: {ended.words}", file=sys.stderr)
+            return ended.exit_code
+        values |= ended.values
+    (judged,) = judge(alone, values)
+    for one in judged.compared:
+        print(f"{one.entry.what}: printed {one.entry.printed or 'as a statement'}", end="")
+        print(f", ours {one.ours}: {one.verdict}" if one.ours else f": {one.verdict}")
+    whole = f"{paper.folder}/{slug(figure)}"
+    target = into / "printed.html"
+    target.write_text(page(f"{paper.heading}, {figure.name}", [(whole, paper, judged)]), encoding="utf-8")
+    print(f"{whole}: {verdict_of(judged)}")
+    print(f"page: {target}", file=sys.stderr)
+    return 1 if judged.of(Verdict.DIFFERS) else 0
 
 
 def record(known: list[Paper], options: argparse.Namespace) -> list[str]:
@@ -82,6 +136,14 @@ def write(known: list[Paper]) -> None:
     OVERVIEW.write_text(overview(OVERVIEW.read_text(encoding="utf-8"), judged), encoding="utf-8")
     for folder, (paper, figures) in judged.items():
         (PAPERS / folder / "figures.md").write_text(details(paper, figures), encoding="utf-8")
+    every = [
+        (f"{paper.folder}/{slug(one.figure)}", paper, one)
+        for paper, figures in judged.values()
+        for one in figures
+        if any(not entry.given for entry in one.figure.entries)
+    ]
+    GALLERY.parent.mkdir(exist_ok=True)
+    GALLERY.write_text(page("Figures of papers", every), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -72,15 +72,19 @@ def shipped() -> list[Path]:
     return sorted(path for path in SCENARIOS.glob("**/*.yaml") if path.name != "lab.yaml")
 
 
-def run(scenario: Path, wanted: Sequence[Quantity], options: Sequence[str] = ()) -> Ended:
+def run(
+    scenario: Path, wanted: Sequence[Quantity], options: Sequence[str] = (), keep: Path | None = None
+) -> Ended:
     """Runs one file with the command line that people use, report and all, and takes what is wanted.
+
+    ``keep``: where the run folders stay.
 
     Raises:
         NoQuantityError: a quantity that none of its runs has.
     """
     name = str(scenario.relative_to(SCENARIOS).with_suffix(""))
     with tempfile.TemporaryDirectory(prefix="papers-") as folder:
-        into = Path(folder) / "run"
+        into = keep or Path(folder) / "run"
         command = [
             str(Path(sys.executable).with_name("tsnbench")),
             "run",
