@@ -144,6 +144,13 @@ def test_true_delays_are_within_the_bars(exact: dict[str, Run]) -> None:
     assert stamps["not_seen"] == [ASYMMETRIC]
 
 
+def test_talkers_of_all_hosts_begin_at_the_common_instant(exact: dict[str, Run]) -> None:
+    """All hosts of this lab share one processor, so one talker waits for the other."""
+    late = exact["hosts"].manifest["host"]["talkers_late"]
+    assert set(late) == {"x", "y"}
+    assert max(one["most_ns"] for one in late.values()) <= 100_000
+
+
 def test_cards_keep_gates_and_stamp(exact: dict[str, Run]) -> None:
     """The kernel does neither: gates are offloaded, and cards stamp all frames of this Plan."""
     folder = exact["hosts"].folder

@@ -134,10 +134,52 @@ def test_nothing_is_shared_but_the_connection(run: tuple[Run, dict[str, str]], r
     assert "tsnbench-agent" in run[1]["ps"]
     assert "tsnbench" not in rig.says("a", "ls -A /tmp /run")
     # Files of the run contain neither a private path nor a key.
-    for path in run[0].folder.rglob("*.json*"):
-        text = path.read_text()
-        assert "PRIVATE KEY" not in text
-        assert str(Path.home()) not in text or str(Path.home()) == "/root"
+    key = (rig.made.folder / "key").read_text().splitlines()[1]
+    for path in run[0].folder.rglob("*"):
+        octets = path.read_bytes() if path.is_file() else b""
+        assert b"PRIVATE KEY" not in octets
+        assert key.encode() not in octets
+        assert str(Path.home()).encode() not in octets or str(Path.home()) == "/root"
+
+
+def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> None:
+    """The controller runs in the namespace of the management network, where tcpdump hears every packet."""
+    space, client = rig.made.ssh.split()[3], " ".join(rig.made.ssh.split()[4:])
+    inside = ["ip", "netns", "exec", space]
+    heard = tmp_path / "heard.pcap"
+    words = [*inside, "tcpdump", "-Z", "root", "-n", "-U", "-i", "any", "-w", str(heard), "tcp or udp"]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as watcher:
+        assert watcher.stderr is not None
+        assert any("listening on" in line for line in watcher.stderr)
+        run = [
+            "run",
+            rig.scenario,
+            "--on",
+            "hosts",
+            "--hosts",
+            rig.made.inventory,
+            "--into",
+            tmp_path / "run",
+        ]
+        done = subprocess.run(
+            [*inside, sys.executable, "-c", MAIN, *map(str, run), "--no-report", "-q"],
+            env=os.environ | {"TSNBENCH_SSH": client},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        time.sleep(0.5)
+        watcher.terminate()
+    assert done.returncode == 0, done.stderr
+    words = ["tcpdump", "-n", "-q", "-r", str(heard), "dst port 22"]
+    to_hosts = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+    words[-1] = "not port 22"
+    others = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
+    hosts = re.findall(r"HostName (\S+)", (rig.made.folder / "client").read_text())
+    assert len(hosts) == 4
+    assert set(re.findall(r"> (\S+)\.22:", to_hosts)) == set(hosts)
+    assert others == ""
 
 
 def test_state_is_as_before(rig: Rig, tmp_path: Path, unchanged: None) -> None:
@@ -222,6 +264,25 @@ def test_the_interface_of_our_own_connection_is_no_port(rig: Rig, tmp_path: Path
         rig.plan.run(on=Hosts(read_inventory(text, "lab.yaml")), into=tmp_path / "run")
 
 
+@pytest.mark.parametrize("kind", [BackendError, InputError])
+def test_a_state_that_differs_does_not_hide_why_a_run_ended(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    """Somebody gives a port an address while a run is set up, and the run is then refused."""
+    from tsnbench.hosts import wiring
+
+    def refused(*_: object) -> list[str]:
+        rig.says("a", "ip addr add 192.0.2.99/32 dev eth1")
+        raise kind("no wire")
+
+    monkeypatch.setattr(wiring, "check", refused)
+    try:
+        with pytest.raises(kind, match=r"(?s)no wire\nnot everything is as it was:\n  a: .*192\.0\.2\.99"):
+            rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    finally:
+        rig.says("a", "ip addr del 192.0.2.99/32 dev eth1")
+
+
 def test_hosts_whose_tai_differs_are_refused(rig: Rig, unchanged: None) -> None:
     """The hosts of this lab share a kernel, so the test replaces the TAI offset that one of them reported."""
     hosts = Hosts(rig.inventory)
@@ -297,6 +358,30 @@ def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     told = json.loads((tmp_path / "never/manifest.json").read_text())
     assert told["state"] == "failed"
     assert len(json.loads((tmp_path / "never/attempts.json").read_text())) == 3
+
+
+def test_a_host_that_gets_the_instant_too_late_rejects_the_attempt(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message with the instant takes longer than the time until the instant; no host starts late."""
+    from tsnbench.hosts import attempt
+    from tsnbench.hosts.remote.agent import Agent
+
+    tells = Agent.tell
+
+    def slow(agent: Agent, name: str, line: str) -> None:
+        if times and agent.name == "c":
+            times.pop()
+            time.sleep(attempt.LEAD_NS / 1e9)
+        tells(agent, name, line)
+
+    monkeypatch.setattr(Agent, "tell", slow)
+    times = [1]
+    run = rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    first, *_, last = json.loads((tmp_path / "run/attempts.json").read_text())
+    assert (first["host"], first["valid"], last["valid"]) == ("c", False, True)
+    assert re.search(r"got the start -?\d+\.\d ms before its instant: too late", first["reason"])
+    assert run.manifest["host"]["least_ahead_ns"] >= attempt.LEAST_AHEAD_NS
 
 
 def test_a_capture_that_lost_frames_rejects_the_attempt(

@@ -111,14 +111,20 @@ class Hosts(Backend):
         Raises:
             BackendError: no attempt was valid, or a host cannot be used.
         """
-        well = False
         try:
             with under_way(folder):
                 told = self._with_devices(plan, folder, pcap, progress or (lambda passed, hops: None))
-            well = True
-        finally:
-            if not (well and self.campaign):
-                self.close()
+        except (BackendError, InputError) as error:
+            # The first error may be the reason of the others: no later error may hide it.
+            if left := self._restore():
+                kind = InputError if isinstance(error, InputError) else BackendError
+                raise kind("\n".join([str(error), *_not_as_before(left)])) from error
+            raise
+        except BaseException:
+            self.close()
+            raise
+        if not self.campaign:
+            self.close()
         manifest.note(folder, {"dilate": self.dilate, "host": told})
         end(folder, State.COMPLETE)
 
@@ -160,8 +166,7 @@ class Hosts(Backend):
             BackendError: the state differs from the earlier one.
         """
         if left := self._restore():
-            listed = "\n".join(f"  {line}" for line in left)
-            raise BackendError(f"not everything is as it was:\n{listed}")
+            raise BackendError("\n".join(_not_as_before(left)))
 
     def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> Json:
         """Runs all attempts while devices with NETCONF have the Plan's configuration."""
@@ -346,7 +351,7 @@ class Hosts(Backend):
                 name: {"node": self._mapped.node(name), "configured": "by hand"} for name in self._confirmed
             },
             "inventory": self.inventory.file,
-            "clock": "synchronised, see sync.parquet" if self._clocks.on else "one clock for all hosts",
+            "clock": self._clock(),
             "least_ahead_ns": done.least_ahead_ns,
             "stamps": {name: one.get("stamps") for name, one in done.captures.items()},
             "notes": [
@@ -359,6 +364,13 @@ class Hosts(Backend):
             ],
             **seen,
         }
+
+    def _clock(self) -> str:
+        """The hosts' clocks, for the manifest and the report."""
+        if self._clocks.on:
+            return "synchronised, see sync.parquet"
+        kernels = {one.ready.boot for one in self._facts.values()}
+        return "one clock for all hosts" if len(kernels) == 1 else "every host's clock runs free"
 
     def _cards(self, host: str, own: HostJob) -> dict[int, str]:
         """Ports of the Plan that are network cards there; virtual interfaces have no rate."""
@@ -403,6 +415,10 @@ class Hosts(Backend):
             return [f"{agent.name}: {one}" for one in failed + agent.restore()]
 
         return [one for own in run_all(agents, one_host) for one in own]
+
+
+def _not_as_before(left: list[str]) -> list[str]:
+    return ["not everything is as it was:", *(f"  {line}" for line in left)]
 
 
 def _setups(jobs: Mapping[str, HostJob]) -> dict[str, list[Step]]:
