@@ -10,6 +10,7 @@
 #   make bench   measurements for docs/performance.md
 #   make papers  every shipped scenario at its own duration with its report; papers' figures beside ours, target/papers.html (hours)
 #   make bench-hosts  how much longer runs on hosts take than their Plans (as root, in a lab of its own)
+#   make lab     runs on hosts that are emulated machines: crashes, clocks of their own (minutes; nightly)
 #   make precision  how precisely tsnbench, tcpreplay and iperf3 send (as root, in namespaces of its own)
 #   make lock    write the lock files anew
 #   make soak    random networks against their worst-case bounds, for as long as SOAK_PLANS takes
@@ -32,7 +33,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run test test-rust test-python twin check bench bench-hosts papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
+.PHONY: run test test-rust test-python twin check bench bench-hosts lab papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -87,6 +88,10 @@ bench: $(VENV)/.built
 
 bench-hosts: $(VENV)/.built packages
 	$(BIN)/python benches/hosts.py
+
+# Several emulated machines at a time, which is too long for make test.
+lab: $(VENV)/.built packages
+	$(BIN)/python -m pytest tests/hosts/check_guests.py
 
 papers: $(VENV)/.built
 	cd scenarios/papers && $(CURDIR)/$(BIN)/python -m paper_figures $(PAPERS)

@@ -181,6 +181,20 @@ def test_a_long_step_does_not_silence_the_beats(
     assert host.restore() == []
 
 
+def test_a_long_undo_is_no_silence_of_the_controller(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow host may take longer to undo than it waits for a beat, and it answers no beat meanwhile."""
+    monkeypatch.setattr(connection, "PATIENCE_MS", 500)
+    monkeypatch.setattr(connection, "BEAT_S", 0.1)
+    host = connect(here)
+    host.open()
+    assert host.steps([Step(("true",), undo=(("sleep", "2"),))])[0].code == 0
+    assert host.undo() == []
+    time.sleep(1)
+    assert host.steps([Step(("true",))])[0].code == 0
+    assert host.lost == ""
+    assert host.restore() == []
+
+
 def test_output_of_a_login_is_ignored(tmp_path: Path) -> None:
     host = connect(Here(tmp_path, before="echo Welcome; echo '@all'; echo warning >&2"))
     assert host.open().left == 0

@@ -27,6 +27,8 @@ LEAD_NS = 800_000_000
 """Time from the choice of the start to the start: enough for several messages to each host."""
 LEAST_AHEAD_NS = 50_000_000
 """A host that gets the start later than this before it may have been too late for it."""
+MOST_APART_NS = 10 * 10**9
+"""Hosts whose clocks are further apart have no common start: the start would be that far away for some."""
 LONGEST_CYCLE_NS = 10 * 10**9
 SOON_NS = 2 * 10**9
 """Time from the set-up to the first instant that it names."""
@@ -188,10 +190,33 @@ def _begin(agent: Agent, job: HostJob, text: str) -> None:
 
 
 def _choose(agents: Sequence[Agent], phase_ns: int, cycle_ns: int) -> int:
-    """An instant in the future at which all gate control lists have the phase of the Plan's zero."""
-    run_all(agents, Agent.measure_clock)
+    """An instant in the future at which all gate control lists have the phase of the Plan's zero.
+
+    Raises:
+        BackendError: clocks that run free are too far apart.
+    """
+    ahead = dict(zip((one.name for one in agents), run_all(agents, Agent.measure_clock), strict=True))
+    if why := far_apart(ahead):
+        raise BackendError(why)
     least = now_ns(agents) + LEAD_NS
     return phase_ns - (phase_ns - least) // cycle_ns * cycle_ns
+
+
+def far_apart(ahead: Mapping[str, tuple[int, int]]) -> str:
+    """Which two hosts have clocks without a common start, in words; empty if all clocks are near.
+
+    Args:
+        ahead: by host, the least and the greatest possible offset of its clock from this machine's, in ns.
+    """
+    first = max(ahead, key=lambda host: ahead[host][0])
+    last = min(ahead, key=lambda host: ahead[host][1])
+    apart_ns = ahead[first][0] - ahead[last][1]
+    if apart_ns <= MOST_APART_NS:
+        return ""
+    return (
+        f"the clocks of the hosts are too far apart: {first} is {apart_ns / 1e9:.1f} s ahead of {last}\n"
+        "hint: set the clocks of the hosts (`date -s`, NTP, or ptp4l and phc2sys), and run again"
+    )
 
 
 def _tell(agent: Agent, job: HostJob, epoch_ns: int) -> int:
@@ -339,4 +364,4 @@ def _stop(agent: Agent, job: HostJob) -> None:
             return
 
 
-__all__ = ["PROGRAM", "Attempt", "Rejected", "common_cycle_ns", "phase", "run", "set_up"]
+__all__ = ["PROGRAM", "Attempt", "Rejected", "common_cycle_ns", "far_apart", "phase", "run", "set_up"]

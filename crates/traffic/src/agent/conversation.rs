@@ -151,6 +151,8 @@ impl Conversation {
             }
             Order::Undo => {
                 let undone = self.undo();
+                // The controller waits for the answer to its last beat, which came while this agent was busy.
+                *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
                 Ok(json!({"failed": undone.failed}))
             }
             Order::Steps { steps } => return self.begin_steps(id, steps),

@@ -18,6 +18,7 @@ class Kind(StrEnum):
 
     CELLS = "cells"
     GUEST = "guest"
+    GUESTS = "guests"
 
 
 app = typer.Typer(help="Make a lab of hosts on this machine, with an ssh server each, or end it.")
@@ -41,7 +42,8 @@ def up(
         option(
             "KIND",
             "cells (default): namespaces of this machine, as root. guest: one emulated machine, whose "
-            "network cards have clocks, gates and stamps; it ends after 8 hours.",
+            "network cards have clocks, gates and stamps. guests: an emulated machine for each host, "
+            "which can crash, and whose clock is its own. Emulated machines end after 8 hours.",
             "--kind",
         ),
     ] = Kind.CELLS,

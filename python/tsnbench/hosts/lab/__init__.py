@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from tsnbench.hosts.lab import cells, guest
+from tsnbench.hosts.lab import cells, guest, guests
 from tsnbench.hosts.lab.record import Lab, down
 
 if TYPE_CHECKING:
@@ -22,6 +22,17 @@ class Kind(StrEnum):
     """Namespaces of this machine."""
     GUEST = "guest"
     """Namespaces of one guest, with network cards that have clocks, gates and timestamps of their own."""
+    GUESTS = "guests"
+    """A guest for each host."""
+
+
+class _Kind(Protocol):
+    def up(self, plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab: ...
+
+    def missing(self, sshd: Path | None = None) -> str: ...
+
+
+_KINDS: dict[Kind, _Kind] = {Kind.CELLS: cells, Kind.GUEST: guest, Kind.GUESTS: guests}
 
 
 def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, kind: Kind = Kind.CELLS) -> Lab:
@@ -37,9 +48,9 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, kind: Kind = 
         InputError: the folder has a lab, or other files.
         BackendError: this machine cannot have such a lab.
     """
-    return guest.up(plan, folder, sshd) if kind is Kind.GUEST else cells.up(plan, folder, sshd)
+    return _KINDS[kind].up(plan, folder, sshd)
 
 
 def missing(sshd: Path | None = None, kind: Kind = Kind.CELLS) -> str:
     """Why such a lab is not possible here; empty if it is."""
-    return guest.missing(sshd) if kind is Kind.GUEST else cells.missing(sshd)
+    return _KINDS[kind].missing(sshd)

@@ -147,15 +147,16 @@ def _until_ready(folder: Path, hosts: list[str]) -> None:
             time.sleep(0.02)
 
 
-def inventory(network: Network, words: str, sync: str) -> str:
-    """``lab.yaml`` of a network, one host for each node."""
+def inventory(network: Network, words: str, sync: str, clock: str = "") -> str:
+    """``lab.yaml`` of a network, one host for each node; ``clock`` is that of all hosts, if it is stated."""
+    more = f", clock: {clock}" if clock else ""
     names = [node["name"] for node in network.nodes]
     lines = [*(f"# {line}" for line in words.splitlines()), "hosts:"]
     for number, name in enumerate(names):
         ports = ", ".join(
             f"{port_name(network, port)}: {port_name(network, port)}" for port in network.ports_of(number)
         )
-        lines.append(f"  {name}: {{ssh: {name}, ports: {{{ports}}}}}")
+        lines.append(f"  {name}: {{ssh: {name}, ports: {{{ports}}}{more}}}")
     wires = [
         " - ".join(f"{names[network.ports[port]['node']]}.{port_name(network, port)}" for port in link)
         for link in network.links()

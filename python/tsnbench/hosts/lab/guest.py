@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import socket
 import subprocess
-import time
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +20,8 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel import traffic
 from tsnbench.backends.kernel.tsnport.config import wire
 from tsnbench.backends.vm import device, initramfs, kernel, machine
-from tsnbench.backends.vm.cpio import Archive
-from tsnbench.backends.vm.initramfs import Contents
 from tsnbench.errors import BackendError
-from tsnbench.hosts.lab import access, record
+from tsnbench.hosts.lab import access, image, record
 from tsnbench.hosts.lab.cells import inventory, port_name
 from tsnbench.hosts.lab.record import Lab
 from tsnbench.plan.network import Network
@@ -36,8 +31,6 @@ if TYPE_CHECKING:
 
 LASTS_S = 8 * 3600
 """The guest ends itself after this time."""
-READY_S = 180
-LOOK_S = 0.1
 DEVIATIONS_PPB = (20_000, -20_000)
 """The frequency deviations of the hosts' oscillators in turn, if the scenario has no clocks; the first host's
 is exact."""
@@ -46,7 +39,6 @@ TIME_BPS, TIME_PS = 1_000_000_000, 250_000
 BESIDE = "lab"
 TRIES = 3
 """Number of tries, as another program may take a port between its choice and its use."""
-_UP = "lab: up"
 _WORDS = """\
 A lab in a guest: each host has network cards with a clock of its own; all share the guest's processor.
 {time}"""
@@ -56,26 +48,6 @@ _SYNC = "{attempts: 5, pause: 1 s, steady: 2 s, within: 90 s}"
 _ADDRESS = "10.0.2"
 """The network of QEMU; hosts begin at 21, and the additional host is 15."""
 
-_INIT = """#!/bin/busybox sh
-/bin/busybox --install -s /bin
-export PATH=/tools:/usr/sbin:/bin
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t devtmpfs dev /dev
-mount -t debugfs debug /sys/kernel/debug
-mkdir -p /run/sshd /tmp /root /dev/pts /var/empty
-ln -s /run /var/run
-mount -t devpts devpts /dev/pts
-echo 0 >/proc/sys/kernel/printk
-for module in $(cat /modules/order); do insmod /modules/$module.ko || echo "no module $module"; done
-ln -sf /tools/dash /bin/sh
-exec /bin/sh /lab/init.sh
-"""
-CONTENTS = Contents(
-    init=_INIT,
-    tools={**initramfs.TOOLS, "unshare": "util-linux", "dash": "dash"},
-    modules=(*initramfs.MODULES, "virtio_pci", "virtio_net"),
-)
 _HOST = """\
 mount --make-rprivate / 2>/dev/null
 mount -t proc proc /proc
@@ -87,17 +59,6 @@ export PATH=/tools:/usr/sbin:/bin HOME=/root
 [ -z "${2:-}" ] || chrt -f 45 ptp4l -f "$2" -m >/run/lab/ptp4l.log 2>&1 &
 exec /usr/sbin/sshd -D -e -f /lab/sshd.conf
 """
-_SSHD = f"""\
-{access.SSHD.format(folder="/lab")}LoginGraceTime 0
-TCPKeepAlive no
-UseDNS no
-MaxStartups 100
-Ciphers aes128-ctr
-MACs umac-64@openssh.com
-SetEnv PATH=/tools:/usr/sbin:/bin
-"""
-"""Login without a time limit: a guest with a busy processor is slower than its clock. The cipher is the
-cheapest for an emulated processor; the connection does not leave this machine."""
 _PTP4L = """\
 [global]
 network_transport L2
@@ -117,7 +78,7 @@ uds_address /run/ptp4l
 
 def missing(sshd: Path | None = None) -> str:
     """Why a lab is not possible here; empty if it is."""
-    gone = {*initramfs.missing_tools(CONTENTS).values(), *device.missing_tools()}
+    gone = {*initramfs.missing_tools(image.CONTENTS).values(), *device.missing_tools()}
     if shutil.which(machine.QEMU) is None:
         gone.add("qemu-system-x86")
     if gone:
@@ -150,12 +111,12 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int 
     record.note(folder, hosts, [], [])
     try:
         for attempt in range(1, TRIES + 1):
-            ports = _free_ports(len(hosts) + 1)
+            ports = image.free_ports(len(hosts) + 1)
             reached = dict(zip([beside, *hosts], ports, strict=True))
             access.keys(folder, {name: ("127.0.0.1", port) for name, port in reached.items()})
             process = _boot(plan, network, folder, access.server(sshd), ports, lasts_s)
             record.note(folder, hosts, [], [process.pid])
-            if _ready(process, folder / record.CONSOLE, last=attempt == TRIES):
+            if image.ready(process, folder / record.CONSOLE, last=attempt == TRIES):
                 break
     except BaseException:
         record.down(folder)
@@ -169,20 +130,11 @@ def _has_ptp(plan: PlanDocument) -> bool:
     return "gptp" in plan.get("clocks", {})
 
 
-def _free_ports(count: int) -> list[int]:
-    """Free ports of this machine's loopback, all different."""
-    with ExitStack() as open_ones:
-        sockets = [open_ones.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-
-
 def _boot(
     plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, ports: list[int], lasts_s: int
 ) -> subprocess.Popen[bytes]:
     guest = kernel.find()
-    image, _ = initramfs.bake(guest, traffic.program(), device.module(guest), CONTENTS)
+    baked, _ = initramfs.bake(guest, traffic.program(), device.module(guest), image.CONTENTS)
     assert sshd is not None
     extra = _archive(plan, network, folder, sshd)
     addresses = [15, *(21 + number for number in range(len(ports) - 1))]
@@ -192,7 +144,7 @@ def _boot(
     )
     # The image contains keys, so it is a file in memory without a name, which no other program can open.
     with machine.memory("image") as whole, (folder / record.CONSOLE).open("wb") as console:
-        with image.open("rb") as base:
+        with baked.open("rb") as base:
             shutil.copyfileobj(base, whole)
         whole.write(bytes(-whole.tell() % 512) + extra)
         whole.flush()
@@ -215,39 +167,9 @@ def _boot(
         )
 
 
-def _ready(process: subprocess.Popen[bytes], console: Path, *, last: bool) -> bool:
-    """Whether the guest is up; if not, other programs took its ports meanwhile.
-
-    Raises:
-        BackendError: the guest does not start.
-    """
-    until = time.monotonic() + READY_S
-    while _UP not in (said := console.read_text(errors="replace")):
-        if process.poll() is not None:
-            if "host forwarding" in said and not last:
-                return False
-            raise BackendError(f"the lab's guest has ended: {said.strip()[-500:]}")
-        if time.monotonic() > until:
-            raise BackendError(f"the lab's guest is not up after {READY_S} s: {said.strip()[-500:]}")
-        time.sleep(LOOK_S)
-    return True
-
-
 def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path) -> bytes:
     """The files of this lab alone: keys, the ssh server, the script that makes the hosts."""
-    archive = Archive()
-    root = access.root_of(sshd)
-    beside = ":".join(str(root / path) for path in access.libraries_of(root)) if root else ""
-    archive.file("usr/sbin/sshd", sshd.read_bytes(), 0o755)
-    for library in sorted(initramfs.libraries(sshd, beside)):
-        place = library.relative_to(root) if root and library.is_relative_to(root) else library
-        archive.file(str(place).lstrip("/"), library.read_bytes(), 0o755)
-    people = "root:x:0:0:root:/root:/bin/sh\nsshd:x:101:65534::/run/sshd:/bin/false\n"
-    archive.file("etc/passwd", people.encode(), 0o644)
-    archive.file("etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644)
-    archive.file("lab/host-key", (folder / "host-key").read_bytes(), 0o600)
-    archive.file("lab/allowed", (folder / "allowed").read_bytes(), 0o644)
-    archive.file("lab/sshd.conf", _SSHD.encode(), 0o644)
+    archive = image.with_server(folder, sshd)
     archive.file("lab/host.sh", _HOST.encode(), 0o755)
     if not _has_ptp(plan):
         count = len(network.nodes)
@@ -305,7 +227,7 @@ def _script(plan: PlanDocument, network: Network) -> list[str]:
     lines += [
         "hostname lab; HOME=/root /usr/sbin/sshd -D -e -f /lab/sshd.conf >/tmp/sshd-lab 2>&1 &",
         f"for log in /tmp/sshd-lab {logs}; do until grep -q listening $log; do sleep 0.1; done; done",
-        f'echo "{_UP}"',
+        f'echo "{image.UP}"',
         "while :; do sleep 1000000; done",
     ]
     return lines
@@ -333,4 +255,4 @@ def _clocks(plan: PlanDocument, count: int) -> list[str]:
     return lines
 
 
-__all__ = ["BESIDE", "CONTENTS", "missing", "up"]
+__all__ = ["BESIDE", "missing", "up"]

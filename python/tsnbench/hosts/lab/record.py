@@ -15,10 +15,13 @@ from tsnbench.errors import InputError
 MARK = "tsnbench-lab.json"
 """The name of the record. :func:`down` does not touch a folder without it."""
 PROCESS = "process"
-"""The file in which a guest's own process writes its process number."""
+"""The file with the process number of a guest. If each host is a guest: the end of the name of this file."""
+WIRE = "wire-"
+"""How the names of sockets between guests begin."""
 CONSOLE = "console.log"
 _OURS = (MARK, "lab.yaml", "client", "key", "key.pub", "host-key", "host-key.pub", "allowed", "known")
 _OURS_OF_A_GUEST = (PROCESS, CONSOLE)
+_OF_A_HOST = ("sshd", "log", PROCESS)
 
 
 @dataclass(frozen=True)
@@ -78,15 +81,19 @@ def down(folder: Path) -> bool:
     for one in processes:
         if began(one["pid"]) == one["began"]:
             _kill(one["pid"])
-    _kill_guest(folder)
+    # Anybody can edit the record: a host must be a name, not a path.
+    hosts = [name for name in map(str, noted.get("hosts", ())) if Path(name).name == name]
+    for name in (PROCESS, *(f"{host}.{PROCESS}" for host in hosts)):
+        _kill_guest(folder, name)
     for name in spaces:
         if str(name).startswith("tsnlab"):
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True, timeout=30)
-    # Anybody can edit the record: a host must be a name, not a path.
-    hosts = [name for name in map(str, noted.get("hosts", ())) if Path(name).name == name]
-    ours = [*_OURS, *_OURS_OF_A_GUEST, *(f"{host}.{kind}" for host in hosts for kind in ("sshd", "log"))]
+    ours = [*_OURS, *_OURS_OF_A_GUEST, *(f"{host}.{kind}" for host in hosts for kind in _OF_A_HOST)]
     for own in ours:
         (folder / own).unlink(missing_ok=True)
+    for wire in folder.glob(f"{WIRE}*"):
+        if wire.is_socket():
+            wire.unlink()
     with suppress(OSError):
         folder.rmdir()
     return True
@@ -101,13 +108,14 @@ def _kill(pid: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def _kill_guest(folder: Path) -> None:
-    """Kills a guest without a record, whose controller was killed before: its command names this folder."""
+def _kill_guest(folder: Path, name: str) -> None:
+    """Kills a guest without a record, whose controller was killed before: its command names this file."""
     try:
-        pid = int((folder / PROCESS).read_text())
+        pid = int((folder / name).read_text())
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        there = Path(f"/proc/{pid}/cwd").resolve(strict=True)
     except (OSError, ValueError):
         return
-    if os.fsencode(folder.resolve() / PROCESS) in words:
+    if any(there / os.fsdecode(word) == folder.resolve() / name for word in words):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
