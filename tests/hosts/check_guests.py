@@ -97,7 +97,7 @@ class Rig:
         )
 
     def until_it_talks(self, process: subprocess.Popen[str]) -> None:
-        until = time.monotonic() + 120
+        until = time.monotonic() + TOO_LONG_S
         while "traffic talk" not in self.says("a", "ps -o args"):
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until

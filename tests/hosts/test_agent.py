@@ -20,6 +20,7 @@ from tsnbench.hosts.remote import connection
 from tsnbench.hosts.remote.agent import Agent
 from tsnbench.hosts.remote.answers import AgentLost, Step
 from tsnbench.hosts.remote.reach import Space, Ssh, reach
+from tsnbench.hosts.state import facts
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="hosts are worked with as root")
 
@@ -192,6 +193,29 @@ def test_a_long_undo_is_no_silence_of_the_controller(here: Here, monkeypatch: py
     time.sleep(1)
     assert host.steps([Step(("true",))])[0].code == 0
     assert host.lost == ""
+    assert host.restore() == []
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        (Step(("sleep", "60"), limit_ms=200), r"sleep 60: not finished after 0\.2 s$"),
+        (
+            Step(("ip-of-nobody",)),
+            r"(?s)No such file.*\nhint: apt-get install iproute2, there$",
+        ),
+        (Step(("sh", "-c", "echo denied >&2; exit 3")), r"denied$"),
+        (Step(("false",)), r"false: exit code 1$"),
+    ],
+)
+def test_a_host_whose_state_cannot_be_read_says_why(
+    here: Here, monkeypatch: pytest.MonkeyPatch, step: Step, why: str
+) -> None:
+    monkeypatch.setattr(facts, "_LOOK", (step, Step(("true",)), Step(("true",))))
+    host = connect(here)
+    ready = host.open()
+    with pytest.raises(BackendError, match=why):
+        facts.survey(host, ready, [])
     assert host.restore() == []
 
 

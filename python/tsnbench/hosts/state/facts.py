@@ -24,6 +24,8 @@ for one in "$@"; do
 done
 """
 _UNSHARED = ("unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c")
+TOOK_TOO_LONG, NO_PROGRAM = 124, 127
+"""Exit codes of the agent, as those of ``timeout`` and of a shell."""
 DEFAULT_ROOTS = {"noqueue", "pfifo_fast", "mq", "fq_codel", "fq", "pfifo"}
 """Queueing disciplines that a kernel puts on an interface by itself, with handle 0."""
 
@@ -105,6 +107,14 @@ def look(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
     return found
 
 
+def _why(done: Done) -> str:
+    """Why a command that reads facts failed, with a remedy if the program is missing."""
+    if done.code == TOOK_TOO_LONG:
+        return f"not finished after {done.step.limit_ms / 1e3:g} s"
+    said = done.err.strip() or f"exit code {done.code}"
+    return f"{said}\nhint: apt-get install iproute2, there" if done.code == NO_PROGRAM else said
+
+
 def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
     """Reads the facts as :func:`look` does, of the interfaces that exist.
 
@@ -116,10 +126,7 @@ def survey(agent: Agent, ready: Ready, ports: Collection[str]) -> Facts:
     done = agent.steps([*_LOOK, own, trials])
     for one in done[:3]:
         if one.code:
-            hint = "apt-get install iproute2"
-            raise BackendError(
-                f"{agent.name}: {' '.join(one.step.argv)}: {one.err.strip()}\nhint: {hint}, there"
-            )
+            raise BackendError(f"{agent.name}: {' '.join(one.step.argv)}: {_why(one)}")
     links, addresses, qdiscs = (_json(agent, one) for one in done[:3])
     by_address: dict[str, list[str]] = {
         one["ifname"]: [f"{own['local']}/{own['prefixlen']}" for own in one.get("addr_info", ())]
