@@ -17,6 +17,6 @@ def _records(kind: object, seen: dict[int, Record]) -> None:
         seen[id(kind)] = kind
         for field in [*kind.fields.values(), *(pattern.field for pattern in kind.patterns)]:
             _records(field.kind, seen)
-    for part in ("item", "value", "text", "listing", "mapping"):
+    for part in ("item", "value", "text", "listing", "mapping", "record"):
         if not isinstance(kind, Record) and hasattr(kind, part):
             _records(getattr(kind, part), seen)

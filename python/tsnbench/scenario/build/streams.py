@@ -25,10 +25,25 @@ def build(
 ) -> dict[str, model.Stream]:
     """Streams by name; ``worst_case``: the default for requirements without that key."""
     built: dict[str, model.Stream] = {}
+    firsts: dict[int, model.Stream] = {}
     for name, fields in requests_first(reading, streams):
         if isinstance(fields, Bad):
             continue
-        before = len(reading.problems)
+        before, doubts = len(reading.problems), len(reading.doubts)
+        if fields.first is not None:
+            first = firsts.get(id(fields.first))
+            if first is not None:
+                ends = _ends(reading, net, fields)
+                if ends is not None and len(reading.problems) == before:
+                    changes = {"talker": ends[0], "listeners": tuple(ends[1])}
+                    built[str(name)] = first.model_copy(update=changes)
+                continue
+            # Something about the first one is reported; the places have to be those of this one.
+            assert fields.record is not None
+            assert fields.written is not None
+            fields = fields.record.read(reading, fields.written, fields.path)
+            if isinstance(fields, Bad):
+                continue
         if "answers" in fields:
             fields = completed(net, fields, built, streams)
             if fields is None:
@@ -36,6 +51,8 @@ def build(
         stream = _stream(reading, net, fields, worst_case)
         if stream is not None and len(reading.problems) == before:
             built[str(name)] = stream
+            if fields.cost and len(reading.doubts) == doubts:
+                firsts[id(fields)] = stream
     built = {str(name): built[name] for name in streams if name in built}
     for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
         if stream is not None and stream.count > 1:

@@ -10,6 +10,7 @@ from tsnbench.scenario.grammar.hosts import HOSTS
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.shapers import SHAPER
 from tsnbench.scenario.grammar.streams import REQUIREMENTS, STREAM
+from tsnbench.scenario.kinds.alike import Alike
 from tsnbench.scenario.kinds.combinators import Field, MapOf, Record, fields_of
 from tsnbench.scenario.model.policing import POLICING
 from tsnbench.scenario.model.scenario import Scenario
@@ -22,7 +23,7 @@ SCENARIO = Record(
         **fields_of(Scenario),
         "network": Field(NETWORK, "nodes and links", "{line: {hops: 3, kind: host, rate: 1 Gbit/s}}"),
         "streams": Field(
-            MapOf("streams by name", STREAM),
+            MapOf("streams by name", Alike(STREAM)),
             "who sends what to whom",
             "{s: {from: host1, to: host4, period: 1 ms, frame: 500 B}}",
         ),

@@ -88,6 +88,12 @@ class Fields(dict[str, Any]):
         self.record = record
         self.places: dict[str, Place] = {}
         self.bad: set[str] = set()
+        self.cost = 0
+        """Number of values that were read for it, if another mapping may be read from it."""
+        self.first: Fields | None = None
+        """An earlier mapping with the same texts, from which it was read (:mod:`.alike`)."""
+        self.written: Mapping | None = None
+        """Its own text, if ``first`` is one."""
 
     def at(self, key: str) -> Place:
         return self.places.get(key, self.place)

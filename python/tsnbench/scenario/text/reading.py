@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
 from tsnbench.scenario.text.source import (
@@ -21,6 +21,12 @@ from tsnbench.scenario.text.source import (
     too_many,
 )
 from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
+
+if TYPE_CHECKING:
+    from tsnbench.scenario.kinds.combinators import Fields
+
+Written = tuple[Any, ...]
+"""What is written in a mapping: its keys with their texts."""
 
 MOST_PROBLEMS = 1000
 """Reading stops after so many mistakes; the next run reports further ones."""
@@ -106,6 +112,8 @@ class Reading:
         """Streams that are written, but could not be read; None where no stream is known."""
         self.values = 0
         self.most_values = most_values()
+        self.alike: dict[Written, Fields] = {}
+        """Streams that others may be read from, by what is written."""
 
     def unknown_stream(self, name: Named, streams: Iterable[str]) -> None:
         """Reports a name that no stream has; silent if that stream is a mistake already reported."""
