@@ -138,6 +138,7 @@ class SmallestDelays:
         self._points = stamped_points(document)
         self._plain = not any("cut_through_octets" in node for node in document["nodes"])
         self._takes: dict[int, list[int]] = {}
+        self._outside: dict[tuple[int, int, int], int] = {}
 
     def ns(self, stream: Stream, listener: int, octets: int) -> int:
         """The result of :func:`smallest_delay_ns` for a frame of this size."""
@@ -148,10 +149,17 @@ class SmallestDelays:
             takes = self._takes[octets] = [self._at(port, octets) for port in self._document["ports"]]
         passed = path_to(stream, listener)
         delay = sum([takes[number] for number in passed])
-        first, last = (self._document["ports"][number] for number in (passed[0], passed[-1]))
-        delay -= self._document["nodes"][first["node"]]["processing_ns"] * 1_000
+        ends = passed[0], passed[-1], octets
+        if ends not in self._outside:
+            self._outside[ends] = self._not_counted(*ends)
+        return (delay - self._outside[ends]) // 1_000
+
+    def _not_counted(self, first: int, last: int, octets: int) -> int:
+        """The times at both ends that are no part of a delay, in ps."""
+        ports = self._document["ports"]
+        processing: int = self._document["nodes"][ports[first]["node"]]["processing_ns"] * 1_000
         sent = [BEFORE_STAMP + octets] * 2
-        return (delay - _outside_stamps(first, last, sent, self._points)) // 1_000
+        return processing + _outside_stamps(ports[first], ports[last], sent, self._points)
 
     def since_release_ns(self, stream: Stream, listener: int, octets: int) -> int:
         """The smallest delay of a frame of this size, counted from its release."""

@@ -33,7 +33,7 @@ def assemble(draft: Draft) -> PlanDocument:
         "drain_ns": scenario.drain,
         "nodes": [_node(node) for node in draft.nodes],
         "ports": [_port(port) for port in draft.ports],
-        "streams": [_stream(flow, replies) for flow in draft.flows],
+        "streams": _streams(draft, replies),
         "taps": [
             {
                 "name": tap.name,
@@ -220,7 +220,19 @@ def _trdp(flow: Flow, trdp: model.Trdp, replies: Mapping[str, int]) -> plan_type
     return made
 
 
-def _stream(flow: Flow, replies: Mapping[str, int]) -> plan_types.Stream:
+def _streams(draft: Draft, replies: Mapping[str, int]) -> list[plan_types.Stream]:
+    """All streams. Those with one route, which is one object, get copies of its hops."""
+    found: list[plan_types.Stream] = []
+    routes: dict[int, list[plan_types.Route]] = {}
+    for flow in draft.flows:
+        hops = routes.get(id(flow.route))
+        if hops is None:
+            hops = routes[id(flow.route)] = [plan_hop(hop) for hop in flow.route]
+        found.append(_stream(flow, replies, [hop.copy() for hop in hops]))
+    return found
+
+
+def _stream(flow: Flow, replies: Mapping[str, int], route: list[plan_types.Route]) -> plan_types.Stream:
     stream = flow.stream
     made: plan_types.Stream = {
         "name": flow.name,
@@ -234,7 +246,7 @@ def _stream(flow: Flow, replies: Mapping[str, int]) -> plan_types.Stream:
         "size": flow.size,
         "start_ns": flow.start_ns,
         "stop_ns": flow.stop_ns,
-        "route": [plan_hop(hop) for hop in flow.route],
+        "route": route,
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
         ],

@@ -18,7 +18,15 @@ def path_to(stream: Stream, listener: int) -> tuple[int, ...]:
 
 def ports_to(stream: Stream, entry: int) -> tuple[int, ...]:
     """The ports from the talker to the end of one entry of the stream's ``route``."""
-    return tuple(stream["route"][place]["port"] for place in entries_to(parents_of(stream), entry))
+    route = stream["route"]
+    found: list[int] = []
+    place: int | None = entry
+    while place is not None and len(found) <= len(route):
+        hop = route[place]
+        found.append(hop["port"])
+        place = hop.get("parent")
+    found.reverse()
+    return tuple(found)
 
 
 def parents_of(stream: Stream) -> list[int | None]:

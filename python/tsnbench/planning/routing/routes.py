@@ -28,6 +28,8 @@ def route_flows(draft: Draft) -> None:
     for node, to in sorted(links):
         neighbours[node].append(to)
     trees: dict[int, Tree] = {}
+    single = all(len(ports) == 1 for ports in links.values())
+    grown: dict[tuple[int, ...], tuple[tuple[Hop, ...], tuple[int, ...]]] = {}
     for flow in draft.flows:
         if flow.stream.frer or flow.stream.failover:
             route_redundantly(draft, flow, links)
@@ -51,6 +53,14 @@ def route_flows(draft: Draft) -> None:
                     f"a path from {flow.stream.talker} to {lost[0]} over bridges or hosts",
                     "none",
                 )
+                continue
+            if single:
+                # Without parallel links, streams between the same nodes have the same route.
+                ends = (flow.talker, *flow.listeners)
+                if ends not in grown:
+                    _grow(flow, tree, links, chosen)
+                    grown[ends] = flow.route, flow.ends
+                flow.route, flow.ends = grown[ends]
                 continue
         _grow(flow, tree, links, chosen)
 

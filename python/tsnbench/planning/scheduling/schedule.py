@@ -150,7 +150,7 @@ def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
     if flow.redundancy.get("active"):
         hint = "write frer in place of failover: the times of all its copies are planned"
         draft.problem(f"{path}.scheduled", "a scheduled stream without failover", "failover", hint)
-    for place, hop in enumerate(flow.route):
+    for place, hop in enumerate(flow.route if hindered else ()):
         if hop.port not in hindered:
             continue
         port = draft.ports[hop.port]
@@ -278,9 +278,14 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     all others."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
     tables = [port.pcp_to_class for port in draft.ports]
+    seen: set[tuple[int, int, int]] = set()
     for flow in flows:
         queue = queues.index(flow.stream.pcp)
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
+            known = hop.port, pcp, queue
+            if known in seen:
+                continue
+            seen.add(known)
             traffic = tables[hop.port][pcp]
             if classes[hop.port].setdefault(traffic, queue) != queue:
                 port = draft.ports[hop.port]
