@@ -82,6 +82,10 @@ class Drawing:
     """Whether it uses the page's whole width."""
 
 
+_LOOKS: dict[Size, dict[str, Any]] = {}
+"""All of matplotlib's settings for a size, after their first use."""
+
+
 @contextmanager
 def _look(size: Size) -> Iterator[None]:
     import matplotlib
@@ -126,9 +130,15 @@ def _look(size: Size) -> Iterator[None]:
         "pdf.fonttype": 42,
         "path.simplify": False,
     }
+    settings: Any = matplotlib.rcParams
     with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(look)
+        if size not in _LOOKS:
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(look)
+            _LOOKS[size] = dict(settings)
+        else:
+            # Without checks of each value, which take longer than some figures.
+            dict.update(settings, _LOOKS[size])
         yield
 
 
@@ -148,7 +158,14 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         figure = drawing.draw(size)
         inline = kind == "svg" and not size.text_as_paths
         figure.patch.set_facecolor("none" if inline else "white")
-        figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
+        if inline:
+            from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+            # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
+            canvas: Any = FigureCanvasSVG(figure)
+            canvas.print_svg(into, metadata=metadata[kind])
+        else:
+            figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
     return into.getvalue()
 
 

@@ -25,6 +25,8 @@ COLUMNS = 300
 """Pixel columns of a figure over time."""
 LONGEST_RUN_NS = 10 * 86_400 * 10**9
 """A timestamp beyond it is a date."""
+MOST_FRAMES = 2_000_000
+"""Rows of a table of frames that is kept in memory (60 MB)."""
 STEPS = 400
 """Ranks of a distribution that are drawn."""
 
@@ -89,6 +91,7 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
     """The streams of a run by priority, at most :data:`MOST_CURVES` each: those with the greatest delay."""
     if run.frames is None:
         return ()
+    table = _whole(run)
     by_pcp: dict[int | None, list[Measure]] = {}
     for group in run.groups:
         if group.delay is not None and group.paths:
@@ -97,7 +100,7 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
     for pcp, groups in by_pcp.items():
         slowest = sorted(groups, key=lambda g: (-(g.delay["max"] if g.delay else 0), g.stream, g.listener))
         kept = {id(group) for group in slowest[:MOST_CURVES]}
-        drawn = [curve for group in groups if id(group) in kept and (curve := curve_of(run, group))]
+        drawn = [curve for group in groups if id(group) in kept and (curve := curve_of(run, group, table))]
         if drawn:
             unknown = "Several priorities" if run.network.flows else "Streams"
             title = unknown if pcp is None else f"Priority {pcp}"
@@ -105,29 +108,45 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
     return tuple(found)
 
 
-def curve_of(run: RunFacts, measure: Measure) -> Curve | None:
-    """The distributions of one stream; None where it has no frame with a delay."""
+def _whole(run: RunFacts) -> pl.LazyFrame | None:
+    """The table of frames, read once for all streams; None if it is long, and read again for each stream."""
+    import polars as pl
+
+    if run.frames is None:
+        return None
+    with table_errors(run.frames):
+        frames = pl.scan_parquet(run.frames)
+        if frames.select(pl.len()).collect().item() > MOST_FRAMES:
+            return None
+        return frames.select("path", "seq", "t_tx_ns", "delay_ns").collect().lazy()
+
+
+def curve_of(run: RunFacts, measure: Measure, table: pl.LazyFrame | None = None) -> Curve | None:
+    """The distributions of one stream; None where it has no frame with a delay.
+
+    ``table``: the run's table of frames, if it is in memory.
+    """
     import polars as pl
 
     if run.frames is None or not measure.paths:
         return None
     with table_errors(run.frames):
-        table = (
-            pl.scan_parquet(run.frames)
+        own = (
+            (pl.scan_parquet(run.frames) if table is None else table)
             .filter(pl.col("path").is_in(list(measure.paths)) & pl.col("delay_ns").is_not_null())
             .select("path", "seq", "t_tx_ns", "delay_ns")
             .collect()
         )
-    if table.is_empty():
+    if own.is_empty():
         return None
-    ordered = table["delay_ns"].sort()
+    ordered = own["delay_ns"].sort()
     return Curve(
         measure=measure,
-        frames=table.height,
+        frames=own.height,
         ccdf=ccdf(ordered),
-        jitter=_jitter(table),
+        jitter=_jitter(own),
         box=box(ordered),
-        over_time=_over_time(table),
+        over_time=_over_time(own),
     )
 
 
