@@ -154,13 +154,16 @@ def run(
         stack.callback(backend.close)
         for warning in (warning for plan in plans for warning in plan.warnings):
             print_message(str(warning))
+        workers = _workers(jobs, on, len(plans))
+        if not quiet:
+            _announce(plans, backend, pcap, workers, dilate)
         made = []
         for scenario, plan, folder in zip(scenarios, plans, folders, strict=True):
             about = about_run(scenario, file, duration, seed)
             about["command"] += [] if keep is None else ["--keep", called(keep)]
             about["command"] += _elsewhere(on, dilate, hosts, place or [])
             made.append(Job(plan, folder, about))
-        outcomes = _make(made, scenarios, options, backend, _workers(jobs, on, len(made)), progress)
+        outcomes = _make(made, scenarios, options, backend, workers, progress)
         with busy(f"report of {len(outcomes)} runs", progress):
             where = report_all(outcomes, into, options) if report else None
     _tell(outcomes, as_json, everything, quiet)
@@ -182,6 +185,21 @@ def _workers(jobs: int | None, on: str, runs: int) -> int:
     if on != "simulation":
         return 1
     return min(runs, jobs or cores())
+
+
+def _announce(plans: Sequence[Plan], backend: Backend, pcap: bool, workers: int, dilate: int) -> None:
+    """Says before long runs what they will send, write and take."""
+    from tsnbench.campaign.announcement import Expected
+    from tsnbench.runs.room import need
+
+    expected = Expected.of([need(plan.document, backend.name, pcap) for plan in plans])
+    if backend.name == "simulation":
+        said = expected.said(workers)
+    else:
+        spans = [plan.document["duration_ns"] + plan.document["drain_ns"] for plan in plans]
+        said = expected.said_of_kernels(dilate * sum(spans) / 1e9)
+    if said:
+        print_message(said)
 
 
 def _make(
@@ -302,7 +320,7 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
             [
                 {
                     "folder": str(o.run.folder),
-                    "variant": o.run.plan.document["variant"],
+                    "variant": o.run.manifest["variant"],
                     "reused": o.reused,
                     "verdict": o.verdict,
                 }
@@ -312,7 +330,7 @@ def _tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool)
         return
     from tsnbench.measure import headline, runs_table, sweep_headline
 
-    labels = [", ".join(f"{k} {v}" for k, v in o.run.plan.document["variant"].items()) for o in outcomes]
+    labels = [", ".join(f"{k} {v}" for k, v in o.run.manifest["variant"].items()) for o in outcomes]
     many = len(outcomes) > 1
     if not quiet:
         for label, outcome in zip(labels, outcomes, strict=True):

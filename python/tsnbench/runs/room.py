@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
-from tsnbench.plan.frames import CAPTURED_OCTETS, sizes
+from tsnbench.plan.frames import CAPTURED_OCTETS, Sizes, sizes
 from tsnbench.plan.load import flow_rate
 from tsnbench.quantities import size as size_of
 from tsnbench.runs import clearing
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument, Stream
+    from tsnbench.plan.types import PlanDocument, Size, Stream
 
 ROWS = {"alike": (1.0, 1.5), "steady": (4.0, 8.0), "random": (7.0, 13.0)}
 """Octets of one row of observations.parquet and of frames.parquet, by the pattern of frames' times.
@@ -47,6 +49,8 @@ class Need:
     rest: int
     scratch: int
     """Temporary octets outside of the run folder."""
+    frame_hops: float
+    """Frames over links, each link counted."""
 
     @property
     def folder(self) -> int:
@@ -58,13 +62,17 @@ def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
     """The estimate for a Plan's document."""
     sent = [frames(plan, stream) for stream in plan["streams"]]
     passing = _passing(plan, sent)
+    span_s = (plan["duration_ns"] + plan["drain_ns"]) / 1e9
+    hops = 0.0
+    for number, own in passing.items():
+        hops += own.frames * min(1.0, plan["ports"][number]["rate_bps"] * span_s / own.bits)
     rows = octets = snapped = 0.0
     for tap in plan["taps"]:
         port = plan["ports"][tap["port"]]
         # Frames that arrive at a port have left its peer.
         egress = tap["port"] if tap["stage"] not in ("rx", "kernel-rx", "app-rx") else port["peer"]
         there = passing.get(egress, _NOTHING)
-        fits = port["rate_bps"] * (plan["duration_ns"] + plan["drain_ns"]) / 1e9
+        fits = port["rate_bps"] * span_s
         share = min(1.0, fits / there.bits) if there.bits else 0.0
         rows += there.frames * share
         octets += 1.1 * there.octets * share
@@ -79,6 +87,7 @@ def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
         captures=round(snapped) if on_kernel else round(octets) if pcap else 0,
         rest=REST + PER_STREAM * len(plan["streams"]) + _clock_rows(plan) * CLOCK_ERROR,
         scratch=round(snapped) if backend == "netns" else 0,
+        frame_hops=hops,
     )
 
 
@@ -99,25 +108,51 @@ _NOTHING = _Passing()
 
 def _passing(plan: PlanDocument, sent: Sequence[float]) -> dict[int, _Passing]:
     """By port, the sums over its streams; linear in streams and hops."""
-    found: dict[int, _Passing] = {}
+    # Large Plans have many streams of few kinds: each kind counts its streams at each port.
+    kinds: dict[tuple[float, float, float, float], Counter[int]] = {}
     for count, stream in zip(sent, plan["streams"], strict=True):
-        size = sizes(stream["size"])
-        bits = count * float(size.phy_bits / size.frames)
-        octets = count * (float(size.frame_bits / size.frames) / 8 + BLOCK)
-        snapped = count * (min(size.largest, CAPTURED_OCTETS) + BLOCK)
-        for port in {hop["port"] for hop in (*stream["route"], *stream.get("flood", ()))}:
+        bits, octets, snapped = _of_one_frame(stream["size"])
+        kind = (count, count * bits, count * octets, count * snapped)
+        ports = {hop["port"] for hop in stream["route"]}
+        ports.update([hop["port"] for hop in stream.get("flood", ())])
+        kinds.setdefault(kind, Counter()).update(ports)
+    found: dict[int, _Passing] = {}
+    for (count, bits, octets, snapped), streams in kinds.items():
+        for port, number in streams.items():
             own = found.setdefault(port, _Passing())
-            own.frames += count
-            own.bits += bits
-            own.octets += octets
-            own.snapped += snapped
+            own.frames += number * count
+            own.bits += number * bits
+            own.octets += number * octets
+            own.snapped += number * snapped
     return found
+
+
+def _of_one_frame(size: Size) -> tuple[float, float, float]:
+    """The mean bits on the wire of a stream's frames, and the octets of one in captures: whole, and cut."""
+    return _of_fixed(size["octets"]) if size["kind"] == "frame" else _of_sizes(sizes(size))
+
+
+@lru_cache(maxsize=4096)
+def _of_fixed(octets: int) -> tuple[float, float, float]:
+    return _of_sizes(sizes({"kind": "frame", "octets": octets}))
+
+
+def _of_sizes(size: Sizes) -> tuple[float, float, float]:
+    return (
+        float(size.phy_bits / size.frames),
+        float(size.frame_bits / size.frames) / 8 + BLOCK,
+        min(size.largest, CAPTURED_OCTETS) + BLOCK,
+    )
 
 
 def frames(plan: PlanDocument, stream: Stream) -> float:
     """The mean number of frames of a stream's talker."""
-    pattern, size = stream["pattern"], sizes(stream["size"])
+    pattern = stream["pattern"]
     span_ns = stream["stop_ns"] - stream["start_ns"]
+    if pattern["kind"] == "periodic" and stream["size"]["kind"] == "frame":
+        # Almost all streams of large Plans: one frame a period.
+        return span_ns / pattern["period_ns"] + 1.0
+    size = sizes(stream["size"])
     rate = flow_rate(pattern, stream["size"])
     if pattern["kind"] == "trace":
         span_ns = min(span_ns, pattern["passes"] * pattern["cycle_ns"])
