@@ -60,7 +60,7 @@ def test_readers_get_an_error(tmp_path: Path, other) -> None:
 
     plan = small_plan(tmp_path)
     folder = tmp_path / "run"
-    write(folder, opening(plan, "simulation") | {"state": "complete"})
+    write(folder, opening(plan, "simulation", plan.hash) | {"state": "complete"})
     (folder / "plan.json").write_text(plan.to_json())
     for what in (lambda: report.write(folder), lambda: opened(folder), lambda: clear(folder)):
         with pytest.raises(FolderBusyError, match=f"process {other.pid}"):

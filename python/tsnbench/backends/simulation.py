@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tsnbench import _native
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError
+from tsnbench.runs import file_names
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.errors import unwritable
 from tsnbench.runs.folder import begin, end, under_way
@@ -35,7 +36,8 @@ class Simulation(Backend):
         """Simulate; the folder's state is then ``complete``, ``interrupted`` or ``failed``."""
         with under_way(folder):
             try:
-                text = plan.to_json()
+                # The folder has the Plan of this run as text.
+                text = (folder / file_names.PLAN).read_text(encoding="utf-8")
                 if pcap:
                     claim(folder, [f"captures/{name}" for name in _native.capture_names(text)])
                 _native.simulate(text, str(folder), pcap, progress)

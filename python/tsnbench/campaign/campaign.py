@@ -7,7 +7,6 @@ of one scenario file, also if there is only one.
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ from tsnbench import report
 from tsnbench.backends.simulation import Simulation
 from tsnbench.measure import judge, measure_run
 from tsnbench.measure.verdict import required_of
+from tsnbench.plan.indented import for_people
 from tsnbench.runs import Run, State, clearing, engine, file_names, lock, sweep
 from tsnbench.runs.bounds import bounds_of_run
 from tsnbench.runs.errors import FolderError, writing
@@ -251,7 +251,7 @@ def report_all(outcomes: Sequence[Outcome], into: Path, options: Options) -> Pat
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file in one step, so that a reader never sees half of it."""
     part = path.with_name(path.name + ".part")
-    part.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.write_text(for_people(value) + "\n", encoding="utf-8")
     part.replace(path)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.stamps import option
+from tsnbench.plan.indented import for_people
 from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import DISK, unwritable, writing
 from tsnbench.runs.folder import half_written
@@ -53,7 +54,7 @@ def _measure(path: Path, start: str | None, end: str | None) -> Measures:
         options = {name: stage for name, stage in stages.items() if stage is not None}
         text = _native.measure_run(os.fspath(path), json.dumps(options | option(path)))
         measures: Measures = json.loads(text)
-        written = json.dumps(measures, indent=2, ensure_ascii=False) + "\n"
+        written = for_people(measures) + "\n"
         name = "-".join(["measures", start or "tx", end or "rx"]) if options else "measures"
         (path / f"{name}.json").write_text(written, encoding="utf-8")
     except OSError as error:

@@ -75,6 +75,10 @@ class Plan:
         """The canonical content with its hash; equal scenarios give equal bytes."""
         return _native.plan_text(self.document)[0]
 
+    def written(self) -> tuple[str, str]:
+        """The canonical content with its hash, and the hash alone: both in the time of one."""
+        return _native.plan_text(self.document)
+
     @classmethod
     def read(cls, path: str | Path) -> Plan:
         """Reads a Plan from its JSON file.

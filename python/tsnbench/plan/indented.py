@@ -7,6 +7,15 @@ import json
 from tsnbench import _native
 
 
+def for_people(value: object) -> str:
+    """A value as JSON with line breaks, as ``json.dumps(value, indent=2, ensure_ascii=False)`` writes it."""
+    try:
+        return _native.json_indented(_native.compact(value))
+    except (TypeError, ValueError):
+        # Keys that are no texts, infinity, NaN: Python has a form for them, JSON has none.
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+
 def indented(text: str) -> str:
     """A JSON text with line breaks and two spaces for each level, as ``json.dumps`` writes it."""
     try:

@@ -5,7 +5,8 @@ Load counts PHY bits: preamble to inter-frame gap, as a link's rate does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -30,7 +31,7 @@ class ClassLoad:
     @property
     def rate_bps(self) -> Fraction:
         """The sum over the flows that have a rate."""
-        return sum_of(rate for _, rate in self.flows)
+        return sum_of([rate for _, rate in self.flows])
 
     @property
     def idle(self) -> bool:
@@ -58,12 +59,19 @@ def _one_frame(period_ns: int, octets: int) -> Fraction:
     return Fraction(8 * (octets + PHY_OVERHEAD) * 10**9, period_ns)
 
 
-def sum_of(rates: Iterable[Fraction]) -> Fraction:
-    """The sum of rates; for equal denominators, which are frequent, only the numerators are added."""
+def sum_of(rates: Sequence[Fraction]) -> Fraction:
+    """The sum of rates. Many streams have one rate, which is one object: it is multiplied by their number."""
+    if not rates:
+        return _NOTHING
+    objects = {id(rate): rate for rate in rates}
     numerators: dict[int, int] = {}
-    for rate in rates:
-        numerators[rate.denominator] = numerators.get(rate.denominator, 0) + rate.numerator
-    return sum((Fraction(above, below) for below, above in numerators.items()), Fraction(0))
+    for place, streams in Counter(map(id, rates)).items():
+        rate = objects[place]
+        numerators[rate.denominator] = numerators.get(rate.denominator, 0) + streams * rate.numerator
+    return sum((Fraction(above, below) for below, above in numerators.items()), _NOTHING)
+
+
+_NOTHING = Fraction(0)
 
 
 def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
@@ -93,4 +101,4 @@ def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
 
 def total(loads: Sequence[ClassLoad]) -> Fraction:
     """The load of a port in bit/s, over all classes."""
-    return sum((load.rate_bps for load in loads), Fraction(0))
+    return sum_of([rate for load in loads for _, rate in load.flows])

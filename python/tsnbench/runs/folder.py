@@ -33,8 +33,9 @@ def begin(plan: Plan, folder: Path, backend: str) -> None:
         if folder.exists():
             clear(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        manifest.write(folder, manifest.opening(plan, backend))
-        (folder / file_names.PLAN).write_text(plan.to_json(), encoding="utf-8")
+        text, plan_hash = plan.written()
+        manifest.write(folder, manifest.opening(plan, backend, plan_hash))
+        (folder / file_names.PLAN).write_text(text, encoding="utf-8")
 
 
 @contextmanager

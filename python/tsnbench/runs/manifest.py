@@ -35,13 +35,13 @@ class State(StrEnum):
     FAILED = "failed"
 
 
-def opening(plan: Plan, backend: str) -> Json:
+def opening(plan: Plan, backend: str, plan_hash: str) -> Json:
     """The manifest of a run that begins now."""
     return {
         "format": FORMAT,
         "state": State.RUNNING.value,
         "name": plan.name,
-        "plan": plan.hash,
+        "plan": plan_hash,
         "seed": plan.document["seed"],
         "variant": plan.document.get("variant", {}),
         "duration_ns": plan.document["duration_ns"],

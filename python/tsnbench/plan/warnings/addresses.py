@@ -20,8 +20,13 @@ def address_doubts(document: PlanDocument) -> Iterator[Doubt]:
     first: dict[tuple[int, str, int | None], tuple[set[int], Stream]] = {}
     told: set[str] = set()
     used = {stream.get("vid") for stream in document["streams"]}
+    senders: dict[tuple[str, int | None], set[str]] = {}
     for stream in document["streams"]:
-        if "redundancy" in stream:
+        senders.setdefault((stream["destination_mac"], stream.get("vid")), set()).add(stream["group"])
+    for stream in document["streams"]:
+        # A doubt needs streams of two groups with one address; the routes of others are not read.
+        alone = len(senders[stream["destination_mac"], stream.get("vid")]) == 1
+        if "redundancy" in stream or alone:
             continue
         leaves: dict[int, set[int]] = {}
         for hop in stream["route"]:
