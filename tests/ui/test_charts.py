@@ -176,6 +176,9 @@ def test_a_study_and_a_sweep_tell_how_far_they_are(tmp_path: Path) -> None:
     assert (found["kind"], found["runs"], found["made"], found["under_way"]) == ("study", 2, 2, 0)
     assert (found["runs"], found["made"]) == (numbers["runs"], numbers["made"])
     assert len(found["table"]) > 1
+    # A result that is not there yet counts as left.
+    min((folder / "runs").iterdir()).unlink()
+    assert state(folder, folder.name)["made"] == 1
     (folder / "study.json").write_text("{")
     broken = state(folder, folder.name)
     assert broken["words"]
