@@ -1,8 +1,8 @@
 //! TRDP in captures of one place: what a subscriber there would have counted, the gaps between telegrams, and how evenly
 //! they are spread over time.
 //!
-//! A stream is what has one communication identifier, type, source and destination. Its numbers are judged by
-//! [`tsn_trdp::Subscription`], so that the counts are those of a receiver.
+//! The telegrams of a stream have the same communication identifier, type, source and destination.
+//! [`tsn_trdp::Subscription`] judges their sequence numbers, so that the counts are those of a receiver.
 
 use crate::Error;
 use crate::report::{Source, SourceFile};
@@ -36,7 +36,7 @@ pub struct Options {
 pub struct TrdpMeasures {
     /// [`FORMAT`].
     pub format: &'static str,
-    /// What was read.
+    /// The input.
     pub source: Source,
     /// Frames of any kind.
     pub frames: u64,
@@ -132,7 +132,7 @@ impl From<Counts> for SubscriptionReport {
     }
 }
 
-/// What the telegrams of a stream have in common.
+/// The common properties of a stream's telegrams.
 #[derive(Copy, Clone, PartialEq, Eq, Hash)]
 struct Key {
     com_id: u32,
@@ -142,7 +142,7 @@ struct Key {
     destination: [u8; 4],
 }
 
-/// What is known of a stream so far.
+/// The state of a stream while its telegrams are read.
 struct Stream {
     kind: &'static str,
     version: u8,

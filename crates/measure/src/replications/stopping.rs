@@ -41,7 +41,7 @@ pub enum State {
     NotReached,
 }
 
-/// What the rule decides.
+/// The decision of the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The state.
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!((narrow(0).state, narrow(0).replications), (State::Continue, 10));
         assert_eq!((narrow(10).state, narrow(10).replications), (State::Continue, 15));
         assert_eq!((narrow(15).state, narrow(15).replications), (State::Reached, 15));
-        // What was made ahead of the decision changes nothing.
+        // Replications that were made ahead of the decision change nothing.
         assert_eq!(narrow(23), narrow(15));
         assert_eq!(narrow(30), narrow(15));
     }

@@ -6,7 +6,7 @@
 /// Samples per batch.
 const BATCH: usize = 5;
 
-/// Where a series becomes stationary.
+/// The point at which a series becomes stationary.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct WarmUp {
     /// How many of the first samples are deleted; at most half.

@@ -88,7 +88,7 @@ pub struct Answers {
 pub struct Trdp {
     /// Communication identifier.
     pub com_id: u32,
-    /// What the telegram is for.
+    /// The purpose of the telegram.
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: TelegramKind,
     /// Of a request: the communication identifier of the reply.
