@@ -140,7 +140,8 @@ def _judged_by_run(plan: Plan, on: Backend | None) -> tuple[bool, str]:
     broken = [row for row in rows if row["met"] != "yes"]
     if broken:
         row = broken[0]
-        return False, f"{row['stream']} to {row['listener']}: {row['requirement']}: {row['found']}"
+        found = "nothing was measured" if row["found"] is None else row["found"]
+        return False, f"{row['stream']} to {row['listener']}: {row['requirement']}: {found}"
     return True, f"{_count(len(rows))} met"
 
 
