@@ -127,6 +127,12 @@ def test_with_both_paths_down_the_first_that_returns_forwards() -> None:
     ]
 
 
+def test_a_first_path_that_returns_while_the_other_is_down_also_waits() -> None:
+    """Nothing forwards from 5 to 8 ms; then the first path forwards after ``back``, as after other faults."""
+    both = ("down: up -- l, at: 5 ms, for: 3 ms", "down: t -- low, at: 4 ms, for: 11 ms")
+    assert spans("after: 1 ms, back: 2 ms", *both) == [[(0, 8 * MS), (10 * MS, END)], []]
+
+
 def test_a_first_path_that_fails_while_it_returns() -> None:
     twice = ("down: up -- l, at: 5 ms, for: 5 ms", "down: up -- l, at: 11 ms, for: 2 ms")
     assert spans("after: 1 ms, back: 2 ms", *twice) == [
@@ -163,6 +169,14 @@ def test_a_path_that_would_forward_after_the_end() -> None:
     ]
 
 
+def test_a_path_that_would_forward_at_the_end() -> None:
+    """A frame that leaves at the last instant arrives after it."""
+    assert spans("after: 115 ms, back: 0 us", "down: up -- l, at: 5 ms, for: 10 s") == [
+        [(0, 120 * MS)],
+        [],
+    ]
+
+
 def test_settings_of_recovery_functions() -> None:
     settings = "frer: {paths: [[up], [low]], recovery: match, reset: 7 ms, identification: source-mac}"
     assert stream(CIRCLE, settings)["redundancy"]["recovery"] == {
@@ -194,6 +208,23 @@ def test_a_path_that_is_written_twice_is_no_second_path() -> None:
     for paths in ("[[up], [up]]", "[[up], [up], [low]]", "[[up], [low], [up]]"):
         with pytest.raises(PlanningErrors, match="paths that differ, found one twice"):
             stream(CIRCLE, f"frer: {{paths: {paths}}}")
+    # That is the mistake, also if a node of the path is named where the paths shall merge.
+    for node in ("x4", "x3", "l"):
+        with pytest.raises(PlanningErrors, match="paths that differ, found one twice"):
+            stream(LADDER, f"frer: {{paths: [[x1, x2, y, x3, x4], [x1, x2, y, x3, x4]], at: {node}}}")
+
+
+def test_the_node_where_paths_merge() -> None:
+    """It may be the listener; it is never a node before the paths have met, nor one of another path."""
+    for network, paths in ((CIRCLE, "[[up], [low]]"), (LADDER, "[[x1, x2, y, x3, x4], [x1, x2, z, x3, x4]]")):
+        merged = stream(network, f"frer: {{paths: {paths}, at: l}}")
+        (merge,) = merged["redundancy"]["merges"]
+        assert [merged["route"][entry][0].endswith("-> l") for entry in merge["from"]] == [True, True]
+        for node in ("y", "z", "x2") if network is LADDER else ():
+            with pytest.raises(
+                PlanningErrors, match=f"a node from which all paths are the same, found {node}"
+            ):
+                stream(network, f"frer: {{paths: {paths}, at: {node}}}")
 
 
 def test_each_listener_needs_two_paths() -> None:
@@ -222,6 +253,16 @@ def test_what_is_not_written_is_the_shortest_path_beside_it(settings: str, first
     """Of three equal paths, the first two without links of the written one, in the order of the scenario."""
     assert stream(THREE, settings)["route"] == [
         (f"t -> {first}", None), (f"{first} -> l", 0), (f"t -> {second}", None), (f"{second} -> l", 2),
+    ]  # fmt: skip
+
+
+def test_a_first_path_beside_the_written_one_need_not_leave_room_for_a_third() -> None:
+    """The shortest path t-a-b-l has links of both paths of the only pair, t-a-e-f-l and t-c-g-b-l."""
+    bridges = "[low, a, b, c, e, f, g]"
+    pair = "t -- a, a -- e, e -- f, f -- l, t -- c, c -- g, g -- b, b -- l"
+    network = CIRCLE.replace("[up, low]", bridges).replace("t -- up, up -- l", f"{pair}, a -- b")
+    assert [name for name, _ in stream(network, "failover: {path: [low], after: 1 ms}")["route"]] == [
+        "t -> a", "a -> b", "b -> l", "t -> low", "low -> l",
     ]  # fmt: skip
 
 

@@ -37,6 +37,9 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
     paths = _frer_paths(draft, flow, links, frer)
     if paths is None:
         return
+    if any(len({tuple(path) for path in own}) < len(own) for own in paths):
+        _problem(draft, flow, "frer", "paths that differ", "one twice")
+        return
     at = [draft.node_numbers[name] for name in frer.at]
     if len(frer.at) == 1 and len(paths) == 1 and _shared(draft, paths[0], frer.at[0])[1] is None:
         _problem(draft, flow, "frer.at", "a node from which all paths are the same", frer.at[0])
@@ -50,9 +53,8 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
         _problem(draft, flow, "frer.at", "a node where the paths to each listener meet", ", ".join(frer.at))
         return
     merged_route = split_and_merge(draft, paths, nodes)
-    twice = any(len({tuple(path) for path in own}) < len(own) for own in paths)
-    if twice or not merged_route.merges:
-        _problem(draft, flow, "frer", "paths that differ", "one twice" if twice else "one path")
+    if not merged_route.merges:
+        _problem(draft, flow, "frer", "paths that differ", "one path")
         return
     flow.route, flow.ends = tuple(merged_route.route), tuple(merged_route.ends)
     flow.redundancy = {
@@ -80,7 +82,7 @@ def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) 
             route.append(Hop(port, len(route) - 1 if place else before - 1 if before else None))
         ends.append(len(route) - 1)
     last = ends[0]
-    for port in paths[0][len(paths[0]) - after :] if after else ():
+    for port in paths[0][len(paths[0]) - after :]:
         route.append(Hop(port, last))
         last = len(route) - 1
     flow.route, flow.ends = tuple(route), (last,)
@@ -144,8 +146,8 @@ def _failover_paths(draft: Draft, flow: Flow, links: Links) -> list[list[int]] |
     assert stream.failover is not None
     main: list[int] | None = None
     if stream.via is not None:
-        via = model.StreamPath(nodes=stream.via, links=stream.via_links or (None,) * (len(stream.via) - 1))
-        main = _ports(draft, flow, via, links)
+        assert stream.via_links is not None
+        main = _ports(draft, flow, model.StreamPath(nodes=stream.via, links=stream.via_links), links)
     if stream.failover.path is not None:
         other = _ports(draft, flow, stream.failover.path, links)
         if main is None:
