@@ -116,3 +116,30 @@ fn another_parquet_file_is_named_as_such() {
     let error = read(bytes).unwrap_err().to_string();
     assert_eq!(error, "not a file of observations: column 0 is not tap");
 }
+
+/// A disk with room for this many octets.
+struct Full(usize);
+
+impl std::io::Write for Full {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        self.0 = self.0.checked_sub(octets.len()).ok_or_else(|| std::io::Error::from_raw_os_error(28))?;
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn the_error_of_a_full_disk_is_not_hidden_by_the_footer() {
+    let whole = written(&rows(1000)).len();
+    for room in [4, whole / 2, whole - 20] {
+        let mut writer = Writer::new(Full(room), &legend()).unwrap();
+        for row in rows(1000) {
+            writer.sight(row).unwrap();
+        }
+        let error = writer.finish().unwrap_err();
+        assert!(matches!(&error, Error::Io(error) if error.raw_os_error() == Some(28)), "{room}: {error}");
+    }
+}

@@ -79,7 +79,7 @@ impl<W: Write + Send> ClockWriter<W> {
     /// For example, the disk is full; the file is then incomplete.
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush()?;
-        self.file.into_inner()?.flush()?;
+        self.file.close()?;
         Ok(())
     }
 

@@ -98,10 +98,11 @@ impl<W: Write + Send> Writer<W> {
 
     fn close(&mut self) -> Result<(), Error> {
         let flushed = self.flush();
-        if let Some(file) = self.file.take() {
-            file.into_inner()?.flush()?;
-        }
-        flushed
+        let Some(file) = self.file.take() else { return flushed };
+        // Without its last rows the file gets no footer. The error of the footer would hide the cause.
+        flushed?;
+        file.close()?;
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Error> {
