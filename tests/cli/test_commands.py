@@ -381,3 +381,24 @@ def test_a_run_that_a_program_holds_is_interrupted_also_in_the_background(tmp_pa
         assert begun.wait(60) == 130
     manifest = json.loads((tmp_path / "runs/small/manifest.json").read_text())
     assert manifest["state"] == "interrupted"
+
+
+def test_options_of_captures_are_refused_elsewhere(tmp_path: Path) -> None:
+    """``--frames`` of a run folder once ended with exit code 0, and wrote nothing."""
+    tsnbench("run", small(tmp_path), "--no-report", cwd=tmp_path)
+    said = [
+        tsnbench("measure", *words, cwd=tmp_path)
+        for words in (
+            ["runs/small", "--frames", "x.parquet"],
+            ["runs/small", "--offset", "37s"],
+            ["small.yaml", "--frames", "x.parquet"],
+        )
+    ]
+    assert [(done.returncode, done.stdout) for done in said] == [(2, "")] * 3
+    assert said[0].stderr == (
+        "--frames: expected captures of both ends\n"
+        "hint: runs/small/frames.parquet has one row per frame, once the run is measured\n"
+    )
+    assert said[1].stderr == "--offset: expected captures of both ends\n"
+    assert said[2].stderr == "--frames: expected captures of both ends\n"
+    assert not (tmp_path / "x.parquet").exists()

@@ -72,6 +72,19 @@ def test_a_reader_that_has_gone_changes_no_exit_code(here: Path, words: list[str
         assert "rror" not in plan.stderr
 
 
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_standard_streams_that_are_closed(here: Path, closed: str) -> None:
+    """The requirement fails with exit code 1, as with any other output."""
+    words = [*command("run", "small.yaml", "--no-report"), "--force"]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *words], cwd=here, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "defect" not in done.stderr
+    # No file of the run has taken the place of a stream.
+    assert json.loads((here / "runs/small/manifest.json").read_text())["state"] == "complete"
+
+
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
 )
@@ -127,6 +140,24 @@ def test_measures_that_do_not_fit(here: Path) -> None:
     assert done.returncode == 3
     assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
     assert tsnbench("measure", "runs/random", cwd=here).returncode == 0
+
+
+def test_last_rows_that_do_not_fit(here: Path) -> None:
+    """A short run writes all of its rows at the end: the message is about the disk, not about Parquet."""
+    (here / "short.yaml").write_text(RANDOM.replace("DURATION", "200 ms"))
+    done = tsnbench("run", "short.yaml", "--no-report", cwd=here, preexec_fn=limited(50_000))
+    assert done.returncode == 3
+    assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
+
+
+def test_a_scenario_to_begin_with_that_does_not_fit(here: Path) -> None:
+    """No incomplete file stays: the next call would find one and refuse it."""
+    done = tsnbench("init", "ring", cwd=here, preexec_fn=limited(1000))
+    assert done.returncode == 3
+    assert one_line(done.stderr) == "ring.yaml: cannot be written: File too large"
+    assert not (here / "ring.yaml").exists()
+    assert tsnbench("init", "ring", cwd=here).returncode == 0
+    assert tsnbench("init", "ring", cwd=here).returncode == 2
 
 
 @pytest.mark.parametrize("kind", ["small", "full", "read-only"])

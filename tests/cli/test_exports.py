@@ -104,3 +104,19 @@ def test_a_problem_of_tsnkit_is_imported(tmp_path: Path) -> None:
     assert wrong.returncode == 2
     assert "task.csv:1: expected the columns link" in wrong.stderr
     assert tsnbench("import", "tsnkit", tmp_path / "none.csv", tmp_path / "none.csv").returncode == 2
+
+
+def test_a_table_of_streams_never_replaces_another_file(tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    words = ["import", "tsnkit", GOLDEN / "tsnkit/task.csv", GOLDEN / "tsnkit/topo.csv", "--table", own]
+    own.write_text("measured,by,hand\n")
+    done = tsnbench(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"{own}: expected a file that is not there yet, found one\n"
+        "hint: name another file with --table, or remove this one first\n"
+    )
+    assert own.read_text() == "measured,by,hand\n"
+    own.unlink()
+    # The same table again is no other file.
+    assert [tsnbench(*words).returncode for _ in range(2)] == [0, 0]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import os
+import resource
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tsnbench.errors import InputError
+from tsnbench.errors import BackendError, InputError
 from tsnbench.measure import MeasureError, measure_captures, measures_rows, measures_table
 
 RECORDED = Path(__file__).parent.parent / "captures"
@@ -41,6 +43,52 @@ def test_recorded_frames_come_out_exactly(ends: tuple[Path, Path], tmp_path: Pat
     worst = table.sort("delay_ns").row(-1, named=True)
     assert (worst["delay_ns"], worst["seq"]) == (36223, row["delay max_seq"])
     assert "tsnbench.paths" in pl.read_parquet_metadata(frames)
+
+
+def test_a_table_of_frames_never_replaces_another_file(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    """Not even one of the captures that are measured."""
+    notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
+    notes.write_text("by hand")
+    folder.mkdir()
+    for path in (ends[0], notes, folder, Path("/dev/null")):
+        before = path.read_bytes() if path.is_file() else None
+        with pytest.raises(InputError, match="expected a new file or a table of frames, found another file"):
+            measure_captures(*ends, frames=path)
+        assert before is None or path.read_bytes() == before
+    table = tmp_path / "deeper/frames.parquet"
+    measure_captures(*ends, frames=table)
+    # A table of frames is replaced, in one step.
+    measure_captures(*ends, frames=table)
+    assert [path.name for path in table.parent.iterdir()] == ["frames.parquet"]
+
+
+def test_a_table_of_frames_that_does_not_fit(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    table = tmp_path / "frames.parquet"
+    measure_captures(*ends, frames=table)
+    before, limits = table.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(BackendError, match=r"frames\.parquet: cannot be written: File too large"):
+            measure_captures(*ends, frames=table)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert [path.name for path in tmp_path.iterdir()] == ["frames.parquet"]
+    assert table.read_bytes() == before
+
+
+def test_a_capture_that_cannot_be_used_is_named(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    said = []
+    for path in (tmp_path, tmp_path / "none", fifo):
+        with pytest.raises(MeasureError) as refused:
+            measure_captures(ends[0], path)
+        said.append(str(refused.value))
+    assert said == [
+        f"{tmp_path}: Is a directory",
+        f"{tmp_path}/none: cannot be read: No such file or directory",
+        f"{fifo}: expected a regular file, found a FIFO",
+    ]
 
 
 def test_the_table_of_a_capture_can_be_printed(ends: tuple[Path, Path]) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, fail, user_errors
+from tsnbench.cli.console.output import Exit, fail, user_errors, write_new
 
 app = typer.Typer(
     help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
@@ -50,8 +50,15 @@ def tsnkit(
             raise InputError(f"--table: expected a file that ends in .csv, found {table}")
         made = scenario(texts[0], texts[1], task.name, topo.name, table.name if table else "")
         if table is not None:
-            table.write_text(made.table, encoding="utf-8")
+            hint = "hint: name another file with --table, or remove this one first"
+            if not _is_same(table, made.table.encode()):
+                write_new(table, made.table, hint)
         sys.stdout.write(made.scenario)
+
+
+def _is_same(file: Path, content: bytes) -> bool:
+    """Whether a file has this content, so that it need not be written."""
+    return file.is_file() and file.stat().st_size == len(content) and file.read_bytes() == content
 
 
 @app.command("trdp")

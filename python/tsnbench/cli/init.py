@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tsnbench.cli.console.options import argument
-from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
+from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors, write_new
 
 
 def init(
@@ -33,15 +33,9 @@ def init(
         return
     path = file or Path(f"{template}.yaml")
     with user_errors():
-        try:
-            with path.open("x", encoding="utf-8") as new:
-                new.write(text(template))
-        except FileExistsError:
-            fail(
-                Exit.INPUT_WRONG,
-                f"{path}: expected a file that is not there yet, found one\n"
-                f"  hint: name another one: tsnbench init {template} my-{template}.yaml",
-            )
+        write_new(
+            path, text(template), f"  hint: name another one: tsnbench init {template} my-{template}.yaml"
+        )
     print_line(str(path))
     print_message(
         f"next: edit it, then tsnbench check {path}, tsnbench plan {path} --bounds, tsnbench run {path}"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import exact
+from tsnbench.runs.errors import DISK, FolderError, writing
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import Measures, PathReport
@@ -25,6 +27,10 @@ SHARED_AT_LEAST = 20
 NAMED = 3
 """Streams that a warning names."""
 
+_PARQUET = b"PAR1"
+"""The first octets of each Parquet file."""
+_NUMBERED = re.compile(r" \(os error \d+\)")
+"""The number of an error of the system, which stands behind its text."""
 _SECONDS = re.compile(r"([+-]?\d{1,9})\s*s?")
 
 
@@ -119,6 +125,40 @@ def _measure(
     frames: str | os.PathLike[str] | None,
 ) -> Measures:
     sent, arrived = _paths(tx), _paths(rx)
+    with _table(frames) as table:
+        return _natively(sent, arrived, offset_s, table)
+
+
+@contextmanager
+def _table(frames: str | os.PathLike[str] | None) -> Iterator[str | None]:
+    """The path where the table of frames is written; it gets its name when it is complete.
+
+    Raises:
+        InputError: there is a file of that name which is no table of frames, a capture for example.
+        BackendError: the disk is full, or cannot be written.
+    """
+    if frames is None:
+        yield None
+        return
+    path = Path(frames)
+    with writing(path):
+        if path.exists() and not (path.is_file() and _begins_with(path, _PARQUET)):
+            raise FolderError(path, "expected a new file or a table of frames, found another file")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        try:
+            yield str(part)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _begins_with(path: Path, octets: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(octets)) == octets
+
+
+def _natively(sent: list[str], arrived: list[str], offset_s: int | None, frames: str | None) -> Measures:
     try:
         for path in (*sent, *arrived):
             # The native code reports a missing file.
@@ -128,10 +168,15 @@ def _measure(
             sent,
             arrived,
             json.dumps({"offset_s": offset_s}),
-            None if frames is None else os.fspath(frames),
+            frames,
         )
     except (OSError, ValueError) as error:
-        raise MeasureError(str(error)) from error
+        if isinstance(error, OSError) and error.errno in DISK and frames is not None:
+            raise
+        said = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            said = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        raise MeasureError(_NUMBERED.sub("", said)) from error
     measures: Measures = json.loads(text)
     return measures
 

@@ -45,7 +45,9 @@ class FolderError(InputError):
 
 def unwritable(path: Path, error: OSError) -> InputError | BackendError:
     """Why a file could not be written below ``path``: the path is wrong, or the disk is full or broken."""
-    said = os.strerror(error.errno) if error.errno else str(error)
+    # A new folder cannot be made where a file is: mkdir says that something exists.
+    number = errno.ENOTDIR if error.errno == errno.EEXIST else error.errno
+    said = os.strerror(number) if number else str(error)
     problem = f"cannot be written: {said}"
     if error.errno in _NAMED_WRONG:
         return FolderError(path, problem, "use the path of a folder that is there, or of a new one")

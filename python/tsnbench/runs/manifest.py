@@ -92,7 +92,9 @@ def read(folder: Path) -> Json:
         raise FolderError(folder, f"its manifest.json cannot be read: {error.strerror or error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
-        raise FolderError(folder, f"expected a manifest.json of format {FORMAT}, found {found}")
+        raise FolderError(
+            folder, f"expected a manifest.json of format {FORMAT}, found {found or 'one without a format'}"
+        )
     if manifest.get("state") not in list(State):
         raise FolderError(folder, f"its manifest.json has an unknown state: {manifest.get('state')}")
     try:

@@ -103,6 +103,12 @@ def test_numbers_have_limits(tmp_path: Path, number: int | str, good: bool) -> N
         assert refusal(path) == "has time_ns in row 1 that is negative, not a whole ns or octet, or large"
 
 
+def test_a_file_that_is_no_table_is_not_printed_whole(tmp_path: Path) -> None:
+    every = "time_ns, time_us, time_ms, time_s"
+    said = refusal(csv(tmp_path, "x" * 100_000))
+    assert said == f"needs one column of times ({every}), and has {'x' * 40}"
+
+
 def test_columns_that_are_missing_or_too_many(tmp_path: Path) -> None:
     every = "time_ns, time_us, time_ms, time_s"
     names = ",".join(f"c{number}" for number in range(9))

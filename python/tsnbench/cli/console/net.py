@@ -35,6 +35,7 @@ _failed: list[OSError] = []
 def guarded(command: Callable[[], object]) -> int:
     """Runs a command and always returns an exit code; prints errors on stderr that no other code has
     printed."""
+    _open_missing()
     _heed_signals()
     out = _patient("stdout")
     _patient("stderr")
@@ -95,6 +96,19 @@ def _words(error: OSError) -> str:
     where = "" if error.filename is None else f"{error.filename}: "
     hint = HINTS.get(error.errno or 0)
     return f"{where}{said}" + (f"\nhint: {hint}" if hint else "")
+
+
+def _open_missing() -> None:
+    """Opens the null device in place of standard streams that are closed (``>&-``).
+
+    Otherwise the next file that a command opens would take the number of the stream, and get its text.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # The lowest free number is that of the stream, because the streams before it are open.
+            number = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def _heed_signals() -> None:

@@ -140,6 +140,29 @@ def user_errors() -> Iterator[None]:
         fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
 
 
+def write_new(path: Path, text: str, hint: str) -> None:
+    """Writes a file that is not there yet; an incomplete one does not stay.
+
+    Raises:
+        InputError: there is a file of that name, or there can be none.
+        BackendError: the disk is full, or cannot be written.
+    """
+    from tsnbench.errors import InputError
+    from tsnbench.runs.errors import writing
+
+    with writing(path):
+        try:
+            new = path.open("x", encoding="utf-8")
+        except FileExistsError:
+            raise InputError(f"{path}: expected a file that is not there yet, found one\n{hint}") from None
+        try:
+            with new:
+                new.write(text)
+        except BaseException:
+            path.unlink()
+            raise
+
+
 def figure_kinds(words: str, into: Path | None, option: str = "--report") -> tuple[str, ...]:
     """The kinds of figure files that ``--figures`` names; without a page beside them it is an error."""
     kinds = tuple(kind for kind in words.split(",") if kind)

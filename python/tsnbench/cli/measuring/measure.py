@@ -98,6 +98,8 @@ def measure(
     folder, tx, rx = _given(what or [], tx or [], rx or [])
     if report is not None and not (tx and rx):
         _no_report(folder)
+    if not (tx and rx):
+        _only_of_captures({"--offset": offset, "--frames": frames}, folder)
     if sync is not None:
         if folder is not None or tx or rx or stages:
             fail(Exit.INPUT_WRONG, "--sync: expected one log and no run folder or capture")
@@ -210,6 +212,15 @@ def _no_report(what: Path | None) -> NoReturn:
         more = "" if what.is_dir() else " --report PATH"
         text += f"\nhint: tsnbench {command} {what}{more}"
     fail(Exit.INPUT_WRONG, text)
+
+
+def _only_of_captures(given: dict[str, object], what: Path | None) -> None:
+    """Ends with a message if an option of captures is given with something else; names a run's frames."""
+    for name in [name for name, value in given.items() if value is not None]:
+        text = f"{name}: expected captures of both ends"
+        if name == "--frames" and what is not None and what.is_dir():
+            text += f"\nhint: {what / 'frames.parquet'} has one row per frame, once the run is measured"
+        fail(Exit.INPUT_WRONG, text)
 
 
 def _reported(

@@ -133,7 +133,7 @@ def _times(table: pl.DataFrame) -> list[int]:
     """The times of a column in ns."""
     times = [name for name in table.columns if name in _TIMES]
     if len(times) != 1:
-        found = ", ".join(table.columns[:8])
+        found = ", ".join(name[:40] for name in table.columns[:8])
         raise RecordingError(f"needs one column of times ({', '.join(_TIMES)}), and has {found}")
     return _numbers(table[times[0]].to_list(), times[0], _TIMES[times[0]])
 
