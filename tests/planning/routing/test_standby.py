@@ -235,6 +235,47 @@ def test_each_listener_needs_two_paths() -> None:
         plan(read_scenario(both)[0])
 
 
+@pytest.mark.parametrize("at", ["", "at: x3", "at: [x3, x4]"])
+def test_frames_carry_a_tag_from_where_paths_part_until_they_merge(at: str) -> None:
+    """Where paths have merged already, a further node has nothing to merge."""
+    paths = "paths: [[x1, x2, y, x3, x4], [x1, x2, z, x3, x4]]"
+    found = stream(LADDER, f"frer: {{{paths}{at and ', '}{at}}}")
+    assert [name for name, _ in found["route"]] == [
+        "t -> x1", "x1 -> x2", "x2 -> y", "y -> x3", "x2 -> z", "z -> x3", "x3 -> x4", "x4 -> l",
+    ]  # fmt: skip
+    assert found["redundancy"]["merges"] == [{"from": [3, 5]}]
+    assert found["redundancy"]["copies"] == [0, 0, 1, 1, 2, 2, 0, 0]
+
+
+def test_a_listener_with_one_path_asks_for_no_merge_point() -> None:
+    """The paths to l cross in x and merge at l alone. The frame to m has no tag behind x."""
+    network = LADDER.replace("[x1, x2, y, z, x3, x4]", "[x, y, p, q]").replace("[t, l]", "[t, l, m]")
+    start = network.index("links:")
+    network = f"{network[:start]}links: [t -- x, t -- y, x -- p, p -- l, y -- x, x -- q, q -- l, x -- m]\n"
+    frer = "frer: {paths: [[x, p, l], [y, x, q, l], [x, m]]}"
+    text = f"{network}streams:\n  s: {{from: t, to: [l, m], period: 1 ms, frame: 100 B, {frer}}}\n"
+    document = plan(read_scenario(text)[0]).document
+    (found,) = document["streams"]
+    assert [(document["ports"][hop["port"]]["name"], hop.get("parent")) for hop in found["route"]] == [
+        ("t -> x", None), ("x -> p", 0), ("p -> l", 1),
+        ("t -> y", None), ("y -> x", 3), ("x -> q", 4), ("q -> l", 5),
+        ("x -> m", 0),
+    ]  # fmt: skip
+    assert found["redundancy"]["merges"] == [{"from": [2, 6]}]
+    assert found["redundancy"]["copies"] == [1, 1, 1, 2, 2, 2, 2, 0]
+
+
+def test_merge_points_that_a_listener_has_not() -> None:
+    """One of the paths to m passes neither l nor up."""
+    links = "t -- up, up -- l, t -- low, low -- l, up -- m, t -- q, q -- m"
+    network = CIRCLE.replace("[up, low]", "[up, low, q]").replace("[t, l]", "[t, l, m]")
+    network = f"{network[: network.index('links:')]}links: [{links}]\n"
+    frer = "frer: {paths: [[up, l], [low, l], [up, m], [q, m]], at: [l, up]}"
+    text = f"{network}streams:\n  s: {{from: t, to: [l, m], period: 1 ms, frame: 100 B, {frer}}}\n"
+    with pytest.raises(PlanningErrors, match="the paths to each listener meet, found l, up"):
+        plan(read_scenario(text)[0])
+
+
 THREE = CIRCLE.replace("[up, low]", "[up, mid, low]").replace(
     "t -- low, low -- l]", "t -- mid, mid -- l, t -- low, low -- l]"
 )

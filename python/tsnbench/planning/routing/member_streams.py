@@ -132,22 +132,13 @@ def _untag(
         place = places.get((None, tuple(all_paths[0][:count])))
         if place is not None:
             merged_route.copies[place] = 0
-    merged = {entry for entries in merged_route.merges for entry in entries}
-    ahead = set(merged)
-    for _ in merged_route.route:
-        before = len(ahead)
-        ahead |= {
-            hop.parent
-            for place, hop in enumerate(merged_route.route)
-            if place in ahead and hop.parent is not None
-        }
-        for entries in merged_route.merges:
-            # An entry that leads to one of them leads to all their successors.
-            follows = [place for place, hop in enumerate(merged_route.route) if hop.parent in entries]
-            if any(place in ahead for place in follows):
-                ahead |= set(entries)
-        if len(ahead) == before:
-            break
+    ahead: set[int] = set()
+    for entries in merged_route.merges:
+        for entry in entries:
+            place = entry
+            while place is not None:
+                ahead.add(place)
+                place = merged_route.route[place].parent
     for place in range(len(merged_route.route)):
         if place not in ahead:
             merged_route.copies[place] = 0
