@@ -2,7 +2,7 @@
 
 TCNopen is another project's program: ``TSNBENCH_TCNOPEN`` names the folder of its programs (``trdp-pd-test``,
 ``test_mdSingle``), and this repository has no part of it. ``TSNBENCH_TCNOPEN_TELEGRAMS`` is the smallest
-number of telegrams of each kind that are exchanged.
+number of telegrams of each kind that are exchanged, and ``TSNBENCH_TCNOPEN_PULL_S`` the time for each.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from tests.live.conftest import Link
 
 FOLDER = os.environ.get("TSNBENCH_TCNOPEN")
 TELEGRAMS = int(os.environ.get("TSNBENCH_TCNOPEN_TELEGRAMS", "20"))
-PULL_S = 0.55
-"""TCNopen's test program requests slightly slower than every 500 ms, and pushes faster."""
+PULL_S = float(os.environ.get("TSNBENCH_TCNOPEN_PULL_S", "0.55"))
+"""TCNopen's test program requests slightly slower than every 500 ms, and pushes faster; on a loaded machine
+it requests every second."""
 ROOM_S = 3
 OWN, PEER, GROUP = "10.97.0.1", "10.97.0.2", "239.2.24.1"
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="needs TCNopen's programs (TSNBENCH_TCNOPEN)")
@@ -81,8 +82,7 @@ def peer_of_the_test_program() -> dict[str, Any]:
 
 def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: Path) -> None:
     """Push and pull, unicast and multicast, 256 and 1432 octets; TCNopen's screen shows what it received."""
-    for side, device in enumerate(("v0", "v1")):
-        link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
+    groups(link)
     seconds = TELEGRAMS * PULL_S + ROOM_S
     ours = be(link, tmp_path, {**peer_of_the_test_program(), "for_ns": int((seconds + 2) * 10**9)})
     time.sleep(0.5)
@@ -154,6 +154,79 @@ def test_tcnopen_accepts_answers_of_tsnbench(
     assert found["requests"] == found["replies"] >= 1
     assert (found["confirmations"], found["unconfirmed"]) == (found["requests"] if confirm else 0, 0)
     assert "MR Reply with confirmation received" in screen if confirm else "MR Reply received" in screen
+
+
+MD_TESTS = {
+    1: ("notify", "tcp", PEER), 2: ("notify", "udp", PEER), 3: ("notify", "udp", GROUP),
+    4: ("reply", "tcp", PEER), 5: ("reply", "udp", PEER), 6: ("reply", "udp", GROUP),
+    7: ("reply", "udp", GROUP),
+    8: ("confirm", "tcp", PEER), 9: ("confirm", "udp", PEER), 10: ("confirm", "udp", GROUP),
+    11: ("confirm", "udp", GROUP),
+}  # fmt: skip
+"""The tests of ``trdp-md-test`` by number; their communication identifiers are thousands."""
+
+
+def groups(link: Link) -> None:
+    """Routes to multicast groups on both sides."""
+    for side, device in enumerate(("v0", "v1")):
+        link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
+
+
+def test_the_replier_of_the_message_data_test(link: Link, tmp_path: Path) -> None:
+    """Notifications, requests and confirmations over UDP; TCNopen replies with 65,336 octets."""
+    groups(link)
+    theirs = Theirs(link, tmp_path / "screen", "trdp-md-test", "replier", PEER, OWN, GROUP)
+    calls = [
+        {
+            "com_id": 1000 * number, "to": to, "octets": 64, "count": TELEGRAMS, "transport": transport,
+            "period_ns": 10**7, "time_out_ns": 2 * 10**9, "notify": pattern == "notify",
+            "source_uri": "message.test", "destination_uri": "message.test",
+        }
+        for number, (pattern, transport, to) in MD_TESTS.items()
+        if transport == "udp"
+    ]  # fmt: skip
+    try:
+        time.sleep(0.7)
+        ours = be(link, tmp_path, {"call": calls})
+        _, said = ours.communicate(timeout=60 + 2 * TELEGRAMS)
+    finally:
+        screen = theirs.end()
+    assert ours.returncode == 0, said
+    for found in json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["call"]:
+        pattern, _, _ = MD_TESTS[found["com_id"] // 1000]
+        replies = TELEGRAMS if pattern != "notify" else 0
+        counts = (found["sent"], found["replies"], found["confirmed"], found["time_outs"], found["errors"])
+        confirmed = replies if pattern == "confirm" else 0
+        assert counts == (TELEGRAMS, replies, confirmed, 0, 0), found
+        assert found["reply_octets"] == replies * 65_336
+    assert screen.count("incoming request") == 6 * TELEGRAMS
+    assert screen.count("incoming confirm") == 3 * TELEGRAMS
+
+
+def test_the_caller_of_the_message_data_test(link: Link, tmp_path: Path) -> None:
+    """TCNopen runs its eleven tests against an end device of tsnbench, again and again."""
+    groups(link)
+    answer = [
+        {"com_id": 1000 * number, "octets": 64, "confirm": pattern == "confirm", "time_out_ns": 3 * 10**9}
+        for number, (pattern, _, _) in MD_TESTS.items()
+    ]
+    joined = {"com_id": 1, "group": GROUP}
+    ours = be(link, tmp_path, {"answer": answer, "subscribe": [joined], "for_ns": 25 * 10**9})
+    time.sleep(0.5)
+    theirs = Theirs(link, tmp_path / "screen", "trdp-md-test", "caller", PEER, OWN, GROUP)
+    try:
+        _, said = ours.communicate(timeout=60)
+    finally:
+        screen = theirs.end()
+    assert ours.returncode == 0, said
+    found = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["answer"]
+    assert found["requests"] == found["replies"] >= 8, found
+    assert found["notifications"] >= 3
+    assert found["unconfirmed"] == found["no_listener"] == found["errors"] == 0
+    assert screen.count("incoming reply") >= found["replies"] - 1
+    # One round was completed: its table of results has no error.
+    assert "TEST 1 --" in screen.partition("TEST 11 --")[2]
+    assert "call error" not in screen
 
 
 def test_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path) -> None:
