@@ -142,3 +142,47 @@ def test_a_plan_without_process_data_has_no_devices() -> None:
     done = export(plan(found).document, ["trdp"])
     assert list(done.files) == ["notes.txt"]
     assert any(note.what == "all devices" for note in done.notes)
+
+
+MESSAGES = """
+  order: {from: tcms, to: [door1, door2], address: 239.1.1.7, period: 1 s,
+    vlan: none, trdp: {com-id: 3000, pattern: request, data-set: 64 B, reply-time-out: 20 ms}}
+  state1: {answers: order, from: door1, vlan: none,
+    trdp: {com-id: 3001, pattern: reply, data-set: 128 B, qos: 1, confirm-time-out: 5 ms}}
+  confirmed: {answers: state1, vlan: none, trdp: {pattern: confirm}}
+  state2: {answers: order, from: door2, vlan: none, trdp: {com-id: 3001, pattern: reply, data-set: 100 B}}
+  event: {from: Brake, to: tcms, period: 1 s, vlan: none,
+    trdp: {com-id: 4000, pattern: notify, data-set: 32 B}}
+"""
+
+
+def message_facts(scenario: model.Scenario) -> set[tuple[object, ...]]:
+    """All facts of a device configuration about message data."""
+    found = set()
+    for stream in scenario.streams.values():
+        trdp = stream.trdp
+        assert trdp is not None
+        request = (
+            scenario.streams[stream.pattern.answers] if isinstance(stream.pattern, model.Answer) else None
+        )
+        waits = {"request": trdp.reply_time_out, "reply": trdp.confirm_time_out}.get(trdp.pattern)
+        found.add(
+            (
+                *(stream.talker, stream.listeners, stream.address, trdp.pattern, trdp.com_id, trdp.data_set),
+                *(trdp.qos, stream.size, waits, None if request is None else request.talker),
+            )
+        )
+    return found
+
+
+def test_the_import_reads_message_data_that_the_export_wrote() -> None:
+    (first,) = read_scenario(NETWORK + MESSAGES, "train.yaml")
+    done = export(plan(first).document, ["trdp"])
+    files = [(path.rpartition("/")[2], text) for path, text in done.files.items() if path.endswith(".xml")]
+    (again,) = read_scenario(scenario(files), "again.yaml")
+    assert message_facts(again) == message_facts(first)
+    assert again.streams["door1.state1"].requires.round_trip == 20_000_000
+    assert "the rhythm of message data" in done.files["notes.txt"]
+    tcms = ET.fromstring(dict(files)["tcms.xml"])
+    parameters = {one.get("com-id"): dict(one.find("md-parameter").attrib) for one in tcms.iter("telegram")}
+    assert parameters["3000"] == {"reply-timeout": "20000", "marshall": "off"}

@@ -83,8 +83,11 @@ def test_several_devices_become_a_scenario_that_can_be_planned() -> None:
         ("<scenario/>", "found <scenario>"),
         ('<!DOCTYPE x [<!ENTITY a "b">]><device/>', "document type definition"),
         (device("a", "10.0.0.1", SENT.replace("100000", "fast"))[1], "cycle: expected a number, found fast"),
-        (device("a", "10.0.0.1", SENT)[1], "no process data goes from one device"),
-        (device("a", "10.0.0.1", SENT.replace("1001", "9"))[1], "no process data goes from one device"),
+        (device("a", "10.0.0.1", SENT)[1], "no process data or message data goes from one device"),
+        (
+            device("a", "10.0.0.1", SENT.replace("1001", "9"))[1],
+            "no process data or message data goes from one device",
+        ),
     ],
 )
 def test_what_is_no_configuration_is_refused(text: str, said: str) -> None:
@@ -97,5 +100,5 @@ def test_data_sets_that_hold_themselves_end() -> None:
     name, text = device("a", "10.0.0.1", SENT)
     other = device("b", "10.0.0.2", TAKEN.format(time_out=1))
     start, end = text.index('<data-set name="doors"'), text.index('<data-set name="inner"')
-    with pytest.raises(InputError, match="no process data"):
+    with pytest.raises(InputError, match="no process data or message data"):
         scenario([(name, text[:start] + loop + text[end:]), other])

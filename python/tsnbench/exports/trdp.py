@@ -1,4 +1,7 @@
-"""A Plan's process data as TRDP's XML device configurations, one of each device. IEC 61375-2-3, Annex C."""
+"""A Plan's process data and message data as TRDP's XML device configurations, one of each device.
+
+IEC 61375-2-3, Annex C.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,9 @@ FIRST_DATA_SET = 1001
 UINT8 = "UINT8"
 NETWORK = "1"
 MICROSECOND = 1_000
+MESSAGE_HEADER = 116
+_WAITS = {"message-request": "reply-timeout", "message-reply-query": "confirm-timeout"}
+"""By kind of telegram: the attribute with the time that its sender waits."""
 
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
@@ -25,7 +31,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     for _, stream in telegrams:
         _note_losses(stream, notes)
     if not telegrams:
-        notes.lost("all devices", "no stream is process data of version 1 with a period")
+        notes.lost("all devices", "no stream is message data, or process data of version 1 with a period")
         return {}
     notes.lost("links, bridges and their configuration", "the files describe end devices")
     made: dict[str, str] = {}
@@ -47,6 +53,8 @@ def _fits(stream: Stream, notes: Notes) -> bool:
     trdp, pattern = stream.get("trdp"), stream["pattern"]
     if trdp is None:
         notes.lost("streams", "they carry no TRDP", stream["name"])
+    elif (kind := trdp.get("kind", "push")).startswith("message-"):
+        return _message_fits(stream, kind, notes)
     elif trdp["header_octets"] != 40:
         notes.lost("TRDP-TSN (version 2)", "the files have process data of version 1", stream["name"])
     elif "answers" in stream or trdp.get("kind", "push") != "push":
@@ -60,6 +68,18 @@ def _fits(stream: Stream, notes: Notes) -> bool:
     else:
         return True
     return False
+
+
+def _message_fits(stream: Stream, kind: str, notes: Notes) -> bool:
+    """Whether a file can describe a stream of message data; notes what it leaves out."""
+    if kind == "message-confirm":
+        # The time-out of the reply says that it is confirmed.
+        return False
+    if kind == "message-error":
+        notes.lost("errors of message data", "a telegram has no such entry", stream["name"])
+        return False
+    notes.lost("the rhythm of message data", "the application decides when it sends", stream["name"])
+    return True
 
 
 def _note_losses(stream: Stream, notes: Notes) -> None:
@@ -108,7 +128,8 @@ def _device(network: Network, node: int, telegrams: list[tuple[int, Stream]]) ->
 
 def _telegram(network: Network, bus: ET.Element, node: int, number: int, stream: Stream) -> None:
     trdp, pattern = stream["trdp"], stream["pattern"]
-    if pattern["kind"] != "periodic":
+    message = trdp["header_octets"] == MESSAGE_HEADER
+    if pattern["kind"] != "periodic" and not message:
         return
     sends = node == stream["talker"]
     made = ET.SubElement(
@@ -123,12 +144,17 @@ def _telegram(network: Network, bus: ET.Element, node: int, number: int, stream:
         },
     )
     time_out = str(trdp["time_out_ns"] // MICROSECOND)
-    if sends:
+    if message:
+        waits = _WAITS.get(trdp.get("kind", "push")) if sends else None
+        ET.SubElement(made, "md-parameter", {**({waits: time_out} if waits else {}), "marshall": "off"})
+    elif sends and pattern["kind"] == "periodic":
         cycle = str(pattern["period_ns"] // MICROSECOND)
         ET.SubElement(made, "pd-parameter", {"cycle": cycle, "timeout": time_out, "marshall": "off"})
-        ET.SubElement(made, "destination", {"id": "1", "uri": stream["destination_ipv4"]})
     else:
         ET.SubElement(made, "pd-parameter", {"timeout": time_out, "marshall": "off"})
+    if sends:
+        ET.SubElement(made, "destination", {"id": "1", "uri": stream["destination_ipv4"]})
+    else:
         ET.SubElement(made, "source", {"id": "1", "uri1": network.nodes[stream["talker"]]["ipv4"]})
         if int(stream["destination_mac"][:2], 16) & 1:
             ET.SubElement(made, "destination", {"id": "1", "uri": stream["destination_ipv4"]})

@@ -1,4 +1,6 @@
-"""TRDP's XML device configurations as a scenario: devices, networks, process data. IEC 61375-2-3, Annex C.
+"""TRDP's XML device configurations as a scenario: devices, networks, process data, message data.
+
+IEC 61375-2-3, Annex C.
 
 Parts without an equivalent in a scenario are listed in comments at its top.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tsnbench.errors import InputError
 from tsnbench.exports.import_notes import Notes
@@ -18,6 +20,9 @@ LARGEST_FILE = 1 << 24
 MOST_NESTED = 5
 """Data sets inside of data sets, as TRDP allows them."""
 SMALLEST, LARGEST = 14, 1432
+LARGEST_MESSAGE = 1356
+"""Octets of the longest data set of message data that one frame carries."""
+DEFAULT_MESSAGE_QOS = 3
 DEFAULT_CYCLE_US, DEFAULT_TIME_OUT_US, DEFAULT_QOS = 100_000, 100_000, 5
 _OCTETS = dict(enumerate((1, 1, 2, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 4, 6, 8), 1))
 _NAMES = (
@@ -29,7 +34,7 @@ _NUMBERS = {name: number for number, name in enumerate(_NAMES, 1)} | {"BITSET8":
 
 @dataclass(frozen=True)
 class Telegram:
-    """Process data that a device publishes or subscribes."""
+    """Process data that a device publishes or subscribes, or message data that it sends or takes."""
 
     com_id: int
     name: str
@@ -39,6 +44,10 @@ class Telegram:
     qos: int
     sources: tuple[str, ...]
     destinations: tuple[str, ...]
+    reply_us: int | None = None
+    """Of message data: how long the sender waits for a reply; None if it expects none."""
+    confirm_us: int | None = None
+    """Of message data: how long the sender waits for a confirmation; None if it expects none."""
 
 
 @dataclass
@@ -49,20 +58,22 @@ class Interface:
     network: str
     address: str
     telegrams: list[Telegram] = field(default_factory=list)
+    messages: list[Telegram] = field(default_factory=list)
 
 
 def scenario(files: Sequence[tuple[str, str]]) -> str:
     """The scenario of several devices; ``files``: name and text of each.
 
     Raises:
-        InputError: a file is no device configuration, or no process data goes from one device to another.
+        InputError: a file is no device configuration, or no telegram goes from one device to another.
     """
     notes = Notes()
     interfaces = [one for name, text in files for one in _device(name, text, notes)]
     streams = list(_streams(interfaces, notes))
+    streams += _messages(interfaces, notes)
     if not streams:
         raise InputError(
-            "no process data goes from one device of these files to another\n"
+            "no process data or message data goes from one device of these files to another\n"
             "hint: give the files of all devices that send and take it"
         )
     devices = list(dict.fromkeys(one.device for one in interfaces))
@@ -104,7 +115,10 @@ def _device(file: str, text: str, notes: Notes) -> Iterator[Interface]:
         for written in bus.iterfind("telegram"):
             who = f"{name} comId {written.get('com-id')}"
             if written.find("md-parameter") is not None and written.find("pd-parameter") is None:
-                notes.add("message data", who)
+                if written.find("destination") is None and written.find("source") is None:
+                    notes.add("message data", who)
+                elif (said := _message(file, written, data_sets, parameters, notes, who)) is not None:
+                    own.messages.append(said)
                 continue
             found = _telegram(file, written, common, data_sets, parameters, notes, who)
             if found is not None:
@@ -155,6 +169,37 @@ def _telegram(
     )
 
 
+def _message(
+    file: str,
+    written: ET.Element,
+    data_sets: dict[str, ET.Element],
+    parameters: dict[str, ET.Element],
+    notes: Notes,
+    who: str,
+) -> Telegram | None:
+    """A telegram of message data; None if its size is unknown or too large for a frame."""
+    found = _telegram(file, written, None, data_sets, parameters, notes, who)
+    if found is None or found.octets > LARGEST_MESSAGE:
+        if found is not None:
+            notes.add(f"message data of more than {LARGEST_MESSAGE} B, which is fragmented", who)
+        return None
+    parameter = written.find("md-parameter")
+    assert parameter is not None
+    if (parameter.get("protocol") or "UDP").upper() == "TCP":
+        notes.add("message data over TCP, which goes over UDP here", who)
+    waits = []
+    for key in ("reply-timeout", "confirm-timeout"):
+        said = parameter.get(key)
+        if said is not None and not (said.strip().isdecimal() and int(said) < 1 << 32):
+            raise InputError(
+                f"{file}: comId {written.get('com-id')}: {key}: expected a number of us, found {said}"
+            )
+        waits.append(int(said) if said is not None and int(said) > 0 else None)
+    quality = parameters.get(written.get("com-parameter-id") or "")
+    qos = found.qos if quality is not None and quality.get("qos") else DEFAULT_MESSAGE_QOS
+    return replace(found, qos=qos, reply_us=waits[0], confirm_us=waits[1])
+
+
 def _octets(file: str, number: str, data_sets: dict[str, ET.Element], depth: int) -> int | None:
     """Octets of a data set on the wire; None if they are unknown."""
     if number in ("", "0"):
@@ -197,6 +242,101 @@ def _streams(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
                     name += "-"
                 taken.add(name)
                 yield _line(name, own, telegram, to, listeners)
+
+
+def _messages(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
+    """The lines of all message data: requests with their replies and confirmations, then notifications.
+
+    The files do not say which telegram replies to a request. It is one without a reply time-out from the
+    receiver to the caller: with the next communication identifier, or the only one.
+    """
+    replies: set[tuple[str, int]] = set()
+    requests = [(own, said) for own in interfaces for said in own.messages if said.reply_us is not None]
+    told = False
+    for own, said in requests:
+        who = f"{own.device} comId {said.com_id}"
+        takers = [one for to in said.destinations for one in _takers(interfaces, own, said, to)]
+        found = []
+        for one in takers:
+            back = [
+                reply
+                for reply in one.messages
+                if reply.reply_us is None
+                and (one.device, reply.com_id) not in replies
+                and any(to in (own.address, own.device) for to in reply.destinations)
+            ]
+            chosen = [reply for reply in back if reply.com_id == said.com_id + 1] or back
+            if len(chosen) == 1:
+                replies.add((one.device, chosen[0].com_id))
+                found.append((one, chosen[0]))
+        if len(found) < len(takers) or not takers:
+            what = "whose reply is not clear" if takers else "that no device of these files takes"
+            notes.add(f"requests of message data {what}", who)
+        if not found:
+            continue
+        told = True
+        name = f"{own.device}.{said.name}"
+        yield _message_line(name, own, said, [one for one, _ in found], "request")
+        for one, reply in found:
+            answer = f"{one.device}.{reply.name}"
+            yield _reply_line(answer, name, one, reply, said.reply_us, len(found) > 1)
+            if reply.confirm_us is not None:
+                yield f"  {answer}.confirmed: {{answers: {answer}, vlan: none, trdp: {{pattern: confirm}}}}"
+    for own in interfaces:
+        for said in own.messages:
+            if said.reply_us is not None or (own.device, said.com_id) in replies:
+                continue
+            for to in said.destinations:
+                takers = _takers(interfaces, own, said, to)
+                if not takers:
+                    notes.add(
+                        "message data that no device of these files takes",
+                        f"{own.device} comId {said.com_id}",
+                    )
+                    continue
+                told = True
+                yield _message_line(f"{own.device}.{said.name}", own, said, takers, "notify")
+    if told:
+        notes.add("when message data is sent, here once a second", "all devices")
+
+
+def _takers(interfaces: Sequence[Interface], own: Interface, said: Telegram, to: str) -> list[Interface]:
+    """The receivers of message data: the host of that address, or those that take it from a group."""
+    others = [one for one in interfaces if one.device != own.device and one.network == own.network]
+    if not _is_group(to):
+        return [one for one in others if to in (one.address, one.device)]
+    return [
+        one
+        for one in others
+        if any(taken.sources and _subscribes(taken, said, own) for taken in one.messages)
+    ]
+
+
+def _message_line(
+    name: str, own: Interface, said: Telegram, takers: Sequence[Interface], pattern: str
+) -> str:
+    names = ", ".join(dict.fromkeys(one.device for one in takers))
+    group = f"address: {said.destinations[0]}, " if _is_group(said.destinations[0]) else ""
+    wait = "" if said.reply_us is None else f", reply-time-out: {exact(said.reply_us * 1_000)}"
+    trdp = f"com-id: {said.com_id}, pattern: {pattern}, data-set: {said.octets} B, qos: {said.qos}{wait}"
+    return (
+        f"  {name}: {{from: {own.device}, to: [{names}], period: 1 s, {group}vlan: none, trdp: {{{trdp}}}}}"
+    )
+
+
+def _reply_line(
+    name: str,
+    request: str,
+    own: Interface,
+    said: Telegram,
+    reply_us: int | None,
+    several: bool,
+) -> str:
+    wait = "" if said.confirm_us is None else f", confirm-time-out: {exact(said.confirm_us * 1_000)}"
+    trdp = f"com-id: {said.com_id}, pattern: reply, data-set: {said.octets} B, qos: {said.qos}{wait}"
+    limit = "" if reply_us is None else f", requires: {{round-trip: {exact(reply_us * 1_000)}}}"
+    origin = f"from: {own.device}, " if several else ""
+    return f"  {name}: {{answers: {request}, {origin}vlan: none, trdp: {{{trdp}}}{limit}}}"
 
 
 def _line(name: str, own: Interface, telegram: Telegram, to: str, listeners: Sequence[Interface]) -> str:
