@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench import Simulation, load
-from tsnbench.measure import MeasureError, measure_trdp, trdp_table
+from tsnbench.measure import MeasureError, exchanges_table, measure_trdp, trdp_table
 
 HERE = Path(__file__).resolve()
 SAMPLES = Path(os.environ.get("TSNBENCH_SAMPLES", HERE.parents[3] / "shared/samples")) / "trdp"
@@ -93,6 +93,17 @@ def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
         for source, kind in (("10.0.0.1", "Mr"), ("10.0.0.2", "Mq"), ("10.0.0.1", "Mc"))
     }
     assert (found["frames"], found["message_data"], found["protocol_errors"]) == (70, 30, 0)
+    exchanges = {one["transport"]: one for one in found["exchanges"]}
+    for transport, (least, most) in {"udp": (5_145_000, 9_613_000), "tcp": (5_212_000, 5_419_000)}.items():
+        one = exchanges[transport]
+        assert (one["name"], one["requests"], one["replies"]) == ("trdp 1001 10.0.0.1 > 10.0.0.2", 5, 5)
+        assert (one["queries"], one["confirmations"], one["confirm_time_outs"]) == (5, 5, 0)
+        assert one["late"] + one["errors"] + one["time_outs"] + one["open"] + one["repeated"] == 0
+        times = one["round_trip"]
+        assert times is not None
+        assert (times["min"], times["max"]) == (least, most)
+    table = exchanges_table(found)
+    assert [row[1:8] for row in table.rows] == [["5", "5", "0", "0", "0", "5", "0"]] * 2
 
 
 def test_both_headers_of_version_2_are_recognised(tmp_path: Path) -> None:

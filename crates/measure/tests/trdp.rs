@@ -144,3 +144,78 @@ fn telegrams_are_paired_between_two_captures() {
             .all(|path| path.delay.as_ref().is_some_and(|d| (d.min, d.max) == (70_000, 70_000)))
     );
 }
+
+fn message(kind: message_data::Kind, session: u8, time_out_us: u32) -> Vec<u8> {
+    let mut payload = Vec::new();
+    let header = message_data::Header {
+        kind,
+        com_id: 2000,
+        session: [session; 16],
+        reply_time_out_us: time_out_us,
+        ..Default::default()
+    };
+    header.emit(&[0; 8], &mut payload).unwrap();
+    payload
+}
+
+/// A datagram of message data between 10.0.0.1, the caller, and 10.0.0.N, a replier.
+fn between(caller_sends: bool, replier: u8, payload: &[u8]) -> Vec<u8> {
+    let mut octets = datagram([10, 0, 0, replier], 17225, payload);
+    if !caller_sends {
+        octets.copy_within(12..16, 20 - 4);
+        octets[12..16].copy_from_slice(&[10, 0, 0, replier]);
+        octets[16..20].copy_from_slice(&[10, 0, 0, 1]);
+    }
+    octets
+}
+
+#[test]
+fn sessions_are_counted_as_caller_and_replier_count() {
+    use message_data::Kind::{Confirm, Error, Reply, ReplyQuery, Request};
+    let folder = tempfile::tempdir().unwrap();
+    // All requests go to 10.0.0.2 with a time-out of 10 ms.
+    let request = |session| between(true, 2, &message(Request, session, 10_000));
+    let answer = |kind, session, time_out| between(false, 2, &message(kind, session, time_out));
+    let frames = [
+        // Replied after 3 ms, by two repliers, one of which replies twice.
+        (0, request(1)),
+        (3_000, answer(Reply, 1, 0)),
+        (4_000, between(false, 3, &message(Reply, 1, 0))),
+        (4_500, answer(Reply, 1, 0)),
+        // Repeated once, and replied at the last moment.
+        (20_000, request(2)),
+        (25_000, request(2)),
+        (30_000, answer(Reply, 2, 0)),
+        // Replied too late.
+        (40_000, request(3)),
+        (50_001, answer(Reply, 3, 0)),
+        // An error.
+        (60_000, request(4)),
+        (61_000, answer(Error, 4, 0)),
+        // Never replied.
+        (70_000, request(5)),
+        // Confirmed after 2 ms; then a confirmation that is too late; then none.
+        (100_000, request(6)),
+        (101_000, answer(ReplyQuery, 6, 5_000)),
+        (103_000, between(true, 2, &message(Confirm, 6, 0))),
+        (110_000, request(7)),
+        (111_000, answer(ReplyQuery, 7, 5_000)),
+        (116_001, between(true, 2, &message(Confirm, 7, 0))),
+        (120_000, request(8)),
+        (121_000, answer(ReplyQuery, 8, 5_000)),
+        // A reply to nobody, and a request whose time-out is after the end.
+        (130_000, answer(Reply, 99, 0)),
+        (140_000, request(9)),
+    ];
+    let capture = capture(&folder.path().join("one.pcap"), &frames, usize::MAX);
+    let found = measure(from_ref(&capture), &Options::default()).unwrap();
+    let [one] = &found.exchanges[..] else { panic!("{:?}", found.exchanges) };
+    assert_eq!(one.name, "trdp 2000 10.0.0.1 > 10.0.0.2");
+    assert_eq!((one.requests, one.repeated, one.open), (9, 1, 1));
+    assert_eq!((one.replies, one.late, one.errors, one.time_outs), (6, 1, 1, 2));
+    assert_eq!((one.queries, one.confirmations, one.confirm_time_outs), (3, 1, 2));
+    let times = one.round_trip.as_ref().unwrap();
+    assert_eq!((times.count, times.min, times.max), (6, 1_000_000, 10_000_000));
+    let times = one.confirm_time.as_ref().unwrap();
+    assert_eq!((times.count, times.max), (1, 2_000_000));
+}

@@ -49,6 +49,15 @@ pub trait Sink {
         self.sight(sighting)
     }
 
+    /// Receives the request of an answer of message data, before any sighting of the answer: frame `seq` of `stream`
+    /// answers the frame with the number `request` of the stream that it answers. By default it is ignored.
+    ///
+    /// # Errors
+    /// The numbers cannot be stored; the run then ends.
+    fn answer(&mut self, _stream: u32, _seq: u64, _request: u64) -> std::io::Result<()> {
+        Ok(())
+    }
+
     /// Receives the error of a clock. By default it is ignored.
     ///
     /// # Errors

@@ -4,8 +4,9 @@
 use crate::ethernet::{self, EtherType, Mac, Tag};
 use crate::{Error, payload::tsnbench};
 use etherparse::{IpNumber, Ipv4Header, UdpHeader};
+pub use tsn_trdp::message_data::Kind as MessageKind;
 pub use tsn_trdp::process_data::Kind as TelegramKind;
-use tsn_trdp::{process_data, tsn};
+use tsn_trdp::{message_data, process_data, tsn};
 use tsn_units::FCS;
 
 /// Octets of the IPv4 and UDP headers.
@@ -44,16 +45,40 @@ pub struct FrameSpec {
     pub telegram: Option<TelegramSpec>,
 }
 
-/// A telegram of TRDP process data; its number is the frame's.
+/// A telegram of message data: the part that process data does not have.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MessageSpec {
+    /// Type of the telegram.
+    pub kind: MessageKind,
+    /// Time that the sender waits for a reply or a confirmation, us.
+    pub reply_time_out_us: u32,
+    /// Status of a reply or an error.
+    pub reply_status: i32,
+    /// Stream and number of the frame that began the session; none for the frame itself.
+    pub begun_by: Option<(u32, u64)>,
+}
+
+impl MessageSpec {
+    /// The session that a frame begins: a UUID of version 8 (RFC 9562, 5.8) with its stream and its number.
+    #[must_use]
+    pub fn session(stream: u32, seq: u64) -> [u8; 16] {
+        let ([a, b, c, d], [_, n0, n1, n2, n3, n4, n5, n6]) = (stream.to_be_bytes(), seq.to_be_bytes());
+        [a, b, c, d, 0, 0, 0x80, 0, 0x80, n0, n1, n2, n3, n4, n5, n6]
+    }
+}
+
+/// A telegram of TRDP. The number of process data is the frame's.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TelegramSpec {
-    /// Type of a telegram of version 1.
+    /// Of message data; the kind of process data and its service identifier then do not count.
+    pub message: Option<MessageSpec>,
+    /// Type of a telegram of process data, version 1.
     pub kind: TelegramKind,
     /// Of a request: the communication identifier of the reply.
     pub reply_com_id: u32,
     /// Communication identifier.
     pub com_id: u32,
-    /// Octets of the header: 40 (version 1), 20 or 16 (version 2).
+    /// Octets of the header: 40 (version 1), 20 or 16 (version 2); not counted for message data.
     pub header_octets: u8,
     /// Octets of the data set, without padding.
     pub data_set_octets: u32,
@@ -73,6 +98,20 @@ impl TelegramSpec {
         let sequence = (payload.seq & 0xffff_ffff) as u32;
         let too_long =
             |_| Error::TooLarge { field: "a data set of TRDP", value: self.data_set_octets.into() };
+        if let Some(message) = &self.message {
+            let (stream, seq) = message.begun_by.unwrap_or((payload.stream, payload.seq));
+            let header = message_data::Header {
+                kind: message.kind,
+                com_id: self.com_id,
+                etb_topo_count: self.etb_topo_count,
+                op_trn_topo_count: self.op_trn_topo_count,
+                reply_status: message.reply_status,
+                session: MessageSpec::session(stream, seq),
+                reply_time_out_us: message.reply_time_out_us,
+                ..message_data::Header::default()
+            };
+            return header.emit(&data_set, into).map_err(too_long);
+        }
         if usize::from(self.header_octets) == process_data::HEADER {
             let header = process_data::Header {
                 sequence,
@@ -197,6 +236,7 @@ mod tests {
             [(40, 64, 14 + 28 + 40 + 64), (20, 30, 14 + 28 + 52), (16, 14, 74)]
         {
             let telegram = TelegramSpec {
+                message: None,
                 kind: TelegramKind::Push,
                 reply_com_id: 0,
                 com_id: 1000,
@@ -225,6 +265,59 @@ mod tests {
             let ip = etherparse::Ipv4HeaderSlice::from_slice(found.packet).unwrap();
             assert_eq!(ip.header_checksum(), ip.to_header().calc_header_checksum());
         }
+    }
+
+    #[test]
+    fn message_data_has_the_session_of_its_request() {
+        let built = |begun_by, data_set_octets| {
+            let message = MessageSpec {
+                kind: MessageKind::ReplyQuery,
+                reply_time_out_us: 1_000_000,
+                reply_status: -3,
+                begun_by,
+            };
+            let telegram = TelegramSpec {
+                message: Some(message),
+                kind: TelegramKind::Push,
+                reply_com_id: 0,
+                com_id: 2001,
+                header_octets: 116,
+                data_set_octets,
+                etb_topo_count: 7,
+                op_trn_topo_count: 8,
+                service_id: 0,
+            };
+            let octets = 46 + 116 + data_set_octets.next_multiple_of(4);
+            let spec = FrameSpec { udp_port: 17225, telegram: Some(telegram), ..spec(octets, None) };
+            let mut bytes = Vec::new();
+            frame(&spec, &mut bytes).unwrap();
+            assert_eq!(bytes.len() as u32, octets - 4);
+            bytes
+        };
+        for (begun_by, session) in [
+            (Some((1, 0x0203_0405)), [0, 0, 0, 1, 0, 0, 0x80, 0, 0x80, 0, 0, 0, 2, 3, 4, 5]),
+            (None, [0, 0, 0, 3, 0, 0, 0x80, 0, 0x80, 0, 0, 0, 0, 1, 0, 5]),
+        ] {
+            let bytes = built(begun_by, 14);
+            let length = bytes.len() as u32;
+            let found = crate::dissect::dissect(crate::link::Link::Ethernet, &bytes, length).unwrap();
+            let Some(Ok(tsn_trdp::Telegram::MessageData(header, _))) = crate::telegram::datagram(&found)
+            else {
+                panic!("no message data");
+            };
+            assert_eq!(
+                (header.kind, header.com_id, header.session),
+                (MessageKind::ReplyQuery, 2001, session)
+            );
+            assert_eq!((header.reply_time_out_us, header.reply_status, header.sequence), (1_000_000, -3, 0));
+            assert_eq!((header.etb_topo_count, header.op_trn_topo_count, header.data_set_octets), (7, 8, 14));
+            let payload = crate::telegram::test_payload(&found).unwrap();
+            assert_eq!((payload.stream, payload.seq), (3, 0x1_0005));
+        }
+        // A confirmation has no data set, and no test payload.
+        let bytes = built(None, 0);
+        let found = crate::dissect::dissect(crate::link::Link::Ethernet, &bytes, bytes.len() as u32).unwrap();
+        assert!(crate::telegram::test_payload(&found).is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::dissect::{Dissected, Network};
 use crate::payload::tsnbench;
-use tsn_trdp::{Error, MESSAGE_DATA_PORT, PROCESS_DATA_PORT, Telegram, process_data, tsn};
+use tsn_trdp::{Error, MESSAGE_DATA_PORT, PROCESS_DATA_PORT, Telegram, message_data, process_data, tsn};
 
 /// Protocol number of TCP.
 const TCP: u8 = 6;
@@ -69,10 +69,14 @@ pub fn test_payload(frame: &Dissected<'_>) -> Result<tsnbench::Repr, crate::Erro
     }
 }
 
-/// Offset of the data set of process data in a datagram, by the version in its header; the header is not checked.
+/// Offset of the data set of a telegram in a datagram, by its port and the version in its header; the header is not
+/// checked.
 #[inline]
 fn data_set_begin(frame: &Dissected<'_>) -> Option<usize> {
     let (_, to) = frame.ports?;
+    if to == MESSAGE_DATA_PORT {
+        return Some(message_data::HEADER);
+    }
     if to != PROCESS_DATA_PORT {
         return None;
     }

@@ -18,12 +18,13 @@ from tsnbench.measure.tables import (
     verdict_rows,
     verdict_table,
 )
-from tsnbench.measure.trdp import measure_trdp, trdp_table
+from tsnbench.measure.trdp import exchanges_table, measure_trdp, trdp_table
 from tsnbench.measure.verdict import judge
 
 __all__ = [
     "MOST_ROWS",
     "MeasureError",
+    "exchanges_table",
     "headline",
     "judge",
     "measure_captures",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Stat
+    from tsnbench.measure.types import Measures, Stat
     from tsnbench.plan.types import PlanDocument, Stream
 
 FORMAT = "tsnbench-answers/1"
@@ -41,6 +41,8 @@ class Pair:
     answer: int
     sent_ns: int
     """When the first request of the chain left its talker."""
+    asked_ns: int
+    """When the request of this answer left its talker; equal to ``sent_ns`` in a chain of two streams."""
     received_ns: int | None
     """When the answer arrived; None if it was lost."""
 
@@ -58,6 +60,14 @@ class Answered:
     """Frames of the first request that were sent."""
     pairs: tuple[Pair, ...]
     """Requests that were answered, in the order of the answers."""
+    unanswered: tuple[tuple[int, int], ...]
+    """Number and departure in ns of the first requests whose answer did not arrive here."""
+    time_outs: int | None
+    """Requests without an answer in time, as the sender of TRDP message data counts them; None for others.
+
+    The caller waits for a reply, and a replier for a confirmation, from the departure of its own telegram. An
+    answer that arrives later does not count. A wait that ends after the run is no time-out.
+    """
 
     @property
     def times(self) -> list[int]:
@@ -86,6 +96,7 @@ class Answered:
             "requests": self.requests,
             "answered": len(self.pairs),
             "received": len(self.times),
+            "time_outs": self.time_outs,
             "time": figures,
             "worst_request": None if self.worst is None else self.worst.request,
         }
@@ -100,8 +111,22 @@ class _Path:
     duplicates: int
 
 
-def answered(folder: str | Path) -> list[Answered]:
+@dataclass(frozen=True)
+class _Trigger:
+    """The requests of one answer: of its chain's first stream, and of the stream that it answers."""
+
+    first: int
+    sent_ns: int
+    request: int
+    asked_ns: int
+
+
+def answered(folder: str | Path, measures: Measures | None = None) -> list[Answered]:
     """The times of every answering stream of a run that was measured.
+
+    Args:
+        folder: the run folder.
+        measures: its measures; read from the folder unless given.
 
     Raises:
         InputError: the folder is no measured run, the run has no answers, or they cannot be paired.
@@ -114,7 +139,8 @@ def answered(folder: str | Path) -> list[Answered]:
             f"{folder}: expected streams with answers:, found none\n"
             "hint: a stream that answers another one is written {answers: REQUEST, to: …}"
         )
-    paths = _paths(run)
+    paths = _paths(run, measures or run.measures())
+    end = document["duration_ns"] + document["drain_ns"]
     found = []
     for number, stream in enumerate(streams):
         if "answers" not in stream:
@@ -123,22 +149,90 @@ def answered(folder: str | Path) -> list[Answered]:
         triggers = _triggers(document, paths, chain, folder)
         first = chain[0]
         for path in paths[number]:
+            pairs = tuple(_pairs(path, triggers))
+            sent = [(seq, at) for seq, at, _ in paths[first][0].rows if at is not None]
+            arrived = {one.request for one in pairs if one.received_ns is not None}
             found.append(
                 Answered(
                     chain=tuple(streams[one]["name"] for one in chain),
                     listener=document["nodes"][path.node]["name"],
                     returns=path.node == streams[first]["talker"],
-                    requests=sum(sent is not None for _, sent, _ in paths[first][0].rows),
-                    pairs=tuple(_pairs(path, triggers)),
+                    requests=len(sent),
+                    pairs=pairs,
+                    unanswered=tuple((seq, at) for seq, at in sent if seq not in arrived),
+                    time_outs=_time_outs(streams, number, path, paths, triggers, end),
                 )
             )
     return found
 
 
-def _paths(run: Run) -> list[list[_Path]]:
+def add_round_trips(folder: Path, measures: Measures) -> None:
+    """Adds the round-trip times to the paths of streams that limit them.
+
+    A request without an answer waits until the end of the run. Where requests and answers cannot be paired, a
+    warning gives the reason.
+    """
+    plan = foreign.read_json(folder / file_names.PLAN)
+    streams = plan["streams"]
+    limited = {stream["name"] for stream in streams if "round_trip_ns" in stream.get("requirements", {})}
+    if not limited:
+        return
+    end = plan["duration_ns"] + plan["drain_ns"]
+    try:
+        found = answered(folder, measures)
+    except InputError as error:
+        measures["source"]["warnings"].append(f"round trips are unknown: {error}")
+        return
+    for one in found:
+        if one.chain[-1] not in limited:
+            continue
+        waits = [(end - at, seq) for seq, at in one.unanswered]
+        times = [
+            (pair.received_ns - pair.sent_ns, pair.request)
+            for pair in one.pairs
+            if pair.received_ns is not None
+        ]
+        stat: Stat | None = json.loads(_native.statistics([ns for ns, _ in times + waits], None))
+        if stat is not None:
+            # The statistics count samples; a request has its own number.
+            numbers = [seq for _, seq in times + waits]
+            for key in ("min_seq", "max_seq"):
+                place = stat[key]
+                stat[key] = None if place is None else numbers[place]
+            for path in measures["paths"]:
+                if (path["stream"], path["listener"]) == (one.chain[-1], one.listener):
+                    path["round_trip"] = stat
+
+
+def _time_outs(
+    streams: Sequence[Stream],
+    number: int,
+    path: _Path,
+    paths: list[list[_Path]],
+    triggers: Mapping[int, _Trigger],
+    end: int,
+) -> int | None:
+    """The waits for an answer at one listener that ended before the answer arrived."""
+    answers = streams[number]["answers"]["stream"]
+    asking, kind = streams[answers], streams[number].get("trdp", {}).get("kind", "push")
+    if path.node != asking["talker"] or not kind.startswith("message-") or kind == "message-notify":
+        return None
+    limit = asking["trdp"]["time_out_ns"] if "trdp" in asking else 0
+    if limit == 0 or kind == "message-request":
+        return None
+    in_time = {
+        triggers[seq].request
+        for seq, _, received in path.rows
+        if seq in triggers and received is not None and received - triggers[seq].asked_ns <= limit
+    }
+    return sum(
+        seq not in in_time and at + limit < end for seq, at, _ in paths[answers][0].rows if at is not None
+    )
+
+
+def _paths(run: Run, measures: Measures) -> list[list[_Path]]:
     """By stream, the frames at each of its listeners, from the table of frames."""
     table = foreign.read_parquet(run.folder / file_names.FRAMES)
-    measures = run.measures()
     document = run.plan.document
     frames: dict[int, list[tuple[int, int | None, int | None]]] = {}
     with foreign.table_errors(run.folder / file_names.FRAMES):
@@ -165,16 +259,23 @@ def _chain(streams: Sequence[Stream], number: int) -> Iterator[int]:
 
 def _triggers(
     document: PlanDocument, paths: list[list[_Path]], chain: Sequence[int], folder: str | Path
-) -> dict[int, tuple[int, int]]:
-    """By number of the last stream of the chain: number and departure of the first request that caused it."""
+) -> dict[int, _Trigger]:
+    """By number of a frame of the last stream of the chain: the requests that caused it."""
     streams = document["streams"]
-    first = {seq: (seq, sent) for seq, sent, _ in paths[chain[0]][0].rows if sent is not None}
+    first = {
+        seq: _Trigger(seq, sent, seq, sent) for seq, sent, _ in paths[chain[0]][0].rows if sent is not None
+    }
     for before, number in pairwise(chain):
         stream = streams[number]
         path = next(one for one in paths[before] if one.node == stream["talker"])
         requests = _answered_by(stream, path, document, folder)
         _check(stream, requests, paths[number][0], folder)
-        first = {answer: first[seq] for answer, (_, seq) in enumerate(requests) if seq in first}
+        left = {seq: sent for seq, sent, _ in paths[before][0].rows if sent is not None}
+        first = {
+            answer: replace(first[seq], request=seq, asked_ns=left[seq])
+            for answer, (_, seq) in enumerate(requests)
+            if seq in first and seq in left
+        }
     return first
 
 
@@ -222,21 +323,23 @@ def _check(stream: Stream, requests: Sequence[tuple[int, int]], answers: _Path, 
             )
 
 
-def _pairs(path: _Path, triggers: Mapping[int, tuple[int, int]]) -> Iterator[Pair]:
+def _pairs(path: _Path, triggers: Mapping[int, _Trigger]) -> Iterator[Pair]:
     for answer, _, received in path.rows:
         if answer in triggers:
-            request, sent = triggers[answer]
-            yield Pair(request, answer, sent, received)
+            own = triggers[answer]
+            yield Pair(own.first, answer, own.sent_ns, own.asked_ns, received)
 
 
 def answers_table(found: Sequence[Answered], most: int | None = None) -> Sheet:
     """One row per answering stream and listener; times in us."""
+    timed = any(one.time_outs is not None for one in found)
     columns = [
         Column("chain", name=True),
         Column("to", left=True),
         Column("requests"),
         Column("answered"),
         Column("received"),
+        *([Column("time-outs")] if timed else []),
         Column("min us", spare=2),
         Column("mean us"),
         Column("median us", spare=3),
@@ -259,11 +362,14 @@ def answers_table(found: Sequence[Answered], most: int | None = None) -> Sheet:
                 count(one.requests),
                 count(len(one.pairs)),
                 count(len(one.times)),
+                *([UNKNOWN if one.time_outs is None else count(one.time_outs)] if timed else []),
                 *times,
                 UNKNOWN if one.worst is None else str(one.worst.request),
             ]
         )
     sheet.captions.append("request: the number of the request with the greatest time")
+    if timed:
+        sheet.captions.append("time-outs: telegrams without an answer within the time-out of their sender")
     return sheet
 
 

@@ -54,12 +54,7 @@ def guarantee(
     if bounds is None:
         return Guarantee(None, "no bounds were computed")
     kind, _, which = requirement.partition(" ")
-    source = str(bounds.get("source") or "")
-    assumed = source.partition(", if ")[2]
-    conditions = [assumed] if assumed else []
-    if backend in KERNELS:
-        conditions.append(BY_THE_PLAN)
-    common = {"source": source.partition(", if ")[0], "condition": ", and ".join(conditions)}
+    common = _common(bounds, backend)
     if which == "from release":
         return _of(_released(bounds), bounds.get("release_reason"), common)
     if kind == "delay":
@@ -76,6 +71,15 @@ def guarantee(
     if kind in ("time-out", "age"):
         return _without_news(kind, bounds, releases_ns, common)
     return Guarantee(None, NOT_BOUNDED)
+
+
+def _common(bounds: FlowBounds, backend: str) -> dict[str, str]:
+    """The method that gave a bound, and the conditions of the bound."""
+    source, _, assumed = str(bounds.get("source") or "").partition(", if ")
+    conditions = [assumed] if assumed else []
+    if backend in KERNELS:
+        conditions.append(BY_THE_PLAN)
+    return {"source": source, "condition": ", and ".join(conditions)}
 
 
 def between_releases(document: PlanDocument, stream: Stream) -> int | None:
@@ -103,6 +107,44 @@ def _without_news(
         return Guarantee(None, bounds.get("release_reason") or "")
     earliest = bounds["release_lower_ps"] // 1_000 if kind == "time-out" else 0
     return Guarantee(releases_ns + latest - earliest, **common)
+
+
+def round_trip(
+    document: PlanDocument,
+    stream: Stream,
+    listener: str,
+    bounds: Mapping[tuple[str, str], FlowBounds],
+    backend: str = "simulation",
+) -> Guarantee:
+    """The guarantee for the time from the first request of a chain to the arrival of its answer.
+
+    It is the sum of the worst cases of all streams of the chain and of the times at their talkers. Each bound
+    begins at the release, which is never later than the departure, where a measured time begins.
+
+    Args:
+        document: the Plan's document.
+        stream: the answering stream.
+        listener: where the answer arrives.
+        bounds: by stream and listener, the entries of :func:`tsnbench.plan.bounds.bounds`.
+        backend: the backend of the run.
+    """
+    total = 0
+    while True:
+        own = bounds.get((stream["name"], listener))
+        if own is None:
+            return Guarantee(None, "no bounds were computed")
+        latest = _released(own)
+        if latest is None:
+            return Guarantee(None, own.get("release_reason") or "")
+        if why := own.get("loss_reason", NOT_BOUNDED):
+            return Guarantee(None, f"frames of {stream['name']} may be lost: {why}")
+        total += latest
+        answers, pattern = stream.get("answers"), stream["pattern"]
+        if answers is None:
+            return Guarantee(total, **_common(own, backend))
+        total += answers["after_ns"] + (pattern["jitter_ns"] if pattern["kind"] == "periodic" else 0)
+        listener = document["nodes"][stream["talker"]]["name"]
+        stream = document["streams"][answers["stream"]]
 
 
 def _released(bounds: FlowBounds) -> int | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
+from tsnbench.measure.answers import add_round_trips
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.stamps import option
 from tsnbench.plan.indented import for_people
@@ -54,6 +55,8 @@ def _measure(path: Path, start: str | None, end: str | None) -> Measures:
         options = {name: stage for name, stage in stages.items() if stage is not None}
         text = _native.measure_run(os.fspath(path), json.dumps(options | option(path)))
         measures: Measures = json.loads(text)
+        if not options:
+            add_round_trips(path, measures)
         written = for_people(measures) + "\n"
         name = "-".join(["measures", start or "tx", end or "rx"]) if options else "measures"
         (path / f"{name}.json").write_text(written, encoding="utf-8")

@@ -117,6 +117,12 @@ def of_sync(clocks: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
         yield (*who, "gate", "closed", gate and gate["closed"], "times")
 
 
+_EXCHANGE = (
+    "requests", "repeated", "replies", "late", "errors", "time_outs", "open", "queries", "confirmations",
+    "confirm_time_outs",
+)  # fmt: skip
+
+
 def of_trdp(found: TrdpMeasures) -> Iterator[Row]:
     """The telegrams of every stream as a subscriber counts them, and how they are spread over time; the
     destination stands in the column of listeners."""
@@ -126,6 +132,12 @@ def of_trdp(found: TrdpMeasures) -> Iterator[Row]:
         for name, number in (one["subscription"] or {}).items():
             yield (*who, "telegrams", name, _number(number), "telegrams")
         yield from _statistics(who, "interval", one["interval"])
+    for exchange in found["exchanges"]:
+        who = (exchange["name"], exchange["destination"])
+        for name in _EXCHANGE:
+            yield (*who, "requests", name.replace("_", " "), exchange[name], "telegrams")  # type: ignore[literal-required]
+        yield from _statistics(who, "round trip", exchange["round_trip"])
+        yield from _statistics(who, "confirmation", exchange["confirm_time"])
     who = ("all", "")
     for name in ("process_data", "message_data", "check_errors", "protocol_errors"):
         yield (*who, "telegrams", name, _number(found[name]), "telegrams")  # type: ignore[literal-required]

@@ -60,6 +60,28 @@ class Spreading(TypedDict):
     variance: float
 
 
+class Exchange(TypedDict):
+    """The sessions of message data of one caller, communication identifier and destination."""
+
+    name: str
+    com_id: int
+    transport: str
+    caller: str
+    destination: str
+    requests: int
+    repeated: int
+    replies: int
+    late: int
+    errors: int
+    time_outs: int
+    open: int
+    queries: int
+    confirmations: int
+    confirm_time_outs: int
+    round_trip: Stat | None
+    confirm_time: Stat | None
+
+
 class TrdpMeasures(TypedDict):
     """``tsnbench-trdp/1`` as ``crates/measure`` writes it."""
 
@@ -75,6 +97,7 @@ class TrdpMeasures(TypedDict):
     time_out_ns: int
     spreading: Spreading | None
     streams: list[TrdpStream]
+    exchanges: list[Exchange]
 
 
 def measure_trdp(
@@ -89,7 +112,9 @@ def measure_trdp(
     Returns:
         A dictionary of the format ``tsnbench-trdp/1``. ``["streams"]`` has one entry per communication
         identifier, type, source and destination: the counts of a subscriber and the statistics of the
-        intervals in ns. ``["spreading"]`` tells how many telegrams there are per 10 ms, and their variance.
+        intervals in ns. ``["exchanges"]`` has one entry per caller, identifier and destination of requests
+        of message data: replies, time-outs and round-trip times. ``["spreading"]`` tells how many telegrams
+        there are per 10 ms, and their variance.
 
     Raises:
         MeasureError: a file is no readable capture, or holds no TRDP telegram.
@@ -158,3 +183,29 @@ def _captions(measures: TrdpMeasures) -> list[str]:
             f"({spreading['windows']} windows)"
         )
     return found
+
+
+def exchanges_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:
+    """One row per caller, communication identifier and destination of requests; times in us."""
+    counts = ("requests", "replies", "late", "errors", "time-outs", "confirmed", "unconfirmed")
+    columns = [
+        Column("requests of message data", name=True),
+        *(Column(name) for name in counts),
+        Column("round trip: min us", spare=2),
+        Column("median us", spare=3),
+        Column("max us", spare=1),
+    ]
+    captions = ["late: replies after the caller's time-out; unconfirmed: no confirmation within its time-out"]
+    if waiting := sum(one["open"] for one in measures["exchanges"]):
+        captions.append(f"{waiting} requests were still waiting for a reply at the end of the capture")
+    sheet = Sheet("TRDP message data", columns, captions=captions, most=most)
+    for one in measures["exchanges"]:
+        stat = one["round_trip"]
+        times = [None] * 3 if stat is None else [stat["min"], stat["median"], stat["max"]]
+        numbers = (
+            one["requests"], one["replies"], one["late"], one["errors"], one["time_outs"],
+            one["confirmations"], one["confirm_time_outs"],
+        )  # fmt: skip
+        name = f"{one['name']} (tcp)" if one["transport"] == "tcp" else one["name"]
+        sheet.rows.append([name, *map(count, numbers), *(micros(time, 1) for time in times)])
+    return sheet

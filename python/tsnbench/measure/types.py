@@ -139,6 +139,7 @@ class PathReport(TypedDict):
     arrivals: Stat | None
     silence_ns: NotRequired[int]
     age: NotRequired[Stat]
+    round_trip: NotRequired[Stat]
 
 
 class Offset(TypedDict):

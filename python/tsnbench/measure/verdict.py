@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee
+from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
 
 if TYPE_CHECKING:
     from tsnbench.measure.types import (
@@ -77,7 +77,10 @@ def judge(
             own = bounded.get((stream["name"], name))
             whose: Whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
             for row in _rows(required, path):
-                known = guarantee(row["requirement"], own, drain, backend, releases)
+                if row["requirement"] == "round-trip":
+                    known = round_trip(plan_document, stream, name, bounded, backend)
+                else:
+                    known = guarantee(row["requirement"], own, drain, backend, releases)
                 row, proof = _proved(row, known, bool(required.get("worst_case")))
                 rows.append({**whose, **row, **proof})
     met = all(row["met"] == YES for row in rows)
@@ -185,6 +188,8 @@ def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
         stat = path.get("age") if path else None
         # An age is the sum of a delay and the time to the next arrival; so is its uncertainty.
         yield _worst("age", limit, stat, unsure and unsure["delay_ns"] + unsure["arrivals_ns"])
+    if (limit := required.get("round_trip_ns")) is not None:
+        yield _worst("round-trip", limit, path.get("round_trip") if path else None)
 
 
 def _row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.document import FORMAT
@@ -21,9 +21,12 @@ def assemble(draft: Draft) -> PlanDocument:
     scenario = draft.scenario
     # The first stream that replies names the identifier of the reply.
     replies: dict[str, int] = {}
+    confirmed: set[str] = set()
     for stream in scenario.streams.values():
         if stream.trdp is not None and stream.replies_to is not None:
             replies.setdefault(stream.replies_to, stream.trdp.com_id)
+            if stream.trdp.pattern == "confirm":
+                confirmed.add(stream.replies_to)
     document: PlanDocument = {
         "format": FORMAT,
         "name": scenario.name,
@@ -33,7 +36,7 @@ def assemble(draft: Draft) -> PlanDocument:
         "drain_ns": scenario.drain,
         "nodes": [_node(node) for node in draft.nodes],
         "ports": [_port(port) for port in draft.ports],
-        "streams": _streams(draft, replies),
+        "streams": _streams(draft, replies, confirmed),
         "taps": [
             {
                 "name": tap.name,
@@ -200,13 +203,17 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     return made
 
 
-def _trdp(flow: Flow, trdp: model.Trdp, replies: Mapping[str, int]) -> plan_types.Trdp:
+def _trdp(flow: Flow, trdp: model.Trdp, replies: Mapping[str, int], confirmed: Set[str]) -> plan_types.Trdp:
     made: plan_types.Trdp = {
         "com_id": trdp.com_id,
         "header_octets": trdp.header_octets,
         "data_set_octets": trdp.data_set,
         "time_out_ns": trdp.time_out,
     }
+    if trdp.is_message:
+        made["kind"], made["time_out_ns"] = _message(trdp, flow.group in confirmed)
+        if trdp.reply_status:
+            made["reply_status"] = trdp.reply_status
     if trdp.pattern == "pull":
         made["kind"] = "request" if flow.answers is None else "reply"
     if trdp.pattern == "pull" and flow.answers is None:
@@ -220,7 +227,20 @@ def _trdp(flow: Flow, trdp: model.Trdp, replies: Mapping[str, int]) -> plan_type
     return made
 
 
-def _streams(draft: Draft, replies: Mapping[str, int]) -> list[plan_types.Stream]:
+def _message(trdp: model.Trdp, is_confirmed: bool) -> tuple[plan_types.TelegramKind, int]:
+    """Kind of a telegram of message data, and how long its sender waits; whole microseconds, rounded up."""
+    kinds: dict[str, plan_types.TelegramKind] = {
+        "notify": "message-notify",
+        "request": "message-request",
+        "reply": "message-reply-query" if is_confirmed else "message-reply",
+        "confirm": "message-confirm",
+        "error": "message-error",
+    }
+    waits = {"request": trdp.reply_time_out, "reply": trdp.confirm_time_out if is_confirmed else 0}
+    return kinds[trdp.pattern], -(-waits.get(trdp.pattern, 0) // 1_000) * 1_000
+
+
+def _streams(draft: Draft, replies: Mapping[str, int], confirmed: Set[str]) -> list[plan_types.Stream]:
     """All streams. Those with one route, which is one object, get copies of its hops."""
     found: list[plan_types.Stream] = []
     routes: dict[int, list[plan_types.Route]] = {}
@@ -228,11 +248,13 @@ def _streams(draft: Draft, replies: Mapping[str, int]) -> list[plan_types.Stream
         hops = routes.get(id(flow.route))
         if hops is None:
             hops = routes[id(flow.route)] = [plan_hop(hop) for hop in flow.route]
-        found.append(_stream(flow, replies, [hop.copy() for hop in hops]))
+        found.append(_stream(flow, replies, confirmed, [hop.copy() for hop in hops]))
     return found
 
 
-def _stream(flow: Flow, replies: Mapping[str, int], route: list[plan_types.Route]) -> plan_types.Stream:
+def _stream(
+    flow: Flow, replies: Mapping[str, int], confirmed: Set[str], route: list[plan_types.Route]
+) -> plan_types.Stream:
     stream = flow.stream
     made: plan_types.Stream = {
         "name": flow.name,
@@ -258,7 +280,7 @@ def _stream(flow: Flow, replies: Mapping[str, int], route: list[plan_types.Route
     if tos:
         made["type_of_service"] = tos
     if stream.trdp is not None:
-        made["trdp"] = _trdp(flow, stream.trdp, replies)
+        made["trdp"] = _trdp(flow, stream.trdp, replies, confirmed)
     if flow.answers is not None:
         made["answers"] = flow.answers
     if flow.redundancy:

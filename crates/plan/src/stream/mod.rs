@@ -82,11 +82,11 @@ pub struct Answers {
     pub after_ns: u64,
 }
 
-/// TRDP process data. IEC 61375-2-3, Annex A.
+/// TRDP process data or message data. IEC 61375-2-3, Annex A.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trdp {
-    /// Communication identifier.
+    /// Communication identifier; 0 in a confirmation.
     pub com_id: u32,
     /// The purpose of the telegram.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -94,12 +94,16 @@ pub struct Trdp {
     /// Of a request: the communication identifier of the reply.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reply_com_id: u32,
-    /// Octets of the header: 40 (version 1), 20 or 16 (version 2, for TSN).
+    /// Octets of the header: 40 (version 1), 20 or 16 (version 2, for TSN), 116 (message data).
     pub header_octets: u8,
     /// Octets of the data set, without the padding to a multiple of four.
     pub data_set_octets: u32,
-    /// Time-out of the subscribers, ns.
+    /// Time-out, ns: of the subscribers of process data, of the caller of a request, or of the replier that expects a
+    /// confirmation. 0 for other message data.
     pub time_out_ns: u64,
+    /// Of replies and errors of message data: below 0 an error, otherwise a value of the replier's own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reply_status: i32,
     /// Topography counter of the Ethernet train backbone; 0 within a consist.
     #[serde(default, skip_serializing_if = "is_default")]
     pub etb_topo_count: u32,
@@ -111,7 +115,7 @@ pub struct Trdp {
     pub service_id: u32,
 }
 
-/// The kinds of telegrams of process data.
+/// The kinds of telegrams.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TelegramKind {
@@ -122,6 +126,36 @@ pub enum TelegramKind {
     Request,
     /// Answers a request (`Pp`).
     Reply,
+    /// Message data that has no reply (`Mn`).
+    MessageNotify,
+    /// Begins a session of message data: the caller expects a reply (`Mr`).
+    MessageRequest,
+    /// Answers a request of message data (`Mp`).
+    MessageReply,
+    /// Answers a request of message data; the replier expects a confirmation (`Mq`).
+    MessageReplyQuery,
+    /// Confirms a reply (`Mc`).
+    MessageConfirm,
+    /// Answers a request of message data with an error (`Me`).
+    MessageError,
+}
+
+impl TelegramKind {
+    /// Whether the telegram is message data.
+    #[must_use]
+    pub const fn is_message(self) -> bool {
+        !matches!(self, Self::Push | Self::Request | Self::Reply)
+    }
+
+    /// The kind of the telegram that a telegram of message data answers; none for those that begin a session.
+    #[must_use]
+    pub const fn answers(self) -> Option<Self> {
+        match self {
+            Self::MessageReply | Self::MessageReplyQuery | Self::MessageError => Some(Self::MessageRequest),
+            Self::MessageConfirm => Some(Self::MessageReplyQuery),
+            Self::Push | Self::Request | Self::Reply | Self::MessageNotify | Self::MessageRequest => None,
+        }
+    }
 }
 
 impl Trdp {
@@ -131,10 +165,14 @@ impl Trdp {
         (self.header_octets as u32).saturating_add(self.data_set_octets.next_multiple_of(4))
     }
 
-    /// Octets of the longest data set.
+    /// Octets of the longest data set; of message data in one datagram that is not fragmented.
     #[must_use]
     pub const fn longest(&self) -> u32 {
-        if self.header_octets == 40 { 1432 } else { 1458 }
+        match self.header_octets {
+            40 => 1432,
+            116 => 1356,
+            _ => 1458,
+        }
     }
 }
 
@@ -263,6 +301,10 @@ pub struct Requirements {
     /// Longest time from one arrival to the next, ns: a subscriber's time-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_out_ns: Option<u64>,
+    /// Of a stream that answers: longest time from the sending of the first request of its chain to the arrival of the
+    /// answer, ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_trip_ns: Option<u64>,
     /// Whether the worst case must also keep these limits: one run is not enough.
     #[serde(default, skip_serializing_if = "is_default")]
     pub worst_case: bool,

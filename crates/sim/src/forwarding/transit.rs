@@ -164,7 +164,7 @@ impl Simulation<'_> {
             // Filters, meters and elimination need the whole frame.
             Some(passed) if passes => {
                 let (ready, program) = self.receive(&hop, merge_point, (frame, copy), sink)?;
-                self.answer(hop.stream, link.peer, program);
+                self.answer((hop.stream, frame.seq), link.peer, program);
                 self.forward_received(merge_point, frame, (self.now, ready), true, passed);
             }
             Some(_) => self.stream_totals[hop.stream].eliminated += 1,
@@ -173,12 +173,14 @@ impl Simulation<'_> {
     }
 
     /// Releases the answers to a frame that the program of a node has received at `at`.
-    fn answer(&mut self, request: StreamId, node: NodeId, at: Instant) {
+    fn answer(&mut self, (request, seq): (StreamId, u64), node: NodeId, at: Instant) {
         let Some(mut answers) = self.answers.take() else { return };
-        for (stream, released) in answers.released(request, node, at) {
+        let due: Vec<_> = answers.released(request, node, at).collect();
+        for (stream, released) in due {
             let own = &self.plan.streams[stream];
             let stop = instant(own.stop_ns.min(self.plan.duration_ns));
             if (instant(own.start_ns)..stop).contains(&released) {
+                answers.expect(stream, released, seq);
                 self.schedule(released, node, EventKind::Release { stream });
             }
         }

@@ -234,6 +234,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn release<S: Sink>(&mut self, stream: StreamId, event: &Event, sink: &mut S) -> io::Result<()> {
+        let request = self.answers.as_mut().and_then(|answers| answers.take_request(stream));
         if let Some(timing) = &mut self.timing
             && self.plan.streams[stream].answers.is_none()
             && !timing.is_due(stream, self.now)
@@ -250,6 +251,9 @@ impl<'a> Simulation<'a> {
             return self.refill(port, sink);
         }
         self.schedule_release(stream);
+        if let Some(request) = request {
+            sink.answer(stream.0, self.talkers[stream].number(), request)?;
+        }
         self.send_unit(stream, event, sink)
     }
 

@@ -8,7 +8,7 @@ use tsn_capture::write::PcapNg;
 use tsn_observation::{Sighting, Sink};
 use tsn_plan::{Pattern, Plan, R_TAG_OCTETS, Size, Stream};
 use tsn_units::{Clock, True};
-use tsn_wire::build::{FrameSpec, TelegramKind, TelegramSpec};
+use tsn_wire::build::{FrameSpec, MessageKind, MessageSpec, TelegramKind, TelegramSpec};
 use tsn_wire::{Mac, Tag};
 
 /// One file per tap.
@@ -16,6 +16,8 @@ use tsn_wire::{Mac, Tag};
 pub(crate) struct Captures {
     files: Vec<PcapNg>,
     streams: Vec<Template>,
+    /// By stream of message data that answers: the number of the request of each frame.
+    requests: Vec<Vec<u64>>,
     bytes: Vec<u8>,
 }
 
@@ -27,6 +29,8 @@ pub(crate) struct Template {
     copied_to: Mac,
     /// First intended release and period in ns, where frames have a timetable.
     timetable: Option<(i64, i64)>,
+    /// The stream whose session its frames of message data have; none if they begin sessions.
+    session_of: Option<u32>,
 }
 
 impl Captures {
@@ -41,17 +45,30 @@ impl Captures {
         }
         let streams =
             plan.streams.iter().zip(0..).map(|(stream, number)| Template::new(plan, stream, number));
-        Ok(Self { files, streams: streams.collect::<io::Result<_>>()?, bytes: Vec::new() })
+        let streams: Vec<_> = streams.collect::<io::Result<_>>()?;
+        Ok(Self { files, requests: vec![Vec::new(); streams.len()], streams, bytes: Vec::new() })
     }
 
     /// Writes the rest of the buffers.
     pub fn finish(self) -> io::Result<()> {
         self.files.into_iter().try_for_each(PcapNg::finish)
     }
+
+    /// Stream and number of the frame that began the session of a frame; none if it began the session itself.
+    fn begun_by(&self, stream: u32, seq: u64) -> Option<(u32, u64)> {
+        let (mut stream, mut seq, mut found) = (stream, seq, None);
+        while let Some(request) = self.streams.get(stream as usize)?.session_of {
+            seq = *self.requests.get(stream as usize)?.get(usize::try_from(seq).ok()?)?;
+            stream = request;
+            found = Some((stream, seq));
+        }
+        found
+    }
 }
 
 impl Sink for Captures {
     fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
+        let begun_by = self.begun_by(sighting.stream, sighting.seq);
         let template = self.streams.get(sighting.stream as usize);
         let file = self.files.get_mut(usize::from(sighting.tap));
         let (Some(template), Some(file), Some(t_ns)) = (template, file, sighting.t_ns) else { return Ok(()) };
@@ -64,13 +81,25 @@ impl Sink for Captures {
         // Priorities may be regenerated on the path, and active identification changes frames of member streams.
         let tag = template.frame.tag.map(|tag| Tag { pcp: sighting.pcp, vid: sighting.vid, ..tag });
         let destination = if is_copy { template.copied_to } else { template.frame.destination };
-        let frame = FrameSpec { octets, destination, tag, seq: sighting.seq, intended_ns, ..template.frame };
+        let mut frame =
+            FrameSpec { octets, destination, tag, seq: sighting.seq, intended_ns, ..template.frame };
+        if let Some(message) = frame.telegram.as_mut().and_then(|telegram| telegram.message.as_mut()) {
+            message.begun_by = begun_by;
+        }
         tsn_wire::build::frame(&frame, &mut self.bytes).map_err(io::Error::other)?;
         if is_copy {
             let number = (sighting.seq & 0xffff) as u16;
             tsn_wire::build::add_redundancy_tag(frame.tag.is_some(), number, &mut self.bytes);
         }
         file.frame(t_ns, &self.bytes, self.bytes.len() as u32)
+    }
+
+    fn answer(&mut self, stream: u32, seq: u64, request: u64) -> io::Result<()> {
+        let requests = self.requests.get_mut(stream as usize);
+        if let Some(requests) = requests.filter(|requests| requests.len() as u64 == seq) {
+            requests.push(request);
+        }
+        Ok(())
     }
 
     fn frame(&mut self, sighting: Sighting, octets: &[u8]) -> io::Result<()> {
@@ -116,26 +145,48 @@ impl Template {
             seq: 0,
             intended_ns: 0,
             type_of_service: stream.type_of_service,
-            telegram: stream.trdp.as_deref().map(|trdp| TelegramSpec {
-                kind: match trdp.kind {
-                    tsn_plan::TelegramKind::Push => TelegramKind::Push,
-                    tsn_plan::TelegramKind::Request => TelegramKind::Request,
-                    tsn_plan::TelegramKind::Reply => TelegramKind::Reply,
-                },
-                reply_com_id: trdp.reply_com_id,
-                com_id: trdp.com_id,
-                header_octets: trdp.header_octets,
-                data_set_octets: trdp.data_set_octets,
-                etb_topo_count: trdp.etb_topo_count,
-                op_trn_topo_count: trdp.op_trn_topo_count,
-                service_id: trdp.service_id,
-            }),
+            telegram: stream.trdp.as_deref().map(telegram),
         };
         let copied_to = match stream.rewritten() {
             None => frame.destination,
             Some(rewritten) => mac(&rewritten.destination_mac)?,
         };
-        Ok(Self { frame, copied_to, timetable })
+        let kind = stream.trdp.as_deref().map(|trdp| trdp.kind);
+        let session_of = kind.and_then(tsn_plan::TelegramKind::answers).and(stream.answers);
+        Ok(Self { frame, copied_to, timetable, session_of: session_of.map(|answers| answers.stream) })
+    }
+}
+
+/// The telegram of each frame of a stream, but for its session.
+fn telegram(trdp: &tsn_plan::Trdp) -> TelegramSpec {
+    use tsn_plan::TelegramKind as Kind;
+    let (kind, message) = match trdp.kind {
+        Kind::Push => (TelegramKind::Push, None),
+        Kind::Request => (TelegramKind::Request, None),
+        Kind::Reply => (TelegramKind::Reply, None),
+        Kind::MessageNotify => (TelegramKind::Push, Some(MessageKind::Notify)),
+        Kind::MessageRequest => (TelegramKind::Push, Some(MessageKind::Request)),
+        Kind::MessageReply => (TelegramKind::Push, Some(MessageKind::Reply)),
+        Kind::MessageReplyQuery => (TelegramKind::Push, Some(MessageKind::ReplyQuery)),
+        Kind::MessageConfirm => (TelegramKind::Push, Some(MessageKind::Confirm)),
+        Kind::MessageError => (TelegramKind::Push, Some(MessageKind::Error)),
+    };
+    let message = message.map(|kind| MessageSpec {
+        kind,
+        reply_time_out_us: u32::try_from(trdp.time_out_ns / 1_000).unwrap_or(u32::MAX),
+        reply_status: trdp.reply_status,
+        begun_by: None,
+    });
+    TelegramSpec {
+        message,
+        kind,
+        reply_com_id: trdp.reply_com_id,
+        com_id: trdp.com_id,
+        header_octets: trdp.header_octets,
+        data_set_octets: trdp.data_set_octets,
+        etb_topo_count: trdp.etb_topo_count,
+        op_trn_topo_count: trdp.op_trn_topo_count,
+        service_id: trdp.service_id,
     }
 }
 

@@ -112,6 +112,10 @@ impl Sink for All {
         self.captures.as_mut().map_or(Ok(()), |captures| captures.frame(sighting, octets))
     }
 
+    fn answer(&mut self, stream: u32, seq: u64, request: u64) -> io::Result<()> {
+        self.captures.as_mut().map_or(Ok(()), |captures| captures.answer(stream, seq, request))
+    }
+
     fn clock_error(&mut self, error: ClockError) -> io::Result<()> {
         Ok(self.clocks.as_mut().map_or(Ok(()), |clocks| clocks.put(error))?)
     }

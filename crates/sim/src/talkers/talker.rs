@@ -123,6 +123,11 @@ impl Talker {
         if let ReleasePattern::Saturating { backlog, .. } = self.pattern { backlog } else { 0 }
     }
 
+    /// The sequence number of the next frame.
+    pub fn number(&self) -> u64 {
+        self.seq
+    }
+
     /// Whether the current data unit is not yet sent in full.
     #[inline]
     pub fn in_unit(&self) -> bool {

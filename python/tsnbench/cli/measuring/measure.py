@@ -246,7 +246,7 @@ def _reported(
 def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:
     """The TRDP telegrams of one capture."""
     from tsnbench.live.receiving import read_duration
-    from tsnbench.measure import MOST_ROWS, measure_trdp, trdp_table
+    from tsnbench.measure import MOST_ROWS, exchanges_table, measure_trdp, trdp_table
     from tsnbench.measure.errors import MeasureError
 
     with user_errors():
@@ -268,6 +268,8 @@ def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: b
         print_csv(text_of(of_trdp(found)))
     else:
         print_table(trdp_table(found, None if everything else MOST_ROWS))
+        if found["exchanges"]:
+            print_table(exchanges_table(found, None if everything else MOST_ROWS))
 
 
 def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:

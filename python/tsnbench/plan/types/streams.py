@@ -116,6 +116,7 @@ class Requirements(TypedDict):
     rate_bps: NotRequired[int]
     age_ns: NotRequired[int]
     time_out_ns: NotRequired[int]
+    round_trip_ns: NotRequired[int]
     worst_case: NotRequired[bool]
 
 
@@ -126,12 +127,18 @@ class Answers(TypedDict):
     after_ns: int
 
 
-TelegramKind = Literal["push", "request", "reply"]
-"""The kinds of telegrams of process data."""
+TelegramKind = Literal[
+    "push", "request", "reply", "message-notify", "message-request", "message-reply", "message-reply-query",
+    "message-confirm", "message-error",
+]  # fmt: skip
+"""The kinds of telegrams of process data and message data."""
 
 
 class Trdp(TypedDict):
-    """TRDP process data; ``header_octets``: 40 (version 1), 20 or 16 (version 2)."""
+    """A TRDP telegram; ``header_octets``: 40 (version 1), 20 or 16 (version 2), 116 (message data).
+
+    ``time_out_ns``: of subscribers, of a caller for its reply, or of a replier for a confirmation.
+    """
 
     com_id: int
     kind: NotRequired[TelegramKind]
@@ -139,6 +146,7 @@ class Trdp(TypedDict):
     header_octets: int
     data_set_octets: int
     time_out_ns: int
+    reply_status: NotRequired[int]
     etb_topo_count: NotRequired[int]
     op_trn_topo_count: NotRequired[int]
     service_id: NotRequired[int]

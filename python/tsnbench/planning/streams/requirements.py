@@ -31,6 +31,8 @@ def requirements_document(requires: model.Requirements) -> Requirements:
         document["age_ns"] = requires.age
     if requires.time_out is not None:
         document["time_out_ns"] = requires.time_out
+    if requires.round_trip is not None:
+        document["round_trip_ns"] = requires.round_trip
     if document and requires.worst_case:
         document["worst_case"] = True
     return document

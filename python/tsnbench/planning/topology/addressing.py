@@ -9,6 +9,8 @@ from tsnbench.planning.draft import Draft, Flow, Port
 
 PROCESS_DATA_PORT = 17224
 """UDP port of TRDP process data."""
+MESSAGE_DATA_PORT = 17225
+"""UDP port of TRDP message data."""
 FIRST_UDP_PORT = 5001
 """The first port of iperf3; flows get this number and the following ones."""
 
@@ -97,7 +99,10 @@ def address_flows(draft: Draft) -> None:
     """Fills destination addresses and UDP ports; unicast goes to the port where the route ends."""
     for number, flow in enumerate(draft.flows):
         # Payloads identify streams; the port only has to be a valid one.
-        own = PROCESS_DATA_PORT if flow.stream.trdp else flow.stream.udp_port
+        trdp = flow.stream.trdp
+        own = flow.stream.udp_port
+        if trdp is not None:
+            own = MESSAGE_DATA_PORT if trdp.is_message else PROCESS_DATA_PORT
         flow.udp_port = own or FIRST_UDP_PORT + number % (65_536 - FIRST_UDP_PORT)
         if len(flow.listeners) > 1:
             flow.destination_mac = multicast_mac(number)

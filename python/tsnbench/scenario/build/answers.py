@@ -95,28 +95,59 @@ def completed(
     return fields
 
 
-def check_pulls(reading: Reading, streams: dict[Named, Any], built: Mapping[str, model.Stream]) -> None:
-    """Reports replies of TRDP to no request, and requests without a reply."""
+_REQUESTS = {"pull": "pull", "reply": "request", "error": "request", "confirm": "reply"}
+"""By pattern of TRDP of an answer: the pattern of its request."""
+_EXAMPLES = {
+    "pull": "{com-id: 1000, pattern: pull, data-set: 14 B}",
+    "request": "{com-id: 1000, pattern: request, data-set: 14 B}",
+    "reply": "{com-id: 1001, pattern: reply, data-set: 64 B}",
+}
+
+
+def check_telegrams(reading: Reading, streams: dict[Named, Any], built: Mapping[str, model.Stream]) -> None:
+    """Reports replies and confirmations of TRDP that answer another kind of stream, and requests without a
+    reply."""
     replied = {stream.replies_to for stream in built.values()}
     for name, written in streams.items():
         stream = built.get(name)
-        if stream is not None and stream.trdp is not None and stream.trdp.pattern == "pull":
-            _check_pull(reading, name, written, built, name in replied)
+        if stream is not None and stream.trdp is not None:
+            _check_answer(reading, written, stream, built)
+            if not reading.problems and name not in replied:
+                _check_replied(reading, written, stream)
 
 
-def _check_pull(
-    reading: Reading, name: Named, written: Fields, built: Mapping[str, model.Stream], replied: bool
+def _check_answer(
+    reading: Reading, written: Fields, stream: model.Stream, built: Mapping[str, model.Stream]
 ) -> None:
-    stream = built[name]
+    """A reply needs a request, and a confirmation needs a reply."""
+    assert stream.trdp is not None
+    pattern = stream.trdp.pattern
+    needed = _REQUESTS.get(pattern)
+    if needed is None:
+        return
     place, path = written.at("trdp"), written.path_of("trdp")
-    if isinstance(stream.pattern, model.Answer):
-        request = built.get(stream.pattern.answers)
-        if request is not None and (request.trdp is None or request.trdp.pattern != "pull"):
-            asked = stream.pattern.answers
-            hint = f"give {asked} trdp: {{com-id: 1000, pattern: pull, data-set: 14 B}}"
-            reading.problem(
-                place, path, "an answer to a request of TRDP", f"one to {asked}, no request", hint
-            )
-    elif not reading.problems and not replied:
-        hint = "write a stream with answers, whose trdp also has pattern: pull"
+    if not isinstance(stream.pattern, model.Answer):
+        if pattern != "pull":
+            hint = f"write answers: the stream with pattern: {needed}, in place of from, to and period"
+            reading.problem(place, path, f"answers with pattern: {pattern}", "none", hint)
+        return
+    request = built.get(stream.pattern.answers)
+    if request is not None and (request.trdp is None or request.trdp.pattern != needed):
+        asked = stream.pattern.answers
+        hint = f"give {asked} trdp: {_EXAMPLES[needed]}"
+        what = "a reply" if needed == "reply" else "a request"
+        reading.problem(place, path, f"an answer to {what} of TRDP", f"one to {asked}, no {what[2:]}", hint)
+
+
+def _check_replied(reading: Reading, written: Fields, stream: model.Stream) -> None:
+    """A request needs a reply, and a time-out of confirmations needs confirmations."""
+    assert stream.trdp is not None
+    pattern = stream.trdp.pattern
+    place, path = written.at("trdp"), written.path_of("trdp")
+    if pattern == "request" or (pattern == "pull" and not isinstance(stream.pattern, model.Answer)):
+        reply = "pull" if pattern == "pull" else "reply"
+        hint = f"write a stream with answers, whose trdp {'also ' * (reply == 'pull')}has pattern: {reply}"
         reading.problem(place, path, "a request with a reply", "one that no stream answers", hint)
+    elif pattern == "reply" and "confirm-time-out" in written["trdp"].places:
+        hint = "write a stream with answers and trdp: {pattern: confirm}, or leave confirm-time-out out"
+        reading.problem(place, path, "a reply that is confirmed", "one that no stream confirms", hint)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from tsnbench.scenario import catalogue, model, sizes
-from tsnbench.scenario.build.answers import check_pulls, completed, requests_first
+from tsnbench.scenario.build.answers import check_telegrams, completed, requests_first
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.build.redundancy import redundancy
 from tsnbench.scenario.build.release import check_release
@@ -57,7 +57,7 @@ def build(
     for name, stream in zip(streams, (built.get(name) for name in streams), strict=True):
         if stream is not None and stream.count > 1:
             _flows(reading, name, stream.count, streams)
-    check_pulls(reading, streams, built)
+    check_telegrams(reading, streams, built)
     return built
 
 
@@ -365,9 +365,12 @@ def _telegram(
     reading: Reading, fields: Fields, trdp: model.Trdp | None, tagged: bool
 ) -> model.FixedSize | None:
     """The frame around a telegram; the keys of TRDP determine its size."""
+    port = (
+        "message data goes to port 17225" if trdp and trdp.is_message else "process data goes to port 17224"
+    )
     for key, hint in (
         *((key, "leave it out: data-set says the size") for key in _SIZE),
-        ("udp-port", "leave it out: process data goes to port 17224"),
+        ("udp-port", f"leave it out: {port}"),
         ("tos", "leave it out: qos says the type of service"),
     ):
         if key in fields.places:
@@ -376,11 +379,6 @@ def _telegram(
     if trdp is None:
         return None
     written = fields["trdp"]
-    if trdp.pattern != "tsn" and "header" in written:
-        hint = "pattern: tsn has a header of 20 or 16 octets"
-        reading.problem(
-            written.at("header"), written.path_of("header"), f"no header with {trdp.pattern}", "one", hint
-        )
     if trdp.data_set > trdp.longest:
         expected = f"at most {trdp.longest} B"
         reading.problem(written.at("data-set"), written.path_of("data-set"), expected, f"{trdp.data_set} B")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from tsnbench.scenario.kinds.combinators import record_of
+from tsnbench.scenario.kinds.combinators import Fields, record_of
 from tsnbench.scenario.kinds.common import IPV4, SPAN, STREAM_RATE, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.model.names import Name, Pcp
@@ -20,6 +20,7 @@ from tsnbench.scenario.model.traffic import (
     UnitSizes,
 )
 from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Size
 
 
@@ -56,6 +57,11 @@ class Requirements(Part):
     time_out: Duration | None = key(
         SPAN,
         "longest time from one arrival to the next: no subscriber with this time-out times out",
+        default=None,
+    )
+    round_trip: Duration | None = key(
+        SPAN,
+        "with answers: longest time from first request to answer",
         default=None,
     )
     worst_case: bool = key(
@@ -99,42 +105,77 @@ class Release(Part):
 
 
 _NUMBER = Count(0, 2**32 - 1, "a number of 32 bits")
+_MICROSECONDS = Quantity(DURATION, 1_000, (2**32 - 1) * 1_000)
+"""Time-outs in a telegram: whole microseconds of 32 bits."""
+
+
+MESSAGES = ("notify", "request", "reply", "confirm", "error")
+"""The patterns of message data."""
+_ONLY_WITH = {
+    "header": ("tsn",),
+    "time-out": ("push", "pull", "tsn"),
+    "service-id": ("push", "pull", "tsn"),
+    "reply-time-out": ("request",),
+    "confirm-time-out": ("reply",),
+}
+"""Keys that belong to some patterns only."""
+_HINTS = {
+    "header": "pattern: tsn has a header of 20 or 16 octets",
+    "time-out": "message data has reply-time-out in a request and confirm-time-out in a reply",
+    "reply-time-out": "only pattern: request waits for a reply",
+    "confirm-time-out": "only pattern: reply waits for a confirmation",
+}
 
 
 class Trdp(Part):
-    """TRDP process data. IEC 61375-2-3, Annex A."""
+    """TRDP process data or message data. IEC 61375-2-3, Annex A."""
 
-    com_id: int = key(_NUMBER, "communication identifier", "1000", written="com-id")
+    com_id: int = key(_NUMBER, "communication identifier", written="com-id", default=0)
     data_set: Size = key(
         Quantity(SIZE, 14, 1458),
-        "octets of the data set, which begins with tsnbench's test payload: at least 14 B",
-        "64 B",
+        "octets of the data set: at least 14 B",
+        default=0,
     )
-    pattern: Literal["push", "pull", "tsn"] = key(
-        Choice({"push": "push", "pull": "pull", "tsn": "tsn"}, "a pattern"),
-        "push: version 1, which is the default; pull: a request, or with answers the reply to it; "
-        "tsn: version 2, with a shorter header",
+    pattern: Literal["push", "pull", "tsn", "notify", "request", "reply", "confirm", "error"] = key(
+        Choice({name: name for name in ("push", "pull", "tsn", *MESSAGES)}, "a pattern"),
+        "push, pull, tsn (version 2); message data: notify, request, and as answers reply, error, confirm",
         default="push",
     )
     qos: int = key(
         Count(0, 7, "a quality of service"),
-        "quality of service: the stream's PCP, where it has a VLAN tag, and its type of service",
+        "PCP and type of service; 5, for message data 3",
         default=5,
     )
     header: int = key(
         Choice({"16": 16, "20": 20}, "octets of a header"),
-        "octets of the header of pattern tsn: 20, or 16 as OCORA's report prints it",
+        "with tsn: 20 or 16",
         default=20,
     )
     time_out: Duration = key(SPAN, "time-out of the subscribers", default=100_000_000)
+    reply_time_out: Duration = key(_MICROSECONDS, "wait for the reply; 5 s", default=5_000_000_000)
+    confirm_time_out: Duration = key(
+        _MICROSECONDS,
+        "wait for the confirmation; 1 s",
+        default=1_000_000_000,
+    )
     etb_topo_count: int = key(_NUMBER, "topography counter of the train backbone; 0", default=0)
-    op_trn_topo_count: int = key(_NUMBER, "topography counter of the operational train; 0", default=0)
+    op_trn_topo_count: int = key(_NUMBER, "topography of the operational train; 0", default=0)
     service_id: int = key(_NUMBER, "service identifier; 0: none", default=0)
+
+    @property
+    def reply_status(self) -> int:
+        """-3 in an error: there is no replier."""
+        return -3 if self.pattern == "error" else 0
+
+    @property
+    def is_message(self) -> bool:
+        """Whether the telegram is message data."""
+        return self.pattern in MESSAGES
 
     @property
     def header_octets(self) -> int:
         """The octets of the telegram's header."""
-        return self.header if self.pattern == "tsn" else 40
+        return self.header if self.pattern == "tsn" else 116 if self.is_message else 40
 
     @property
     def payload_octets(self) -> int:
@@ -143,8 +184,36 @@ class Trdp(Part):
 
     @property
     def longest(self) -> int:
-        """Octets of the longest data set."""
-        return 1458 if self.pattern == "tsn" else 1432
+        """Octets of the longest data set; of message data, in one frame."""
+        return 1458 if self.pattern == "tsn" else 1356 if self.is_message else 1432
+
+
+def _telegram_keys(reading: Reading, fields: Fields, given: dict[str, Any]) -> Bad | None:
+    """The keys that the pattern needs, and those that it does not have."""
+    if "pattern" in fields.bad:
+        return None
+    pattern = given.get("pattern", "push")
+    wrong = None
+    for name, patterns in _ONLY_WITH.items():
+        if name in fields.places and pattern not in patterns:
+            place, path = fields.at(name), fields.path_of(name)
+            wrong = reading.problem(place, path, f"no {name} with {pattern}", "one", _HINTS.get(name, ""))
+    needed = {"com-id": "1000", "data-set": "64 B"}
+    absent = tuple(needed) if pattern in ("confirm", "error") else ()
+    for name, example in needed.items():
+        if name in absent and name in fields.places:
+            hint = f"leave it out: pattern: {pattern} has no {name}"
+            wrong = reading.problem(
+                fields.at(name), fields.path_of(name), f"no {name} with {pattern}", "one", hint
+            )
+        elif name not in absent and name not in fields.places and name not in fields.bad:
+            hint = f"add {name}: {example}"
+            wrong = reading.problem(
+                fields.place, fields.path, f"the key {name} in a TRDP telegram", "none", hint
+            )
+    if pattern in MESSAGES:
+        given.setdefault("qos", 3)
+    return wrong
 
 
 class Stream(Part):
@@ -174,8 +243,14 @@ class Stream(Part):
     trdp: Trdp | None = key(
         record_of(
             Trdp,
-            "TRDP process data",
-            common_mistakes={"comid": "did you mean com-id?", "timeout": "did you mean time-out?"},
+            "a TRDP telegram",
+            common_mistakes={
+                "comid": "did you mean com-id?",
+                "timeout": "did you mean time-out?",
+                "reply-timeout": "did you mean reply-time-out?",
+                "confirm-timeout": "did you mean confirm-time-out?",
+            },
+            rule=_telegram_keys,
         ),
         "each frame carries a TRDP telegram: {com-id: 1000, data-set: 64 B}",
         default=None,
@@ -199,6 +274,7 @@ class Stream(Part):
 
     @property
     def replies_to(self) -> str | None:
-        """The stream whose requests of TRDP its telegrams answer."""
-        pulls = self.trdp is not None and self.trdp.pattern == "pull"
-        return self.pattern.answers if pulls and isinstance(self.pattern, Answer) else None
+        """The stream whose telegrams of TRDP its own ones answer: a request, or a reply that they confirm."""
+        if self.trdp is None or not isinstance(self.pattern, Answer):
+            return None
+        return self.pattern.answers if self.trdp.pattern in ("pull", "reply", "error", "confirm") else None

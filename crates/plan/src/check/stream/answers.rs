@@ -1,7 +1,7 @@
 //! Checks of streams that answer others.
 
 use crate::check::{Check, ensure, index, time};
-use crate::{Pattern, Plan, Redundancy, Size, Stream};
+use crate::{Pattern, Plan, Redundancy, Size, Stream, TelegramKind};
 
 /// Longest chain of streams that answer each other.
 const LONGEST_CHAIN: usize = 64;
@@ -50,6 +50,22 @@ impl Plan {
         }
         ensure(false, requested, || format!("is a circle, or a chain of more than {LONGEST_CHAIN} answers"))
     }
+
+    /// A reply, an error or a confirmation of message data belongs to the session of the telegram that it answers.
+    pub(crate) fn check_session(&self, stream: &Stream, path: impl Fn(&str) -> String) -> Check {
+        let Some(needed) = stream.trdp.as_deref().and_then(|trdp| trdp.kind.answers()) else { return Ok(()) };
+        let request = stream.answers.and_then(|own| self.streams.get(own.stream as usize));
+        let found = request.and_then(|request| request.trdp.as_deref()).map(|trdp| trdp.kind);
+        ensure(
+            found == Some(needed),
+            || path("trdp.kind"),
+            || {
+                let what =
+                    if needed == TelegramKind::MessageRequest { "a request" } else { "a reply to confirm" };
+                format!("it answers no stream of message data that is {what}")
+            },
+        )
+    }
 }
 
 #[cfg(test)]
@@ -57,10 +73,9 @@ mod tests {
     use crate::check::broken::{refuses, with};
     use serde_json::json;
 
-    #[test]
-    fn answers_are_checked() {
-        let plan = with(&[]);
-        let mut answer = plan["streams"][0].clone();
+    /// Adds a stream that answers one of the Plan, on the same links.
+    fn answering(plan: &mut serde_json::Value, request: usize) {
+        let mut answer = plan["streams"][request].clone();
         let (talker, listener) = (answer["talker"].clone(), answer["listeners"][0]["node"].clone());
         // The way back: the other direction of the same links.
         let back: Vec<_> = answer["route"]
@@ -74,13 +89,20 @@ mod tests {
                 if place == 0 { json!({"port": port}) } else { json!({"port": port, "parent": place - 1}) }
             })
             .collect();
-        answer["name"] = json!("answer");
+        let number = plan["streams"].as_array().unwrap().len();
+        answer["name"] = json!(format!("answer {number}"));
         answer["talker"] = listener;
         answer["listeners"] = json!([{"node": talker, "route": back.len() - 1}]);
         answer["route"] = json!(back);
-        answer["answers"] = json!({"stream": 0, "after_ns": 5});
+        answer["answers"] = json!({"stream": request, "after_ns": 5});
+        plan["streams"].as_array_mut().unwrap().push(answer);
+    }
+
+    #[test]
+    fn answers_are_checked() {
+        let plan = with(&[]);
         let mut holds = plan;
-        holds["streams"].as_array_mut().unwrap().push(answer);
+        answering(&mut holds, 0);
         let last = holds["streams"].as_array().unwrap().len() - 1;
         let path = |field: &str| format!("/streams/{last}/{field}");
         let says = |field: &str, what: &str| format!("streams[{last}].{field}: {what}");
@@ -98,7 +120,7 @@ mod tests {
                 (
                     &path("answers/stream"),
                     json!(last),
-                    &says("answers.stream", "answer is not sent to the talker"),
+                    &says("answers.stream", &format!("answer {last} is not sent to the talker")),
                 ),
                 (
                     &path("answers/after_ns"),
@@ -125,6 +147,44 @@ mod tests {
                     json!({"stream": last, "after_ns": 0}),
                     "streams[0].answers.stream: is a circle, or a chain of more than 64 answers",
                 ),
+            ],
+        );
+    }
+    /// A request of message data, a reply that wants a confirmation, and the confirmation.
+    fn session() -> serde_json::Value {
+        let mut plan = with(&[]);
+        let vlan = if plan["streams"][0]["vid"].is_null() { 0 } else { 4 };
+        let telegram = |plan: &mut serde_json::Value, number: usize, kind: &str, octets: u32| {
+            plan["streams"][number]["trdp"] = json!({"com_id": 1, "kind": kind, "header_octets": 116,
+                "data_set_octets": octets, "time_out_ns": 5_000});
+            plan["streams"][number]["size"] =
+                json!({"kind": "frame", "octets": 46 + vlan + 116 + octets.next_multiple_of(4)});
+        };
+        answering(&mut plan, 0);
+        let last = plan["streams"].as_array().unwrap().len() - 1;
+        answering(&mut plan, last);
+        telegram(&mut plan, 0, "message-request", 14);
+        telegram(&mut plan, last, "message-reply-query", 30);
+        telegram(&mut plan, last + 1, "message-confirm", 0);
+        plan
+    }
+
+    #[test]
+    fn a_telegram_of_message_data_answers_one_of_its_session() {
+        let holds = session();
+        let last = holds["streams"].as_array().unwrap().len() - 1;
+        let kind = |number: usize| format!("/streams/{number}/trdp/kind");
+        let says = |number: usize, what: &str| {
+            format!("streams[{number}].trdp.kind: it answers no stream of message data that is {what}")
+        };
+        refuses(
+            &holds,
+            &[
+                (&kind(0), json!("message-notify"), &says(last - 1, "a request")),
+                (&kind(0), json!("message-reply"), &says(0, "a request")),
+                (&kind(last), json!("message-reply"), &says(last, "a request")),
+                (&kind(last - 1), json!("message-reply"), &says(last, "a reply to confirm")),
+                (&kind(last - 1), json!("message-error"), &says(last, "a reply to confirm")),
             ],
         );
     }

@@ -76,6 +76,7 @@ impl Plan {
         Self::check_trdp(stream, path)?;
         self.check_scheduled(stream, path)?;
         self.check_answers(stream, path)?;
+        self.check_session(stream, path)?;
         self.check_route(stream, path)
     }
 
@@ -83,9 +84,14 @@ impl Plan {
     fn check_trdp(stream: &Stream, path: impl Fn(&str) -> String) -> Check {
         let Some(trdp) = stream.trdp.as_deref() else { return Ok(()) };
         ensure(
-            matches!(trdp.header_octets, 40 | 20 | 16),
+            matches!(trdp.header_octets, 40 | 20 | 16 | 116),
             || path("trdp.header_octets"),
-            || format!("{} is not 40, 20 or 16", trdp.header_octets),
+            || format!("{} is not 40, 20, 16 or 116", trdp.header_octets),
+        )?;
+        ensure(
+            trdp.kind.is_message() == (trdp.header_octets == 116),
+            || path("trdp.kind"),
+            || "message data, and no other telegram, has a header of 116 octets".into(),
         )?;
         ensure(
             trdp.data_set_octets <= trdp.longest(),
@@ -93,7 +99,7 @@ impl Plan {
             || format!("{} is more than {}", trdp.data_set_octets, trdp.longest()),
         )?;
         ensure(
-            trdp.kind == TelegramKind::Push || trdp.header_octets == 40,
+            trdp.kind == TelegramKind::Push || trdp.header_octets >= 40,
             || path("trdp.kind"),
             || "version 2 has no requests and no replies".into(),
         )?;
@@ -163,7 +169,7 @@ mod tests {
                 (
                     "/streams/0/trdp/header_octets",
                     json!(24),
-                    "streams[0].trdp.header_octets: 24 is not 40, 20 or 16",
+                    "streams[0].trdp.header_octets: 24 is not 40, 20, 16 or 116",
                 ),
                 (
                     "/streams/0/trdp/data_set_octets",
@@ -175,6 +181,21 @@ mod tests {
                     "/streams/0/trdp",
                     json!({"com_id": 1, "kind": "reply", "header_octets": 20, "data_set_octets": 61, "time_out_ns": 5}),
                     "streams[0].trdp.kind: version 2 has no requests and no replies",
+                ),
+                (
+                    "/streams/0/trdp/header_octets",
+                    json!(116),
+                    "streams[0].trdp.kind: message data, and no other telegram, has a header of 116 octets",
+                ),
+                (
+                    "/streams/0/trdp",
+                    json!({"com_id": 1, "kind": "message-notify", "header_octets": 40, "data_set_octets": 61, "time_out_ns": 0}),
+                    "streams[0].trdp.kind: message data, and no other telegram, has a header of 116 octets",
+                ),
+                (
+                    "/streams/0/trdp",
+                    json!({"com_id": 1, "kind": "message-notify", "header_octets": 116, "data_set_octets": 1_357, "time_out_ns": 0}),
+                    "streams[0].trdp.data_set_octets: 1357 is more than 1356",
                 ),
                 (
                     "/streams/0/trdp/time_out_ns",

@@ -4,6 +4,11 @@
 //! The telegrams of a stream have the same communication identifier, type, source and destination.
 //! [`tsn_trdp::Subscription`] judges their sequence numbers, so that the counts are those of a receiver.
 
+mod exchanges;
+
+pub use exchanges::Exchange;
+
+use self::exchanges::{Seen, Telegrams};
 use crate::Error;
 use crate::report::{Source, SourceFile};
 use crate::statistics::distribution::{Distribution, Stat};
@@ -58,6 +63,8 @@ pub struct TrdpMeasures {
     pub spreading: Option<Spreading>,
     /// One entry per stream, by communication identifier.
     pub streams: Vec<TrdpStream>,
+    /// Requests of message data with their replies: one entry per caller, communication identifier and destination.
+    pub exchanges: Vec<Exchange>,
 }
 
 /// Telegrams per window, in the whole windows from the first telegram on.
@@ -168,9 +175,11 @@ struct Tally {
     last_ns: Option<i64>,
     windows: Vec<u64>,
     without_time: u64,
+    sessions: Telegrams,
 }
 
-/// Measures the telegrams of captures; several files are read one after another.
+/// Measures the telegrams of captures; several files are read one after another. Sessions of message data are judged
+/// in the order of time, so each of two files may have one direction.
 ///
 /// # Errors
 /// When a file cannot be read, or no telegram is in any of them.
@@ -195,6 +204,12 @@ pub fn measure(files: &[PathBuf], options: &Options) -> Result<TrdpMeasures, Err
     }
     if tally.without_time > 0 {
         source.warnings.push(format!("{} telegrams have no time", tally.without_time));
+    }
+    if tally.sessions.not_kept > 0 {
+        let telegrams = tally.sessions.not_kept;
+        source
+            .warnings
+            .push(format!("{telegrams} telegrams of message data are above the limit of 4,194,304"));
     }
     if tally.process_data + tally.message_data + tally.check_errors + tally.protocol_errors == 0 {
         return Err(Error::Nothing(
@@ -230,6 +245,9 @@ impl Tally {
             self.spread(t_ns);
         } else {
             self.message_data += 1;
+        }
+        if let (Telegram::MessageData(header, _), Some(t_ns)) = (&found, t_ns) {
+            self.sessions.see(Seen::new(t_ns, (source, destination), tcp, header));
         }
         let key = Key { com_id: found.com_id(), kind: found.kind_number(), tcp, source, destination };
         let octets = found.data_set_octets();
@@ -281,6 +299,7 @@ impl Tally {
 
     fn finish(mut self, source: Source, time_out_ns: i64) -> TrdpMeasures {
         let spreading = self.spreading();
+        let exchanges = std::mem::take(&mut self.sessions).finish();
         let end = self.last_ns;
         let mut streams: Vec<(Key, Stream)> = self.streams.drain().collect();
         streams.sort_by_key(|(key, _)| (key.com_id, key.kind, key.source, key.destination, key.tcp));
@@ -296,6 +315,7 @@ impl Tally {
             span_ns: end.zip(self.first_ns).map(|(last, first)| last.saturating_sub(first)),
             time_out_ns,
             spreading,
+            exchanges,
             streams: streams.into_iter().map(|(key, stream)| stream.finish(key, end)).collect(),
         }
     }
