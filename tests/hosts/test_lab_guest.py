@@ -36,7 +36,8 @@ WITHIN = "3ns"
 """Two clocks that ptp4l keeps within 1 ns of each other, and stamps of whole ns.
 
 All other parts of the delays are exact, as the cards' gates decide them: frames wait at every hop until a
-gate opens.
+gate opens. Between the gates of two hops there are at least 90 us: the bridge of the guest usually takes
+10 us, and more if the processor is busy. With 46 us, single frames came up to 2.3 us after the second gate.
 """
 EXACT = """\
 name: exact
@@ -46,10 +47,10 @@ network:
   bridges: [s]
   links: {rate: 1 Gbit/s, between: [a -- s, c -- s, s -- b]}
 streams:
-  x: {from: a, to: b, payload: 500 B, period: 1 ms, offset: 150 us, pcp: 7, requires: {delay: 60 us}}
+  x: {from: a, to: b, payload: 500 B, period: 1 ms, offset: 150 us, pcp: 7, requires: {delay: 120 us}}
   y: {from: c, to: b, payload: 1000 B, period: 1 ms, offset: 300 us, pcp: 0, requires: {delay: 150 us}}
 shapers:
-  a -> s: {gates: {entries: [{open: [], for: 400 us}, {open: [7], for: 100 us}, {open: [], for: 500 us}]}}
+  a -> s: {gates: {entries: [{open: [], for: 350 us}, {open: [7], for: 100 us}, {open: [], for: 550 us}]}}
   c -> s: {gates: {entries: [{open: [], for: 600 us}, {open: [0], for: 100 us}, {open: [], for: 300 us}]}}
   s -> b:
     gates:
@@ -127,8 +128,7 @@ def test_delays_are_the_same_on_hosts_in_the_guest_and_in_the_simulator(exact: d
     frames = [run.frames().sort("path", "seq") for run in exact.values()]
     apart = frames[2]["delay_ns"] - frames[0]["delay_ns"]
     assert len(apart) == 200
-    # In one of three runs a single frame differed by 2.3 us; the cause is unknown.
-    assert (apart.abs() <= 3).sum() >= 198
+    assert apart.abs().max() <= 3
 
 
 def test_true_delays_are_within_the_bars(exact: dict[str, Run]) -> None:
