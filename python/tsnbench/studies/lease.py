@@ -7,6 +7,7 @@ is made twice, and both results are the same.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
@@ -24,6 +25,7 @@ BEAT_S = 5.0
 """How often a holder touches its lease."""
 STALE_S = 60.0
 """Age of a lease without a touch whose holder counts as dead; ages are of the file server's clock."""
+_NEW = ".new"
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def take(folder: Path, name: str) -> Lease | None:
         "started": started(os.getpid()),
     }
     # The file gets its name when its content is complete: no reader finds an empty lease.
-    fresh = folder / f"{name}.{token}.new"
+    fresh = folder / f"{name}.{token}.{_this_host()}-{os.getpid()}{_NEW}"
     try:
         fresh.write_text(json.dumps(said), encoding="utf-8")
         for _ in range(2):
@@ -104,6 +106,19 @@ def _dead(said: dict[str, object], age_s: float) -> bool:
     return age_s > STALE_S
 
 
+def _this_host() -> str:
+    """This machine's name as a part of a file's name."""
+    return hashlib.blake2s(platform.node().encode(), digest_size=4).hexdigest()
+
+
+def _maker_is_dead(path: Path, age_s: float) -> bool:
+    """Whether nobody completes this new file: its maker can be killed before the file has a content."""
+    host, _, process = path.stem.rpartition(".")[2].partition("-")
+    if host == _this_host() and process.isdecimal():
+        return started(int(process)) is None
+    return age_s > STALE_S
+
+
 def _said(path: Path) -> dict[str, object]:
     try:
         with path.open("rb") as file:
@@ -136,8 +151,8 @@ def clear_dead(folder: Path) -> None:
     now = time.time()
     for path in sorted(folder.iterdir()):
         with suppress(OSError):
-            said = _said(path)
-            if "token" in said and _dead(said, now - path.stat().st_mtime):
+            said, age_s = _said(path), now - path.stat().st_mtime
+            if _dead(said, age_s) if "token" in said else path.suffix == _NEW and _maker_is_dead(path, age_s):
                 path.unlink()
 
 
@@ -146,7 +161,7 @@ def held(folder: Path) -> list[str]:
     now = time.time()
     found = []
     for path in sorted(folder.iterdir()):
-        if path.suffix in (".new", ".stale"):
+        if path.suffix in (_NEW, ".stale"):
             continue
         with suppress(FileNotFoundError):
             if not _dead(_said(path), now - path.stat().st_mtime):
