@@ -102,7 +102,9 @@ def test_signals_leave_a_run_that_can_be_read(here: Path, number: signal.Signals
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == code, said
-    assert one_line(said) == "interrupted; what was measured until then is kept"
+    announced, _, last = said.partition("\n")
+    assert announced.startswith("note: ")
+    assert one_line(last) == "interrupted; what was measured until then is kept"
     assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
     assert not (folder / ".tsnbench.lock").exists()
     assert tsnbench("measure", folder, cwd=here).returncode == 0
