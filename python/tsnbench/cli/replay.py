@@ -43,7 +43,7 @@ def replay(
         Path | None,
         option(
             "FILE",
-            "With --html, a lesson beside the replay: Markdown; [text](#t=12ms) goes there.",
+            "With --html, a lesson beside the replay: Markdown whose links to #t=12ms go to this instant.",
             "--lesson",
         ),
     ] = None,
