@@ -95,6 +95,36 @@ def test_requests_are_answered_and_replies_confirmed(link: Link, transport: str)
     assert (answer["requests"], answer["notifications"], answer["no_listener"]) == (25, 3, 1)
     assert (answer["replies"], answer["confirmations"], answer["unconfirmed"]) == (25, 20, 0)
     assert answer["octets"] == 20 * 32_000 + 3 * 64
+    # All calls to one replier share one connection.
+    names, values = (
+        line.split() for line in link.do(0, "cat /proc/net/snmp").stdout.splitlines() if line[:4] == "Tcp:"
+    )
+    assert int(values[names.index("ActiveOpens")]) == (1 if transport == "tcp" else 0)
+
+
+def test_a_connection_that_the_replier_ended_is_made_again(link: Link) -> None:
+    """The replier ends after three answers, and another one begins before the next call."""
+    answer = {"interface": "v1", "address": B, "answer": [{"com_id": 7, "count": 3}]}
+    call = {"com_id": 7, "to": B, "transport": "tcp", "count": 6, "period_ns": 700 * 10**6}
+    repliers = [link.raw(1, "trdp", *written(link, answer))]
+    time.sleep(0.5)
+    log = Path(f"/tmp/{link.spaces[0]}-calls.json")
+    device = log.with_suffix(".device")
+    device.write_text(json.dumps({"interface": "v0", "address": A, "call": [call]}), encoding="utf-8")
+    try:
+        calling = link.raw(0, "trdp", str(device), "--log", str(log))
+        assert repliers[0].wait(timeout=10) == 0
+        repliers.append(link.raw(1, "trdp", *written(link, answer)))
+        assert calling.wait(timeout=20) == 0
+        assert repliers[1].wait(timeout=10) == 0
+        (found,) = json.loads(log.read_text(encoding="utf-8"))["call"]
+    finally:
+        log.unlink(missing_ok=True)
+        device.unlink()
+        for process in repliers:
+            process.kill()
+            process.communicate()
+    assert (found["sent"], found["replies"], found["time_outs"], found["refused"]) == (6, 6, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def groups(link: Link) -> None:
 
 
 def test_the_replier_of_the_message_data_test(link: Link, tmp_path: Path) -> None:
-    """Notifications, requests and confirmations over UDP; TCNopen replies with 65,336 octets."""
+    """Notifications, requests, confirmations over UDP and one TCP connection; replies of 65,336 octets."""
     groups(link)
     theirs = Theirs(link, tmp_path / "screen", "trdp-md-test", "replier", PEER, OWN, GROUP)
     calls = [
@@ -183,12 +183,11 @@ def test_the_replier_of_the_message_data_test(link: Link, tmp_path: Path) -> Non
             "source_uri": "message.test", "destination_uri": "message.test",
         }
         for number, (pattern, transport, to) in MD_TESTS.items()
-        if transport == "udp"
     ]  # fmt: skip
     try:
         time.sleep(0.7)
         ours = be(link, tmp_path, {"call": calls})
-        _, said = ours.communicate(timeout=60 + 2 * TELEGRAMS)
+        _, said = ours.communicate(timeout=60 + 3 * TELEGRAMS)
     finally:
         screen = theirs.end()
     assert ours.returncode == 0, said
@@ -199,8 +198,9 @@ def test_the_replier_of_the_message_data_test(link: Link, tmp_path: Path) -> Non
         confirmed = replies if pattern == "confirm" else 0
         assert counts == (TELEGRAMS, replies, confirmed, 0, 0), found
         assert found["reply_octets"] == replies * 65_336
-    assert screen.count("incoming request") == 6 * TELEGRAMS
-    assert screen.count("incoming confirm") == 3 * TELEGRAMS
+    assert screen.count("incoming request") == 8 * TELEGRAMS
+    assert screen.count("incoming confirm") == 4 * TELEGRAMS
+    assert screen.count("Accepting new TCP connection") == 1
 
 
 def test_the_caller_of_the_message_data_test(link: Link, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ use super::{LOOK, now_ns};
 use crate::Error;
 use crate::system::clock;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tsn_trdp::message_data::{Header, Kind, Uri};
@@ -27,7 +28,7 @@ pub struct Called {
     confirmed: u64,
     /// Errors instead of a reply (`Me`).
     errors: u64,
-    /// Calls without a reply in time.
+    /// Calls without a reply in time, or whose connection ended before their reply.
     time_outs: u64,
     /// Octets of the replies' data sets.
     reply_octets: u64,
@@ -35,9 +36,16 @@ pub struct Called {
     round_trip_ns: Option<Spread>,
 }
 
+/// Open connections by the address of their replier.
+///
+/// A connection serves all calls to one replier: `TCNopen` has one connection with each address, and reads no second
+/// one before it knows that the first is closed.
+type Connections = BTreeMap<Ipv4Addr, Conversation>;
+
 /// Makes all calls in sequence, until the end.
 pub fn call(device: &Device, over: &AtomicBool) -> Result<Vec<Called>, Error> {
     let mut found = Vec::new();
+    let mut connections = Connections::new();
     for what in &device.call {
         let mut called = Called {
             com_id: what.com_id,
@@ -57,7 +65,7 @@ pub fn call(device: &Device, over: &AtomicBool) -> Result<Vec<Called>, Error> {
                 break;
             }
             clock::sleep_until(next_ns).map_err(|error| Error::System("CLOCK_TAI", error))?;
-            one(device, what, &mut called, over)?;
+            one(device, what, &mut called, &mut connections, over)?;
             next_ns = next_ns.saturating_add(what.period_ns);
         }
         found.push(called);
@@ -65,8 +73,14 @@ pub fn call(device: &Device, over: &AtomicBool) -> Result<Vec<Called>, Error> {
     Ok(found)
 }
 
-/// Makes one call, to its end.
-fn one(device: &Device, what: &Call, called: &mut Called, over: &AtomicBool) -> Result<(), Error> {
+/// Makes one call, to its end. The connection stays open, unless no reply arrives in time.
+fn one(
+    device: &Device,
+    what: &Call,
+    called: &mut Called,
+    connections: &mut Connections,
+    over: &AtomicBool,
+) -> Result<(), Error> {
     let failed = |error| Error::Interface(device.interface.clone(), error);
     let uri = |text: &str| Uri::new(text).map_err(|error| Error::Usage(format!("{text}: {error}")));
     let mut session = [0; 16];
@@ -84,27 +98,20 @@ fn one(device: &Device, what: &Call, called: &mut Called, over: &AtomicBool) -> 
         destination_uri: uri(&what.destination_uri)?,
         ..Header::default()
     };
-    let conversation = match what.transport {
-        Transport::Udp => Conversation::datagrams(device.address, LOOK),
-        Transport::Tcp => Conversation::connection(what.to, LOOK),
-    };
-    let Ok(mut conversation) = conversation else {
-        called.refused += 1;
-        return Ok(());
-    };
     let begin = now_ns()?;
-    if conversation.send(what.to, &request, &vec![0x55; what.octets]).is_err() {
+    let Ok(mut conversation) = send(device, what, &request, connections) else {
         called.refused += 1;
         return Ok(());
-    }
+    };
     called.sent += 1;
     if what.notify {
+        keep(what, conversation, connections);
         return Ok(());
     }
     let until = begin.saturating_add(what.time_out_ns);
     while !over.load(Ordering::Relaxed) {
         let now = now_ns()?;
-        if now > until {
+        if now > until || conversation.ended {
             called.time_outs += 1;
             return Ok(());
         }
@@ -120,6 +127,7 @@ fn one(device: &Device, what: &Call, called: &mut Called, over: &AtomicBool) -> 
             }
             Kind::Error => {
                 called.errors += 1;
+                keep(what, conversation, connections);
                 return Ok(());
             }
             Kind::Notify | Kind::Request | Kind::Confirm => continue,
@@ -135,7 +143,38 @@ fn one(device: &Device, what: &Call, called: &mut Called, over: &AtomicBool) -> 
             };
             called.confirmed += u64::from(conversation.send(what.to, &confirm, &[]).is_ok());
         }
+        keep(what, conversation, connections);
         return Ok(());
     }
     Ok(())
+}
+
+/// Sends the request into the open connection to the replier, or into a new conversation.
+fn send(
+    device: &Device,
+    what: &Call,
+    request: &Header,
+    connections: &mut Connections,
+) -> io::Result<Conversation> {
+    let data_set = vec![0x55; what.octets];
+    if what.transport == Transport::Tcp
+        && let Some(mut open) = connections.remove(&what.to)
+        && !open.has_ended()
+        && open.send(what.to, request, &data_set).is_ok()
+    {
+        return Ok(open);
+    }
+    let mut new = match what.transport {
+        Transport::Udp => Conversation::datagrams(device.address, LOOK),
+        Transport::Tcp => Conversation::connection(what.to, LOOK),
+    }?;
+    new.send(what.to, request, &data_set)?;
+    Ok(new)
+}
+
+/// Keeps a connection open for the next call to this replier.
+fn keep(what: &Call, conversation: Conversation, connections: &mut Connections) {
+    if what.transport == Transport::Tcp {
+        connections.insert(what.to, conversation);
+    }
 }

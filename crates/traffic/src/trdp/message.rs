@@ -69,6 +69,19 @@ impl Conversation {
         Ok(Self::new(Carrier::Connection(stream)))
     }
 
+    /// Whether the peer has ended the connection; datagrams never end. Octets that have arrived can still be read.
+    pub fn has_ended(&self) -> bool {
+        let Carrier::Connection(stream) = &self.carrier else { return false };
+        if self.ended || stream.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let ended = match stream.peek(&mut [0]) {
+            Ok(octets) => octets == 0,
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        };
+        stream.set_nonblocking(false).is_err() || ended
+    }
+
     /// Sends to the port of message data at an address, or into the connection.
     pub fn send(&mut self, to: Ipv4Addr, header: &Header, data_set: &[u8]) -> io::Result<()> {
         self.send_to(SocketAddrV4::new(to, MESSAGE_DATA_PORT), header, data_set)
