@@ -106,6 +106,30 @@ def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
     assert [row[1:8] for row in table.rows] == [["5", "5", "0", "0", "0", "5", "0"]] * 2
 
 
+def test_long_replies_over_one_connection_of_tcnopens_message_data_test(tmp_path: Path) -> None:
+    """Notifications, requests, and requests with confirmations; each reply of TCNopen has 65,336 octets."""
+    found = measure_trdp(recorded("trdp_message_data_test.pcap", tmp_path))
+    streams = {
+        (one["source"], one["kind"], one["com_id"], one["telegrams"], one["data_set_octets"][1])
+        for one in found["streams"]
+    }
+    caller, replier = "10.97.0.1", "10.97.0.2"
+    assert streams == {
+        (caller, "Mn", 1000, 5, 64),
+        (caller, "Mr", 4000, 5, 64), (replier, "Mp", 4001, 5, 65_336),
+        (caller, "Mr", 8000, 5, 64), (replier, "Mq", 8001, 5, 65_336), (caller, "Mc", 0, 5, 0),
+    }  # fmt: skip
+    assert (found["frames"], found["message_data"], found["protocol_errors"]) == (74, 30, 0)
+    times = {4000: (12_417_000, 21_600_000, 0), 8000: (11_537_000, 20_100_000, 5)}
+    for one in found["exchanges"]:
+        least, most, confirmed = times.pop(one["com_id"])
+        assert (one["requests"], one["replies"], one["confirmations"]) == (5, 5, confirmed)
+        assert one["late"] + one["errors"] + one["time_outs"] + one["open"] + one["repeated"] == 0
+        assert one["round_trip"] is not None
+        assert (one["round_trip"]["min"], one["round_trip"]["max"]) == (least, most)
+    assert not times
+
+
 def test_both_headers_of_version_2_are_recognised(tmp_path: Path) -> None:
     """20 telegrams with headers of 20 octets, which TCNopen accepts, and 20 with 16, which it rejects."""
     found = measure_trdp(recorded("trdp_version_2.pcap", tmp_path))
