@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
+from tsnbench.plan.document import Plan
 from tsnbench.plan.gates import gate_lists
 from tsnbench.plan.streams.paths import path_to
 from tsnbench.report.facts import (
@@ -102,6 +103,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             warnings=_warnings(measures.get("source") or {}),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        Plan.read(folder / file_names.PLAN)  # If the file is no Plan, this error says why.
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
 
 
