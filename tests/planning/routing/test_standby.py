@@ -235,6 +235,16 @@ def test_each_listener_needs_two_paths() -> None:
         plan(read_scenario(both)[0])
 
 
+def test_a_listener_that_forwards_does_not_make_a_second_path() -> None:
+    """The whole path to the host m is the begin of the path to l."""
+    network = LADDER.replace("stations: [t, l]", "stations: [t, l]\n  hosts: [m]")
+    network = network.replace("x4 -- l", "x4 -- m, m -- l")
+    text = "frer: {paths: [[x1, x2, y, x3, x4, m], [x1, x2, y, x3, x4, m, l]]}"
+    both = f"{network}streams:\n  s: {{from: t, to: [m, l], period: 1 ms, frame: 100 B, {text}}}\n"
+    with pytest.raises(PlanningErrors, match=r"streams\.s\.frer: expected paths that differ, found one path"):
+        plan(read_scenario(both)[0])
+
+
 @pytest.mark.parametrize("at", ["", "at: x3", "at: [x3, x4]"])
 def test_frames_carry_a_tag_from_where_paths_part_until_they_merge(at: str) -> None:
     """Where paths have merged already, a further node has nothing to merge."""
