@@ -100,7 +100,7 @@ def test_every_figure_is_drawn_and_labelled(page: Path, star: Path, tmp_path: Pa
     for path, wanted in ((page, names), (report.write(star, into=tmp_path), names | {"gates"})):
         found = read(path)
         assert {f"{name}-title" for name in wanted} <= set(found.ids)
-        assert found.tags.count("svg") == len(wanted)
+        assert found.tags.count("svg") == len(wanted) + len(found.bars)
         assert not found.unlabelled
 
 

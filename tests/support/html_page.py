@@ -19,9 +19,12 @@ class Page(HTMLParser):
         self.tags: list[str] = []
         self.words: list[str] = []
         self.unlabelled: list[str] = []
+        self.bars: list[list[dict[str, str | None]]] = []
+        """Of each bar the attributes of its parts that have a class, its ``svg`` first."""
         self._open: list[str] = []
         self._rows: list[list[str]] = []
         self._caption = ""
+        self._bar = False
         self.feed(text)
         self.close()
         assert not self._open, f"never closed: {self._open}"
@@ -33,7 +36,12 @@ class Page(HTMLParser):
         self.references += [
             value or "" for key, value in attrs if key in ("src", "href", "xlink:href", "action")
         ]
-        if tag == "svg" and not given.get("aria-labelledby"):
+        if tag == "svg" and "bar" in (given.get("class") or "").split():
+            self.bars.append([])
+            self._bar = True
+        if self._bar and given.get("class"):
+            self.bars[-1].append(given)
+        if tag == "svg" and not (given.get("aria-labelledby") or given.get("aria-label")):
             self.unlabelled.append(tag)
         if tag not in VOID:
             self._open.append(tag)
@@ -54,6 +62,8 @@ class Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         assert self._open, f"</{tag}> closes nothing"
         assert self._open.pop() == tag, f"</{tag}> out of order"
+        if tag == "svg":
+            self._bar = False
         if tag == "table":
             rows = [[" ".join(cell.split()) for cell in row] for row in self._rows]
             self.tables[" ".join(self._caption.split())] = rows

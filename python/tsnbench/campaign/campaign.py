@@ -46,6 +46,8 @@ class Options:
     report: bool = True
     replace: bool = False
     """Whether another run of the same scenario is replaced, as in the default folder."""
+    summary: bool = False
+    """Whether a summary of one page is written, too."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,10 @@ def _run_one(
         tell("report")
         with _REPORTS:
             report.write(Run.open(into), figures=options.figures)
+    if options.summary:
+        tell("summary")
+        with _REPORTS:
+            report.write(Run.open(into), summary=True)
     return Outcome(run=Run.open(into), reused=reused, verdict=verdict)
 
 

@@ -17,6 +17,10 @@ def report(
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
+    summary: Annotated[
+        bool,
+        typer.Option("--summary", help="Write summary.html instead: one run on one page of A4."),
+    ] = False,
 ) -> None:
     """Write a report as one HTML file; several run folders are compared in it."""
     from tsnbench.report import write
@@ -30,7 +34,7 @@ def report(
             print_message(said)
         runs = [Run.open(folder) for folder in folders]
         with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):
-            where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds)
+            where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds, summary=summary)
     if as_json:
         print_json({"report": str(where)})
         return

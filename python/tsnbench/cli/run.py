@@ -85,6 +85,9 @@ def run(
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
     figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Also write summary.html per run: one page of A4.")
+    ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Run again, and replace the folder's runs of other scenarios.")
     ] = False,
@@ -128,7 +131,9 @@ def run(
         end_with_input()
     kinds = figure_kinds(figures, Path())
     backend = _backend(on, dilate, hosts, place or [])
-    options = Options(pcap=pcap, force=force, figures=kinds, report=report, replace=into is None)
+    options = Options(
+        pcap=pcap, force=force, figures=kinds, report=report, replace=into is None, summary=summary
+    )
     with user_errors(), ExitStack() as stack:
         every = load_variants(file)
         scenarios = selected(every, only or [])

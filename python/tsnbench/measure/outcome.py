@@ -95,9 +95,13 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome | None:
 
 def urgency(row: VerdictRow) -> tuple[int, float]:
     """The sort key of rows: failed ones first, then by margin relative to the limit."""
-    own = outcome(row)
-    margins = (row.get("margin"), row.get("worst_case_margin"))
-    return WORST_FIRST.index(own), min(_share(row["limit"], margin) for margin in margins)
+    return tightness(outcome(row), row["limit"], row.get("margin"), row.get("worst_case_margin"))
+
+
+def tightness(own: Outcome, limit: float | None, *margins: float | None) -> tuple[int, float]:
+    """The sort key of one requirement: failed ones first, then by the smallest margin relative to the
+    limit."""
+    return WORST_FIRST.index(own), min(_share(limit or 0.0, margin) for margin in margins)
 
 
 def _share(limit: float, margin: float | None) -> float:

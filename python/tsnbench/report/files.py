@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from tsnbench.report.data import HasFolder
 
 
-def destination(runs: Sequence[HasFolder | Path | str], into: Path | None) -> Path:
+def destination(
+    runs: Sequence[HasFolder | Path | str], into: Path | None, name: str = file_names.REPORT
+) -> Path:
     """The HTML file; its folder is made when it is written."""
     if into is not None:
-        return into if into.suffix.lower() in (".html", ".htm") else into / file_names.REPORT
+        return into if into.suffix.lower() in (".html", ".htm") else into / name
     folders = [Path(run) if isinstance(run, str | Path) else run.folder for run in runs]
     if len(folders) == 1:
-        return folders[0] / file_names.REPORT
-    return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / file_names.REPORT
+        return folders[0] / name
+    return Path(os.path.commonpath([folder.resolve().parent for folder in folders])) / name
 
 
 def write_text(path: Path, text: str) -> None:

@@ -40,6 +40,11 @@ def micros(ns: float | None) -> str:
     return typeset(quantities.micros(ns))
 
 
+def place(share: float) -> str:
+    """A share of the width of a bar, in the units of its drawing, which is 200 wide."""
+    return f"{200 * share:.2f}".rstrip("0").rstrip(".")
+
+
 def quantity(value: float | None, unit: str) -> str:
     """A limit, a finding or a margin in its own unit, with the digits of a terminal."""
     return typeset(quantities.quantity(value, unit))

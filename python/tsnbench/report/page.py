@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tsnbench.report.figures.load import load_over_time, port_loads
 from tsnbench.report.figures.schedule import schedule
 from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
+from tsnbench.report.figures.topology import NAME as NETWORK
 from tsnbench.report.figures.topology import topology
 from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.parts import shown
@@ -30,7 +32,7 @@ from tsnbench.report.parts.losses import drops, gaps
 from tsnbench.report.parts.ports import loads, over_time, tapped_ports
 from tsnbench.report.parts.provenance import command, provenance
 from tsnbench.report.parts.schedule import folded
-from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summary
+from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summary, tightest_first
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -52,6 +54,7 @@ def environment() -> Environment:
     )
     found.filters |= {
         "count": formatting.count,
+        "place": formatting.place,
         "micros": formatting.micros,
         "span": formatting.span,
         "rate": formatting.rate,
@@ -76,9 +79,13 @@ def drawings(run: RunFacts) -> list[Drawing]:
         found.append(gantt(gated, run.network.priorities))
     if timed := clock_rows(run):
         found.append(clock_error(timed, against(run)))
-    if 1 < len(run.network.nodes) <= MOST_NODES:
-        found.append(topology(run.network, sent))
-    return found
+    return [*network_drawing(run), *found]
+
+
+def network_drawing(run: RunFacts) -> list[Drawing]:
+    """The network with the loads of its links, if it can be drawn."""
+    drawable = 1 < len(run.network.nodes) <= MOST_NODES
+    return [topology(run.network, loads(run))] if drawable else []
 
 
 def _distributions(delays: Sequence[Panel], faults: Sequence[FaultSpan]) -> list[Drawing]:
@@ -110,8 +117,17 @@ def charts(figures: Sequence[Drawing]) -> list[dict[str, Any]]:
     ]
 
 
+MOST_BARS = 12
+"""Requirements that a page shows before a fold."""
+
+
 def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
     """The whole HTML file of one run."""
+    run = replace(
+        run,
+        groups=tightest_first(run.groups, run.judged),
+        flows=tightest_first(run.flows, run.judged),
+    )
     verdicts = rows(run.judged)
     found = gaps(run)
     single = every_flow(shown.judged(run.judged).rows)
@@ -134,7 +150,10 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             summary=summary(run),
             kinds=KINDS,
             notes=notes(verdicts),
-            charts=charts(figures),
+            network=charts([one for one in figures if one.name == NETWORK]),
+            charts=charts([one for one in figures if one.name != NETWORK]),
+            most_nodes=MOST_NODES,
+            most_bars=MOST_BARS,
             groups=shown.measures(run.groups),
             flows=shown.measures(run.flows if len(run.flows) > len(run.groups) else ()),
             statistics=statistics,
@@ -150,6 +169,46 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             ingress_left_out=left_out(run.counters),
             definitions=definitions(run),
             provenance=provenance(run),
+            command=command(run),
+        )
+    )
+
+
+SUMMARY_ROWS = 22
+"""Requirements on a page of A4 with a drawn network."""
+SUMMARY_ROWS_ALONE = 32
+"""Requirements on a page of A4 without a drawn network."""
+SUMMARY_PROVENANCE = ("Source", "Plan hash", "Seed", "Backend", "Version of tsnbench", "Started")
+
+
+def render_summary(run: RunFacts) -> str:
+    """The most important of one run on one page of A4."""
+    verdicts = rows(run.judged)
+    # The drawing is small, so its letters have the size for a narrow page.
+    network = charts([replace(one, wide=False) for one in network_drawing(run)])
+    doubts = list(run.warnings)
+    if run.state != "complete":
+        doubts.insert(0, f"this run is {run.state}, not complete.")
+    most = SUMMARY_ROWS if network else SUMMARY_ROWS_ALONE
+    kept = set(SUMMARY_PROVENANCE)
+    return (
+        environment()
+        .get_template("summary.html")
+        .render(
+            title=run.network.name,
+            about=run.title,
+            run=run,
+            outcome=formatting.outcome(run.judged, run.groups),
+            overall=worst(row.outcome for row in run.judged),
+            uncertain=any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
+            judged=bool(run.judged),
+            facts=headline(run),
+            doubts=doubts[:1],
+            more_doubts=len(doubts[1:]),
+            network=network,
+            verdicts=verdicts[:most],
+            left_out=len(verdicts[most:]),
+            provenance=[(what, value) for what, value in provenance(run) if what in kept],
             command=command(run),
         )
     )

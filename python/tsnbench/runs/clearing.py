@@ -35,7 +35,7 @@ _FIXED = {
 }
 _BETWEEN = re.compile(r"measures-[a-z-]+\.json|frames-[a-z-]+\.parquet")
 """Files of ``tsnbench measure --from --to``."""
-_PAGES = {file_names.REPORT, file_names.COMPARISON}
+_PAGES = {file_names.REPORT, file_names.SUMMARY, file_names.COMPARISON}
 _GENERATOR = b'<meta name="generator" content="tsnbench'
 _LISTED = re.compile(
     r"(captures|figures|hosts)/[^/\0]+|hosts/[^/\0]+/[^/\0]+|ptp4l-[^/\0]+\.log|attempts\.json|sync\.parquet"

@@ -14,6 +14,7 @@ from tsnbench.measure.outcome import outcome, urgency
 from tsnbench.measure.tables import said
 from tsnbench.plan.bounds import BoundsError
 from tsnbench.replay.sightings import unsupported
+from tsnbench.report.parts.bars import bar
 from tsnbench.report.parts.curves import ccdf
 from tsnbench.runs import Run, file_names
 from tsnbench.runs.bounds import bounds_of_run
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from tsnbench.measure.types import Measures
+    from tsnbench.measure.types import Measures, VerdictRow
 
 MOST_COLUMNS = 4000
 MOST_ROWS = 500
@@ -60,6 +61,17 @@ class RequirementFacts(TypedDict):
     worst_case: float | None
     outcome: str
     words: str
+    bar: Places
+
+
+class Places(TypedDict):
+    """Where a line has the values of a requirement, as shares of its width; None where a value is unknown."""
+
+    limit: float | None
+    found: float | None
+    worst_case: float | None
+    over: bool
+    """Whether the found value breaks the limit."""
 
 
 class RunFacts(TypedDict):
@@ -184,6 +196,7 @@ def facts(run: Run, folder: str) -> RunFacts:
             "worst_case": row["worst_case"],
             "outcome": outcome(row).value,
             "words": said(row),
+            "bar": _places(row),
         }
         for row in sorted(verdict["rows"], key=urgency)[:MOST_ROWS]
     ]
@@ -200,6 +213,11 @@ def facts(run: Run, folder: str) -> RunFacts:
         "no_replay": unsupported(run) or "",
         "report": (run.folder / "report.html").is_file(),
     }
+
+
+def _places(row: VerdictRow) -> Places:
+    own = bar(row["requirement"], row["limit"], row["found"], row["worst_case"], row.get("uncertainty"))
+    return {"limit": own.limit, "found": own.found, "worst_case": own.worst_case, "over": own.over}
 
 
 def _bounds(folder: Path) -> dict[tuple[str, str], int]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+NAME = "topology"
 MOST_ROUTES = 6
 MOST_NAMED = 30
 """With more nodes the names would overlap."""
@@ -74,7 +75,7 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
         return figure
 
     return Drawing(
-        "topology",
+        NAME,
         "Network, routes and loads",
         _caption(network, len(routes), bool(drawn), bool(share), plain),
         "; ".join(f"{label}: " + ", ".join(network.ports[p].name for p in ports) for ports, label in drawn)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tsnbench.measure.outcome import WORST_FIRST, Outcome, worst
+from tsnbench.measure.outcome import WORST_FIRST, Outcome, tightness, worst
 from tsnbench.quantities import some
-from tsnbench.report.facts import Judged, RunFacts
+from tsnbench.report.facts import Judged, Measure, RunFacts
 from tsnbench.report.formatting import count, plus_minus, quantity
+from tsnbench.report.parts.bars import Bar, bar
 
 SR_LIMITS = {(2_000_000, 125_000): "SR class A", (10_000_000, 1_000_000): "SR class B"}
 """EnGINE Table 1: (delay, jitter) in ns over seven hops; the limits identify the classes."""
+
+
+Rank = tuple[int, float, float]
 
 
 @dataclass(frozen=True)
@@ -31,25 +35,41 @@ class Row:
     worst: str
     outcome: Outcome
     flows: int
-    rank: tuple[int, float]
+    rank: Rank
     """As of :func:`rank`."""
+    bar: Bar
 
 
 def rows(judged: Sequence[Judged]) -> list[Row]:
-    """One row per stream, listener and requirement: the flow that is closest to failing, or fails most."""
+    """One row per stream, listener and requirement: the flow that is closest to failing, or fails most.
+
+    Failed requirements come first, then those with the smallest margin relative to their limit.
+    """
     grouped: dict[tuple[str, str, str, float | None], list[Judged]] = {}
     for row in judged:
         grouped.setdefault((row.group, row.listener, row.requirement, row.limit), []).append(row)
     found = []
     for (group, *_), members in grouped.items():
         found.append(_row(min(members, key=rank), group, len(members)))
-    return sorted(found, key=lambda row: WORST_FIRST.index(row.outcome))
+    return sorted(found, key=lambda row: row.rank)
 
 
-def rank(row: Judged) -> tuple[int, float]:
-    """Failed rows first, then by the rest of the limit, also in the worst case."""
+def rank(row: Judged) -> Rank:
+    """Failed rows first, then by the rest of the limit as a share of the limit, also in the worst case."""
     margins = [one for one in (row.margin, row.worst_case_margin) if one is not None]
-    return WORST_FIRST.index(row.outcome), min(margins, default=float("inf"))
+    own = tightness(row.outcome, row.limit, row.margin, row.worst_case_margin)
+    return *own, min(margins, default=float("inf"))
+
+
+def tightest_first(measures: Sequence[Measure], judged: Sequence[Judged]) -> tuple[Measure, ...]:
+    """Measures by the tightest requirement of their flow or stream; those without requirements come last."""
+    tightest: dict[tuple[str, str], Rank] = {}
+    for row in judged:
+        for name in (row.stream, row.group):
+            own = tightest.setdefault((name, row.listener), rank(row))
+            tightest[name, row.listener] = min(own, rank(row))
+    last = (len(WORST_FIRST), 0.0, 0.0)
+    return tuple(sorted(measures, key=lambda one: tightest.get((one.stream, one.listener), last)))
 
 
 def notes(found: Sequence[Row]) -> list[str]:
@@ -84,6 +104,7 @@ def _row(row: Judged, name: str, flows: int) -> Row:
         outcome=row.outcome,
         flows=flows,
         rank=rank(row),
+        bar=bar(row.requirement, row.limit, row.found, row.worst_case, row.uncertainty),
     )
 
 

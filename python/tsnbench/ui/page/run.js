@@ -93,16 +93,15 @@ function pane(name, title, hint) {
 function requirements() {
   if (!run.requirements.length) return [];
   const rows = run.requirements.slice(0, 60).map((one) => {
-    const values = [one.limit, one.found, one.worst_case].filter((value) => value !== null);
-    const most = Math.max(...values.map(Math.abs), 1e-9) * 1.15;
-    const share = (value) => `${Math.min(100, (100 * Math.abs(value)) / most)}%`;
+    const places = one.bar;
+    const share = (place) => `${100 * place}%`;
     const bar = make("div", { class: "requirement", role: "img", "aria-label": `${one.words}: found ${words(one.found, one.unit)}, worst case ${words(one.worst_case, one.unit)}, limit ${words(one.limit, one.unit)}` });
-    if (one.found !== null) {
-      const found = make("span", { class: `found ${one.outcome === "no" || one.found > one.limit ? "over" : ""}` });
-      found.style.width = share(one.found);
+    if (places.found !== null) {
+      const found = make("span", { class: `found ${places.over ? "over" : ""}` });
+      found.style.width = share(places.found);
       bar.append(found);
     }
-    for (const [kind, value] of [["worst", one.worst_case], ["limit", one.limit]]) {
+    for (const [kind, value] of [["worst", places.worst_case], ["limit", places.limit]]) {
       if (value === null) continue;
       const mark = make("span", { class: kind });
       mark.style.left = share(value);
