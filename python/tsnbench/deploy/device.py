@@ -108,7 +108,7 @@ class Device:
     def _library(self) -> None:
         """The modules, also those of YANG 1.1, which the greeting leaves out but the YANG library lists."""
         query = "".join(f'<{name} xmlns="{LIBRARY}"/>' for name in ("modules-state", "yang-library"))
-        with device_errors(self):
+        with device_errors():
             reply = read(self._session.get(filter=_filter(query)).xml)
         for one in _every(reply, "module"):
             leaf = {child.name: child.text for child in one.children if not child.children}
@@ -130,7 +130,7 @@ class Device:
         more = {"with_defaults": defaults} if defaults else {}
         if not query:
             return Node(xml.BASE, "config")
-        with device_errors(self):
+        with device_errors():
             reply = read(self._session.get_config("running", filter=_filter(query), **more).xml)
         data = next((one for one in reply.children if one.name == "data"), Node(xml.BASE, "data"))
         return Node(xml.BASE, "config", children=data.children)
@@ -142,13 +142,13 @@ class Device:
         is locked.
         """
         store = "candidate" if self.candidate else "running"
-        with device_errors(self):
+        with device_errors():
             self._session.lock(store)
         self._locked.append(store)
 
     def unlock(self) -> None:
         for store in reversed(self._locked):
-            with contextlib.suppress(DeviceError), device_errors(self):
+            with contextlib.suppress(DeviceError), device_errors():
                 self._session.unlock(store)
         self._locked = []
 
@@ -157,7 +157,7 @@ class Device:
 
         `validate` is not used: some servers do not commit a candidate after they have validated it.
         """
-        with device_errors(self):
+        with device_errors():
             if self.candidate:
                 test = {"test_option": "test-then-set"} if self.can("validate") else {}
                 self._session.edit_config(config, target="candidate", **test)
@@ -167,12 +167,12 @@ class Device:
     def discard(self) -> None:
         """Discards the staged change, except in a candidate that another session has locked."""
         if self.candidate and self._locked:
-            with device_errors(self):
+            with device_errors():
                 self._session.discard_changes()
 
     def commit(self, config: str, within_s: int) -> None:
         """Puts the staged change into force; only for a time, if the device supports confirmed commits."""
-        with device_errors(self):
+        with device_errors():
             if self.confirmed:
                 self._session.commit(confirmed=True, timeout=str(within_s))
             elif self.candidate:
@@ -184,20 +184,20 @@ class Device:
     def keep(self) -> None:
         """Confirms a commit, so that the change stays in force."""
         if self.confirmed:
-            with device_errors(self):
+            with device_errors():
                 self._session.commit()
 
     def cancel(self, config: str) -> None:
         """Cancels an unconfirmed commit; on devices that cannot, `config` reverses the change."""
         if self.confirmed and "confirmed-commit:1.1" in self.capabilities:
-            with device_errors(self):
+            with device_errors():
                 self._session.cancel_commit()
             return
         self.undo(config)
 
     def undo(self, config: str) -> None:
         """Reverses a change that is confirmed."""
-        with device_errors(self):
+        with device_errors():
             if self.candidate:
                 self._session.discard_changes()
                 self._session.edit_config(config, target="candidate")
@@ -208,7 +208,7 @@ class Device:
     def save(self) -> None:
         """Saves the running configuration for the next start, if the device stores it separately."""
         if self.can("startup"):
-            with device_errors(self):
+            with device_errors():
                 self._session.copy_config(source="running", target="startup")
 
     def close(self) -> None:
@@ -307,7 +307,7 @@ def _every(node: Node, name: str) -> Iterator[Node]:
 
 
 @contextlib.contextmanager
-def device_errors(device: Device) -> Iterator[None]:
+def device_errors() -> Iterator[None]:
     """Converts exceptions of the NETCONF library into the device's own messages."""
     from ncclient import NCClientError
     from ncclient.operations import RPCError, TimeoutExpiredError

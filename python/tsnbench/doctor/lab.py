@@ -181,7 +181,7 @@ class Judge:
         for port, name in self._ports().items():
             yield from self._port(self.answer.facts, f"{port} ({name})", name)
         yield from self._abilities(self.answer.facts)
-        yield from self._clocks(self.answer.facts)
+        yield from self._clocks()
         yield from self._space()
         yield from self._processors()
 
@@ -303,7 +303,7 @@ class Judge:
             listed = ", ".join(name for _, name in wanted)
             yield self._ok("traffic control", f"all that the Plan needs: {listed}")
 
-    def _clocks(self, facts: Facts) -> Iterator[Finding]:
+    def _clocks(self) -> Iterator[Finding]:
         running = self.answer.steering
         own = "ptp4l" in running
         if self.synchronised and self._ptp() and not own:

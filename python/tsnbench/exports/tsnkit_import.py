@@ -125,7 +125,7 @@ def scenario(
     lines.append("  links:")
     for pair, row in links.items():
         if pair[0] < pair[1]:
-            lines.append(f"    - {_group(links, pair, row, names, topo_name)}")
+            lines.append(f"    - {_group(links, pair, row, names)}")
     most = min(8, min(row.whole("q_num") for row in links.values()))
     if most < 1:
         raise InputError(f"{topo_name}: q_num: expected 1 or more, found {most}")
@@ -159,7 +159,7 @@ def _read_links(topo: str, name: str) -> dict[tuple[int, int], _Row]:
 
 
 def _group(
-    links: dict[tuple[int, int], _Row], pair: tuple[int, int], row: _Row, names: dict[int, str], name: str
+    links: dict[tuple[int, int], _Row], pair: tuple[int, int], row: _Row, names: dict[int, str]
 ) -> str:
     ends = []
     for one in (row, links[pair[::-1]]):

@@ -93,7 +93,7 @@ def drawing(text: str, runs: Sequence[tuple[Scenario, Plan | None]]) -> Drawing:
     number = {str(name): place for place, name in enumerate(names)}
     pairs = [(number[link.a], number[link.b]) for link in scenario.network.links]
     places = positions(len(names), tuple(sorted({(min(pair), max(pair)) for pair in pairs})))
-    defined, linked = _defined(top), _linked(top, text, number)
+    defined, linked = _defined(top), _linked(top, number)
     swept = _swept(top, "network")
     made = "parameter" if swept else "generator"
 
@@ -157,7 +157,7 @@ def _defined(top: Span | None) -> dict[str, Span]:
     return found
 
 
-def _linked(top: Span | None, text: str, number: dict[str, int]) -> dict[tuple[int, int], Span]:
+def _linked(top: Span | None, number: dict[str, int]) -> dict[tuple[int, int], Span]:
     """Every written link, by its nodes."""
     network = top.get("network") if top else None
     links = network.get("links") if network else None

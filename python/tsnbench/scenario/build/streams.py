@@ -331,7 +331,7 @@ def _size(
     if key not in fields:
         return None
     if key == "units":
-        return _units(reading, fields, tagged)
+        return _units(reading, fields)
     written = fields[key]
     frame = written
     if key == "phy":
@@ -391,7 +391,7 @@ def _octets(units: Fields) -> str:
     return f"{float(units['deviation']):.12g} B at a mean of {float(units['mean']):.12g} B"
 
 
-def _units(reading: Reading, fields: Fields, tagged: bool) -> model.UnitSizes | None:
+def _units(reading: Reading, fields: Fields) -> model.UnitSizes | None:
     units = fields["units"]
     if not isinstance(units, Fields):
         return model.UnitSizes(octets=tuple(sorted(units)))
