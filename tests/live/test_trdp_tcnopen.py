@@ -188,6 +188,8 @@ def test_the_replier_of_the_message_data_test(link: Link, tmp_path: Path) -> Non
         time.sleep(0.7)
         ours = be(link, tmp_path, {"call": calls})
         _, said = ours.communicate(timeout=60 + 3 * TELEGRAMS)
+        # Its screen shows the last confirmation a turn of its loop (10 ms) after it has arrived.
+        time.sleep(0.5)
     finally:
         screen = theirs.end()
     assert ours.returncode == 0, said
