@@ -83,7 +83,7 @@ def test_a_file_is_no_folder(tmp_path: Path) -> None:
         (None, "found no manifest.json"),
         ("", "cannot be read"),
         ("{", "cannot be read"),
-        ("[]", "found None"),
+        ("[]", "found one without a format"),
         ('{"format": "tsnbench-run/2"}', "found tsnbench-run/2"),
         ('{"format": "tsnbench-run/1", "state": "cooking"}', "unknown state: cooking"),
         ("[" * 100_000, "cannot be read"),
