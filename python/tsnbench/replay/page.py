@@ -15,18 +15,12 @@ from urllib.parse import unquote
 from markdown_it import MarkdownIt
 
 from tsnbench import __version__, foreign
-from tsnbench.replay.passages import passages
-from tsnbench.replay.sightings import ReplayError, sightings_of
-from tsnbench.replay.waiting import History
-from tsnbench.replay.window import MOST_JOURNEYS, around, refuse_large, slowest, window
 from tsnbench.report.files import write_text
 from tsnbench.scenario.units import DURATION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    from tsnbench.runs import Run
 
 
 @cache
@@ -65,22 +59,6 @@ def lesson(path: Path) -> str:
         elif token.type == "image":
             token.type, token.tag, token.children = "text", "", None
     return str(reader.renderer.render(tokens, reader.options, {}))
-
-
-def page_of(run: Run) -> str:
-    """The page of a run; its window contains the frame that is nearest to the limit of its delay.
-
-    Raises:
-        ReplayError: the run cannot be replayed, or no frame arrived.
-    """
-    document = run.plan.document
-    refuse_large(document)
-    table = passages(document, sightings_of(run))
-    history = History(document, table)
-    journeys = slowest(document, history, table, MOST_JOURNEYS)
-    if not journeys:
-        raise ReplayError(f"{run.folder}: no frame arrived at its listener")
-    return page(window(history, table, *around(journeys[0]), journeys))
 
 
 def page(content: Mapping[str, Any], text: str = "") -> str:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.replay.page import page
 from tsnbench.replay.passages import passages
 from tsnbench.replay.sightings import ReplayError, sightings_of
 from tsnbench.replay.waiting import History
 from tsnbench.replay.window import (
     MOST_JOURNEYS,
     Journey,
+    around,
     journey_named,
     refuse_large,
     slowest,
@@ -57,6 +59,10 @@ class Replay:
         if not journeys:
             raise ReplayError(f"{run.folder}: no frame arrived at its listener")
         return cls(run, history, table, journeys)
+
+    def page(self) -> str:
+        """The page of its own; its window contains the frame that is nearest to the limit of its delay."""
+        return page(window(self.history, self.table, *around(self.journeys[0]), self.journeys))
 
     def window(self, begin: int | None, end: int | None, frame: str, columns: int) -> Json:
         """The frames in a window, or the occupancy of each port and class; and the parts of one frame's path.

@@ -13,11 +13,11 @@ from starlette.routing import Route
 
 from tsnbench.compare import compare, opened
 from tsnbench.errors import BackendError, InputError
-from tsnbench.replay.page import page_of, policy
+from tsnbench.replay.page import policy
 from tsnbench.runs import Run, file_names
 from tsnbench.ui import charts, studies
 from tsnbench.ui.guard import REPORT_POLICY
-from tsnbench.ui.replays import Replays
+from tsnbench.ui.replays import Replay, Replays
 from tsnbench.ui.workspace import OutsideError, Workspace
 
 MOST_COMPARED = 4
@@ -62,7 +62,7 @@ def routes(workspace: Workspace) -> list[Route]:
     @answered
     async def replay(request: Request) -> Response:
         name = request.path_params["name"]
-        text = await run_in_threadpool(lambda: page_of(run_of(name)))
+        text = await run_in_threadpool(lambda: Replay.of(run_of(name)).page())
         # The page may run only its own script, in an origin of its own: it cannot use this server.
         rules = f"sandbox allow-scripts; {policy()}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": rules})

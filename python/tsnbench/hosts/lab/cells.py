@@ -52,10 +52,7 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
         InputError: the folder has a lab, or other files.
         BackendError: this machine cannot have a lab.
     """
-    folder = record.unused(folder)
-    if why := missing(sshd):
-        raise BackendError(f"no lab can be made here: {why}")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = record.begun(folder, missing(sshd))
     network = Network(plan)
     tag = f"tsnlab{os.getpid() % 100_000}"
     spaces = {node["name"]: f"{tag}-{number}" for number, node in enumerate(network.nodes)}

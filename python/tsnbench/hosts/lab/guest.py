@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel import traffic
 from tsnbench.backends.kernel.tsnport.config import wire
 from tsnbench.backends.vm import device, initramfs, kernel, machine
-from tsnbench.errors import BackendError
 from tsnbench.hosts.lab import access, image, record
 from tsnbench.hosts.lab.cells import inventory, port_name
 from tsnbench.hosts.lab.record import Lab
@@ -99,10 +98,7 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int 
         InputError: the folder has a lab, or other files.
         BackendError: this machine cannot have a lab.
     """
-    folder = record.unused(folder)
-    if why := missing(sshd):
-        raise BackendError(f"no lab can be made here: {why}")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = record.begun(folder, missing(sshd))
     network = Network(plan)
     hosts = [node["name"] for node in network.nodes]
     beside = BESIDE

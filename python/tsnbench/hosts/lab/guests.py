@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.backends.vm import initramfs, kernel, machine
-from tsnbench.errors import BackendError
 from tsnbench.hosts.lab import access, image, record
 from tsnbench.hosts.lab.cells import inventory
 from tsnbench.hosts.lab.record import Lab
@@ -61,10 +60,7 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int 
         InputError: the folder has a lab, or other files.
         BackendError: this machine cannot have a lab.
     """
-    folder = record.unused(folder)
-    if why := missing(sshd):
-        raise BackendError(f"no lab can be made here: {why}")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = record.begun(folder, missing(sshd))
     network = Network(plan)
     hosts = [node["name"] for node in network.nodes]
     record.note(folder, hosts, [], [])

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.errors import InputError
+from tsnbench.errors import BackendError, InputError
 
 MARK = "tsnbench-lab.json"
 """The name of the record. :func:`down` does not touch a folder without it."""
@@ -37,17 +37,21 @@ class Lab:
         return self.folder / "lab.yaml"
 
 
-def unused(folder: Path) -> Path:
-    """The whole path of a folder for a lab, which is not made yet.
+def begun(folder: Path, why_not: str) -> Path:
+    """The whole path of a new folder for a lab, which is made; ``why_not``: why this machine has no lab.
 
     Raises:
         InputError: the folder has a lab, or other files.
+        BackendError: this machine cannot have a lab.
     """
     folder = folder.resolve()
     if (folder / MARK).exists():
         raise InputError(f"{folder}: a lab is up there\nhint: tsnbench lab down {folder}")
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder}: expected a folder that is empty or not there, found files")
+    if why_not:
+        raise BackendError(f"no lab can be made here: {why_not}")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
