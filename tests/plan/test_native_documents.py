@@ -23,8 +23,9 @@ ROOTS = {
 ADDED = {
     "Bounds": {"version"},
     "FlowBounds": {"source", "jitter_ns", "release_tick_ns"},
+    "PathReport": {"round_trip"},
 }
-"""Keys that :mod:`tsnbench.plan.bounds` and :mod:`tsnbench.runs.bounds` add."""
+"""Keys that :mod:`tsnbench.plan.bounds`, :mod:`tsnbench.runs.bounds` and :mod:`tsnbench.measure.answers` add."""
 KEBAB = {"Jitter"}
 """Objects whose keys have dashes in JSON."""
 OTHER_WORDS = {
