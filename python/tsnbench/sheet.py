@@ -1,6 +1,7 @@
 """A table for a terminal that fits its width: names are shortened in the middle, digits never.
 
 Where the width is too small even so, columns of figures are left out, the least important first, and named.
+If even the columns that always stand are too wide, their cells take several lines: nothing is cut.
 """
 
 from __future__ import annotations
@@ -144,6 +145,7 @@ class Sheet:
         from rich.text import Text
 
         places, wide = self.fitted(width)
+        fits = sum(wide) + BETWEEN * (len(wide) - 1) <= width
         captions, rows = self._captions(places), self.shown()
         table = Table(
             title=self.title or None,
@@ -162,9 +164,9 @@ class Sheet:
             table.add_column(
                 column.header,
                 justify=justify,
-                no_wrap=not column.wraps,
+                no_wrap=fits and not column.wraps,
                 overflow="fold",
-                min_width=own,
+                min_width=own if fits else None,
                 max_width=own,
             )
         for row in rows:

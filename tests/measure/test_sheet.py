@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 
 import pytest
 from rich.console import Console
@@ -44,6 +45,19 @@ def test_no_line_is_wider_than_the_terminal_and_no_digit_is_cut(width: int) -> N
     for place in range(len(NAMES)):
         assert f"{place},023.456" in text
         assert f"{place},323.456" in text
+
+
+@pytest.mark.parametrize("width", [20, 28, 33])
+def test_cells_take_several_lines_where_even_the_columns_that_stay_are_too_wide(width: int) -> None:
+    made = sheet()
+    made.columns = [*made.columns, Column("verdict", left=True)]
+    made.rows = [[*row, f"met-in-run-{place}"] for place, row in enumerate(made.rows)]
+    assert made.plain(width) is None
+    text = printed(made, width)
+    assert all(len(line) <= width for line in text.splitlines())
+    # Every character of the cells that are no names is there.
+    wanted = Counter("".join("".join(row[2:3] + row[5:]) for row in made.rows))
+    assert not wanted - Counter(text)
 
 
 @pytest.mark.parametrize("width", [34, 48, 60, 80, 120, 1000])

@@ -149,5 +149,8 @@ def test_the_table_names_failed_requirements_with_figures() -> None:
         "does not count",
     ):
         assert words in text, text
+    narrow = Console(width=60, file=io.StringIO(), record=True)
+    narrow.print(verdict_table({"rows": rows}))
+    assert {line.rstrip()[-8:] for line in narrow.export_text().splitlines()} >= {"this run", " FAILED*"}
     order = [row[-1] for row in verdict_table({"rows": rows}).rows]
     assert order == ["FAILED", "FAILED*", "met in this run"]

@@ -169,8 +169,10 @@ def run(
             about["command"] += _elsewhere(on, dilate, hosts, place or [])
             made.append(Job(plan, folder, about))
         outcomes = _make(made, scenarios, options, backend, workers, progress)
-        with busy(f"report of {len(outcomes)} runs", progress):
-            where = report_all(outcomes, into, options) if report else None
+        where = None
+        if report:
+            with busy("report" if len(outcomes) == 1 else f"report of {len(outcomes)} runs", progress):
+                where = report_all(outcomes, into, options)
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:
         print_message(f"run folder: {into}")
