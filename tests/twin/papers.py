@@ -261,7 +261,7 @@ def _agreement(called: str, found: Comparison) -> str:
     counted = [one for one in found.agreements if (one.stream, one.listener) not in full]
     agree = sum(one.agrees for one in counted)
     text = (
-        f"Kernel and {called}: {agree} of {len(counted)} quantities agree within the tolerances of "
+        f"The kernel and {called}: {agree} of {len(counted)} quantities agree within the tolerances of "
         "`tsnbench compare`"
     )
     worst = [one for one in counted if not one.agrees and one.unit == "ns"]

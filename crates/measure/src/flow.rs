@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use tsn_wire::dissect::{Dissected, Network};
-use tsn_wire::payload::netlatency;
-use tsn_wire::recognise::Format;
+use tsn_wire::recognise::{Format, stream_number};
 use tsn_wire::{EtherType, Mac, Tag, telegram};
 
 /// The common property of all frames of one stream, at every place.
@@ -24,8 +23,14 @@ pub(crate) enum FlowKey {
         protocol: u8,
         ports: Option<(u16, u16)>,
     },
-    /// No IP; `sub` is netlatency's stream number.
-    Other { source: Option<Mac>, destination: Option<Mac>, ether_type: EtherType, vid: Option<u16>, sub: u8 },
+    /// No IP; some tools count their streams.
+    Other {
+        source: Option<Mac>,
+        destination: Option<Mac>,
+        ether_type: EtherType,
+        vid: Option<u16>,
+        number: Option<u8>,
+    },
 }
 
 /// The fields of a key that both sides contain: a field at one side only cannot distinguish streams.
@@ -68,12 +73,7 @@ impl FlowKey {
                 destination: frame.destination().filter(|_| visible.destination),
                 ether_type: frame.ether_type,
                 vid: frame.tag.filter(|_| visible.tag).map(|tag| tag.vid),
-                sub: match frame.ether_type {
-                    EtherType::NETLATENCY => {
-                        netlatency::Repr::parse(frame.payload).map_or(0, |found| found.stream)
-                    }
-                    _ => 0,
-                },
+                number: stream_number(frame),
             },
         }
     }
@@ -100,11 +100,11 @@ impl FlowKey {
                 let text = |octets: &[u8; 16]| format!("[{}]", std::net::Ipv6Addr::from(*octets));
                 ip_name(format, &text(from), &text(destination), *protocol, *ports)
             }
-            Self::Other { source: from, destination, ether_type, sub, .. } => {
-                let mut name = match format {
-                    Format::RtcTestbench => "rtc".to_owned(),
-                    Format::Netlatency => return format!("netlatency/{sub}"),
-                    _ => {
+            Self::Other { source: from, destination, ether_type, number, .. } => {
+                let mut name = match (format.label(), number) {
+                    (Some(tool), Some(number)) => return format!("{tool}/{number}"),
+                    (Some(tool), None) => tool.to_owned(),
+                    (None, _) => {
                         let text = |mac: &Option<Mac>| mac.map_or_else(|| "?".into(), |mac| mac.to_string());
                         format!("{} > {} 0x{:04x}", text(from), text(destination), ether_type.0)
                     }
@@ -126,9 +126,8 @@ fn ip_name(
     protocol: u8,
     ports: Option<(u16, u16)>,
 ) -> String {
-    let tool = match (format, protocol) {
-        (Format::Iperf3 | Format::Iperf3Wide, _) => "iperf3",
-        (Format::SendUdp, _) => "send_udp",
+    let tool = match (format.label(), protocol) {
+        (Some(tool), _) => tool,
         (_, 17) => "udp",
         (_, 6) => "tcp",
         (_, 1) => "icmp",

@@ -38,8 +38,6 @@ pub struct EtherType(pub u16);
 impl EtherType {
     /// IPv4.
     pub const IPV4: Self = Self(0x0800);
-    /// netlatency's own type.
-    pub const NETLATENCY: Self = Self(0x0808);
     /// A customer VLAN tag. IEEE 802.1Q-2022, 9.5.
     pub const CUSTOMER_TAG: Self = Self(0x8100);
     /// R-TAG. IEEE 802.1CB-2017, 7.8.
@@ -50,8 +48,6 @@ impl EtherType {
     pub const IPV6: Self = Self(0x86dd);
     /// A service VLAN tag. IEEE 802.1Q-2022, 9.5.
     pub const SERVICE_TAG: Self = Self(0x88a8);
-    /// RTC-Testbench's TSN frames.
-    pub const RTC_TESTBENCH: Self = Self(0xb62c);
 }
 
 /// Tag control information: priority and VLAN.
@@ -239,6 +235,7 @@ impl Repr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::payload::{netlatency, rtc_testbench};
 
     const TABLE: &[(&[u8], Repr)] = &[
         (
@@ -256,7 +253,7 @@ mod tests {
                 destination: Mac([0x46, 0x04, 0x60, 0x64, 0xa5, 0x14]),
                 source: Mac([0x9a, 0x02, 0x42, 0x82, 0xa5, 0x98]),
                 tag: Some(Tag { pcp: 6, dei: false, vid: 100 }),
-                ether_type: EtherType::RTC_TESTBENCH,
+                ether_type: rtc_testbench::ETHER_TYPE,
             },
         ),
         (
@@ -265,7 +262,7 @@ mod tests {
                 destination: Mac([0x01, 0x00, 0x5e, 0x01, 0x01, 0x02]),
                 source: Mac([2, 0, 0, 0, 0, 2]),
                 tag: Some(Tag { pcp: 7, dei: true, vid: 4095 }),
-                ether_type: EtherType::NETLATENCY,
+                ether_type: netlatency::ETHER_TYPE,
             },
         ),
     ];

@@ -4,7 +4,6 @@
 //! FlexTest do not: they are recognised by counters in several frames of a flow ([`Evidence`]).
 
 use crate::dissect::{Dissected, Network};
-use crate::ethernet::EtherType;
 use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, send_udp};
 use crate::telegram;
 
@@ -48,6 +47,20 @@ impl Format {
         }
     }
 
+    /// The tool's short name in names of streams; `None` if the stream is named by its addresses alone.
+    #[must_use]
+    pub const fn label(self) -> Option<&'static str> {
+        match self {
+            Self::Tsnbench => Some("tsnbench"),
+            Self::RtcTestbench => Some("rtc"),
+            Self::Netlatency => Some("netlatency"),
+            Self::SendUdp => Some("send_udp"),
+            Self::Iperf3 | Self::Iperf3Wide => Some("iperf3"),
+            Self::Trdp => Some("trdp"),
+            Self::FlexTest | Self::Unknown => None,
+        }
+    }
+
     /// Whether the numbers are the talker's own sequence, so that a gap is a frame that was never sent.
     ///
     /// A host may skip IPv4 identifications, and a hash is not a sequence number.
@@ -72,14 +85,23 @@ impl Format {
 #[must_use]
 pub fn marked(frame: &Dissected<'_>) -> Option<Format> {
     match frame.ether_type {
-        EtherType::RTC_TESTBENCH => {
+        rtc_testbench::ETHER_TYPE => {
             rtc_testbench::Repr::parse(frame.payload).ok().map(|_| Format::RtcTestbench)
         }
-        EtherType::NETLATENCY => netlatency::Repr::parse(frame.payload).ok().map(|_| Format::Netlatency),
+        netlatency::ETHER_TYPE => netlatency::Repr::parse(frame.payload).ok().map(|_| Format::Netlatency),
         _ if frame.ports.is_none() => None,
         _ if telegram::test_payload(frame).is_ok() => Some(Format::Tsnbench),
         _ if telegram::process_data(frame).is_some() => Some(Format::Trdp),
         _ => send_udp::Repr::parse(frame.payload).ok().map(|_| Format::SendUdp),
+    }
+}
+
+/// The number of the stream, of a tool that counts its streams in frames without IP.
+#[must_use]
+pub fn stream_number(frame: &Dissected<'_>) -> Option<u8> {
+    match frame.ether_type {
+        netlatency::ETHER_TYPE => netlatency::Repr::parse(frame.payload).ok().map(|found| found.stream),
+        _ => None,
     }
 }
 

@@ -11,7 +11,10 @@
 //! supported.
 
 use super::{head, octets};
-use crate::Error;
+use crate::{Error, EtherType};
+
+/// netlatency's own type.
+pub const ETHER_TYPE: EtherType = EtherType(0x0808);
 
 /// The fields of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

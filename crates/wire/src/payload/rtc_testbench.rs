@@ -10,7 +10,10 @@
 //! Big-endian. The number of frames per cycle is not in the frame; it is learned from the first frames of a stream.
 
 use super::{head, octets};
-use crate::Error;
+use crate::{Error, EtherType};
+
+/// RTC-Testbench's own type.
+pub const ETHER_TYPE: EtherType = EtherType(0xb62c);
 
 /// The fields of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]

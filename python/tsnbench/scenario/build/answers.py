@@ -78,8 +78,8 @@ def completed(
     if "from" not in written:
         if "from" not in written.bad and len(request.listeners) > 1:
             hint = f"write from: {request.listeners[0]}"
-            several = f"{name} has {len(request.listeners)} listeners"
-            reading.problem(name.place, name.path, "from: the listener that answers", several, hint)
+            several = f"none, and {name} has {len(request.listeners)} listeners"
+            reading.problem(name.place, name.path, "the key from: the listener that answers", several, hint)
             return None
         fields["from"] = Named.at(request.listeners[0], name.place, name.path)
     else:

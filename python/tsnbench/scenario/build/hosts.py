@@ -84,7 +84,7 @@ def latency_of(reading: Reading, content: Any, place: Place, path: str) -> model
     if ways == ["to"]:
         low, high = content.get("from", 0), content["to"]
         if low > high:
-            wrong("from not above to", f"{low} ns to {high} ns")
+            wrong("a range from the least to the greatest latency", f"{low} ns to {high} ns")
             return None
         return model.Uniform(low=low, high=high)
     if ways == ["values"]:

@@ -18,7 +18,7 @@ def check_release(reading: Reading, fields: Fields, window: model.Release) -> No
         reading.problem(place, path, "a window or an offset", "both", hint)
     if window.latest is not None and window.latest < window.earliest:
         hint = "times after the end of the period continue to count: {earliest: 900 us, latest: 1100 us}"
-        reading.problem(place, path, "a latest release not before the earliest", "one that is", hint)
+        reading.problem(place, path, "a latest release at or after the earliest", "an earlier one", hint)
     period = fields.get("period")
     if period is not None and (window.earliest >= period or (window.latest or 0) >= window.earliest + period):
         found = f"{window.earliest} ns to {'its end' if window.latest is None else f'{window.latest} ns'}"
