@@ -25,7 +25,7 @@ ADDED = {
     "FlowBounds": {"source", "jitter_ns", "release_tick_ns"},
     "PathReport": {"round_trip"},
 }
-"""Keys that :mod:`tsnbench.plan.bounds`, :mod:`tsnbench.runs.bounds` and :mod:`tsnbench.measure.answers` add."""
+"""Keys that `tsnbench.plan.bounds`, `tsnbench.runs.bounds` and `tsnbench.measure.answers` add."""
 KEBAB = {"Jitter"}
 """Objects whose keys have dashes in JSON."""
 OTHER_WORDS = {

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
-from tsnbench.replay.passages import deepest_queues, passages
+from tsnbench.replay.passages import passages
 from tsnbench.replay.sightings import ReplayError, sightings_of
 from tsnbench.replay.waiting import COLUMNS, History, Reason
 from tsnbench.replay.window import Journey, around, journey_named, slowest
@@ -318,3 +318,16 @@ def test_a_run_of_another_engine_is_named(tmp_path: Path) -> None:
 
 def test_reasons_are_words_of_reports() -> None:
     assert [reason.value for reason in Reason][:2] == ["processing", "gate shut"]
+
+
+def deepest_queues(table: pl.DataFrame) -> dict[tuple[int, int], int]:
+    """The most frames that waited at a time, per port and class; a frame that begins at once counts, too."""
+    keys = ["port", "class"]
+    came = table.select(*keys, t="queued_ns", order="came_event", by=1)
+    left = table.select(*keys, t="start_ns", order=pl.col("event").cast(pl.Int64), by=-1)
+    depth = pl.col("by").cum_sum().over(keys)
+    counted = pl.concat([came, left]).sort("t", "order").with_columns(depth=depth)
+    return {
+        (port, traffic_class): depth
+        for port, traffic_class, depth in counted.group_by(keys).agg(pl.col("depth").max()).iter_rows()
+    }

@@ -6,6 +6,7 @@ import csv
 import json
 import statistics
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,19 @@ from support.study_processes import study
 from tsnbench.runs import engine
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.studies import study_file
-from tsnbench.studies.design import Source, design, drawn_values
+from tsnbench.studies.design import Source, design
 
 
 def read(place: Path, text: str) -> study_file.Study:
     return study_file.of_text(text, place / "study.yaml")
+
+
+def drawn_values(whole: Source, seed: int) -> Iterator[tuple[str, str]]:
+    """The values that one seed draws, by path."""
+    for one in whole.study.vary:
+        if isinstance(one, study_file.Drawn):
+            for path, _ in whole._places_of(one):
+                yield path, one.draw(path, seed)
 
 
 def wanted(place: Path, text: str, scenario: str = "port.yaml"):  # type: ignore[no-untyped-def]

@@ -47,11 +47,12 @@ NO_WIRE = (
 )
 DEPLOYED = "deploy.json"
 """File below that folder with the earlier configuration of devices with NETCONF."""
-TAKEN = (
-    "# No host was asked: words with -BEFORE are what it will say. Gates count from 0 here, and from an\n"
-    "# instant of TAI in a run. Cards that keep gates get flags 0x2; Linux before 6.3 has other numbers of\n"
-    "# traffic classes."
+ASSUMED = (
+    "# No host was contacted: words that end in -BEFORE stand for values that a host will report.",
+    "# Gates count from 0 here, and from an instant of TAI in a run.",
+    "# Every card is assumed to keep gates itself (flags 0x2), and every kernel to be Linux 6.3 or later.",
 )
+"""The first lines of the commands for hosts that were not contacted."""
 
 
 class Hosts(Backend):
@@ -130,9 +131,10 @@ class Hosts(Backend):
 
     def say(self, plan: Plan) -> list[str]:
         """Every command for every host, without contacting one: hosts are assumed to have network cards and
-        kernels that support everything. ``MAC-BEFORE`` stands for values that a host will report."""
+        kernels that support everything."""
         mapped = map_plan(self.inventory, plan.document, self.given)
-        lines = [
+        lines = [*ASSUMED]
+        lines += [
             f"# not with --on hosts: {one}"
             for one in unsupported(plan.document, HostPorts(frozenset()), dilation=self.dilate)
         ]

@@ -109,18 +109,3 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("start_ns", "port", maintain_order=True)
     )  # fmt: skip
-
-
-def deepest_queues(table: pl.DataFrame) -> dict[tuple[int, int], int]:
-    """The most frames that waited at a time, per port and class; a frame that begins at once counts, too."""
-    import polars as pl
-
-    keys = ["port", "class"]
-    came = table.select(*keys, t="queued_ns", order="came_event", by=1)
-    left = table.select(*keys, t="start_ns", order=pl.col("event").cast(pl.Int64), by=-1)
-    depth = pl.col("by").cum_sum().over(keys)
-    counted = pl.concat([came, left]).sort("t", "order").with_columns(depth=depth)
-    return {
-        (port, traffic_class): depth
-        for port, traffic_class, depth in counted.group_by(keys).agg(pl.col("depth").max()).iter_rows()
-    }

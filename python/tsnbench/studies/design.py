@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -260,11 +260,3 @@ def files_beside(value: Value, folder: Path) -> list[Path]:
         elif _ENDING.search(one.text) and (folder / one.text).is_file():
             found.add(folder / one.text)
     return sorted(found)
-
-
-def drawn_values(whole: Source, seed: int) -> Iterator[tuple[str, str]]:
-    """The values that one seed draws, by path."""
-    for one in whole.study.vary:
-        if isinstance(one, Drawn):
-            for path, _ in whole._places[one.path]:
-                yield path, one.draw(path, seed)
