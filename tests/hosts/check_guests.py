@@ -244,6 +244,7 @@ def test_clocks_that_are_not_synchronised_well_enough_give_no_measurement(
 
 
 def test_a_host_that_crashes_is_named_and_the_others_are_as_before(own_rig: Rig, tmp_path: Path) -> None:
+    """On a busy machine another host may answer too late in one of the attempts, and is then named there."""
     before = {host: own_rig.says(host, STATE) for host in "ab"}
     process = own_rig.begin(tmp_path / "run", own_rig.other("longer.yaml", ("200 ms", "20 s")))
     own_rig.until_it_talks(process)
@@ -252,7 +253,10 @@ def test_a_host_that_crashes_is_named_and_the_others_are_as_before(own_rig: Rig,
     assert process.returncode == 3, said
     assert "s: " in said
     tried = attempts(tmp_path / "run")
-    assert tried
-    assert set(tried) == {("s", False)}
+    assert ("s", False) in tried
+    assert not any(valid for _, valid in tried)
     assert not (tmp_path / "run/observations.parquet").exists()
-    assert {host: own_rig.says(host, STATE) for host in "ab"} == before
+    # The hosts undo everything by themselves at the latest 3 s after the last beat, in their slow time.
+    until = time.monotonic() + 60
+    while (after := {host: own_rig.says(host, STATE) for host in "ab"}) != before:
+        assert time.monotonic() < until, after

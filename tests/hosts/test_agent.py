@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -287,6 +288,41 @@ def test_two_controllers(here: Here) -> None:
     with pytest.raises(AgentLost):
         first.undo()
     assert connect(here, "bert").restore_leftovers() == 0
+
+
+def test_the_host_of_a_lost_controller_is_free_only_after_its_undo(here: Here, tmp_path: Path) -> None:
+    """The first controller is gone; its agent needs a while to undo, and keeps the host until then."""
+    first = connect(here)
+    first.open()
+    first.steps([touch(tmp_path / "a"), Step(("true",), undo=(("sleep", "2"),))])
+    os.kill(agent_pid(here), signal.SIGTERM)
+    said, ready = [], None
+    until = time.monotonic() + 30
+    while ready is None and time.monotonic() < until:
+        second = connect(here, "bert")
+        try:
+            ready = second.open()
+        except BackendError as error:
+            said.append(str(error))
+    assert all(re.search(r"anna has had this host for \d+ s", one) for one in said)
+    assert ready is not None
+    # Nothing was left for the second agent: the first one had undone all of its steps before.
+    assert (said != [], (tmp_path / "a").exists(), ready.left) == (True, False, 0)
+    assert second.restore() == []
+    first.restore()
+
+
+def test_an_undo_leaves_nothing_for_the_next_agent(here: Here, tmp_path: Path) -> None:
+    """The controller orders the undo, and the agent is killed later: only its own folder is left."""
+    host = connect(here)
+    host.open()
+    host.steps([touch(tmp_path / "a")])
+    assert host.undo() == []
+    os.kill(agent_pid(here), signal.SIGKILL)
+    host.restore()
+    again = connect(here)
+    assert again.open().left == 1
+    assert again.restore() == []
 
 
 def test_paths_stay_in_the_work_folder(here: Here) -> None:

@@ -18,9 +18,12 @@ import polars as pl
 import pytest
 
 from support.commands import MAIN
+from support.network_namespace import ROUTE_TO_NOWHERE
+from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import read_inventory
+from tsnbench.hosts.remote.answers import Step
 from tsnbench.runs import Run
 from tsnbench.scenario import read_scenario
 
@@ -121,6 +124,47 @@ def test_tools_of_the_hosts_show_the_run(run: tuple[Run, dict[str, str]]) -> Non
     assert "htb" in run[1]["tc"]
 
 
+def phases(run: Run) -> dict[str, int]:
+    """By stream, how long after its intended time the most punctual frame left its talker, in ns."""
+    plan = run.plan.document
+    periods = {one["name"]: one["pattern"]["period_ns"] for one in plan["streams"]}
+    frames = run.frames()
+    names = [path["stream"] for path in run.measures()["paths"]]
+    return {
+        name: frames.filter(pl.col("path") == number)
+        .select((pl.col("t_tx_ns") - pl.col("seq").cast(pl.Int64) * periods[name]).min())
+        .item()
+        for number, name in enumerate(names)
+    }
+
+
+def test_talkers_of_all_hosts_begin_at_the_common_instant(run: tuple[Run, dict[str, str]]) -> None:
+    """The test takes the most punctual of 1,500 frames: on a busy machine some frames are late."""
+    late = phases(run[0])
+    assert set(late) == {"x", "y"}
+    assert all(0 <= one <= 100_000 for one in late.values()), late
+    assert run[0].frames()["seq"].min() == 0
+
+
+def test_a_slow_set_up_of_one_host_postpones_the_instant(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The set-up takes longer than the time between the choice of a phase and that instant."""
+    from tsnbench.hosts import attempt
+
+    sets_up = attempt.set_up
+
+    def slow(agents, jobs):
+        jobs["c"].setup.insert(0, Step(("sleep", str(1 + attempt.SOON_NS // 10**9))))
+        return sets_up(agents, jobs)
+
+    monkeypatch.setattr(attempt, "set_up", slow)
+    run = rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    assert [one["valid"] for one in json.loads((tmp_path / "run/attempts.json").read_text())] == [True]
+    assert run.manifest["host"]["least_ahead_ns"] >= attempt.LEAST_AHEAD_NS
+    assert all(0 <= one <= 1_000_000 for one in phases(run).values())
+
+
 def test_an_independent_capture_has_as_many_frames(run: tuple[Run, dict[str, str]]) -> None:
     """The capture is tcpdump's at the listener's interface, independent of the run."""
     frames = run[0].frames()
@@ -143,10 +187,51 @@ def test_nothing_is_shared_but_the_connection(run: tuple[Run, dict[str, str]], r
         assert str(Path.home()).encode() not in octets or str(Path.home()) == "/root"
 
 
+def test_captures_and_the_program_are_sent_over_the_management_network(
+    rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The management network's interfaces count at least the octets of the captures and of the program."""
+    from tsnbench.hosts import attempt
+
+    runs = attempt.run
+    collected: dict[str, int] = {}
+
+    def counting(*words):
+        found = runs(*words)
+        for host, files in found.files.items():
+            collected[host] = sum(len(octets) for octets in files.values())
+        return found
+
+    def counted() -> dict[str, tuple[int, int]]:
+        words = ["ip", "-n", rig.made.ssh.split()[3], "-s", "-j", "link", "show"]
+        told = json.loads(subprocess.run(words, capture_output=True, timeout=30, check=True).stdout)
+        by_name = {one["ifname"]: one["stats64"] for one in told}
+        both = ((by_name[f"h{number}"]["rx"], by_name[f"h{number}"]["tx"]) for number in range(4))
+        return {
+            host: (rx["bytes"], tx["bytes"]) for host, (rx, tx) in zip(rig.inventory.hosts, both, strict=True)
+        }
+
+    monkeypatch.setattr(attempt, "run", counting)
+    longer = read_scenario(SCENARIO.replace("200 ms", "1 s", 1))[0].plan()
+    before = counted()
+    longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    after = counted()
+    assert set(collected) == {"a", "b", "c", "s"}
+    # 1,500 frames are captured at the listener's interface, with at least 64 octets each.
+    assert collected["b"] > 1_500 * 64
+    program = traffic.program().stat().st_size
+    for host in rig.inventory.hosts:
+        from_host, to_host = (late - early for late, early in zip(after[host], before[host], strict=True))
+        assert from_host >= collected[host]
+        assert to_host >= program
+
+
 def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> None:
     """The controller runs in the namespace of the management network, where tcpdump hears every packet."""
     space, client = rig.made.ssh.split()[3], " ".join(rig.made.ssh.split()[4:])
     inside = ["ip", "netns", "exec", space]
+    for route in ROUTE_TO_NOWHERE:
+        subprocess.run(["ip", "-n", space, *route.split()], check=True, timeout=30)
     heard = tmp_path / "heard.pcap"
     words = [*inside, "tcpdump", "-Z", "root", "-n", "-U", "-i", "any", "-w", str(heard), "tcp or udp"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as watcher:
@@ -172,6 +257,7 @@ def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> 
         )
         time.sleep(0.5)
         watcher.terminate()
+    subprocess.run(["ip", "-n", space, "link", "del", "outside"], check=True, timeout=30)
     assert done.returncode == 0, done.stderr
     words = ["tcpdump", "-n", "-q", "-r", str(heard), "dst port 22"]
     to_hosts = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
