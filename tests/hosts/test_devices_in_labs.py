@@ -57,8 +57,8 @@ def heard(pcap: Path) -> Iterator[None]:
 
 
 def packets(pcap: Path, *words: str) -> list[str]:
-    """The packets that match an expression of tcpdump; those of IPv6's own set-up are not ours."""
-    told = ["tcpdump", "-n", "-q", "-r", str(pcap), "not icmp6 and not igmp", *words]
+    """The packets that match an expression of tcpdump, without those of the set-up of IPv6."""
+    told = ["tcpdump", "-n", "-q", "-r", str(pcap), "(ip or tcp or udp) and not igmp", *words]
     done = subprocess.run(told, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout.splitlines()
 

@@ -10,10 +10,12 @@ from contextlib import contextmanager
 
 CLONE_NEWNET = 0x40000000
 ROUTE_TO_NOWHERE = (
-    "link add outside type dummy",
-    "addr add 192.0.2.1/24 dev outside",
+    "link add outside type veth peer name nowhere",
+    "addr add 203.0.113.1/24 dev outside",
     "link set outside up",
-    "route add default via 192.0.2.2",
+    "link set nowhere up",
+    "neigh add 203.0.113.2 lladdr 02:00:00:00:00:02 dev outside",
+    "route add default via 203.0.113.2",
 )
 """Words of ``ip`` for a namespace without a route to other networks: without a route no packet would be sent,
 and a capture could not show a program that contacts another address."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
     """
     folder = record.begun(folder, missing(sshd))
     network = Network(plan)
-    tag = f"tsnlab{os.getpid() % 100_000}"
+    tag = _free_tag()
     spaces = {node["name"]: f"{tag}-{number}" for number, node in enumerate(network.nodes)}
     control = f"{tag}-{CONTROL}"
     addresses = {name: f"{_NET}.{number + 2}" for number, name in enumerate(spaces)}
@@ -73,6 +74,12 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
     (folder / "lab.yaml").write_text(inventory(network, _WORDS, _SYNC), encoding="utf-8")
     client = folder / "client"
     return Lab(folder, f"ip netns exec {control} ssh -F {client}")
+
+
+def _free_tag() -> str:
+    """How the names of this lab's namespaces begin: no other lab has it, also if it is of the same process."""
+    taken = {path.name.partition("-")[0] for path in Path("/run/netns").glob("tsnlab*")}
+    return next(tag for number in count(os.getpid()) if (tag := f"tsnlab{number}") not in taken)
 
 
 def _network(network: Network, spaces: dict[str, str], control: str) -> None:
