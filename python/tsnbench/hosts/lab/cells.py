@@ -77,7 +77,7 @@ def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
 
 
 def _free_tag() -> str:
-    """How the names of this lab's namespaces begin: no other lab has it, also if it is of the same process."""
+    """How the names of this lab's namespaces begin: no other lab has it, not even one of this process."""
     taken = {path.name.partition("-")[0] for path in Path("/run/netns").glob("tsnlab*")}
     return next(tag for number in count(os.getpid()) if (tag := f"tsnlab{number}") not in taken)
 
