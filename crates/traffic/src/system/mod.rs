@@ -13,6 +13,7 @@ pub mod process;
 pub mod receive;
 pub mod ring;
 pub mod socket;
+pub mod wait;
 
 use std::io;
 

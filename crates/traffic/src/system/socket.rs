@@ -280,6 +280,10 @@ fn address_of(to: SocketAddrV4) -> libc::sockaddr_in {
     }
 }
 
+/// Octets of datagrams that may wait at a port, as the kernel counts them: those of several dozen senders with the
+/// longest datagrams.
+const WAITING: i32 = 4 << 20;
+
 /// A socket that receives UDP at a port, which other sockets may share.
 ///
 /// # Errors
@@ -295,6 +299,10 @@ pub fn bound_udp(port: u16) -> io::Result<UdpSocket> {
     };
     let socket = Socket { fd, priority: None };
     socket.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
+    // Only a privileged program may exceed the kernel's usual limit.
+    if socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &WAITING).is_err() {
+        socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, &WAITING)?;
+    }
     let address = address_of(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
     // SAFETY: the kernel reads exactly the size that it is told, from a live value.
     checked(unsafe {

@@ -4,9 +4,10 @@ use super::device::{Answer, Device};
 use super::message::{Conversation, Message};
 use super::{LOOK, now_ns};
 use crate::Error;
-use crate::system::socket;
+use crate::system::{socket, wait};
 use serde::Serialize;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use tsn_trdp::MESSAGE_DATA_PORT;
 use tsn_trdp::message_data::{Header, Kind};
@@ -66,19 +67,27 @@ impl Answering {
             if most.is_some_and(|most| found.requests + found.notifications >= most) && waiting.is_empty() {
                 break;
             }
-            if connections.len() < MOST_CONNECTIONS
+            // A full table of connections accepts no further one.
+            let more = (connections.len() < MOST_CONNECTIONS).then_some(&listener);
+            let sockets: Vec<BorrowedFd<'_>> = std::iter::once(datagrams.socket())
+                .chain(connections.iter().map(Conversation::socket))
+                .chain(more.map(|listener| listener.as_fd()))
+                .collect();
+            let failed = |error| Error::System("poll", error);
+            let ready = wait::readable(&sockets, LOOK.as_millis() as i32).map_err(failed)?;
+            let conversations = std::iter::once(&mut datagrams).chain(&mut connections);
+            for (conversation, _) in conversations.zip(ready).filter(|(_, ready)| *ready) {
+                let mut next = conversation.next();
+                while let Some(message) = next {
+                    handle(device, message, conversation, &mut found, &mut waiting)?;
+                    next = conversation.whole();
+                }
+            }
+            if let Some(listener) = more
                 && let Ok((stream, _)) = listener.accept()
-                && let Ok(connection) = Conversation::accepted(stream, LOOK / 20)
+                && let Ok(connection) = Conversation::accepted(stream, LOOK)
             {
                 connections.push(connection);
-            }
-            if let Some(message) = datagrams.next() {
-                handle(device, message, &mut datagrams, &mut found, &mut waiting)?;
-            }
-            for connection in &mut connections {
-                if let Some(message) = connection.next() {
-                    handle(device, message, connection, &mut found, &mut waiting)?;
-                }
             }
             found.errors += connections.iter_mut().map(|one| std::mem::take(&mut one.errors)).sum::<u64>();
             connections.retain(|connection| !connection.ended);

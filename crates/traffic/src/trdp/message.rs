@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream, UdpSocket};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 use tsn_trdp::message_data::{self, Header};
 use tsn_trdp::{MESSAGE_DATA_PORT, Telegram};
@@ -69,6 +70,14 @@ impl Conversation {
         Ok(Self::new(Carrier::Connection(stream)))
     }
 
+    /// The socket, to wait for the next octets.
+    pub fn socket(&self) -> BorrowedFd<'_> {
+        match &self.carrier {
+            Carrier::Datagrams(socket) => socket.as_fd(),
+            Carrier::Connection(stream) => stream.as_fd(),
+        }
+    }
+
     /// Whether the peer has ended the connection; datagrams never end. Octets that have arrived can still be read.
     pub fn has_ended(&self) -> bool {
         let Carrier::Connection(stream) = &self.carrier else { return false };
@@ -131,7 +140,7 @@ impl Conversation {
     }
 
     /// Takes the first whole telegram out of a connection's octets; datagrams need no buffer.
-    fn whole(&mut self) -> Option<Message> {
+    pub fn whole(&mut self) -> Option<Message> {
         if self.begun.len() < message_data::HEADER {
             return None;
         }
