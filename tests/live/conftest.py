@@ -75,3 +75,35 @@ def link() -> Iterator[Link]:
     finally:
         for space in spaces:
             _run(f"ip netns del {space}")
+
+
+RELAY = Path(__file__).with_name("relay.py")
+
+
+@pytest.fixture
+def relayed(link: Link) -> Iterator[Link]:
+    """The link, through a relay in a namespace of its own that loses, repeats and swaps telegrams."""
+    middle = f"{link.spaces[0]}-relay"
+    try:
+        _run(f"ip netns add {middle}")
+        _run(f"ip -n {link.spaces[0]} link del v0")
+        for space, device, address, end in zip(
+            link.spaces, ("v0", "v1"), ("10.97.0.1", "10.97.0.2"), ("r0", "r1"), strict=True
+        ):
+            _run(f"ip -n {space} link add {device} type veth peer name {end} netns {middle}")
+            _run(f"ip -n {space} link set {device} up")
+            _run(f"ip -n {space} addr add {address}/24 dev {device}")
+            _run(f"ip -n {middle} link set {end} promisc on up")
+        relay = subprocess.Popen(
+            ["ip", "netns", "exec", middle, sys.executable, str(RELAY), "r0", "r1"],
+            stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            assert relay.stdout is not None
+            assert relay.stdout.readline() == "ready\n"
+            yield link
+        finally:
+            relay.kill()
+            relay.communicate()
+    finally:
+        _run(f"ip netns del {middle}")

@@ -1,56 +1,40 @@
-"""TRDP against TCNopen's own test programs, in namespaces: both directions, every pattern of its lists.
+"""Process data against TCNopen's own programs, in namespaces: both directions, every pattern of its lists.
 
-TCNopen is another project's program: ``TSNBENCH_TCNOPEN`` names the folder of its programs (``trdp-pd-test``,
-``test_mdSingle``), and this repository has no part of it. ``TSNBENCH_TCNOPEN_TELEGRAMS`` is the smallest
-number of telegrams of each kind that are exchanged, and ``TSNBENCH_TCNOPEN_PULL_S`` the time for each.
+``tests/live/tcnopen.py`` names the environment variables. A relay loses, repeats and swaps chosen
+telegrams, so that the counts are exact.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.live.conftest import Link
+from tests.live.relay import HELD, LOST
+from tests.live.tcnopen import (
+    FOLDER,
+    GROUP,
+    NS_PER_S,
+    OWN,
+    PEER,
+    PULL_S,
+    TELEGRAMS,
+    Theirs,
+    be,
+    captured,
+    groups,
+    results,
+)
 
-FOLDER = os.environ.get("TSNBENCH_TCNOPEN")
-TELEGRAMS = int(os.environ.get("TSNBENCH_TCNOPEN_TELEGRAMS", "20"))
-PULL_S = float(os.environ.get("TSNBENCH_TCNOPEN_PULL_S", "0.55"))
-"""TCNopen's test program requests slightly slower than every 500 ms, and pushes faster; on a loaded machine
-it requests every second."""
+from tsnbench.measure import measure_trdp
+
 ROOM_S = 3
-OWN, PEER, GROUP = "10.97.0.1", "10.97.0.2", "239.2.24.1"
+
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="needs TCNopen's programs (TSNBENCH_TCNOPEN)")
-
-
-class Theirs:
-    """A program of TCNopen at the other end of the link; its screen goes to a file, which never blocks it."""
-
-    def __init__(self, link: Link, screen: Path, program: str, *words: str) -> None:
-        self._screen = screen
-        with screen.open("wb") as file:
-            self._process = subprocess.Popen(
-                ["ip", "netns", "exec", link.spaces[1], str(Path(FOLDER or "") / program), *words],
-                stdout=file, stderr=subprocess.STDOUT,
-            )  # fmt: skip
-
-    def end(self) -> str:
-        """End the program, and return its output."""
-        self._process.kill()
-        self._process.wait(timeout=10)
-        return self._screen.read_text(encoding="utf-8", errors="replace")
-
-
-def be(link: Link, tmp_path: Path, device: dict[str, Any]) -> subprocess.Popen[str]:
-    """An end device of tsnbench at this end of the link."""
-    file = tmp_path / "device.json"
-    file.write_text(json.dumps({"interface": "v0", "address": OWN, **device}), encoding="utf-8")
-    return link.raw(0, "trdp", str(file), "--log", str(tmp_path / "log.json"))
 
 
 def peer_of_the_test_program() -> dict[str, Any]:
@@ -84,16 +68,14 @@ def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: 
     """Push and pull, unicast and multicast, 256 and 1432 octets; TCNopen's screen shows what it received."""
     groups(link)
     seconds = TELEGRAMS * PULL_S + ROOM_S
-    ours = be(link, tmp_path, {**peer_of_the_test_program(), "for_ns": int((seconds + 2) * 10**9)})
+    ours = be(link, tmp_path, {**peer_of_the_test_program(), "for_ns": int((seconds + 2) * NS_PER_S)})
     time.sleep(0.5)
     theirs = Theirs(link, tmp_path / "screen", "trdp-pd-test", PEER, OWN, GROUP)
     try:
         time.sleep(seconds)
     finally:
         screen = theirs.end()
-    _, said = ours.communicate(timeout=20)
-    assert ours.returncode == 0, said
-    found = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))
+    found = results(ours, tmp_path, 20)
     assert (found["check_errors"], found["protocol_errors"], found["not_subscribed"]) == (0, 0, 0)
     for one in found["subscribe"]:
         assert one["taken"] >= TELEGRAMS, one
@@ -106,162 +88,144 @@ def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: 
     assert all(line.endswith(" 0") for line in sinks), "\n".join(sinks)
 
 
-@pytest.mark.parametrize("transport", ["udp", "tcp"])
-@pytest.mark.parametrize("confirm", [False, True])
-def test_tcnopen_answers_message_data(link: Link, tmp_path: Path, transport: str, confirm: bool) -> None:
-    theirs = Theirs(
-        link,
-        tmp_path / "screen",
-        "test_mdSingle",
-        "-o",
-        PEER,
-        "-r",
-        "-p",
-        transport.upper(),
-        *(["-c"] if confirm else []),
+def counters(one: Mapping[str, Any] | None) -> tuple[int, ...]:
+    """The counters of a subscription, live or in a capture."""
+    assert one is not None
+    return tuple(
+        one[name] for name in ("taken", "gaps", "missed", "repeated", "old", "restarted", "time_outs")
     )
+
+
+def in_capture(capture: Path, time_out_ns: int) -> tuple[int, ...]:
+    """The same counters of the only stream in a capture."""
+    (stream,) = measure_trdp(capture, time_out_ns=time_out_ns)["streams"]
+    return counters(stream["subscription"])
+
+
+def test_lost_repeated_and_swapped_telegrams_of_tcnopen(relayed: Link, tmp_path: Path) -> None:
+    """Of ten telegrams, one is lost, one is repeated, and one arrives after its successor."""
+    tens = -(-TELEGRAMS // 10)
+    subscription = {"com_id": 1000, "from": PEER, "time_out_ns": NS_PER_S, "count": 8 * tens}
+    with captured(relayed, "trdp_faults", tmp_path) as capture:
+        ours = be(relayed, tmp_path, {"subscribe": [subscription]})
+        time.sleep(0.5)
+        words = ["sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"]
+        theirs = Theirs(relayed, tmp_path / "screen", *words)
+        try:
+            (found,) = results(ours, tmp_path, 20 + TELEGRAMS)["subscribe"]
+        finally:
+            theirs.end()
+    # The subscription ends with number 9 of the last ten.
+    assert counters(found) == (8 * tens, 2 * tens, 2 * tens, tens, tens, 0, 0)
+    told = in_capture(capture, NS_PER_S)
+    assert told[0] >= 8 * tens
+    assert abs(told[0] - 4 * told[1]) < 8, told
+
+
+def test_tcnopen_ignores_repeated_and_swapped_telegrams(relayed: Link, tmp_path: Path) -> None:
+    """TCNopen shows the number of its last telegram, and its log has each telegram that it ignores."""
+    tens = -(-TELEGRAMS // 10)
+    theirs = Theirs(relayed, tmp_path / "screen", "receiveHello", "-o", PEER, "-c", "1000")
     try:
         time.sleep(0.7)
-        call = {"com_id": 1001, "to": PEER, "octets": 64, "count": TELEGRAMS, "transport": transport}
-        call |= {"period_ns": 10**7, "time_out_ns": 2 * 10**9, "destination_uri": "test"}
-        ours = be(link, tmp_path, {"call": [call]})
-        _, said = ours.communicate(timeout=30 + TELEGRAMS)
-    finally:
-        theirs.end()
-    assert ours.returncode == 0, said
-    (found,) = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["call"]
-    counts = (found["sent"], found["replies"], found["confirmed"], found["time_outs"])
-    assert counts == (TELEGRAMS, TELEGRAMS, TELEGRAMS if confirm else 0, 0)
-
-
-@pytest.mark.parametrize("transport", ["udp", "tcp"])
-@pytest.mark.parametrize("confirm", [False, True])
-def test_tcnopen_accepts_answers_of_tsnbench(
-    link: Link, tmp_path: Path, transport: str, confirm: bool
-) -> None:
-    answer = {"com_id": 1001, "octets": 64, "confirm": confirm}
-    ours = be(link, tmp_path, {"answer": [answer], "for_ns": 4 * 10**9})
-    time.sleep(0.5)
-    theirs = Theirs(
-        link, tmp_path / "screen", "test_mdSingle", "-o", PEER, "-t", OWN, "-p", transport.upper()
-    )
-    try:
-        _, said = ours.communicate(timeout=20)
-    finally:
-        screen = theirs.end()
-    assert ours.returncode == 0, said
-    found = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["answer"]
-    assert found["requests"] == found["replies"] >= 1
-    assert (found["confirmations"], found["unconfirmed"]) == (found["requests"] if confirm else 0, 0)
-    assert "MR Reply with confirmation received" in screen if confirm else "MR Reply received" in screen
-
-
-MD_TESTS = {
-    1: ("notify", "tcp", PEER), 2: ("notify", "udp", PEER), 3: ("notify", "udp", GROUP),
-    4: ("reply", "tcp", PEER), 5: ("reply", "udp", PEER), 6: ("reply", "udp", GROUP),
-    7: ("reply", "udp", GROUP),
-    8: ("confirm", "tcp", PEER), 9: ("confirm", "udp", PEER), 10: ("confirm", "udp", GROUP),
-    11: ("confirm", "udp", GROUP),
-}  # fmt: skip
-"""The tests of ``trdp-md-test`` by number; their communication identifiers are thousands."""
-
-
-def groups(link: Link) -> None:
-    """Routes to multicast groups on both sides."""
-    for side, device in enumerate(("v0", "v1")):
-        link.do(side, f"ip route add 224.0.0.0/4 dev {device}")
-
-
-def test_the_replier_of_the_message_data_test(link: Link, tmp_path: Path) -> None:
-    """Notifications, requests, confirmations over UDP and one TCP connection; replies of 65,336 octets."""
-    groups(link)
-    theirs = Theirs(link, tmp_path / "screen", "trdp-md-test", "replier", PEER, OWN, GROUP)
-    calls = [
-        {
-            "com_id": 1000 * number, "to": to, "octets": 64, "count": TELEGRAMS, "transport": transport,
-            "period_ns": 10**7, "time_out_ns": 2 * 10**9, "notify": pattern == "notify",
-            "source_uri": "message.test", "destination_uri": "message.test",
-        }
-        for number, (pattern, transport, to) in MD_TESTS.items()
-    ]  # fmt: skip
-    try:
-        time.sleep(0.7)
-        ours = be(link, tmp_path, {"call": calls})
-        _, said = ours.communicate(timeout=60 + 3 * TELEGRAMS)
-        # Its screen shows the last confirmation a turn of its loop (10 ms) after it has arrived.
+        sent = {"com_id": 1000, "to": PEER, "period_ns": 20 * 10**6, "octets": 24, "count": 10 * tens}
+        (found,) = results(be(relayed, tmp_path, {"publish": [sent]}), tmp_path, 20 + TELEGRAMS)["publish"]
         time.sleep(0.5)
     finally:
         screen = theirs.end()
-    assert ours.returncode == 0, said
-    for found in json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["call"]:
-        pattern, _, _ = MD_TESTS[found["com_id"] // 1000]
-        replies = TELEGRAMS if pattern != "notify" else 0
-        counts = (found["sent"], found["replies"], found["confirmed"], found["time_outs"], found["errors"])
-        confirmed = replies if pattern == "confirm" else 0
-        assert counts == (TELEGRAMS, replies, confirmed, 0, 0), found
-        assert found["reply_octets"] == replies * 65_336
-    assert screen.count("incoming request") == 8 * TELEGRAMS
-    assert screen.count("incoming confirm") == 4 * TELEGRAMS
-    assert screen.count("Accepting new TCP connection") == 1
-
-
-def test_the_caller_of_the_message_data_test(link: Link, tmp_path: Path) -> None:
-    """TCNopen runs its eleven tests against an end device of tsnbench, again and again."""
-    groups(link)
-    answer = [
-        {"com_id": 1000 * number, "octets": 64, "confirm": pattern == "confirm", "time_out_ns": 3 * 10**9}
-        for number, (pattern, _, _) in MD_TESTS.items()
-    ]
-    joined = {"com_id": 1, "group": GROUP}
-    ours = be(link, tmp_path, {"answer": answer, "subscribe": [joined], "for_ns": 25 * 10**9})
-    time.sleep(0.5)
-    theirs = Theirs(link, tmp_path / "screen", "trdp-md-test", "caller", PEER, OWN, GROUP)
-    try:
-        _, said = ours.communicate(timeout=60)
-    finally:
-        screen = theirs.end()
-    assert ours.returncode == 0, said
-    found = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["answer"]
-    assert found["requests"] == found["replies"] >= 8, found
-    assert found["notifications"] >= 3
-    assert found["unconfirmed"] == found["no_listener"] == found["errors"] == 0
-    assert screen.count("incoming reply") >= found["replies"] - 1
-    # One round was completed: its table of results has no error.
-    assert "TEST 1 --" in screen.partition("TEST 11 --")[2]
-    assert "call error" not in screen
+    assert found["sent"] == 10 * tens
+    numbers = [int(number) for number in re.findall(r"Seq  = (\d+)", screen)]
+    shown = [number for number, last in zip(numbers, [-1, *numbers], strict=False) if number != last]
+    assert shown == [number for number in range(10 * tens) if number % 10 not in (LOST, HELD)]
+    assert screen.count("Old PD data ignored") == 2 * tens
 
 
 def test_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path) -> None:
     """TCNopen's ``sendHello`` is killed once: time-outs and a restart, but no gap."""
     subscription = {"com_id": 1000, "from": PEER, "time_out_ns": 200 * 10**6}
-    ours = be(link, tmp_path, {"subscribe": [subscription], "for_ns": 6 * 10**9})
-    time.sleep(0.5)
-    for _ in range(2):
-        theirs = Theirs(
-            link, tmp_path / "screen", "sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"
-        )
-        time.sleep(1.5)
-        theirs.end()
-        time.sleep(0.7)
-    _, said = ours.communicate(timeout=20)
-    assert ours.returncode == 0, said
-    (found,) = json.loads((tmp_path / "log.json").read_text(encoding="utf-8"))["subscribe"]
+    with captured(link, "trdp_restart", tmp_path) as capture:
+        ours = be(link, tmp_path, {"subscribe": [subscription], "for_ns": 6 * NS_PER_S})
+        time.sleep(0.5)
+        for _ in range(2):
+            words = ["sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"]
+            theirs = Theirs(link, tmp_path / "screen", *words)
+            time.sleep(1.5)
+            theirs.end()
+            time.sleep(0.7)
+        (found,) = results(ours, tmp_path, 20)["subscribe"]
     assert found["taken"] > 50
     assert (found["time_outs"], found["restarted"], found["missed"]) == (2, 1, 0)
+    # A capture ends with its last frame, so the time-out after it is not in it.
+    assert in_capture(capture, 200 * 10**6) == (*counters(found)[:-1], 1)
+
+
+def test_tcnopen_accepts_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path) -> None:
+    """An end device of tsnbench is killed: TCNopen reports its time-out, and then accepts number 0 again."""
+    theirs = Theirs(link, tmp_path / "screen", "receiveHello", "-o", PEER, "-c", "1000")
+    try:
+        time.sleep(0.7)
+        received = []
+        for _ in range(2):
+            sent = {"com_id": 1000, "to": PEER, "period_ns": 20 * 10**6, "octets": 24}
+            ours = be(link, tmp_path, {"publish": [sent]})
+            time.sleep(1.5)
+            ours.kill()
+            ours.communicate(timeout=10)
+            # Its own time-out is three of its cycles, 3 s.
+            time.sleep(3.5)
+            screen = (tmp_path / "screen").read_text(encoding="utf-8", errors="replace")
+            received.append((screen.count("reveived"), screen.count("Packet timed out")))
+    finally:
+        screen = theirs.end()
+    (first, timed_out), (both, timed_out_again) = received
+    assert first > 50
+    assert both - first > 50
+    assert 0 < timed_out < timed_out_again
+    assert "Old PD data ignored" not in screen
+
+
+def test_a_subscriber_that_is_killed_and_begins_again(link: Link, tmp_path: Path) -> None:
+    """A new start of TCNopen's subscriber accepts a sequence from its middle on."""
+    sent = {"com_id": 1000, "to": PEER, "period_ns": 20 * 10**6, "octets": 24, "count": 300}
+    ours = be(link, tmp_path, {"publish": [sent]})
+    for _ in range(2):
+        theirs = Theirs(link, tmp_path / "screen", "receiveHello", "-o", PEER, "-c", "1000")
+        time.sleep(2)
+        screen = theirs.end()
+        assert screen.count("reveived") > 50
+        assert "Old PD data ignored" not in screen
+    (found,) = results(ours, tmp_path, 20)["publish"]
+    assert (found["sent"], found["refused"]) == (300, 0)
 
 
 def test_telegrams_of_another_train_are_ignored(link: Link, tmp_path: Path) -> None:
     """Telegrams with wrong topography counters do not reach TCNopen; counters of 0 match any train."""
     theirs = Theirs(link, tmp_path / "screen", "receiveHello", "-o", PEER, "-c", "1000")
+    with captured(link, "trdp_topography", tmp_path) as capture:
+        try:
+            time.sleep(0.7)
+            for topography in ([7, 8], [0, 0]):
+                sent = {"com_id": 1000, "to": PEER, "period_ns": 20 * 10**6, "octets": 24, "count": 20}
+                ours = be(link, tmp_path, {"publish": [{**sent, "topography": topography}]})
+                results(ours, tmp_path, 20)
+                time.sleep(0.2)
+                taken = (tmp_path / "screen").read_text(encoding="utf-8", errors="replace").count("reveived")
+                assert (taken > 0) == (topography == [0, 0]), topography
+        finally:
+            theirs.end()
+    assert in_capture(capture, 0) == (40, 0, 0, 0, 0, 1, 0)
+
+
+def test_a_subscription_of_another_train_ignores_telegrams(link: Link, tmp_path: Path) -> None:
+    """TCNopen's sender has counters of 0, which match the subscription of any train."""
+    subscription = {"com_id": 1000, "from": PEER, "time_out_ns": 0, "topography": [7, 8], "count": TELEGRAMS}
+    ours = be(link, tmp_path, {"subscribe": [subscription]})
+    time.sleep(0.5)
+    theirs = Theirs(
+        link, tmp_path / "screen", "sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"
+    )
     try:
-        time.sleep(0.7)
-        for topography in ([7, 8], [0, 0]):
-            sent = {"com_id": 1000, "to": PEER, "period_ns": 20 * 10**6, "octets": 24, "count": 20}
-            ours = be(link, tmp_path, {"publish": [{**sent, "topography": topography}]})
-            _, said = ours.communicate(timeout=20)
-            assert ours.returncode == 0, said
-            time.sleep(0.2)
-            taken = (tmp_path / "screen").read_text(encoding="utf-8", errors="replace").count("reveived")
-            assert (taken > 0) == (topography == [0, 0]), topography
+        (found,) = results(ours, tmp_path, 20 + TELEGRAMS)["subscribe"]
     finally:
         theirs.end()
+    assert (found["taken"], found["topography"]) == (TELEGRAMS, 0)
