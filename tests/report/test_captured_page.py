@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import html
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -12,9 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from tsnbench.cli.main import app
-from tsnbench.measure import measure_captures
+from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, trdp_table
 from tsnbench.report.data import gather_captured
 from tsnbench.report.facts import Measure
+from tsnbench.report.figures.intervals import gaps
+from tsnbench.report.figures.style import PAGE, bytes_of
 from tsnbench.report.parts.intervals import MOMENTS, gap_panel, lost_shares, rates
 
 
@@ -133,3 +138,58 @@ def test_a_page_that_tsnbench_did_not_write_stays(ends: tuple[Path, Path], tmp_p
     given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(page)])
     assert given.exit_code == 2
     assert page.read_text() == "<html>mine</html>"
+
+
+def test_a_long_key_leaves_its_panel_the_height(tmp_path: Path) -> None:
+    """Six streams with long names have one column of six rows."""
+    rows = [(number, 1_000 * number * number, None, 64) for number in range(1, 5)]
+    frames = table(rows, tmp_path / "frames.parquet")
+    heights = []
+    for many in (1, 2, 6):
+        streams = [
+            replace(stream(), stream=f"udp 10.0.0.{place}:41977 > 10.0.0.2:17225") for place in range(many)
+        ]
+        panel = gap_panel(frames, streams, "t_tx_ns", "Streams")
+        assert panel is not None
+        drawn = []
+        drawing = gaps([panel])
+        keep = replace(drawing, draw=lambda size, own=drawing, to=drawn: to.append(own.draw(size)) or to[0])
+        bytes_of(keep, PAGE, "svg")
+        (figure,) = drawn
+        heights.append(figure.axes[0].get_position().height * figure.get_figheight())
+    # In inches: without a key, with a key of one row, with a key of six rows.
+    one_row, six_rows = heights[1:]
+    assert six_rows == pytest.approx(one_row, abs=0.15)
+
+
+RECORDED = Path(__file__).parents[1] / "captures"
+THIN = "\u202f"
+
+
+@pytest.mark.parametrize("command", ["inspect", "measure"])
+@pytest.mark.parametrize(("name", "caption"), [
+    ("trdp_message_data", "0 telegrams of process data and 30 of message data in 70 frames"),
+    ("trdp_process_data", "388 telegrams of process data and 0 of message data in"),
+])  # fmt: skip
+def test_the_page_of_a_capture_with_trdp(command: str, name: str, caption: str, tmp_path: Path) -> None:
+    """The tables of telegrams and of message data are those of the terminal."""
+    capture = tmp_path / f"{name}.pcap"
+    capture.write_bytes(gzip.decompress((RECORDED / f"{capture.name}.gz").read_bytes()))
+    given = CliRunner().invoke(app, [command, str(capture), "--report", str(tmp_path / "page.html")])
+    assert given.exit_code == 0, given.output
+    page = html.unescape((tmp_path / "page.html").read_text())
+    assert caption in page
+    found = measure_trdp(capture)
+    for sheet in (trdp_table(found), exchanges_table(found)):
+        assert sheet.rows or not found["exchanges"]
+        for row in sheet.rows:
+            cells = "".join(f'<td class="n">{cell.replace(",", THIN)}</td>' for cell in row[1:])
+            assert f'<th scope="row">{row[0]}</th>{cells}' in page
+    assert (len(found["exchanges"]) > 0) == ("Requests of message data" in page)
+    assert 'href="#trdp"' in page
+
+
+def test_the_page_of_a_capture_without_trdp_has_no_telegrams(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    given = CliRunner().invoke(app, ["inspect", str(ends[0]), "--report", str(tmp_path / "page.html")])
+    assert given.exit_code == 0, given.output
+    assert "TRDP" not in (tmp_path / "page.html").read_text()

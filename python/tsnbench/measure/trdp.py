@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DEFAULT_TIME_OUT_NS = 100_000_000
 """Time-out of a subscription that names none."""
 
+NO_TELEGRAM = "no TRDP telegram"
+"""How the message about a capture without TRDP begins."""
+
 
 class Subscription(TypedDict):
     """The counters of a subscriber of one stream."""
@@ -130,6 +133,20 @@ def measure_trdp(
         raise MeasureError(str(error)) from error
     measures: TrdpMeasures = json.loads(text)
     return measures
+
+
+def telegrams_of(file: str | os.PathLike[str], time_out_ns: int | None = None) -> TrdpMeasures | None:
+    """The measures of :func:`measure_trdp`, or None if the capture holds no TRDP telegram.
+
+    Raises:
+        MeasureError: the file is no readable capture.
+    """
+    try:
+        return measure_trdp(file, time_out_ns)
+    except MeasureError as error:
+        if str(error).startswith(NO_TELEGRAM):
+            return None
+        raise
 
 
 def trdp_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.measure.conformance import STAMPS, in_words, kept
+from tsnbench.measure.trdp import exchanges_table, trdp_table
 from tsnbench.quantities import UNKNOWN
 from tsnbench.report import formatting
 from tsnbench.report.data import gather_captured
@@ -25,8 +26,10 @@ from tsnbench.report.parts.losses import gaps as missing
 
 if TYPE_CHECKING:
     from tsnbench.measure.inspection import InspectedStream, Inspection
+    from tsnbench.measure.trdp import TrdpMeasures
     from tsnbench.measure.types import Measures, SourceFile
     from tsnbench.report.facts import RunFacts
+    from tsnbench.sheet import Sheet
 
 INSPECTED = (
     ("interval", "the gap between two frames of a stream that follow each other in number."),
@@ -44,6 +47,14 @@ GATES = (
         "began, ended while closed",
         "a frame is on the wire from its preamble to the last bit of its FCS. It has to begin while the gate "
         "of its traffic class is open, and to end before this gate closes.",
+    ),
+)
+
+TELEGRAMS = (
+    (
+        "gaps, missed, repeated, restarted, time-outs",
+        "the counts of a TRDP subscriber at the place of the capture: missing sequence numbers, numbers that "
+        "do not follow the last one, publishers that begin again, and times without a telegram.",
     ),
 )
 
@@ -122,7 +133,13 @@ def _captured(run: RunFacts, frames: Path) -> list[Drawing]:
     return found
 
 
-def write_inspection(found: Inspection, frames: Path, into: Path, figures: Sequence[str] = ()) -> Path:
+def write_inspection(
+    found: Inspection,
+    frames: Path,
+    into: Path,
+    figures: Sequence[str] = (),
+    telegrams: TrdpMeasures | None = None,
+) -> Path:
     """Write the page of one capture, and figure files for papers beside it.
 
     Args:
@@ -130,6 +147,7 @@ def write_inspection(found: Inspection, frames: Path, into: Path, figures: Seque
         frames: the table of single frames that was written with it.
         into: the folder for ``report.html`` and ``figures/``, or the HTML file itself.
         figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
+        telegrams: ``tsnbench-trdp/1`` of the same capture, if there is TRDP in it.
 
     Returns:
         The HTML file.
@@ -168,11 +186,19 @@ def write_inspection(found: Inspection, frames: Path, into: Path, figures: Seque
             gates_kept=found["gates"] is not None and kept(found["gates"]),
             stamps=STAMPS[found["gates"]["stamp"]] if found["gates"] else "",
             in_words=in_words,
-            definitions=[*INSPECTED, *(GATES if found["gates"] else ())],
+            telegrams=_telegrams(telegrams),
+            definitions=[*INSPECTED, *(GATES if found["gates"] else ()), *(TELEGRAMS if telegrams else ())],
             provenance=[("Capture", found["file"]), ("Unreadable frames", str(found["unreadable_frames"]))],
         )
     )
     return _write(into, text, drawn, figures)
+
+
+def _telegrams(measures: TrdpMeasures | None) -> list[Sheet]:
+    """The tables of TRDP."""
+    if measures is None:
+        return []
+    return [trdp_table(measures), *([exchanges_table(measures)] if measures["exchanges"] else [])]
 
 
 def _stream(one: InspectedStream, place: int) -> Measure:

@@ -77,6 +77,7 @@ def inspect(
     from tsnbench.measure import MOST_ROWS
     from tsnbench.measure.conformance import conformance_table, kept
     from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_table
+    from tsnbench.measure.trdp import telegrams_of
 
     if plan is None and (port or stamp or base_time or tolerance):
         fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance: expected --plan")
@@ -97,7 +98,7 @@ def inspect(
         if report is not None:
             from tsnbench.report.captured_page import write_inspection
 
-            page = write_inspection(found, table, report, drawn)
+            page = write_inspection(found, table, report, drawn, telegrams_of(file))
     for warning in found["warnings"]:
         print_message(f"warning: {warning}")
     if page is not None:

@@ -21,6 +21,7 @@ from tsnbench.cli.console.output import (
 )
 
 if TYPE_CHECKING:
+    from tsnbench.measure.trdp import TrdpMeasures
     from tsnbench.measure.types import Measures
 
 
@@ -96,7 +97,7 @@ def measure(
     if as_csv and as_json:
         fail(Exit.INPUT_WRONG, "--csv: expected no --json")
     folder, tx, rx = _given(what or [], tx or [], rx or [])
-    if report is not None and not (tx and rx):
+    if report is not None and not (tx and rx) and not _is_capture(folder):
         _no_report(folder)
     if not (tx and rx):
         _only_of_captures({"--offset": offset, "--frames": frames}, folder)
@@ -115,7 +116,7 @@ def measure(
             if found is None or not found.capture:
                 _foreign(folder, time_out, everything, as_json, as_csv)
                 return
-        _telegrams(folder, time_out, everything, as_json, as_csv)
+        _telegrams(folder, time_out, everything, as_json, as_csv, report, drawn)
         return
     if time_out is not None:
         fail(Exit.INPUT_WRONG, "--time-out: expected one capture with TRDP telegrams")
@@ -204,6 +205,16 @@ def _given(what: list[Path], tx: list[Path], rx: list[Path]) -> tuple[Path | Non
     return (what[0] if what else None), tx, rx
 
 
+def _is_capture(what: Path | None) -> bool:
+    from tsnbench.foreign_files import recognise
+
+    if what is None or not what.is_file():
+        return False
+    with user_errors():
+        found = recognise(what)
+        return found is not None and found.capture
+
+
 def _no_report(what: Path | None) -> NoReturn:
     """Ends with a message: only captures of both ends have a report here. Names the report of others."""
     text = "--report: expected captures of both ends"
@@ -243,23 +254,36 @@ def _reported(
         return measures, write_captures(measures, table, into, kinds)
 
 
-def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:
+def _telegrams(
+    capture: Path,
+    time_out: str | None,
+    everything: bool,
+    as_json: bool,
+    as_csv: bool,
+    report: Path | None,
+    drawn: tuple[str, ...],
+) -> None:
     """The TRDP telegrams of one capture."""
     from tsnbench.live.receiving import read_duration
     from tsnbench.measure import MOST_ROWS, exchanges_table, measure_trdp, trdp_table
     from tsnbench.measure.errors import MeasureError
+    from tsnbench.measure.trdp import NO_TELEGRAM
 
     with user_errors():
         time_out_ns = None if time_out is None else read_duration("--time-out", time_out)
         try:
             found = measure_trdp(capture, time_out_ns)
         except MeasureError as error:
-            if not str(error).startswith("no TRDP telegram"):
+            if not str(error).startswith(NO_TELEGRAM):
                 raise
-            hint = f"tsnbench inspect {capture}, or name two captures: at the talker, at the listener"
+            more = "" if report is None else " --report PATH"
+            hint = f"tsnbench inspect {capture}{more}, or name two captures: at the talker, at the listener"
             raise MeasureError(f"{error}\nhint: {hint}") from None
+        page = None if report is None else _telegrams_page(capture, found, report, drawn)
     for warning in found["source"]["warnings"]:
         print_message(f"warning: {warning}")
+    if page is not None:
+        print_message(f"report: {page}")
     if as_json:
         print_json(found)
     elif as_csv:
@@ -270,6 +294,18 @@ def _telegrams(capture: Path, time_out: str | None, everything: bool, as_json: b
         print_table(trdp_table(found, None if everything else MOST_ROWS))
         if found["exchanges"]:
             print_table(exchanges_table(found, None if everything else MOST_ROWS))
+
+
+def _telegrams_page(capture: Path, found: TrdpMeasures, into: Path, kinds: tuple[str, ...]) -> Path:
+    """The page of one capture with its TRDP telegrams."""
+    from tempfile import TemporaryDirectory
+
+    from tsnbench.measure.inspection import inspect_capture
+    from tsnbench.report.captured_page import write_inspection
+
+    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
+        table = Path(scratch) / "frames.parquet"
+        return write_inspection(inspect_capture(capture, frames=table), table, into, kinds, found)
 
 
 def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:

@@ -220,6 +220,10 @@ def colour_of(port: Port, traffic_class: int, used: Sequence[int]) -> str:
     return CLASS_COLOURS[next(iter(carried(port, traffic_class, used)), traffic_class)]
 
 
+ROWS_OF_KEY = 2
+"""Rows of a key for which a panel has room."""
+
+
 def columns_for(labels: Sequence[str], size: Size) -> int:
     """Number of columns in which a key's labels fit the figure's width."""
     room = size.width / size.letters * 118
@@ -244,6 +248,10 @@ def key(
     down = size.letters * (3.6 if last else 2.0) / 72
     figure = axes.get_figure(root=True)
     assert figure is not None
+    columns = columns_for(labels, size)
+    # A long key lengthens the figure; it does not shorten the panel.
+    beyond = max(0, -(-len(labels) // columns) - ROWS_OF_KEY)
+    figure.set_figheight(figure.get_figheight() + beyond * size.letters * 1.55 / 72)
     below = axes.transAxes + ScaledTranslation(-0.1, -down, figure.dpi_scale_trans)
     axes.legend(
         handles,
@@ -252,7 +260,7 @@ def key(
         bbox_to_anchor=(0, 0),
         bbox_transform=below,
         borderaxespad=0,
-        ncols=columns_for(labels, size),
+        ncols=columns,
         columnspacing=1.2,
         handlelength=2.4,
     )
