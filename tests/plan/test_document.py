@@ -139,6 +139,14 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
             Plan.read(tmp_path / name)
 
 
+def test_a_folder_of_several_runs_names_one_of_them(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "plan.json").write_text("{}")
+    with pytest.raises(PlanReadError, match=rf"has 2 runs: name one, for example {tmp_path}/a$"):
+        Plan.read(tmp_path / "plan.json")
+
+
 def test_what_no_backend_supports_is_not_planned() -> None:
     with pytest.raises(PlanningErrors, match=r"duration_ns: .* more than ten days"):
         plan(line(duration=10**18))

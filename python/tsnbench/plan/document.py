@@ -90,7 +90,11 @@ class Plan:
         try:
             text = foreign.read_text(path, foreign.MOST_JSON)
         except OSError as error:
-            raise PlanReadError(f"{path}: the plan cannot be read: {error.strerror}") from error
+            runs = sorted(one.parent for one in path.parent.glob("*/plan.json"))
+            hint = (
+                f"\nhint: this folder has {len(runs)} runs: name one, for example {runs[0]}" if runs else ""
+            )
+            raise PlanReadError(f"{path}: the plan cannot be read: {error.strerror}{hint}") from error
         try:
             document = json.loads(text)
             check(text, document)
