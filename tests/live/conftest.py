@@ -22,6 +22,15 @@ def _run(words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words.split(), capture_output=True, text=True, check=False)
 
 
+def _connect(spaces: tuple[str, str]) -> str:
+    """Make the link; returns the error of ``ip``, if there is one."""
+    made = _run(f"ip -n {spaces[0]} link add v0 type veth peer name v1 netns {spaces[1]}")
+    for space, device, address in zip(spaces, ("v0", "v1"), ("10.97.0.1", "10.97.0.2"), strict=True):
+        _run(f"ip -n {space} link set {device} up")
+        _run(f"ip -n {space} addr add {address}/24 dev {device}")
+    return made.stderr.strip() if made.returncode else ""
+
+
 @dataclass(frozen=True)
 class Link:
     """A link with ``v0`` in the first namespace and ``v1`` in the second."""
@@ -44,6 +53,16 @@ class Link:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
+    def cut(self) -> None:
+        """Remove the link, with all that is still to be sent."""
+        _run(f"ip -n {self.spaces[0]} link del v0")
+
+    def begin_again(self) -> None:
+        """A new namespace at the other end, and a new link with the same addresses."""
+        _run(f"ip netns del {self.spaces[1]}")
+        _run(f"ip netns add {self.spaces[1]}")
+        _connect(self.spaces)
+
     def do(self, side: int, words: str) -> subprocess.CompletedProcess[str]:
         """Run any program in a namespace."""
         return _run(f"ip netns exec {self.spaces[side]} {words}")
@@ -65,12 +84,8 @@ def link() -> Iterator[Link]:
         for space in spaces:
             if (made := _run(f"ip netns add {space}")).returncode:
                 pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
-        made = _run(f"ip -n {spaces[0]} link add v0 type veth peer name v1 netns {spaces[1]}")
-        if made.returncode:
-            pytest.skip(f"no veth here: {made.stderr.strip()}")
-        for space, device, address in zip(spaces, ("v0", "v1"), ("10.97.0.1", "10.97.0.2"), strict=True):
-            _run(f"ip -n {space} link set {device} up")
-            _run(f"ip -n {space} addr add {address}/24 dev {device}")
+        if wrong := _connect(spaces):
+            pytest.skip(f"no veth here: {wrong}")
         yield Link(spaces)
     finally:
         for space in spaces:

@@ -83,7 +83,8 @@ def groups(link: Link, names: tuple[str, str] = ("v0", "v1")) -> None:
 def captured(link: Link, name: str, folder: Path) -> Iterator[Path]:
     """A capture at this end of the link, for as long as the block runs: 200 octets of each frame."""
     file = Path(CAPTURES or folder) / f"{name}.pcap"
-    words = ["tcpdump", "-i", "v0", "-s", "200", "--time-stamp-precision=nano", "-U", "-w", str(file)]
+    words = ["tcpdump", "-i", "v0", "-s", "200", "--time-stamp-precision=nano", "-w", str(file)]
+    words += ["-U", "--immediate-mode"]
     taking = subprocess.Popen(
         ["ip", "netns", "exec", link.spaces[0], *words], stderr=subprocess.PIPE, text=True
     )

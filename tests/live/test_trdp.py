@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,75 @@ def test_a_connection_that_the_replier_ended_is_made_again(link: Link) -> None:
             process.kill()
             process.communicate()
     assert (found["sent"], found["replies"], found["time_outs"], found["refused"]) == (6, 6, 0, 0)
+
+
+def calls_of(link: Link, device: dict[str, Any], name: str = "calls") -> tuple[subprocess.Popen[str], Path]:
+    """Start an end device that calls; its process and its log."""
+    file = Path(f"/tmp/{link.spaces[0]}-{name}.device")
+    file.write_text(json.dumps({"interface": "v0", "address": A, **device}), encoding="utf-8")
+    log = file.with_suffix(".json")
+    return link.raw(0, "trdp", str(file), "--log", str(log)), log
+
+
+def called(calling: subprocess.Popen[str], log: Path) -> list[dict[str, Any]]:
+    """The counters of the calls, when they have ended."""
+    try:
+        _, said = calling.communicate(timeout=30)
+        assert calling.returncode == 0, said
+        found: list[dict[str, Any]] = json.loads(log.read_text(encoding="utf-8"))["call"]
+        return found
+    finally:
+        calling.kill()
+        log.unlink(missing_ok=True)
+        log.with_suffix(".device").unlink()
+
+
+def test_a_replier_that_disappears_costs_one_call(link: Link) -> None:
+    """Its host loses its power and starts again: the end of the connection never arrives."""
+    answer = {"interface": "v1", "address": B, "answer": [{"com_id": 7}]}
+    call = {"com_id": 7, "to": B, "transport": "tcp", "count": 4, "period_ns": 1500 * 10**6}
+    replier = link.raw(1, "trdp", *written(link, answer))
+    time.sleep(0.5)
+    calling, log = calls_of(link, {"call": [{**call, "time_out_ns": 700 * 10**6}]})
+    try:
+        time.sleep(0.5)
+        link.cut()
+        replier.kill()
+        replier.communicate()
+        link.begin_again()
+        replier = link.raw(1, "trdp", *written(link, answer))
+        (found,) = called(calling, log)
+    finally:
+        replier.kill()
+        replier.communicate()
+    counts = (found["sent"], found["replies"], found["time_outs"], found["refused"])
+    assert counts == (4, 3, 1, 0)
+
+
+def test_open_connections_do_not_delay_datagrams(link: Link) -> None:
+    """A burst of long notifications arrives whole at a replier with four open and silent connections."""
+    answer = {"interface": "v1", "address": B, "answer": [{"com_id": 7}], "for_ns": 5 * 10**9}
+    words = written(link, answer)
+    log = Path(f"/tmp/{link.spaces[0]}-answers.json")
+    replier = link.raw(1, "trdp", words[0], "--log", str(log))
+    callers = []
+    try:
+        time.sleep(0.5)
+        call = {"com_id": 7, "to": B, "transport": "tcp", "count": 2, "period_ns": 2 * 10**9}
+        callers = [calls_of(link, {"call": [call]}, f"calls-{number}") for number in range(4)]
+        time.sleep(1)
+        burst = {"com_id": 7, "to": B, "notify": True, "octets": 60_000, "count": 30}
+        callers.append(calls_of(link, {"call": [burst]}, "burst"))
+        found = [one for caller in callers for one in called(*caller)]
+        _, said = replier.communicate(timeout=20)
+        assert replier.returncode == 0, said
+        answered = json.loads(log.read_text(encoding="utf-8"))["answer"]
+    finally:
+        log.unlink(missing_ok=True)
+        replier.kill()
+        replier.communicate()
+    assert [one["replies"] for one in found] == [2, 2, 2, 2, 0]
+    assert (answered["requests"], answered["notifications"]) == (8, 30)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,21 @@ from pathlib import Path
 
 import pytest
 from tests.live.conftest import Link
-from tests.live.tcnopen import FOLDER, GROUP, NS_PER_S, OWN, PEER, TELEGRAMS, Theirs, be, groups, results
+from tests.live.tcnopen import (
+    FOLDER,
+    GROUP,
+    NS_PER_S,
+    OWN,
+    PEER,
+    TELEGRAMS,
+    Theirs,
+    be,
+    captured,
+    groups,
+    results,
+)
+
+from tsnbench.measure import measure_trdp
 
 pytestmark = pytest.mark.skipif(FOLDER is None, reason="needs TCNopen's programs (TSNBENCH_TCNOPEN)")
 
@@ -157,3 +171,72 @@ def test_the_callers_of_the_message_data_test(link: Link, tmp_path: Path) -> Non
         # Its table of results after each round.
         assert "TEST 1 --" in screen.partition("TEST 11 --")[2]
         assert screen.count(" : 0 errors") == 11 * screen.count("finished :")
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_request_without_a_listener_times_out(link: Link, tmp_path: Path, transport: str) -> None:
+    """In both directions: neither side replies to a communication identifier that it does not know."""
+    ours = be(link, tmp_path, {"answer": [{"com_id": 7}], "for_ns": 4 * NS_PER_S})
+    time.sleep(0.5)
+    theirs = caller_of_single_requests(link, tmp_path / "screen", transport, 1)
+    try:
+        theirs.wait(20)
+        answered = results(ours, tmp_path, 20)["answer"]
+    finally:
+        screen = theirs.end()
+    assert (answered["requests"], answered["replies"]) == (0, 0)
+    assert answered["no_listener"] >= 1
+    assert screen.count("No Reply within time out") == 1
+    theirs = Theirs(link, tmp_path / "screen", "test_mdSingle", "-o", PEER, "-r")
+    try:
+        time.sleep(0.7)
+        call = {"com_id": 7, "to": PEER, "transport": transport, "time_out_ns": NS_PER_S}
+        (found,) = results(be(link, tmp_path, {"call": [call]}), tmp_path, 20)["call"]
+    finally:
+        theirs.end()
+    assert (found["sent"], found["replies"]) == (1, 0)
+    # TCNopen answers with an error (Me) or not at all.
+    assert found["errors"] + found["time_outs"] == 1
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_a_replier_that_is_killed_and_begins_again(link: Link, tmp_path: Path, transport: str) -> None:
+    """TCNopen's replier is killed between two calls; while it is away, no call is answered."""
+    call = {"com_id": 1001, "to": PEER, "transport": transport, "count": 12, "period_ns": 500 * 10**6}
+    call |= {"octets": 64, "time_out_ns": 400 * 10**6, "destination_uri": "test"}
+    theirs = Theirs(link, tmp_path / "screen", "test_mdSingle", "-o", PEER, "-r")
+    with captured(link, f"trdp_replier_restart_{transport}", tmp_path) as capture:
+        try:
+            time.sleep(0.7)
+            ours = be(link, tmp_path, {"call": [call]})
+            time.sleep(1.25)
+            theirs.end()
+            time.sleep(1.5)
+            theirs = Theirs(link, tmp_path / "screen", "test_mdSingle", "-o", PEER, "-r")
+            (found,) = results(ours, tmp_path, 30)["call"]
+        finally:
+            theirs.end()
+    assert found["sent"] + found["refused"] == 12
+    assert found["replies"] + found["time_outs"] == found["sent"]
+    assert 2 <= found["time_outs"] + found["refused"] <= 5, found
+    (told,) = measure_trdp(capture)["exchanges"]
+    assert (told["requests"], told["replies"]) == (found["sent"], found["replies"])
+    assert told["time_outs"] + told["open"] == found["time_outs"]
+
+
+@pytest.mark.parametrize("transport", ["udp", "tcp"])
+def test_an_end_device_that_is_killed_and_begins_again(link: Link, tmp_path: Path, transport: str) -> None:
+    """A replier of tsnbench is killed after replies: TCNopen times out, and the next replier answers it."""
+    screens = []
+    for listening in (True, False, True):
+        ours = be(link, tmp_path, {"answer": [{"com_id": 1001, "octets": 64}]}) if listening else None
+        time.sleep(0.5)
+        theirs = caller_of_single_requests(link, tmp_path / "screen", transport, 3)
+        try:
+            theirs.wait(40)
+        finally:
+            screens.append(theirs.end())
+        if ours is not None:
+            ours.kill()
+            ours.communicate(timeout=10)
+    assert [screen.count("MR Reply received") for screen in screens] == [3, 0, 3]
