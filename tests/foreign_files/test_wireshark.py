@@ -98,7 +98,7 @@ TELEGRAM = ("type", "fcs_good", "version", "length")
     ("name", "expected"),
     [
         (
-            "trdp_process_data",
+            "process_data",
             {
                 ("process data", "1", "256", "1432"): 167,
                 ("process data", "1", "256", "256"): 167,
@@ -109,9 +109,9 @@ TELEGRAM = ("type", "fcs_good", "version", "length")
             },
         ),
         # 20 of the 40 telegrams have a header of 16 octets.
-        ("trdp_version_2", {("process data (TSN)", "1", "2", "24"): 40}),
+        ("version_2", {("process data (TSN)", "1", "2", "24"): 40}),
         (
-            "trdp_message_data",
+            "message_data",
             {
                 ("request", "1", "256", "64"): 10,
                 ("reply, confirm requested", "1", "256", "23"): 10,
@@ -124,7 +124,7 @@ TELEGRAM = ("type", "fcs_good", "version", "length")
 def test_telegrams_of_tcnopen(tmp_path: Path, name: str, expected: dict[tuple[str, ...], int]) -> None:
     install(tmp_path / FOLDER)
     path = tmp_path / f"{name}.pcap"
-    path.write_bytes(gzip.decompress((RECORDED / f"{name}.pcap.gz").read_bytes()))
+    path.write_bytes(gzip.decompress((RECORDED / f"trdp/{name}.pcap.gz").read_bytes()))
     fields = [word for one in TELEGRAM for word in ("-e", f"tsnbench.trdp.{one}")]
     rows = dissected(path, tmp_path, "-T", "fields", *fields)
     found = Counter(
@@ -136,7 +136,7 @@ def test_telegrams_of_tcnopen(tmp_path: Path, name: str, expected: dict[tuple[st
 
 def test_a_damaged_telegram_has_a_wrong_check_sequence(tmp_path: Path) -> None:
     install(tmp_path / FOLDER)
-    content = bytearray(gzip.decompress((RECORDED / "trdp_process_data.pcap.gz").read_bytes()))
+    content = bytearray(gzip.decompress((RECORDED / "trdp/process_data.pcap.gz").read_bytes()))
     # Headers of the file, of the packet, and up to UDP's payload; then the second octet of the sequence
     # counter.
     content[24 + 16 + 42 + 1] ^= 1

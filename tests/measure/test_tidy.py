@@ -15,7 +15,7 @@ RECORDED = Path(__file__).parents[1] / "captures"
 
 
 def unpacked(name: str, folder: Path) -> str:
-    path = folder / name
+    path = folder / Path(name).name
     path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
     return str(path)
 
@@ -96,7 +96,7 @@ def test_the_requirements_of_a_run(tmp_path: Path) -> None:
 
 
 def test_telegrams_of_a_capture(tmp_path: Path) -> None:
-    file = unpacked("trdp_process_data.pcap", tmp_path)
+    file = unpacked("trdp/process_data.pcap", tmp_path)
     found = rows("measure", file)
     told = json.loads(CliRunner().invoke(app, ["measure", file, "--json"]).stdout)
     first = told["streams"][0]

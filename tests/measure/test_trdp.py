@@ -5,18 +5,21 @@ from __future__ import annotations
 import gzip
 import lzma
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tsnbench import Simulation, load
 from tsnbench.measure import MeasureError, exchanges_table, measure_trdp, trdp_table
+from tsnbench.measure.inspection import inspect_capture
 
 HERE = Path(__file__).resolve()
 SAMPLES = Path(os.environ.get("TSNBENCH_SAMPLES", HERE.parents[3] / "shared/samples")) / "trdp"
 """Captures of other projects, which are read at their place and not copied into the repository."""
-RECORDED = HERE.parents[1] / "captures"
-"""Recordings between tsnbench's end devices and TCNopen's programs (``tests/live/test_trdp_tcnopen.py``)."""
+RECORDED = HERE.parents[1] / "captures/trdp"
+"""Recordings between tsnbench's end devices and TCNopen's programs (``tests/live/test_trdp_tcnopen*.py``)."""
 
 
 def sample(name: str) -> Path:
@@ -54,6 +57,9 @@ def test_tcnopens_published_recording_comes_out_exactly(tmp_path: Path) -> None:
     assert {tuple(stream["data_set_octets"]) for stream in found["streams"]} == {
         (octets, octets) for octets in (16, 64, 128, 1024)
     }
+    # Octet by octet: type of service 0xA0, version 0x0101, type Pd.
+    header = rb"\x45\xa0.{20}\x43\x48.{4}.{4}\x01\x01Pd"
+    assert len(re.findall(header, capture.read_bytes(), re.DOTALL)) == 58_968
 
 
 def recorded(name: str, folder: Path) -> Path:
@@ -65,7 +71,7 @@ def recorded(name: str, folder: Path) -> Path:
 
 def test_process_data_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
     """1.5 s of the patterns of TCNopen's test program at 10.0.0.2. Packets were cut to 200 octets."""
-    found = measure_trdp(recorded("trdp_process_data.pcap", tmp_path), time_out_ns=10**9)
+    found = measure_trdp(recorded("process_data.pcap", tmp_path), time_out_ns=10**9)
     assert (found["process_data"], found["check_errors"], found["protocol_errors"]) == (388, 0, 0)
     assert found["data_set_octets"] == 310_288
     numbers: dict[tuple[str, str], int] = {}
@@ -85,7 +91,7 @@ def test_process_data_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
 
 def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
     """Five requests over each transport; TCNopen's replier is 10.0.0.2."""
-    found = measure_trdp(recorded("trdp_message_data.pcap", tmp_path))
+    found = measure_trdp(recorded("message_data.pcap", tmp_path))
     kinds = {(one["transport"], one["source"], one["kind"]): one["telegrams"] for one in found["streams"]}
     assert kinds == {
         (transport, source, kind): 5
@@ -108,7 +114,7 @@ def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
 
 def test_long_replies_over_one_connection_of_tcnopens_message_data_test(tmp_path: Path) -> None:
     """Notifications, requests, and requests with confirmations; each reply of TCNopen has 65,336 octets."""
-    found = measure_trdp(recorded("trdp_message_data_test.pcap", tmp_path))
+    found = measure_trdp(recorded("message_data_test.pcap", tmp_path))
     streams = {
         (one["source"], one["kind"], one["com_id"], one["telegrams"], one["data_set_octets"][1])
         for one in found["streams"]
@@ -132,12 +138,66 @@ def test_long_replies_over_one_connection_of_tcnopens_message_data_test(tmp_path
 
 def test_both_headers_of_version_2_are_recognised(tmp_path: Path) -> None:
     """20 telegrams with headers of 20 octets, which TCNopen accepts, and 20 with 16, which it rejects."""
-    found = measure_trdp(recorded("trdp_version_2.pcap", tmp_path))
+    found = measure_trdp(recorded("version_2.pcap", tmp_path))
     (stream,) = found["streams"]
     assert (stream["com_id"], stream["kind"], stream["version"], stream["telegrams"]) == (1000, "TSN", 2, 40)
     assert stream["subscription"] is not None
     assert (stream["subscription"]["restarted"], stream["subscription"]["time_outs"]) == (1, 1)
     assert (found["check_errors"], stream["data_set_octets"]) == (0, [24, 24])
+
+
+COUNTERS = ("taken", "gaps", "missed", "repeated", "old", "restarted", "time_outs")
+Expected = tuple[int, ...]
+
+
+@pytest.mark.parametrize(
+    ("name", "time_out_ns", "streams"),
+    [
+        # Of ten telegrams of TCNopen's sender a relay lost one, repeated one, and swapped two.
+        ("faults", 10**9, {(1000, "Pd", "10.97.0.2"): (16, 4, 4, 2, 2, 0, 0)}),
+        # TCNopen's sender was killed and began again; the capture ends with the last telegram.
+        ("restart", 2 * 10**8, {(1000, "Pd", "10.97.0.2"): (148, 0, 0, 0, 0, 1, 1)}),
+        # Two times 20 telegrams to TCNopen's receiver: with topography counters that it ignored, and with 0.
+        ("topography", 0, {(1000, "Pd", "10.97.0.1"): (40, 0, 0, 0, 0, 1, 0)}),
+        (
+            "version_2_from_tcnopen",
+            10**9,
+            {
+                (1000, "TSN", "10.97.0.2"): (21, 0, 0, 0, 0, 0, 0),
+                (0, "Pd", "10.97.0.2"): (2, 0, 0, 0, 0, 0, 0),
+            },
+        ),
+        ("version_2_to_tcnopen", 10**9, {(1000, "TSN", "10.97.0.1"): (20, 0, 0, 0, 0, 0, 0)}),
+    ],
+)
+def test_faults_and_version_2_between_tcnopen_and_tsnbench(
+    name: str, time_out_ns: int, streams: dict[tuple[int, str, str], Expected], tmp_path: Path
+) -> None:
+    found = measure_trdp(recorded(f"{name}.pcap", tmp_path), time_out_ns=time_out_ns)
+    counted = {}
+    for one in found["streams"]:
+        assert one["subscription"] is not None
+        subscription: Mapping[str, object] = {**one["subscription"]}
+        counted[one["com_id"], one["kind"], one["source"]] = tuple(subscription[key] for key in COUNTERS)
+        assert one["data_set_octets"] == [24, 24]
+    assert counted == streams
+    assert (found["check_errors"], found["protocol_errors"], found["message_data"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("transport", "requests", "times"),
+    [("udp", 12, (5_232_538, 8_542_012)), ("tcp", 9, (5_232_778, 8_018_638))],
+)
+def test_a_replier_of_tcnopen_that_was_killed_and_began_again(
+    transport: str, requests: int, times: tuple[int, int], tmp_path: Path
+) -> None:
+    """Three of twelve calls met no replier: over UDP they timed out, over TCP there was no connection."""
+    found = measure_trdp(recorded(f"replier_restart_{transport}.pcap", tmp_path))
+    (one,) = found["exchanges"]
+    assert (one["transport"], one["requests"], one["replies"]) == (transport, requests, 9)
+    assert (one["time_outs"], one["late"], one["open"], one["errors"]) == (requests - 9, 0, 0, 0)
+    assert one["round_trip"] is not None
+    assert (one["round_trip"]["min"], one["round_trip"]["max"]) == times
 
 
 def test_message_data_over_both_transports() -> None:
@@ -147,6 +207,11 @@ def test_message_data_over_both_transports() -> None:
         ("Mp", "tcp", 1), ("Mp", "udp", 1), ("Mr", "tcp", 1), ("Mr", "udp", 1), ("Pd", "udp", 2),
     ]  # fmt: skip
     assert (found["frames"], found["process_data"], found["message_data"]) == (14, 2, 4)
+    frames = {"tcp": 0, "udp": 0, "trdp": 0}
+    for inspected in inspect_capture(sample("ndpi_trdp_14frames.pcapng"))["streams"]:
+        frames[inspected["stream"].split()[0]] += inspected["frames"]
+    # Ten frames of the connection, two datagrams of message data, two telegrams of process data.
+    assert frames == {"tcp": 10, "udp": 2, "trdp": 2}
 
 
 @pytest.mark.parametrize(

@@ -162,14 +162,14 @@ def test_a_long_key_leaves_its_panel_the_height(tmp_path: Path) -> None:
     assert six_rows == pytest.approx(one_row, abs=0.15)
 
 
-RECORDED = Path(__file__).parents[1] / "captures"
+RECORDED = Path(__file__).parents[1] / "captures/trdp"
 THIN = "\u202f"
 
 
 @pytest.mark.parametrize("command", ["inspect", "measure"])
 @pytest.mark.parametrize(("name", "caption"), [
-    ("trdp_message_data", "0 telegrams of process data and 30 of message data in 70 frames"),
-    ("trdp_process_data", "388 telegrams of process data and 0 of message data in"),
+    ("message_data", "0 telegrams of process data and 30 of message data in 70 frames"),
+    ("process_data", "388 telegrams of process data and 0 of message data in"),
 ])  # fmt: skip
 def test_the_page_of_a_capture_with_trdp(command: str, name: str, caption: str, tmp_path: Path) -> None:
     """The tables of telegrams and of message data are those of the terminal."""
