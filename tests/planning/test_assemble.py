@@ -370,3 +370,47 @@ def test_a_request_that_no_stream_answers_names_0() -> None:
     alone = scenario.model_copy(update={"streams": {"ask": scenario.streams["ask"]}})
     (made,) = assemble(Draft(alone, flows=[flow(PULL, "ask")]))["streams"]
     assert made["trdp"]["reply_com_id"] == 0
+
+
+MESSAGES = """\
+name: messages
+duration: 10 ms
+network: {stations: [a, b], rate: 1 Gbit/s, links: [a -- b]}
+streams:
+  event: {from: b, to: a, period: 1 ms, trdp: {com-id: 1, data-set: 32 B, pattern: notify}}
+  order:
+    from: a
+    to: b
+    period: 1 ms
+    trdp: {com-id: 2, data-set: 64 B, pattern: request, reply-time-out: 20001 ns}
+  state: {answers: order, trdp: {com-id: 3, data-set: 128 B, pattern: reply, confirm-time-out: 4002 ns}}
+  done: {answers: state, trdp: {pattern: confirm}}
+  query: {from: a, to: b, period: 1 ms, trdp: {com-id: 4, data-set: 16 B, pattern: request}}
+  brief: {answers: query, trdp: {com-id: 5, data-set: 14 B, pattern: reply}}
+  wrong: {from: a, to: b, period: 1 ms, trdp: {com-id: 6, data-set: 16 B, pattern: request}}
+  refused: {answers: wrong, trdp: {pattern: error}}
+"""
+
+
+def test_telegrams_of_message_data_have_a_kind_and_the_time_that_their_sender_waits() -> None:
+    """Times are whole microseconds, rounded up. A reply waits only if a stream confirms it: an Mq then."""
+    names = ["event", "order", "state", "done", "query", "brief", "wrong", "refused"]
+    flows = [flow(MESSAGES, name) for name in names]
+    head = {"header_octets": 116}
+    assert [one["trdp"] for one in assembled(MESSAGES, flows=flows)["streams"]] == [
+        {**head, "com_id": 1, "data_set_octets": 32, "kind": "message-notify", "time_out_ns": 0},
+        {**head, "com_id": 2, "data_set_octets": 64, "kind": "message-request", "time_out_ns": 21_000},
+        {**head, "com_id": 3, "data_set_octets": 128, "kind": "message-reply-query", "time_out_ns": 5_000},
+        {**head, "com_id": 0, "data_set_octets": 0, "kind": "message-confirm", "time_out_ns": 0},
+        {**head, "com_id": 4, "data_set_octets": 16, "kind": "message-request", "time_out_ns": 5_000_000_000},
+        {**head, "com_id": 5, "data_set_octets": 14, "kind": "message-reply", "time_out_ns": 0},
+        {**head, "com_id": 6, "data_set_octets": 16, "kind": "message-request", "time_out_ns": 5_000_000_000},
+        {
+            **head,
+            "com_id": 0,
+            "data_set_octets": 0,
+            "kind": "message-error",
+            "time_out_ns": 0,
+            "reply_status": -3,
+        },
+    ]

@@ -42,6 +42,8 @@ pub struct Path {
     base: u64,
     begun: bool,
     retired: bool,
+    /// A frame has left after the warm-up; it and all later numbers count.
+    warm: bool,
     highest_tx: u64,
     highest_rx: Option<u64>,
     previous_rx: Option<i64>,
@@ -115,30 +117,31 @@ impl Path {
     /// Adds a sighting at the last tap. Returns `t_rx − t_tx` when this completes a frame.
     #[inline]
     pub fn rx(&mut self, seq: u64, t_ns: Option<i64>, octets: u32, out: &mut impl FrameSink) -> Option<i64> {
+        let counts = self.options.counts(t_ns);
         let Slot::InWindow(place) = self.slot(seq, out) else {
             match self.given_up.iter().position(|lost| *lost == seq) {
                 // The frame was counted as lost; its late arrival must not count as a duplicate.
                 Some(found) => {
                     self.given_up.remove(found);
-                    self.statistics.unmatched_rx += 1;
+                    self.statistics.unmatched_rx += u64::from(counts);
                 }
-                None => self.statistics.duplicate += 1,
+                None => self.statistics.duplicate += u64::from(counts),
             }
             return None;
         };
         let frame = &mut self.window[place];
         if frame.flags.has(FrameFlags::RX) {
-            self.statistics.duplicate += 1;
+            self.statistics.duplicate += u64::from(counts);
             return None;
         }
         frame.observe_rx(t_ns, octets);
         let delay = frame.delay(0);
         if self.highest_rx.is_some_and(|highest| seq < highest) {
-            self.statistics.reordered += 1;
+            self.statistics.reordered += u64::from(counts);
         } else {
             self.highest_rx = Some(seq);
         }
-        if let Some(stamp) = t_ns {
+        if let Some(stamp) = t_ns.filter(|_| counts) {
             if let Some(gap) = self.previous_rx.and_then(|previous| stamp.checked_sub(previous)) {
                 self.statistics.arrivals.add(gap, seq, self.options.path);
             }
@@ -263,7 +266,11 @@ impl Path {
             }
             self.given_up.push_back(seq);
         }
-        self.statistics.add(seq, &frame, &self.options);
+        let left = frame.flags.has(FrameFlags::TX);
+        self.warm |= self.options.after_ns.is_none() || left && self.options.counts(frame.tx());
+        if self.warm {
+            self.statistics.add(seq, &frame, &self.options);
+        }
         out.frame(seq, &frame, &self.options);
     }
 }
@@ -284,6 +291,39 @@ mod tests {
         let PathStatistics { never_sent, sent, received, lost, duplicate, reordered, unmatched_rx, .. } =
             statistics;
         [*never_sent, *sent, *received, *lost, *duplicate, *reordered, *unmatched_rx]
+    }
+
+    /// Frames 0 to 5 leave at 0, 100, … ns and arrive 10 ns later, but frame 1 as late as 350 and again at 360; frame
+    /// 3 never arrives.
+    #[test]
+    fn what_happens_in_the_warm_up_does_not_count() {
+        let run = |after_ns: Option<i64>| {
+            let mut path = Path::from_zero(PathOptions { after_ns, ..PathOptions::default() });
+            let mut sightings = vec![(350, 1, false), (360, 1, false)];
+            for seq in 0..6_u32 {
+                sightings.push((100 * i64::from(seq), u64::from(seq), true));
+                if ![1, 3].contains(&seq) {
+                    sightings.push((100 * i64::from(seq) + 10, u64::from(seq), false));
+                }
+            }
+            sightings.sort_unstable();
+            for (t_ns, seq, leaves) in sightings {
+                if leaves {
+                    path.tx(seq, Some(t_ns), 100, &mut ());
+                } else {
+                    path.rx(seq, Some(t_ns), 100, &mut ());
+                }
+            }
+            path.finish(&mut ());
+            let gaps = path.statistics.arrivals.count();
+            (counts(&path.statistics), path.statistics.delay.max().map(|max| max.value), gaps)
+        };
+        // Never sent, sent, received, lost, duplicate, reordered, only at the last tap; then the gaps.
+        assert_eq!(run(None), ([0, 6, 5, 1, 1, 1, 0], Some(250), 4));
+        assert_eq!(run(Some(101)), ([0, 4, 3, 1, 1, 1, 0], Some(10), 3));
+        assert_eq!(run(Some(200)), run(Some(101)), "frame 2 leaves at 200");
+        assert_eq!(run(Some(351)), ([0, 2, 2, 0, 1, 0, 0], Some(10), 1));
+        assert_eq!(run(Some(501)), ([0, 0, 0, 0, 0, 0, 0], None, 0));
     }
 
     #[test]

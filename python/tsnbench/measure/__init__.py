@@ -8,7 +8,7 @@ from __future__ import annotations
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.headline import headline, sweep_headline
-from tsnbench.measure.run import measure_run
+from tsnbench.measure.run import measure_after, measure_run
 from tsnbench.measure.tables import (
     MOST_ROWS,
     measures_rows,
@@ -27,6 +27,7 @@ __all__ = [
     "exchanges_table",
     "headline",
     "judge",
+    "measure_after",
     "measure_captures",
     "measure_run",
     "measure_trdp",

@@ -45,6 +45,24 @@ def measure_run(folder: str | os.PathLike[str], start: str | None = None, end: s
         return _measure(path, start, end)
 
 
+def measure_after(folder: str | os.PathLike[str], after_ns: int) -> Measures:
+    """Measures a run without its warm-up; the folder's own measures stay.
+
+    Args:
+        after_ns: the end of the warm-up, in the run's time: frames that leave earlier do not count.
+
+    Raises:
+        MeasureError: the folder is no run folder.
+    """
+    path = Path(folder)
+    try:
+        options = {"after_ns": after_ns} | option(path)
+        measures: Measures = json.loads(_native.measure_run(os.fspath(path), json.dumps(options)))
+    except (OSError, ValueError) as error:
+        raise MeasureError(str(error)) from error
+    return measures
+
+
 def _measure(path: Path, start: str | None, end: str | None) -> Measures:
     try:
         for name in (file_names.PLAN, file_names.OBSERVATIONS, file_names.COUNTERS):

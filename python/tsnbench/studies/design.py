@@ -15,7 +15,7 @@ from typing import Any
 
 from tsnbench.errors import InputError
 from tsnbench.planning import plan as make_plan
-from tsnbench.quantities import some
+from tsnbench.quantities import quantity, some
 from tsnbench.runs.engine import DIGITS, identity
 from tsnbench.scenario import tables
 from tsnbench.scenario.errors import Problem, ScenarioErrors
@@ -136,7 +136,7 @@ def design(study: Study, text: str) -> Design:
         values = {one.path: text for one, text in zip(listed, texts, strict=True)}
         first = whole.scenarios(texts, None if not whole.drawn() else 0)
         for number, scenario in enumerate(first):
-            _refuse_unknown(study, scenario)
+            _refuse_unfit(study, scenario)
             seeds = list(range(scenario.seed, scenario.seed + study.repeat))
             if study.repeat > 1 and not whole.drawn() and (reason := _alike(scenario)):
                 seeds = seeds[:1]
@@ -166,7 +166,7 @@ def explored(whole: Source, points: Iterable[tuple[str, ...]]) -> Design:
             str(study.file), line, column, "scenario", "a single run", f"a sweep of {len(first)} runs", hint
         )
         raise ScenarioErrors([said])
-    _refuse_unknown(study, first[0])
+    _refuse_unfit(study, first[0])
     seeds = range(first[0].seed, first[0].seed + study.repeat)
     runs: list[Request] = []
     once: list[str] = []
@@ -204,6 +204,12 @@ def _refuse_many(study: Study, count: int) -> None:
         raise source.failure(str(study.file), f"at most {MOST_RUNS} runs", f"{count} runs", "fewer values")
 
 
+def _refuse_unfit(study: Study, scenario: Scenario) -> None:
+    """Refuses what the study says of streams and times that this scenario does not have."""
+    _refuse_unknown(study, scenario)
+    _refuse_long_warm_up(study, scenario)
+
+
 def _refuse_unknown(study: Study, scenario: Scenario) -> None:
     """Refuses a width or a goal of a stream that the scenario does not have: nothing would be measured."""
     asked = study.search.goals if study.search else study.sensitivity.of if study.sensitivity else ()
@@ -219,6 +225,20 @@ def _refuse_unknown(study: Study, scenario: Scenario) -> None:
             hint = f"the streams are {some(sorted(scenario.streams), 8)}"
             said = Problem(str(study.file), line, column, "repeat.until", "a stream", one.stream, hint)
             raise ScenarioErrors([said])
+
+
+def _refuse_long_warm_up(study: Study, scenario: Scenario) -> None:
+    """Refuses a warm-up that leaves nothing of a run; runs whose duration varies say so themselves."""
+    wanted = study.warm_up
+    if not isinstance(wanted, int) or wanted < scenario.duration:
+        return
+    if not any(one.path == "duration" for one in study.vary):
+        expected = f"less than the duration of the scenario, {quantity(scenario.duration, 'ns')}"
+        place = study.place_of_warm_up or Place(1, 1)
+        found = quantity(wanted, "ns")
+        raise ScenarioErrors(
+            [Problem(str(study.file), *place, "warm-up", expected, found, "write warm-up: auto")]
+        )
 
 
 def _place(study: Study) -> Place:
@@ -243,6 +263,7 @@ def _request(
 ) -> Request:
     drawn = [[one.path, repr(one.distribution)] for one in whole.study.vary if isinstance(one, Drawn)]
     said = [whole.digest, values, drawn, number, seed, BACKEND, identity()]
+    said += [whole.study.warm_up] if whole.study.warm_up else []
     digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
     return Request(digest[:DIGITS], values, variant, number, seed)
 

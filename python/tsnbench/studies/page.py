@@ -16,6 +16,7 @@ from tsnbench.report.parts.study import (
     StudyFacts,
     Tried,
 )
+from tsnbench.studies.estimates.warm_up import sentences
 from tsnbench.studies.exploring.numbers import numbers
 from tsnbench.studies.exploring.outcome import ON_FRONT, heading, in_words
 from tsnbench.studies.store import Content, Row
@@ -105,6 +106,7 @@ def _notes(content: Content, found: Tables) -> list[str]:
         notes.append(f"Nothing is random in these combinations, so they ran once: {which}.")
     if without := sum(row["state"] == "no plan" for row in found.runs):
         notes.append(f"{without} runs have no plan; runs.csv says why.")
+    notes += sentences(found.warm_ups)
     return notes
 
 

@@ -20,6 +20,7 @@ from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
 from tsnbench.scenario.text.sweep import SweepError, axis_of
 from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
+from tsnbench.studies.estimates.warm_up import AUTO
 from tsnbench.studies.exploring.questions import (
     QUANTITIES,
     SEARCH,
@@ -156,6 +157,9 @@ class Study:
     search: Search | None = None
     sensitivity: Sensitivity | None = None
     place_of_goals: Place | None = None
+    warm_up: int | str | None = None
+    """The begin of each run that does not count, in ns, or ``auto``."""
+    place_of_warm_up: Place | None = None
 
     @property
     def lists(self) -> tuple[Listed, ...]:
@@ -176,6 +180,24 @@ class _Repetition:
 
     def schema(self) -> Schema:
         return {"anyOf": [{"type": ["integer", "string"]}, _UNTIL.schema()]}
+
+
+class _WarmUp:
+    """The warm-up of each run: a duration, or ``auto``."""
+
+    expected = "a duration with a unit, or auto"
+
+    def read(self, reading: Reading, value: Value, path: str) -> int | str | Bad:
+        text = Text(self.expected, swept=False).read(reading, value, path)
+        if isinstance(text, Bad) or text == AUTO:
+            return text if isinstance(text, Bad) else AUTO
+        try:
+            return DURATION.parse(str(text))
+        except UnitError as error:
+            return reading.problem(value.place, path, self.expected, str(text), error.hint)
+
+    def schema(self) -> Schema:
+        return {"anyOf": [{"const": AUTO}, DURATION.schema()]}
 
 
 class _Variation:
@@ -256,6 +278,7 @@ _STUDY = Record(
             Text("worst, or a number of runs", swept=False),
             "how many run folders are kept, of the runs with the greatest delays; worst is 3",
         ),
+        "warm-up": Field(_WarmUp(), "the begin of each run that does not count: a duration, or auto"),
         "search": Field(SEARCH, "a search for the best values, in place of all combinations"),
         "sensitivity": Field(SENSITIVITY, "a design that says which values matter"),
     },
@@ -283,6 +306,7 @@ def of_text(text: str, path: Path) -> Study:
         raise ScenarioErrors(reading.problems)
     scenario: Named = top["scenario"]
     repeat: int | Until = top.get("repeat", 1)
+    warm_up = top.get("warm-up")
     return Study(
         name=str(top["study"]),
         file=path,
@@ -296,6 +320,8 @@ def of_text(text: str, path: Path) -> Study:
         search=search,
         sensitivity=sensitivity,
         place_of_goals=top.places.get("search") or top.places.get("sensitivity"),
+        warm_up=warm_up or None,
+        place_of_warm_up=top.places.get("warm-up"),
     )
 
 

@@ -18,11 +18,11 @@ from tsnbench.scenario.text import source
 from tsnbench.sheet import Column, Sheet, csv_text
 from tsnbench.studies import provenance, study_file
 from tsnbench.studies.design import Design, Request
-from tsnbench.studies.estimates import differences
+from tsnbench.studies.estimates import differences, warm_up
 from tsnbench.studies.estimates.intervals import COLUMNS, intervals, mean_delay
 from tsnbench.studies.exploring import outcome
 from tsnbench.studies.sequence import Look, Progress, Repetitions
-from tsnbench.studies.statistics import State
+from tsnbench.studies.statistics import State, WarmUp
 from tsnbench.studies.store import STUDY, Content, Row, Store
 from tsnbench.studies.study_file import Study
 
@@ -45,6 +45,7 @@ _TAKEN = {
     "reason",
     "asked",
     "reached",
+    warm_up.COLUMN,
     *COLUMNS,
     *differences.COLUMNS,
 }
@@ -79,6 +80,8 @@ class Tables:
     sensitivity: list[Row] = field(default_factory=list)
     study: Study | None = None
     """The study, if it is a search or a sensitivity analysis."""
+    warm_ups: list[WarmUp] = field(default_factory=list)
+    """Of each finished run, if the study has a warm-up."""
     missing: int = 0
     """Runs that are not made yet."""
 
@@ -95,7 +98,11 @@ def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
             found.missing += 1
             continue
         own = {"run": run.id, **{name: values_of(run).get(name) for name in named}, "seed": run.seed}
-        found.results += [own | row for row in made.get("rows", [])]
+        deleted = made.get(warm_up.COLUMN)
+        if deleted:
+            found.warm_ups.append(WarmUp(**deleted))
+        begin = {warm_up.COLUMN: deleted["duration_ns"]} if deleted else {}
+        found.results += [own | row | begin for row in made.get("rows", [])]
         state = "no plan" if made.get("problem") else "met" if made["met"] else "failed"
         beyond = made.get("outcome") == Outcome.BEYOND
         about = {
@@ -269,6 +276,7 @@ def summary(content: Content, found: Tables, most: int | None = MOST_ROWS) -> Sh
         sheet.captions.append("±: the 95 % confidence interval of the mean over repetitions; intervals.csv.")
     if any(row["differs"] == "yes" for row in found.differences):
         sheet.captions.append("differences.csv: how far combinations differ from the first, seed by seed.")
+    sheet.captions += warm_up.sentences(found.warm_ups)
     if content.until:
         sheet.captions.append(narrowness(found.progress))
     if any(row["state"] == "no plan" for row in found.runs):

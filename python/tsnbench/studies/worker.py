@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from tsnbench.runs.errors import FolderError, writing
 from tsnbench.scenario.text import source
 from tsnbench.studies import lease, study_file
 from tsnbench.studies.design import BACKEND, Request, Source
+from tsnbench.studies.estimates import warm_up
 from tsnbench.studies.sequence import Repetitions
 from tsnbench.studies.store import FORMAT, SCENARIO, STUDY, Content, Row, Store
 
@@ -86,7 +87,8 @@ class Planned:
     plan: Plan | None
     problem: str
     key: str
-    """The name of its result: the same for all runs with this Plan, backend and engine."""
+    """The name of its result: the same for all runs with this Plan, backend, engine and warm-up."""
+    warm_up: int | str | None = None
 
 
 def planned(whole: Source, run: Request) -> Planned:
@@ -96,8 +98,12 @@ def planned(whole: Source, run: Request) -> Planned:
         plan = make_plan(whole.scenario(run))
     except InputError as error:
         problem = str(error)
+    wanted = whole.study.warm_up
+    if plan and (problem := warm_up.refused(plan, wanted)):
+        plan = None
     said = f"{plan.hash if plan else run.id} {BACKEND} {identity()}"
-    return Planned(plan, problem, hashlib.sha256(said.encode()).hexdigest()[:DIGITS])
+    said += f" {wanted}" if wanted else ""
+    return Planned(plan, problem, hashlib.sha256(said.encode()).hexdigest()[:DIGITS], wanted)
 
 
 def simulated(one: Planned, folder: Path) -> Row:
@@ -106,7 +112,11 @@ def simulated(one: Planned, folder: Path) -> Row:
         return {"format": FORMAT, "plan": "", "problem": one.problem}
     try:
         ended = run_one(one.plan, folder, Options(report=False))
-        found = outcome_of(folder, ended.verdict, ended.run.measures())
+        measures, about = ended.run.measures(), {}
+        if one.warm_up is not None:
+            measures, deleted = warm_up.measured(ended.run, one.warm_up)
+            about = {warm_up.COLUMN: asdict(deleted)}
+        found = outcome_of(folder, ended.verdict, measures) | about
     finally:
         remove(folder)
     return {"format": FORMAT, "plan": one.plan.hash, **found}

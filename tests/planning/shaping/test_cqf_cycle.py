@@ -317,6 +317,29 @@ def test_frames_leave_cyclic_queues_up_to_two_cycles_sooner_or_later(jitter: str
     assert cycle_of(planned(GAP.replace("JITTER", jitter))) == cycle
 
 
+@pytest.mark.parametrize(("jitter", "cycle"), [("1328 ns", 10_000), ("1329 ns", 20_000)])
+def test_each_time_that_frames_leave_cyclic_queues_spreads_them(jitter: str, cycle: int) -> None:
+    """16.224 us at the talker, again between sw2 and sw3, and again between sw4 and sw5, with two cycles of
+    10 us each time: 88.672 us. In 10 us of sw5, releases of 98.672 us and the jitter come: with 100 us one
+    frame, with more two.
+    """
+    text = GAP.replace("sw4]", "sw4, sw5]").replace("sw4 -- b]", "sw4 -- sw5, sw5 -- b]")
+    text = text.replace("  sw4 -> b:", "  sw5 -> b:").replace("JITTER", jitter)
+    assert cycle_of(planned(text)) == cycle
+
+
+def test_the_fullest_port_is_named() -> None:
+    """1400 octets take 11.36 us, and are spread over 22.624 us at the talker's port. In 80 us six releases of
+    each stream come: 68.16 us at the first bridges, and 136.32 us at the second one.
+    """
+    text = MEETING.replace("period: 500 us, jitter: JITTER, frame: 1000 B", "period: 20 us, frame: 1400 B")
+    assert problem(text) == (
+        "shapers.sw2 -> b.cqf.cycle",
+        "a cycle that holds the worst load of sw2 -> b",
+        "136.32 us of frames in 80 us, the longest that was tried",
+    )
+
+
 @pytest.mark.parametrize(("octets", "cycle"), [(1460, 20_000), (1461, 25_000)])
 def test_without_a_lower_class_a_cycle_may_be_full_of_its_own_frames(octets: int, cycle: int) -> None:
     """8.16 us, and 11.84 us of 1460 octets."""

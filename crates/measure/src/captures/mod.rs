@@ -56,6 +56,7 @@ pub fn measure(
         deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
         ages: false,
         ends_ns: None,
+        after_ns: None,
     };
     let mut streams = Streams::new(formats.visible, formats.formats, formats.hash_octets, path_options);
     let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;

@@ -43,6 +43,8 @@ pub struct Options {
     pub to: Option<Stage>,
     /// The readings of the clocks that made the timestamps; without them no time gets an uncertainty.
     pub stamps: Option<Stamps>,
+    /// The end of the warm-up, ns: frames that leave earlier do not count. The table of frames has them.
+    pub after_ns: Option<i64>,
 }
 
 impl Options {
@@ -174,6 +176,7 @@ impl Paths {
                     deadline_ns: info.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
                     ages: stream.requirements.age_ns.is_some(),
                     ends_ns: listens.then_some(stop).and_then(|stop| i64::try_from(stop).ok()),
+                    after_ns: options.after_ns,
                 };
                 found.all.push((info, Path::from_zero(path_options)));
                 found.talkers.push(stream.talker);

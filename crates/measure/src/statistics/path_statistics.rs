@@ -75,6 +75,16 @@ pub struct PathOptions {
     pub ages: bool,
     /// Until when the stream lasts, ns, if the time without arrivals counts.
     pub ends_ns: Option<i64>,
+    /// The end of the warm-up, ns: the first frame that counts leaves then or later. None without warm-up.
+    pub after_ns: Option<i64>,
+}
+
+impl PathOptions {
+    /// Whether a sighting with this stamp comes after the warm-up; without a stamp nobody knows, and it counts.
+    #[inline]
+    pub(crate) fn counts(&self, t_ns: Option<i64>) -> bool {
+        self.after_ns.is_none_or(|after| t_ns.is_none_or(|stamp| stamp >= after))
+    }
 }
 
 impl PathStatistics {
