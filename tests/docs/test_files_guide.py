@@ -1,61 +1,107 @@
-"""The guide to files of other tools, followed word for word with the captures of a simulated run."""
+"""The guide "files of other tools", word for word: every command of its table and of its blocks runs."""
 
 from __future__ import annotations
 
-import os
+import gzip
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.compare.test_inet import recorded, vectors
+from tests.foreign_files.test_figures import ARRIVALS, FRAMES, RTC, isochron
+from tests.foreign_files.test_pipelines import COMBINED
 
-GUIDE = Path(__file__).parents[2] / "docs/guides/files.md"
-SCENARIO = """
-name: ring
-duration: 5 ms
-network:
-  stations: [controller, robot]
-  bridges: [switch]
-  links: {rate: 1 Gbit/s, cable: 5 m, between: [controller -- switch, switch -- robot]}
-streams:
-  loop: {from: controller, to: robot, pcp: 6, period: 250 us, payload: 100 B}
-shapers:
-  switch -> robot:
-    queues: {classes: {6: 1, 0: 0}}
-    gates: {cycle: 250 us, entries: [{open: [6], for: 40 us}, {open: [0], for: 210 us}]}
-"""
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs/guides/files.md").read_text(encoding="utf-8")
+CAPTURES = ROOT / "tests/captures"
+ROWS = re.findall(r"^\|[^|\n]+\| `((?:measure|inspect|import) [^`]+)` \|", GUIDE, re.MULTILINE)
+BLOCKS = re.findall(r"^(?:\$ )?(tsnbench|tshark) (.+)$", GUIDE, re.MULTILINE)
+GATE_OPEN = {"measure --sync ptp4l.log": 1}
+"""The log of this clock ends while its gate is closed."""
 
 
-def test_every_command_of_the_guide(tmp_path: Path) -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    commands = [line for block in blocks for line in block.splitlines()]
-    commands += re.findall(r"^\$ (tshark .*)", text, re.MULTILINE)
-    assert len(commands) >= 5
-    if shutil.which("tshark") is None:
-        pytest.skip("needs tshark")
-    home = {**os.environ, "HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home/.config")}
-    home["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{home['PATH']}"
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the guide names, and the run that it calls ``runs/ring``."""
+    place = tmp_path_factory.mktemp("files")
 
-    def run(command: str) -> str:
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, env=home, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        return done.stdout
+    def unpacked(name: str, *names: str) -> None:
+        for one in names:
+            (place / one).write_bytes(gzip.decompress((CAPTURES / f"{name}.gz").read_bytes()))
 
-    (tmp_path / "ring.yaml").write_text(SCENARIO)
-    run("tsnbench run ring.yaml --pcap --into runs/ring")
-    captures = tmp_path / "runs/ring/captures"
-    shutil.copy(captures / "controller-switch-tx.pcapng", tmp_path / "tx.pcap")
-    shutil.copy(captures / "switch-robot-rx.pcapng", tmp_path / "rx.pcap")
-    printed = {command: run(command) for command in commands}
-    assert (tmp_path / "capture.html").is_file()
-    (gates,) = [out for command, out in printed.items() if "--plan runs/ring --port" in command]
-    assert "kept" in gates
-    (fields,) = [out for command, out in printed.items() if "tsnbench.late" in command]
-    assert fields.splitlines()[0].split("\t")[:2] == ["loop", "0"]
-    (columns,) = [out for command, out in printed.items() if "-C tsnbench" in command]
-    assert "loop" in columns
+    unpacked("rtc_out_A.pcap", "A.pcap", "tx.pcap")
+    unpacked("rtc_in_B.pcap", "B.pcap")
+    unpacked("netlatency_veth_1ms_2000.jsonl", "log.jsonl")
+    (place / "isochron.dat").write_bytes(isochron(FRAMES, ARRIVALS, 3))
+    (place / "reference.log").write_text(RTC.format(1000), encoding="utf-8")
+    (place / "latency.txt").write_text(
+        "# Histogram\n000003 000010\n# Histogram Overflows: 00000\n", encoding="utf-8"
+    )
+    (place / "csv-….csv").write_text(COMBINED, encoding="utf-8")
+    (place / "General-#0.vec").write_text(vectors(recorded("two-ports")), encoding="utf-8")
+    for name, to in (
+        ("captures/flextest_robotic.csv", "audio.csv"),
+        ("captures/tcpreplay_200.txt", "tcpreplay.txt"),
+        ("captures/ptp4l_free_running.log", "ptp4l.log"),
+        ("exports/golden/tsnkit/task.csv", "task.csv"),
+        ("exports/golden/tsnkit/topo.csv", "topo.csv"),
+    ):
+        shutil.copyfile(ROOT / "tests" / name, place / to)
+    done = _tsnbench(
+        place,
+        "run", str(ROOT / "scenarios/tutorial/2-gates.yaml"),
+        "--only", "port=gates", "--duration", "20ms", "--pcap", "--into", "runs/all",
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    (place / "runs/all/port=gates").rename(place / "runs/ring")
+    shutil.copyfile(place / "runs/ring/captures/switch-robot-rx.pcapng", place / "own.pcap")
+    return place
+
+
+def _tsnbench(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *words]
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_the_table_has_a_row_for_every_tool() -> None:
+    assert len(ROWS) == 12, ROWS
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_command_of_the_table_prints_figures(row: str, folder: Path) -> None:
+    done = _tsnbench(folder, *shlex.split(row))
+    assert done.returncode == GATE_OPEN.get(row, 0), done.stderr
+    assert len(done.stdout.splitlines()) > 4
+
+
+def test_the_commands_of_the_blocks(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    seen = []
+    for program, rest in BLOCKS:
+        words = shlex.split(rest, comments=True)
+        # Beside two captures, the capture at the listener is of the same frames; elsewhere it is of the Plan.
+        own = "B.pcap" if "tx.pcap" in words else "own.pcap"
+        shutil.copyfile(folder / own, folder / "rx.pcap")
+        if program == "tshark":
+            if shutil.which("tshark") is None:
+                continue
+            done = subprocess.run(
+                ["tshark", *words], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+            )
+        else:
+            done = _tsnbench(folder, *words)
+        seen.append(words[0])
+        if "--tx" in words:
+            said = GUIDE.partition(f"$ tsnbench {rest}\n")[2].partition("```")[0]
+            assert (done.returncode, done.stderr) == (2, said)
+            continue
+        assert done.returncode == 0, (words, done.stderr)
+        if program == "tshark":
+            assert "loop" in done.stdout
+    assert {"measure", "inspect", "wireshark"} <= set(seen)
+    assert (folder / "capture.html").stat().st_size > 10_000
