@@ -119,7 +119,7 @@ def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path:
         (["measure", "{tx}", "{rx}", "--figures", "svg"], "--figures: expected --report"),
         (
             ["inspect", "{tx}", "--report", "p.html", "--figures", "gif"],
-            "expected svg, pdf or png, found gif",
+            "expected svg, pdf, png, pgf or csv, found gif",
         ),
         (["measure", "{tx}", "{rx}", "{tx}"], "expected one run folder or file, or two captures"),
         (["measure", "{folder}", "{rx}"], "expected one run folder or file, or two captures"),

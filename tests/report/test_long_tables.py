@@ -132,5 +132,5 @@ def test_no_hatching_makes_a_figure_large() -> None:
             at.broken_barh([(number, 1)], (0, 1), **look(number))
         return figure
 
-    drawing = Drawing("hatched", "Hatched", "", "", draw)  # type: ignore[arg-type]
+    drawing = Drawing("hatched", "Hatched", "", "", draw, lambda: ())  # type: ignore[arg-type]
     assert len(inline(drawing)) < 150_000

@@ -225,5 +225,5 @@ def test_what_is_no_run_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_unknown_figure_kinds_are_errors(star: Path) -> None:
-    with pytest.raises(InputError, match="expected svg, pdf, png, found bmp"):
+    with pytest.raises(InputError, match="expected svg, pdf, png, pgf, csv, found bmp"):
         report.write(star, figures=("bmp",))

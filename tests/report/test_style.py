@@ -21,7 +21,7 @@ def test_a_version_in_a_key_is_not_rounded():
         at.legend()
         return figure
 
-    page = inline(Drawing("one", "One", "", "", draw))
+    page = inline(Drawing("one", "One", "", "", draw, lambda: ()))
     assert "Linux 6.12.117 (vm)" in page
     assert "0.123456 s" in page
     paths = [part.partition('"')[0] for part in page.split(' d="')[1:]]

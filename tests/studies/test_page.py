@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from support.study_processes import study
+from tsnbench.errors import InputError
 from tsnbench.report import study_page
 from tsnbench.report.figures.study import drawings
 from tsnbench.report.parts.study import Combination, EndFacts, Estimate, StudyAxis, StudyFacts
@@ -165,3 +169,20 @@ def test_a_page_of_somebody_else_stays(place: Path) -> None:
     _, said = study(place, "report", "s", code=2)
     assert "report.html" in said
     assert (place / "s" / "report.html").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_files_of_single_figures_have_the_estimates(tmp_path: Path) -> None:
+    delay, greatest = study_page.write_figure(STUDY, ["study-delay", "study-greatest"], tmp_path, ["csv"])
+    rows = list(csv.DictReader(delay.read_text().splitlines()))
+    assert rows[1] == {
+        "rate": "300 Mbit/s",
+        "kind": "plain",
+        "stream": "video",
+        "mean_us": "30.0",
+        "mean_us_low": "29.9",
+        "mean_us_high": "30.1",
+    }
+    fields = {(row["rate"], row["kind"]): row["greatest_us"] for row in csv.DictReader(greatest.open())}
+    assert fields["300 Mbit/s", "plain"] == "60.0"
+    with pytest.raises(InputError, match=r"expected one of study-delay, .*study-met; found heat"):
+        study_page.write_figure(STUDY, ["heat"], tmp_path, ["csv"])

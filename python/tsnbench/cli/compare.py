@@ -33,7 +33,7 @@ def compare(
     ],
     to: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
     figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="With --to, also write figures: svg,pdf,png.")
+        str, typer.Option(metavar="KINDS", help="With --to, also write figures: svg,pdf,png,pgf,csv.")
     ] = "",
     tx: Annotated[
         list[Path] | None, option("FILE", "Capture at the talker, as one more run; may be repeated.")

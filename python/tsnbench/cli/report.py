@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import figure_kinds, print_json, print_line, print_message, user_errors
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    figure_kinds,
+    print_files,
+    print_json,
+    print_line,
+    print_message,
+    user_errors,
+)
 from tsnbench.cli.console.progress import busy
 
 
@@ -16,23 +25,38 @@ def report(
     folders: Annotated[list[Path], argument("FOLDER", "Run folders.")],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
-    figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
+    figures: Annotated[
+        str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png,pgf,csv.")
+    ] = "",
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Write this figure alone, and no page; kinds as --figures, or pdf."
+        ),
+    ] = None,
     summary: Annotated[
         bool,
         typer.Option("--summary", help="Write summary.html instead: one run on one page of A4."),
     ] = False,
 ) -> None:
     """Write a report as one HTML file; several run folders are compared in it."""
-    from tsnbench.report import write
+    from tsnbench.report import write, write_figure
     from tsnbench.runs import Run
     from tsnbench.runs.sweep import earlier_among
 
     kinds = figure_kinds(figures, Path())
+    if figure and summary:
+        fail(Exit.INPUT_WRONG, "--figure: not with --summary")
     with user_errors():
         for folder in earlier_among(folders):
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
             print_message(said)
         runs = [Run.open(folder) for folder in folders]
+        if figure:
+            with busy("figures"):
+                files = write_figure(runs[0] if len(runs) == 1 else runs, figure, kinds or ("pdf",), into)
+            print_files(files, as_json)
+            return
         with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):
             where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds, summary=summary)
     if as_json:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tsnbench.report.data import HasFolder
+    from tsnbench.report.facts import RunFacts
+    from tsnbench.report.figures.style import Drawing
 
-KINDS = ("svg", "pdf", "png")
+KINDS = ("svg", "pdf", "png", "pgf", "csv")
 
 
 def write(
@@ -25,7 +27,8 @@ def write(
         run_or_runs: a Run or run folder, or several.
         into: the folder for ``report.html`` and ``figures/``, or the HTML file itself (``*.html``);
             by default the run folder, or the folder that holds all the runs.
-        figures: kinds of figure files to write beside it: ``svg``, ``pdf``, ``png``.
+        figures: kinds of figure files to write beside it: ``svg``, ``pdf``, ``png``, ``pgf``, and
+            ``csv`` for their numbers.
         summary: write ``summary.html`` instead, the most important of one run on one page of A4.
 
     Returns:
@@ -37,41 +40,30 @@ def write(
         BackendError: another process writes into a folder, or the disk is full.
     """
     from tsnbench.errors import InputError
-    from tsnbench.report.data import gather
     from tsnbench.report.files import destination, write_figures, write_text
     from tsnbench.runs import file_names
     from tsnbench.runs.errors import writing
-    from tsnbench.runs.lock import held, refuse_busy
+    from tsnbench.runs.lock import held
 
-    if unknown := [kind for kind in figures if kind not in KINDS]:
-        raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
-    runs: list[HasFolder | Path | str]
-    if isinstance(run_or_runs, str | Path) or not isinstance(run_or_runs, Sequence):
-        runs = [run_or_runs]
-    else:
-        runs = list(run_or_runs)
-    if not runs:
-        raise InputError("report: expected at least one run, found none")
+    _known(figures)
+    runs = _listed(run_or_runs)
     if summary and len(runs) > 1:
         raise InputError(
             f"--summary: expected one run, found {len(runs)}\n"
             "  hint: the report without --summary compares several runs"
         )
     page = destination(runs, into, file_names.SUMMARY if summary else file_names.REPORT)
-    folders = [Path(run) if isinstance(run, str | Path) else run.folder for run in runs]
-    for folder in folders:
-        refuse_busy(folder)
-    facts = [gather(run) for run in runs]
+    folders = _folders(runs)
+    facts = _facts(runs)
     if len(facts) == 1:
-        from tsnbench.report.page import drawings, render, render_summary
+        from tsnbench.report.page import render, render_summary
 
-        drawn = drawings(facts[0]) if figures or not summary else []
+        drawn = _drawings(facts) if figures or not summary else []
         text = render_summary(facts[0]) if summary else render(facts[0], drawn)
     else:
-        from tsnbench.report.runs_page import drawings as compare_drawings
         from tsnbench.report.runs_page import render as compare
 
-        drawn = compare_drawings(facts)
+        drawn = _drawings(facts)
         text = compare(facts, drawn)
     own = len(folders) == 1 and page.parent == folders[0]
     with writing(page), held(page.parent) if own else nullcontext():
@@ -80,4 +72,77 @@ def write(
     return page
 
 
-__all__ = ["KINDS", "write"]
+def write_figure(
+    run_or_runs: HasFolder | Path | str | Sequence[HasFolder | Path | str],
+    names: Sequence[str],
+    kinds: Sequence[str] = ("pdf",),
+    into: Path | None = None,
+) -> list[Path]:
+    """Write single figures of a report, by name, without the page.
+
+    Args:
+        run_or_runs: a Run or run folder, or several.
+        names: such as ``ccdf``; the error for an unknown name lists all names of these runs.
+        kinds: ``svg``, ``pdf``, ``png``, ``pgf``; ``csv`` has the drawn numbers.
+        into: the folder of ``figures/``; by default the run folder, or the folder that holds all the runs.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: as :func:`write`, or a name is unknown.
+        BackendError: another process writes into a folder, or the disk is full.
+    """
+    from tsnbench.report.files import chosen, destination, write_figures
+    from tsnbench.runs.errors import writing
+    from tsnbench.runs.lock import held
+
+    _known(kinds)
+    runs = _listed(run_or_runs)
+    page = destination(runs, into)
+    folders = _folders(runs)
+    drawn = chosen(_drawings(_facts(runs)), names)
+    own = len(folders) == 1 and page.parent == folders[0]
+    with writing(page), held(page.parent) if own else nullcontext():
+        return write_figures(page.parent / "figures", drawn, kinds)
+
+
+def _known(kinds: Sequence[str]) -> None:
+    from tsnbench.errors import InputError
+
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
+
+
+def _listed(
+    run_or_runs: HasFolder | Path | str | Sequence[HasFolder | Path | str],
+) -> list[HasFolder | Path | str]:
+    from tsnbench.errors import InputError
+
+    if isinstance(run_or_runs, str | Path) or not isinstance(run_or_runs, Sequence):
+        return [run_or_runs]
+    if not run_or_runs:
+        raise InputError("report: expected at least one run, found none")
+    return list(run_or_runs)
+
+
+def _folders(runs: Sequence[HasFolder | Path | str]) -> list[Path]:
+    return [Path(run) if isinstance(run, str | Path) else run.folder for run in runs]
+
+
+def _facts(runs: Sequence[HasFolder | Path | str]) -> list[RunFacts]:
+    from tsnbench.report.data import gather
+    from tsnbench.runs.lock import refuse_busy
+
+    for folder in _folders(runs):
+        refuse_busy(folder)
+    return [gather(run) for run in runs]
+
+
+def _drawings(facts: Sequence[RunFacts]) -> list[Drawing]:
+    from tsnbench.report import page, runs_page
+
+    return page.drawings(facts[0]) if len(facts) == 1 else runs_page.drawings(facts)
+
+
+__all__ = ["KINDS", "write", "write_figure"]

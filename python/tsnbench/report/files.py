@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench.errors import InputError
 from tsnbench.report.figures.style import COLUMN, Drawing, bytes_of
 from tsnbench.runs import file_names
 from tsnbench.runs.clearing import claim, is_page
@@ -41,6 +42,19 @@ def write_text(path: Path, text: str) -> None:
             path.parent, f"holds a file {path.name} that tsnbench has not written", "name another folder"
         )
     _write(path, text.encode("utf-8"))
+
+
+def chosen(drawings: Sequence[Drawing], names: Sequence[str]) -> list[Drawing]:
+    """The figures with these names, in the order of the names.
+
+    Raises:
+        InputError: there is no figure of a name; the message lists all.
+    """
+    known = {one.name: one for one in drawings}
+    if unknown := [name for name in names if name not in known]:
+        there = f"one of {', '.join(known)}" if known else "a figure, and there is none"
+        raise InputError(f"--figure: expected {there}; found {', '.join(unknown)}")
+    return [known[name] for name in names]
 
 
 def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str]) -> list[Path]:

@@ -9,7 +9,7 @@ from typing import Any
 from tsnbench.quantities import UNKNOWN
 from tsnbench.report import formatting
 from tsnbench.report.figures import study as figures
-from tsnbench.report.files import write_figures, write_text
+from tsnbench.report.files import chosen, write_figures, write_text
 from tsnbench.report.page import charts, environment
 from tsnbench.report.parts.study import Estimate, StudyFacts
 from tsnbench.runs import file_names
@@ -32,6 +32,16 @@ def write(study: StudyFacts, into: Path, kinds: Sequence[str] = ()) -> Path:
     )
     write_figures(into / "figures", drawn, kinds)
     return path
+
+
+def write_figure(study: StudyFacts, names: Sequence[str], into: Path, kinds: Sequence[str]) -> list[Path]:
+    """Writes single figures by name into ``figures``; returns the files.
+
+    Raises:
+        InputError: there is no figure of a name; the message lists all.
+        BackendError: the disk is full, or the file cannot be written.
+    """
+    return write_figures(into / "figures", chosen(figures.drawings(study), names), kinds)
 
 
 def _parts(study: StudyFacts) -> dict[str, Any]:

@@ -112,7 +112,26 @@ def drawing(one: JudgedFigure, name: str) -> Drawing | None:
         for panel in drawn
         for point in panel.points
     )
-    return Drawing(re.sub(r"[^a-z0-9]+", "-", name), one.figure.name, one.figure.what, spoken, draw)
+    return Drawing(
+        re.sub(r"[^a-z0-9]+", "-", name),
+        one.figure.name,
+        one.figure.what,
+        spoken,
+        draw,
+        lambda: (
+            {
+                "quantity": panel.title,
+                "what": point.label,
+                "unit": panel.unit,
+                "printed_least": point.least,
+                "printed_most": point.most,
+                "ours": value,
+            }
+            for panel in drawn
+            for point in panel.points
+            for value in point.ours
+        ),
+    )
 
 
 def page(title: str, judged: Iterable[tuple[str, Paper, JudgedFigure]]) -> str:

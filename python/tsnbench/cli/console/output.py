@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -163,11 +163,20 @@ def write_new(path: Path, text: str, hint: str) -> None:
             raise
 
 
+def print_files(files: Sequence[Path], as_json: bool) -> None:
+    """Print the written files on stdout: one on each line, or ``files`` of a JSON object."""
+    if as_json:
+        print_json({"files": [str(file) for file in files]})
+        return
+    for file in files:
+        print_line(str(file))
+
+
 def figure_kinds(words: str, into: Path | None, option: str = "--report") -> tuple[str, ...]:
     """The kinds of figure files that ``--figures`` names; without a page beside them it is an error."""
     kinds = tuple(kind for kind in words.split(",") if kind)
-    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png")]:
-        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf or png, found {', '.join(unknown)}")
+    if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png", "pgf", "csv")]:
+        fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf, png, pgf or csv, found {', '.join(unknown)}")
     if kinds and into is None:
         fail(Exit.INPUT_WRONG, f"--figures: expected {option}")
     return kinds

@@ -57,7 +57,7 @@ def inspect(
         Path | None, option("PATH", "Also write a report: an HTML file, or a folder for report.html.")
     ] = None,
     figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png.")
+        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png,pgf,csv.")
     ] = "",
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
     as_csv: Annotated[

@@ -75,7 +75,7 @@ def measure(
         option("PATH", "For captures, also write a report: an HTML file, or a folder for report.html."),
     ] = None,
     figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png.")
+        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png,pgf,csv.")
     ] = "",
     everything: Annotated[
         bool, typer.Option("--all", help="All rows of all tables, not only the most important.")

@@ -13,6 +13,7 @@ from tsnbench.cli.console.output import (
     Exit,
     fail,
     figure_kinds,
+    print_files,
     print_json,
     print_line,
     print_message,
@@ -169,16 +170,34 @@ def status(
 def report(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
-    figures: Annotated[str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png.")] = "",
+    figures: Annotated[
+        str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png,pgf,csv.")
+    ] = "",
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Write this figure alone, and no page; kinds as --figures, or pdf."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
 ) -> None:
     """Print the results of a study so far: one table and one last line; report.html has the figures."""
+    from tsnbench.cli.console.progress import busy
+    from tsnbench.report import study_page
+    from tsnbench.studies.page import facts
     from tsnbench.studies.store import Store
 
     kinds = figure_kinds(figures, folder)
     with user_errors():
         store = Store(folder)
         content, found = _tables(store, write=False)
+        if figure:
+            with busy("figures"):
+                files = study_page.write_figure(
+                    facts(content, found), figure, store.folder, kinds or ("pdf",)
+                )
+            print_files(files, as_json)
+            return
         page = _page(store, content, found, kinds)
     print_message(f"report: {page}")
     _print_tables(store, content, found, as_json, everything, quiet=False)

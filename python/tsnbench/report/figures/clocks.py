@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Size
 from tsnbench.report.formatting import micros, printable, seconds_or_millis, signed
@@ -43,6 +43,14 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
         + (f" The {MOST_CLOCKS} worst; {left} more were better." if left else ""),
         "; ".join(f"{row.node}: at most {micros(row.worst)} µs in the second half" for row in shown),
         draw,
+        lambda: (row for one in shown for row in _rows(one)),
+    )
+
+
+def _rows(clock: ClockRow) -> Iterator[dict[str, Any]]:
+    return (
+        {"node": clock.node, "time_ns": t, "error_ns": error}
+        for t, error in zip(clock.t, clock.error, strict=True)
     )
 
 
@@ -100,4 +108,11 @@ def clock_errors_beside(runs: Sequence[tuple[str, Sequence[ClockRow]]], against:
             if row.node == node
         ),
         draw,
+        lambda: (
+            {"run": label} | found
+            for label, rows in runs
+            for row in rows
+            if row.node in nodes
+            for found in _rows(row)
+        ),
     )

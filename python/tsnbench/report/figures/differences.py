@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tsnbench.report.figures.distributions import step_rows
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, Drawing, Size, axis_of, columns_for
 from tsnbench.report.formatting import micros, shortened
 from tsnbench.report.parts.curves import Steps
@@ -61,4 +62,10 @@ def differences(shown: Sequence[Apart], first: str, left_out: int) -> Drawing:
             for name, steps in apart.curves
         ),
         draw,
+        lambda: (
+            {"stream": apart.stream, "run": name} | row
+            for apart in shown
+            for name, steps in apart.curves
+            for row in step_rows(steps, "difference_us", "share_at_most")
+        ),
     )

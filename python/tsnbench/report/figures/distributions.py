@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
 from tsnbench.report.formatting import count, micros, shortened, signed
 from tsnbench.report.parts.bounds import drawn, in_words
-from tsnbench.report.parts.curves import Curve, Panel
+from tsnbench.report.parts.curves import Curve, Panel, Steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,7 +62,36 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
             for c in p.curves
         ),
         draw,
+        lambda: (row for p in panels for c in p.curves for row in later_rows(c)),
     )
+
+
+def step_rows(steps: Steps, x: str, y: str) -> Iterator[dict[str, Any]]:
+    """A row for each step."""
+    return ({x: left, y: share} for left, share in zip(steps.x, steps.y, strict=True))
+
+
+def later_rows(curve: Curve) -> Iterator[dict[str, Any]]:
+    """The rows of :func:`draw_ccdf`."""
+    named: dict[str, Any] = {"stream": curve.measure.label}
+    return (named | row for row in step_rows(curve.ccdf, "delay_us", "share_later"))
+
+
+def box_row(curve: Curve) -> dict[str, Any]:
+    """The row of a box: the fastest frame, five percentiles, the slowest frame; delays in µs."""
+    box = curve.box
+    return {
+        "stream": curve.measure.label,
+        "hops": curve.measure.hops,
+        "frames": curve.frames,
+        "min_us": box.low,
+        "p1_us": box.p1,
+        "p25_us": box.p25,
+        "median_us": box.median,
+        "p75_us": box.p75,
+        "p99_us": box.p99,
+        "max_us": box.high,
+    }
 
 
 def draw_bounds(at: Axes, panel: Panel, which: Literal["x", "y"], highest: float) -> list[float]:
@@ -158,6 +187,13 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
             if c.jitter
         ),
         draw,
+        lambda: (
+            {"stream": c.measure.label} | row
+            for p in shown
+            for c in p.curves
+            if c.jitter
+            for row in step_rows(c.jitter, "delay_step_abs_us", "share_at_most")
+        ),
     )
 
 
@@ -205,6 +241,7 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
             for _, c in rows
         ),
         draw,
+        lambda: (box_row(c) for _, c in rows),
     )
 
 

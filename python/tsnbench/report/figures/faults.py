@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.facts import FaultSpan
 from tsnbench.report.figures.style import COLOURS, INK, LIMIT, Drawing, Size
@@ -73,7 +73,22 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
             for fault in shown
         ),
         draw,
+        lambda: _rows(shown, lost),
     )
+
+
+def _rows(faults: Sequence[FaultSpan], lost: Sequence[Losses]) -> Iterator[dict[str, Any]]:
+    for fault in faults:
+        yield {
+            "what": label(fault),
+            "from_ns": fault.from_ns,
+            "until_ns": fault.until_ns,
+            "frames": fault.frames,
+        }
+    for one in lost:
+        for begin, frames in zip(one.t, one.lost, strict=True):
+            until = begin + one.width_ns
+            yield {"what": f"lost, {one.title}", "from_ns": begin, "until_ns": until, "frames": frames}
 
 
 def _tick(fault: FaultSpan) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.style import GRID, INK, Drawing, Size, colour_of
 from tsnbench.report.formatting import count, printable, span
@@ -54,6 +54,7 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
         + (f" {_told_of(others)}" if others else ""),
         " ".join(_told(one) for one in shown),
         draw,
+        lambda: (row for one in shown for row in _rows(one)),
         wide=True,
     )
 
@@ -151,6 +152,23 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     at.grid(visible=False)
     at.tick_params(axis="y", length=0)
     at.set_title(_name(one))
+
+
+def _rows(one: Folded) -> Iterator[dict[str, Any]]:
+    """The open spans of each drawn class, then the share of cycles in which it was on the wire."""
+    column = one.gates.cycle_ns / BINS
+    for own in _lanes(one):
+        named = {"port": _name(one), "class": own}
+        for start, length in one.open_spans[own]:
+            yield named | {"what": "open", "from_ns": start, "until_ns": start + length, "share": None}
+        shares, edges = _steps(one.busy.get(own, ()))
+        for share, begin, end in zip(shares, edges, edges[1:], strict=False):
+            yield named | {
+                "what": "on the wire",
+                "from_ns": column * begin,
+                "until_ns": column * end,
+                "share": share,
+            }
 
 
 def _steps(busy: Sequence[float]) -> tuple[list[float], list[int]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.distributions import delay_axis, plain
+from tsnbench.report.figures.distributions import delay_axis, plain, step_rows
 from tsnbench.report.figures.style import COLOURS, DASHES, MARKERS, Drawing, Size, axis_of, key
-from tsnbench.report.figures.time import draw_envelope
+from tsnbench.report.figures.time import draw_envelope, envelope_rows
 from tsnbench.report.formatting import count, micros, seconds_or_millis, shortened
 from tsnbench.report.parts.intervals import GapPanel, Moments
 
@@ -49,6 +49,12 @@ def gaps(panels: Sequence[GapPanel]) -> Drawing:
         + _left_out(panels),
         _spoken(panels),
         draw,
+        lambda: (
+            {"at": panel.title, "stream": curve.label} | row
+            for panel in panels
+            for curve in panel.curves
+            for row in step_rows(curve.distribution, "interval_us", "share_at_most")
+        ),
     )
 
 
@@ -76,6 +82,12 @@ def gaps_over_time(panels: Sequence[GapPanel]) -> Drawing:
         "frames." + _left_out(panels),
         _spoken(panels),
         draw,
+        lambda: (
+            {"at": panel.title, "stream": curve.label} | row
+            for panel in panels
+            for curve in panel.curves
+            for row in envelope_rows(curve.over_time)
+        ),
     )
 
 
@@ -100,7 +112,18 @@ def moments(name: str, title: str, caption: str, axis: str, lines: Sequence[Mome
         return figure
 
     spoken = "; ".join(f"{one.label}: at most {max(one.y):,.4g}" for one in lines)
-    return Drawing(name, title, caption, spoken, draw)
+    return Drawing(
+        name,
+        title,
+        caption,
+        spoken,
+        draw,
+        lambda: (
+            {"stream": one.label, "from_ns": t, "until_ns": t + one.width_ns, axis: y}
+            for one in lines
+            for t, y in zip(one.t, one.y, strict=True)
+        ),
+    )
 
 
 def _left_out(panels: Sequence[GapPanel]) -> str:

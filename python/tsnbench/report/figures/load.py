@@ -75,6 +75,16 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
         + (f" The {MOST_BARS} busiest ports; {left} more sent less." if left else ""),
         "; ".join(f"{load.port.name}: {load.total:.1%}" for load in shown),
         draw,
+        lambda: (
+            {
+                "port": load.port.name,
+                "class": own,
+                "sent_share": share,
+                "reserved_share": load.reserved(own),
+            }
+            for load in shown
+            for own, share in load.by_class.items()
+        ),
     )
 
 
@@ -126,4 +136,10 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -
         "gap." + (f" The {MOST_PORTS} busiest of {tapped} such ports." if tapped > len(flowed) else ""),
         "; ".join(f"{one.port.name}: {len(one.by_class)} classes" for one in flowed),
         draw,
+        lambda: (
+            {"port": one.port.name, "class": own, "time_ns": t, "mbit_per_s": rate}
+            for one in flowed
+            for own, rates in one.by_class.items()
+            for t, rate in zip(one.t, rates, strict=True)
+        ),
     )

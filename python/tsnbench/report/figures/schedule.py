@@ -5,7 +5,7 @@ IEEE 802.1Q-2022, 8.6.8.4. Numbers identify streams; colour and hatching are an 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -74,8 +74,22 @@ def _gantts(found: Planned) -> list[Drawing]:
         if left and page == len(pages):
             caption += f" {count(left)} more ports, with fewer frames, are not drawn."
         draw = partial(_gantt, charts, used, found.streams)
-        drawings.append(Drawing(name, title, caption, " ".join(told), draw, wide=True))
+        rows = partial(_slot_rows, [port for port, _ in charts], found.streams)
+        drawings.append(Drawing(name, title, caption, " ".join(told), draw, rows, wide=True))
     return drawings
+
+
+def _slot_rows(ports: Sequence[PlannedPort], streams: Sequence[PlannedStream]) -> Iterator[dict[str, Any]]:
+    """The planned frames, then the open spans of each lane."""
+    for port in ports:
+        for slot in port.slots:
+            named = {"port": port.name, "stream": streams[slot.number - 1].label}
+            yield named | {"from_ns": slot.begin, "length_ns": slot.length, "margin_ns": slot.margin}
+        for lane in port.lanes:
+            for begin, length in lane.open:
+                classes = " ".join(map(str, lane.classes))
+                length = min(length, port.cycle - begin)
+                yield {"port": port.name, "open_classes": classes, "from_ns": begin, "length_ns": length}
 
 
 def _spans(port: PlannedPort) -> list[tuple[float, float]]:
@@ -258,8 +272,24 @@ def _spaces(found: Planned) -> list[Drawing]:
                 f" {count(left)} more streams, with more slack, are not drawn; the table has all of them."
             )
         draw = partial(_diagrams, streams)
-        drawings.append(Drawing(name, title, caption, " ".join(told), draw, wide=True))
+        rows = partial(_stage_rows, streams)
+        drawings.append(Drawing(name, title, caption, " ".join(told), draw, rows, wide=True))
     return drawings
+
+
+def _stage_rows(streams: Sequence[PlannedStream]) -> Iterator[dict[str, Any]]:
+    """Each frame on each link: from its first bit at one node to its last bit at the next."""
+    for one in streams:
+        for stage in one.stages:
+            for begin, end in stage.frames:
+                yield {
+                    "stream": one.label,
+                    "from": stage.begins_at,
+                    "to": stage.ends_at,
+                    "first_bit_sent_ns": begin,
+                    "last_bit_sent_ns": end,
+                    "last_bit_received_ns": end + stage.propagation,
+                }
 
 
 def _delay(one: PlannedStream) -> str:

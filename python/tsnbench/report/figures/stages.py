@@ -106,4 +106,11 @@ def stages(streams: Sequence[StreamStages]) -> Drawing:
             if stage.mean_ns is not None
         ),
         draw,
+        lambda: (
+            {"stream": one.stream, "stage": stage.name}
+            | {f"{name}_us": value for name, value in box(stage.latencies).items() if name != "fliers"}
+            for one in streams
+            for stage in one.stages
+            if stage.latencies
+        ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.distributions import delay_axis
@@ -49,6 +49,17 @@ def _words(study: StudyFacts, beside: StudyAxis | None) -> str:
     for axis in study.fixed:
         said += f" {printable(axis.name)} is {axis.values[0]}."
     return said
+
+
+def _chosen(across: StudyAxis, value: str, beside: Mapping[str, str]) -> dict[str, Any]:
+    return {across.name: value, **beside}
+
+
+def _estimate(found: Estimate | None, name: str, unit: float) -> dict[str, Any]:
+    """The columns of a value with the ends of its interval."""
+    values = (None, None, None) if found is None else (found.value, found.low, found.high)
+    names = (name, f"{name}_low", f"{name}_high")
+    return {key: None if one is None else one / unit for key, one in zip(names, values, strict=True)}
 
 
 def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Drawing:
@@ -98,6 +109,13 @@ def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> D
             for label, own in lines
         ),
         draw,
+        lambda: (
+            _chosen(across, value, own) | {"stream": end} | _estimate(found.ends[end].mean, "mean_us", 1e3)
+            for end in study.drawn
+            for _, own in lines
+            for value in across.values
+            if (found := study.at({across.name: value, **own})) is not None and end in found.ends
+        ),
     )
 
 
@@ -192,6 +210,13 @@ def _heat_map(study: StudyFacts, across: StudyAxis, beside: StudyAxis) -> Drawin
             if (value := cell(end, x, y)) is not None
         ),
         draw,
+        lambda: (
+            {across.name: x, beside.name: y, "stream": end, "greatest_us": value / 1e3}
+            for end in study.drawn
+            for y in beside.values
+            for x in across.values
+            if (value := cell(end, x, y)) is not None
+        ),
     )
 
 
@@ -245,6 +270,12 @@ def _main_effects(study: StudyFacts) -> Drawing:
             for _, value, percent in effects(end, axis)
         ),
         draw,
+        lambda: (
+            {"parameter": axis.name, "value": value, "stream": end, "effect_percent": percent}
+            for end in study.drawn
+            for axis in axes_drawn
+            for _, value, percent in effects(end, axis)
+        ),
     )
 
 
@@ -286,6 +317,14 @@ def _met(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Draw
             if (found := study.at({across.name: value, **own})) is not None
         ),
         draw,
+        lambda: (
+            _chosen(across, value, own)
+            | {"runs": found.runs, "met": found.met}
+            | _estimate(found.share, "met_share", 1.0)
+            for _, own in lines
+            for value in across.values
+            if (found := study.at({across.name: value, **own})) is not None
+        ),
     )
 
 
@@ -317,6 +356,10 @@ def _front(answers: Answers) -> Drawing:
         "in all goals and better in one.",
         "; ".join(one.words for one in best),
         draw,
+        lambda: (
+            {answers.goals[0]: one.x, answers.goals[1]: one.y, "best": "yes" if one.best else "no"}
+            for one in (*best, *others)
+        ),
     )
 
 

@@ -7,7 +7,7 @@ The palette is that of Okabe and Ito without its yellow, which vanishes on white
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.facts import Port
 from tsnbench.report.parts.ports import carried
+from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,18 +67,21 @@ COLUMN = Size("column", 3.5, 7.0, text_as_paths=True)
 """One column of a two-column paper."""
 
 Draw = Callable[[Size], "Figure"]
+Rows = Callable[[], Iterable[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure: its file name, its caption, its text for readers who cannot see it, and its drawing
-    function."""
+    """One figure: its file name, its caption, its text for readers who cannot see it, its drawing
+    function, and the drawn numbers."""
 
     name: str
     title: str
     caption: str
     spoken: str
     draw: Draw
+    rows: Rows
+    """One row for each drawn point, box or bar; units are in the names of columns."""
     wide: bool = False
     """Whether it uses the page's whole width."""
 
@@ -143,8 +147,12 @@ def _look(size: Size) -> Iterator[None]:
 
 
 def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
-    """The figure as ``svg``, ``pdf`` or ``png``; equal data give equal bytes."""
+    """The figure as ``svg``, ``pdf``, ``png`` or ``pgf``, or its numbers as ``csv``; equal data give equal
+    bytes."""
     import warnings
+
+    if kind == "csv":
+        return _csv(drawing)
 
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None, "Creator": None, "Title": drawing.title},
@@ -157,8 +165,12 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure = drawing.draw(size)
         inline = kind == "svg" and not size.text_as_paths
-        figure.patch.set_facecolor("none" if inline else "white")
-        if inline:
+        figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
+        if kind == "pgf":
+            from tsnbench.report.figures.pgf import pgf
+
+            into.write(pgf(figure).encode())
+        elif inline:
             from matplotlib.backends.backend_svg import FigureCanvasSVG
 
             # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
@@ -167,6 +179,12 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         else:
             figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
     return into.getvalue()
+
+
+def _csv(drawing: Drawing) -> bytes:
+    rows = list(drawing.rows())
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return csv_text(columns, ([row.get(name) for name in columns] for row in rows)).encode()
 
 
 def inline(drawing: Drawing) -> str:

@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from tsnbench.report.facts import Bound
-from tsnbench.report.figures.distributions import delay_axis, draw_boxes, draw_ccdf, log_share
+from tsnbench.report.figures.distributions import (
+    box_row,
+    delay_axis,
+    draw_boxes,
+    draw_ccdf,
+    later_rows,
+    log_share,
+)
 from tsnbench.report.figures.style import (
     COLOURS,
     DASHES,
@@ -120,6 +127,17 @@ def along_axis(sweep: Sweep) -> Drawing:
             for along, _ in sweep.drawn
         ),
         draw,
+        lambda: (
+            {"stream": along.name, "run": label}
+            | {f"{statistic}_us": m.delay[statistic] / 1e3 for statistic in STATISTICS}
+            | {
+                f"{name}_us": None if one is None else one / 1e3
+                for name, one in (("limit", along.limit_ns), ("bound", bound))
+            }
+            for along, _ in sweep.drawn
+            for label, m, bound in zip(sweep.labels, along.measures, along.bounds_ns, strict=True)
+            if m is not None and m.delay is not None
+        ),
     )
 
 
@@ -148,6 +166,12 @@ def boxes(sweep: Sweep) -> Drawing:
         "frame." + _left_out(sweep),
         "",
         draw,
+        lambda: (
+            {"run": label} | box_row(curve)
+            for _, curves in sweep.drawn
+            for label, curve in zip(sweep.labels, curves, strict=True)
+            if curve is not None
+        ),
     )
 
 
@@ -185,6 +209,13 @@ def overlay(sweep: Sweep) -> Drawing:
         + _left_out(sweep),
         "",
         draw,
+        lambda: (
+            {"run": sweep.labels[place]} | row
+            for _, curves in sweep.drawn
+            for place in _overlaid(curves)
+            if (curve := curves[place]) is not None
+            for row in later_rows(curve)
+        ),
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.facts import FaultSpan
 from tsnbench.report.figures.distributions import about_bounds, draw_bounds, left_out, plain
@@ -36,6 +36,15 @@ def draw_envelope(at: Axes, line: Envelope, place: int, scale: float) -> Line2D:
         at.plot(t, line.high, color=colour, linewidth=0.5)
         (handle,) = at.plot(t, line.mean, color=colour, linewidth=1.3)
     return handle
+
+
+def envelope_rows(line: Envelope) -> Iterator[dict[str, Any]]:
+    """A row for each pixel column."""
+    columns = ("time_ns", "min_us", "mean_us", "max_us")
+    return (
+        dict(zip(columns, row, strict=True))
+        for row in zip(line.t, line.low, line.mean, line.high, strict=True)
+    )
 
 
 def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -> Drawing:
@@ -77,4 +86,11 @@ def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -
             for c in p.curves
         ),
         draw,
+        lambda: (
+            {"stream": c.measure.label} | row
+            for p in shown
+            for c in p.curves
+            if c.over_time
+            for row in envelope_rows(c.over_time)
+        ),
     )

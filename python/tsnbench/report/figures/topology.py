@@ -82,6 +82,14 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
         + ". Loads: "
         + ", ".join(f"{network.ports[n].name} {load:.1%}" for n, load in share.items()),
         draw,
+        lambda: (
+            {
+                "from": network.nodes[port.node][0],
+                "to": network.nodes[network.ports[port.peer].node][0],
+                "load_share": share.get(number),
+            }
+            for number, port in enumerate(network.ports)
+        ),
         wide=True,
     )
 
