@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from paper_figures.campaigns import campaigns
 from paper_figures.gallery import drawing, page, panels
 from paper_figures.names import find, known, slug
 from paper_figures.printed import Figure, papers
 from paper_figures.recording import Recorded
 from paper_figures.verdicts import JudgedFigure, judge
+
+from tsnbench.studies import study_file
+from tsnbench.studies.design import design
 
 ROOT = Path(__file__).parents[2]
 
@@ -95,3 +100,44 @@ def test_one_command_reproduces_a_figure(tmp_path: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert "expected the papers' scenarios, found none" in done.stderr
+
+
+def test_every_study_of_a_paper_has_a_list_of_runs(tmp_path: Path) -> None:
+    runs = {
+        "engine/hops-cs1": 7,
+        "engine/hops-cs2": 7,
+        "engine/hops-cm1": 70,
+        "engine/hops-cm2": 70,
+        "flextest/matrix": 8 * 2 * 5 * 5,
+        "ocora/messages": 80,
+        "ocora/trdp-messages": 40,
+    }
+    assert set(campaigns()) == set(runs)
+    for name, file in campaigns().items():
+        made = study_file.read(file)
+        wanted = design(made, made.scenario.read_text(encoding="utf-8"))
+        assert len(wanted.runs) == runs[name], name
+
+
+def test_one_command_runs_a_study(tmp_path: Path) -> None:
+    papers_ = tmp_path / "papers"
+    shutil.copytree(ROOT / "scenarios/papers", papers_)
+    scenario = papers_ / "engine/ex-cs1.yaml"
+    scenario.write_text(
+        scenario.read_text(encoding="utf-8").replace("duration: 10 s", "duration: 10 ms"), encoding="utf-8"
+    )
+    words = ["--papers", str(papers_), "--into", str(tmp_path / "made")]
+
+    def reproduce(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "tsnbench", "reproduce", "engine/hops-cs1", *words, *more],
+            cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+        )  # fmt: skip
+
+    done = reproduce()
+    assert done.returncode == 0, done.stderr
+    assert "engine-hops-cs1: 7 of 7 runs met all requirements" in done.stdout
+    assert (tmp_path / "made/intervals.csv").exists()
+    done = reproduce("--duration", "1 s")
+    assert done.returncode == 2
+    assert "--duration: not for a study" in done.stderr

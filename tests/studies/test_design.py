@@ -207,3 +207,24 @@ def test_mistakes_have_their_place_in_the_study(place: Path, vary: str, message:
     with pytest.raises(ScenarioErrors) as caught:
         wanted(place, f"study: a\nscenario: port.yaml\nvary: {vary}\n")
     assert message in str(caught.value)
+
+
+def test_a_renamed_stream_repeats_the_plans_that_have_it(place: Path) -> None:
+    head, _, _ = (place / "port.yaml").read_text(encoding="utf-8").partition("streams:")
+    loop = "loop: {from: controller, to: robot, pcp: 6, period: 250 us, payload: 100 B}"
+    files = "files: {from: disk, to: robot, pcp: 0, poisson: 100 Mbit/s, payload: 1472 B}"
+    video = "video: {from: disk, to: robot, pcp: 0, period: 1 ms, payload: 200 B}"
+    swept = place / "swept.yaml"
+    swept.write_text(
+        f"parameters:\n  more:\n    no: {{{loop}, {files}}}\n    one: {{{loop}, {files}, {video}}}\n"
+        f"{head}streams: ${{more}}\n",
+        encoding="utf-8",
+    )
+    (place / "s.yaml").write_text("study: named\nscenario: swept.yaml\nrepeat: 3\n", encoding="utf-8")
+    _, said = study(place, "run", "s.yaml")
+    assert "6 runs made, 0 were there already" in said
+    swept.write_text(swept.read_text(encoding="utf-8").replace("video", "camera"), encoding="utf-8")
+    study(place, "run", "s.yaml")
+    with (place / "studies/named/runs.csv").open(encoding="utf-8") as file:
+        reused = [(row["more"], row["reused"]) for row in csv.DictReader(file)]
+    assert reused == [("no", "True")] * 3 + [("one", "False")] * 3

@@ -242,6 +242,37 @@ def test_a_search_goes_on_after_kills_with_the_same_combinations(place: Path) ->
     assert "Pareto front" in (place / "whole/report.html").read_text(encoding="utf-8")
 
 
+def test_workers_alone_go_on_with_a_search(place: Path) -> None:
+    (place / "search.yaml").write_text(SEARCH, encoding="utf-8")
+    study(place, "run", "search.yaml", "--into", "whole", "--workers", "1")
+    _, said = study(place, "run", "search.yaml", "--into", "alone", "--workers", "0")
+    assert "10 runs listed" in said
+    both = [start(place, "work", "alone") for _ in range(2)]
+    made = 0
+    for one in both:
+        _, said = one.communicate(timeout=120)
+        assert one.returncode == 0, said
+        made += int(said.split()[0])
+    assert made == 14
+    # A worker that comes later finds nothing to do.
+    assert "0 runs made" in study(place, "work", "alone")[1]
+    study(place, "export", "alone")
+    for name in ("search.csv", "results.csv", "results.parquet"):
+        assert (place / "alone" / name).read_bytes() == (place / "whole" / name).read_bytes()
+
+
+def test_a_late_list_of_a_slow_worker_does_not_stay(place: Path) -> None:
+    (place / "search.yaml").write_text(SEARCH, encoding="utf-8")
+    study(place, "run", "search.yaml", "--into", "one", "--workers", "0")
+    first = (place / "one/study.json").read_bytes()
+    study(place, "work", "one")
+    last = (place / "one/study.json").read_bytes()
+    assert first != last
+    (place / "one/study.json").write_bytes(first)
+    assert "0 runs made" in study(place, "work", "one")[1]
+    assert (place / "one/study.json").read_bytes() == last
+
+
 def test_a_search_without_an_answer_says_so(place: Path) -> None:
     text = SEARCH.replace("evaluations: 14", "evaluations: 4")
     (place / "search.yaml").write_text(text, encoding="utf-8")

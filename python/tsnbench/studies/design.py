@@ -67,6 +67,7 @@ class Source:
 
     def __init__(self, study: Study, text: str) -> None:
         self.study = study
+        self.text = text
         self.file = str(study.scenario)
         # A tree is large; it is read once, and each run replaces a few values in it.
         self.tree, self.tables = tables.joined(source.parse(text, self.file), self.file)

@@ -69,8 +69,12 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def begin(self, design: Design, study: Study, files: dict[str, Path], texts: dict[str, str]) -> str:
+    def begin(
+        self, design: Design, study: Study, files: dict[str, Path], texts: Mapping[str, str] | None = None
+    ) -> str:
         """Writes the list of runs; returns the changes since the last list, empty if there are none.
+
+        ``texts``: the study and its scenario; None if they are as in the folder.
 
         Raises:
             FolderError: the folder holds something else, or another study.
@@ -93,7 +97,7 @@ class Store:
                 )
             for one in FOLDERS:
                 (self.folder / one).mkdir(exist_ok=True)
-            for one, text in texts.items():
+            for one, text in (texts or {}).items():
                 self.write(one, text)
             content = {
                 "format": FORMAT,

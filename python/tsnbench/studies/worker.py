@@ -26,6 +26,7 @@ from tsnbench.scenario.text import source
 from tsnbench.studies import lease, study_file
 from tsnbench.studies.design import BACKEND, Request, Source
 from tsnbench.studies.estimates import warm_up
+from tsnbench.studies.exploring.rounds import following
 from tsnbench.studies.sequence import Repetitions
 from tsnbench.studies.store import FORMAT, SCENARIO, STUDY, Content, Row, Store
 
@@ -33,8 +34,10 @@ POLL_S = 0.2
 """How often a worker without work looks whether another worker's run is done or its worker is dead."""
 
 
-def work(folder: Path, tell: Callable[[Request], None] | None = None) -> int:
+def work(folder: Path, tell: Callable[[Request], None] | None = None, *, one_list: bool = False) -> int:
     """Makes runs until every run of the study is made; returns how many this worker made.
+
+    ``one_list``: end with the list of runs that is there; otherwise a search goes on with further lists.
 
     Raises:
         InputError: the folder is no study's, or another build of tsnbench made its list.
@@ -50,26 +53,38 @@ def work(folder: Path, tell: Callable[[Request], None] | None = None) -> int:
         )
     whole = source_of(store, content)
     made = 0
-    wanted = Repetitions(store, content)
     with writing(folder):
-        while open_runs := wanted.unmade():
-            busy = 0
-            for run in open_runs:
-                if (folder / "runs" / f"{run.id}.json").exists() and store.result(run) is not None:
-                    continue
-                held = lease.take(folder / "leases", run.id)
-                if held is None:
-                    busy += 1
-                    continue
-                with lease.kept_fresh(held):
-                    # Another worker may have made the run between the first look and the lease.
-                    if store.result(run) is None:
-                        make(store, whole, run, held.token)
-                        made += 1
-                        if tell:
-                            tell(run)
-            if busy:
-                time.sleep(POLL_S)
+        listed: Content | None = content
+        while listed is not None:
+            made += _make_listed(store, listed, whole, tell)
+            listed = None if one_list else following(store, listed, whole)
+    return made
+
+
+def _make_listed(
+    store: Store, content: Content, whole: Source, tell: Callable[[Request], None] | None
+) -> int:
+    """Makes the runs of one list that no other worker makes, and waits for those of others."""
+    made = 0
+    wanted = Repetitions(store, content)
+    while open_runs := wanted.unmade():
+        busy = 0
+        for run in open_runs:
+            if (store.folder / "runs" / f"{run.id}.json").exists() and store.result(run) is not None:
+                continue
+            held = lease.take(store.folder / "leases", run.id)
+            if held is None:
+                busy += 1
+                continue
+            with lease.kept_fresh(held):
+                # Another worker may have made the run between the first look and the lease.
+                if store.result(run) is None:
+                    make(store, whole, run, held.token)
+                    made += 1
+                    if tell:
+                        tell(run)
+        if busy:
+            time.sleep(POLL_S)
     return made
 
 

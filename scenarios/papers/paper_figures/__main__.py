@@ -5,6 +5,7 @@ python -m paper_figures --only flextest/spq   some scenarios; the others' result
 python -m paper_figures --tables              the tables alone, from recorded results
 python -m paper_figures --names               names of figures
 python -m paper_figures --figure engine/fig22 the scenarios of one figure; nothing is recorded
+python -m paper_figures --figure engine/hops-cm1  a study of a paper
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
+from paper_figures.campaigns import campaigns, run_campaign, told
 from paper_figures.gallery import page
 from paper_figures.names import find, slug
 from paper_figures.names import known as figure_names
@@ -39,7 +41,7 @@ def main() -> int:
     parser.add_argument("--record-only", action="store_true", help="write no tables")
     parser.add_argument("--tables", action="store_true", help="run nothing")
     parser.add_argument("--names", action="store_true", help="list the figures")
-    parser.add_argument("--figure", metavar="NAME", help="such as engine/fig22")
+    parser.add_argument("--figure", metavar="NAME", help="such as engine/fig22, or a study: engine/hops-cm1")
     parser.add_argument("--into", type=Path, default=Path("runs"), help="folder of a figure's runs and page")
     parser.add_argument("--duration", help="of a figure's runs, in place of the scenarios' own")
     options = parser.parse_args()
@@ -47,7 +49,14 @@ def main() -> int:
     if options.names:
         for name, (_, figure) in figure_names(known).items():
             print(f"{name}: {figure.what}")
+        for name, file in campaigns().items():
+            print(f"{name}: study. {told(file)}")
         return 0
+    if options.figure in (studies := campaigns()):
+        if options.duration:
+            print("--duration: not for a study; its scenario has the duration", file=sys.stderr)
+            return 2
+        return run_campaign(studies[options.figure], options.into)
     if options.figure:
         try:
             return reproduce(known, options.figure, options.into, options.duration)

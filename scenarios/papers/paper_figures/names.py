@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from paper_figures.campaigns import campaigns
 from paper_figures.printed import Figure, Paper
 
 _WORD = re.compile(r"[a-z]+\d+|[a-z]+\.?|\d+(?:\.\d+)?")
@@ -41,7 +42,8 @@ def find(name: str, papers: Sequence[Paper]) -> tuple[Paper, Figure]:
     found = [whole for whole in every if whole.startswith(f"{folder}/") and own in _parts(whole)]
     if len(found) == 1:
         return every[found[0]]
-    hint = ", ".join(found or [one for one in every if one.startswith(f"{folder}/")] or every)
+    there = [*every, *campaigns()]
+    hint = ", ".join(found or [one for one in there if one.startswith(f"{folder}/")] or there)
     raise LookupError(f"expected the name of a figure, found {name}\nhint: {hint}")
 
 

@@ -127,7 +127,8 @@ def work(
     if until_closed:
         end_with_input()
     with user_errors():
-        made = pull(folder)
+        # The command that closes the input makes the lists of a search.
+        made = pull(folder, one_list=until_closed)
     print_message(f"{made} runs made")
 
 

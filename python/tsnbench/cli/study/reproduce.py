@@ -1,4 +1,4 @@
-"""``tsnbench reproduce``: the scenarios of a paper's figure, and its printed numbers beside the results."""
+"""``tsnbench reproduce``: the scenarios of a paper's figure with its printed numbers, or a paper's study."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ PACKAGE = "paper_figures"
 
 def reproduce(
     figure: Annotated[
-        str | None, argument("FIGURE", "Such as engine/fig22; without it, all names are listed.")
+        str | None,
+        argument("FIGURE", "Such as engine/fig22, or a study: engine/hops-cm1; without it, all are listed."),
     ] = None,
     papers: Annotated[
         Path, option("DIR", "Folder of the papers' scenarios; they come with the sources of tsnbench.")
@@ -30,7 +31,7 @@ def reproduce(
         str | None, option("TIME", "Simulate for this long, in place of the scenarios' durations.")
     ] = None,
 ) -> None:
-    """Run the scenarios of a paper's figure; print its numbers beside the results, and draw both."""
+    """Run the scenarios of a paper's figure, and draw its numbers beside the results; or run its study."""
     if not (papers / PACKAGE / "__main__.py").is_file():
         hint = "hint: run it in the folder of tsnbench's sources, or name scenarios/papers with --papers"
         fail(Exit.INPUT_WRONG, f"{papers}: expected the papers' scenarios, found none\n{hint}")

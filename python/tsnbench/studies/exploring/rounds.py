@@ -11,7 +11,7 @@ from tsnbench.studies.exploring.numbers import numbers
 from tsnbench.studies.exploring.questions import Goal, Search
 from tsnbench.studies.exploring.search import Point, Searcher
 from tsnbench.studies.exploring.sensitivity import points
-from tsnbench.studies.store import Record, Store
+from tsnbench.studies.store import SCENARIO, STUDY, Content, Record, Store
 from tsnbench.studies.study_file import Study
 
 
@@ -30,6 +30,28 @@ def rounds(study: Study, text: str, store: Store) -> Iterator[Design]:
         yield from _search(study, study.search, Source(study, text), store)
     else:
         yield design(study, text)
+
+
+def following(store: Store, content: Content, whole: Source) -> Content | None:
+    """The list after this one, whose runs are all made; it is written into the folder.
+
+    Any worker finds the same list, because results alone decide. None: there is no further list.
+
+    Raises:
+        InputError: an extra of tsnbench is not installed.
+        BackendError: the disk is full, or the file cannot be written.
+    """
+    if content.explores != "search":
+        return None
+    files = {STUDY: store.folder / content.file, SCENARIO: store.folder / content.scenario}
+    wanted, open_ = None, False
+    for wanted in rounds(whole.study, whole.text, store):
+        if open_ := any(store.result(run) is None for run in wanted.runs):
+            break
+    # A slow worker may have written an earlier list in the meantime; the last list has all runs.
+    if wanted is not None and (open_ or wanted.runs != store.read().runs):
+        store.begin(wanted, whole.study, files)
+    return store.read() if open_ else None
 
 
 def _search(study: Study, search: Search, whole: Source, store: Store) -> Iterator[Design]:
