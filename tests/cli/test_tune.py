@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -89,3 +90,17 @@ def test_what_runs_out_first_begins_with_what_is_broken() -> None:
     told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
     assert "No bound is known: loop at robot: delay:" in told
     assert "148.5 %" in told
+
+
+def test_answers_to_questions_of_papers_are_what_the_guide_prints(tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/tune.md").read_text(encoding="utf-8")
+    files = dict(re.findall(r"`([a-z]+\.yaml)`:\n\n```yaml\n(.*?)```", guide, re.S))
+    asked = re.findall(
+        r"tsnbench tune ([a-z]+\.yaml) ([^\n]*)\n```\n\nprints\n\n```text\n(.*?)```", guide, re.S
+    )
+    assert [name for name, _, _ in asked] == ["slots.yaml", "window.yaml"]
+    for name, options, said in asked:
+        (tmp_path / name).write_text(files[name], encoding="utf-8")
+        command = [sys.executable, "-m", "tsnbench", "tune", name, *options.split()]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+        assert done.stdout + done.stderr == said
