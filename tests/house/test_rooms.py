@@ -49,6 +49,7 @@ LATE = {
     "doctor": "a guest's files are looked for where a guest is asked for",
     "planning/passes.py": "schedules, windows and cyclic queues are loaded where a scenario has them",
     "report/__init__.py": "whoever writes no report draws no figures",
+    "report/figures/style.py": "the renderer of pgf is a class of matplotlib, which is loaded on use",
     "runs/run.py": "a convenience that ARCHITECTURE.md declares",
     "scenario/catalogue/hosts.py": "the catalogue builds its entries as a scenario builds its own",
     "scenario/kinds/common.py": "the catalogue builds its entries as a scenario builds its own",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Size
+from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Row, Size
 from tsnbench.report.formatting import micros, printable, seconds_or_millis, signed
 from tsnbench.report.parts.clocks import MOST_CLOCKS, ClockRow
 
@@ -47,7 +47,7 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
     )
 
 
-def _rows(clock: ClockRow) -> Iterator[dict[str, Any]]:
+def _rows(clock: ClockRow) -> Iterator[Row]:
     return (
         {"node": clock.node, "time_ns": t, "error_ns": error}
         for t, error in zip(clock.t, clock.error, strict=True)

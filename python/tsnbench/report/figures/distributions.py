@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, key
+from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Row, Size, axis_of, key
 from tsnbench.report.formatting import count, micros, shortened, signed
 from tsnbench.report.parts.bounds import drawn, in_words
 from tsnbench.report.parts.curves import Curve, Panel, Steps
@@ -66,18 +66,18 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
     )
 
 
-def step_rows(steps: Steps, x: str, y: str) -> Iterator[dict[str, Any]]:
+def step_rows(steps: Steps, x: str, y: str) -> Iterator[Row]:
     """A row for each step."""
     return ({x: left, y: share} for left, share in zip(steps.x, steps.y, strict=True))
 
 
-def later_rows(curve: Curve) -> Iterator[dict[str, Any]]:
+def later_rows(curve: Curve) -> Iterator[Row]:
     """The rows of :func:`draw_ccdf`."""
-    named: dict[str, Any] = {"stream": curve.measure.label}
+    named: Row = {"stream": curve.measure.label}
     return (named | row for row in step_rows(curve.ccdf, "delay_us", "share_later"))
 
 
-def box_row(curve: Curve) -> dict[str, Any]:
+def box_row(curve: Curve) -> Row:
     """The row of a box: the fastest frame, five percentiles, the slowest frame; delays in µs."""
     box = curve.box
     return {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.report.facts import FaultSpan
-from tsnbench.report.figures.style import COLOURS, INK, LIMIT, Drawing, Size
+from tsnbench.report.figures.style import COLOURS, INK, LIMIT, Drawing, Row, Size
 from tsnbench.report.formatting import count, printable, seconds_or_millis, shortened, span
 from tsnbench.report.parts.faults import Losses, drawn
 
@@ -77,7 +77,7 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
     )
 
 
-def _rows(faults: Sequence[FaultSpan], lost: Sequence[Losses]) -> Iterator[dict[str, Any]]:
+def _rows(faults: Sequence[FaultSpan], lost: Sequence[Losses]) -> Iterator[Row]:
     for fault in faults:
         yield {
             "what": label(fault),

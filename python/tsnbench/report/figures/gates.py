@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import GRID, INK, Drawing, Size, colour_of
+from tsnbench.report.figures.style import GRID, INK, Drawing, Row, Size, colour_of
 from tsnbench.report.formatting import count, printable, span
 from tsnbench.report.parts.ports import called, carried
 from tsnbench.report.parts.schedule import BINS, Folded
@@ -154,7 +154,7 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     at.set_title(_name(one))
 
 
-def _rows(one: Folded) -> Iterator[dict[str, Any]]:
+def _rows(one: Folded) -> Iterator[Row]:
     """The open spans of each drawn class, then the share of cycles in which it was on the wire."""
     column = one.gates.cycle_ns / BINS
     for own in _lanes(one):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench import quantities
 from tsnbench.report.axis import Axis, axis
-from tsnbench.report.figures.style import COLOURS, INK, LIMIT, PAPER, Drawing, Size
+from tsnbench.report.figures.style import COLOURS, INK, LIMIT, PAPER, Drawing, Row, Size
 from tsnbench.report.formatting import THIN, count, micros, printable, shortened, span, typeset
 from tsnbench.report.parts.planned import Lane, Planned, PlannedPort, PlannedStream
 
@@ -79,7 +79,7 @@ def _gantts(found: Planned) -> list[Drawing]:
     return drawings
 
 
-def _slot_rows(ports: Sequence[PlannedPort], streams: Sequence[PlannedStream]) -> Iterator[dict[str, Any]]:
+def _slot_rows(ports: Sequence[PlannedPort], streams: Sequence[PlannedStream]) -> Iterator[Row]:
     """The planned frames, then the open spans of each lane."""
     for port in ports:
         for slot in port.slots:
@@ -277,7 +277,7 @@ def _spaces(found: Planned) -> list[Drawing]:
     return drawings
 
 
-def _stage_rows(streams: Sequence[PlannedStream]) -> Iterator[dict[str, Any]]:
+def _stage_rows(streams: Sequence[PlannedStream]) -> Iterator[Row]:
     """Each frame on each link: from its first bit at one node to its last bit at the next."""
     for one in streams:
         for stage in one.stages:

@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.distributions import delay_axis
-from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Size, axis_of, columns_for
+from tsnbench.report.figures.style import (
+    COLOURS,
+    DASHES,
+    INK,
+    MARKERS,
+    Drawing,
+    Row,
+    Size,
+    axis_of,
+    columns_for,
+)
 from tsnbench.report.formatting import micros, printable, shortened
 from tsnbench.report.parts.study import MOST_LINES, Answers, Combination, Estimate, StudyAxis, StudyFacts
 
@@ -51,11 +61,11 @@ def _words(study: StudyFacts, beside: StudyAxis | None) -> str:
     return said
 
 
-def _chosen(across: StudyAxis, value: str, beside: Mapping[str, str]) -> dict[str, Any]:
+def _chosen(across: StudyAxis, value: str, beside: Mapping[str, str]) -> Row:
     return {across.name: value, **beside}
 
 
-def _estimate(found: Estimate | None, name: str, unit: float) -> dict[str, Any]:
+def _estimate(found: Estimate | None, name: str, unit: float) -> Row:
     """The columns of a value with the ends of its interval."""
     values = (None, None, None) if found is None else (found.value, found.low, found.high)
     names = (name, f"{name}_low", f"{name}_high")

@@ -7,7 +7,7 @@ The palette is that of Okabe and Ito without its yellow, which vanishes on white
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -67,7 +67,9 @@ COLUMN = Size("column", 3.5, 7.0, text_as_paths=True)
 """One column of a two-column paper."""
 
 Draw = Callable[[Size], "Figure"]
-Rows = Callable[[], Iterable[Mapping[str, Any]]]
+Row = dict[str, Any]
+"""One row of a figure's numbers: the columns depend on the figure, and are written as CSV alone."""
+Rows = Callable[[], Iterable[Row]]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.report.facts import FaultSpan
 from tsnbench.report.figures.distributions import about_bounds, draw_bounds, left_out, plain
 from tsnbench.report.figures.faults import shade
-from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Size, axis_of, key
+from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Row, Size, axis_of, key
 from tsnbench.report.formatting import micros, seconds_or_millis, shortened
 from tsnbench.report.parts.bounds import in_words
 from tsnbench.report.parts.curves import Panel
@@ -38,7 +38,7 @@ def draw_envelope(at: Axes, line: Envelope, place: int, scale: float) -> Line2D:
     return handle
 
 
-def envelope_rows(line: Envelope) -> Iterator[dict[str, Any]]:
+def envelope_rows(line: Envelope) -> Iterator[Row]:
     """A row for each pixel column."""
     columns = ("time_ns", "min_us", "mean_us", "max_us")
     return (
