@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench.editing.edits import Edit, add_link, add_node, add_stream, made, move_edge, remove, rename
+from tsnbench.editing.edits import Edit, add_link, add_node, add_stream, move_edge, remove, rename
 from tsnbench.editing.fixes import fixes, words_at
 from tsnbench.editing.problems import checked
+from tsnbench.editing.requests import made
 from tsnbench.editing.spans import EditError, Span, characters_of, spans, units_of
 from tsnbench.scenario.loader import read_scenario
 

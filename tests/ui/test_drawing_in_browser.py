@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,45 @@ def test_names_of_nodes_are_completed(drawn: Page) -> None:
     expect(options).to_have_count(1, timeout=WAIT_MS)
     page.keyboard.press("Enter")
     becomes(page, SCENARIO)
+
+
+NAMED = """name: named
+duration: 5 ms
+network: {ring: {nodes: 3, prefix: sw, stations: 1, rate: 1 Gbit/s}}
+streams:
+  high: {from: station1, to: station2, pattern: flextest/theta-high}
+shapers:
+  sw1 -> sw2: {gates: flextest/gcl-2}
+"""
+
+
+def test_generator_pattern_and_gate_list_are_marked_and_written_out(drawn: Page) -> None:
+    page = drawn
+    page.locator("#text").fill(NAMED)
+    expect(page.locator(".node")).to_have_count(6, timeout=WAIT_MS)
+    expect(page.locator("#gates")).to_contain_text("flextest/gcl-2 of the catalogue.")
+    page.locator("[data-legend]").first.click()
+    expect(page.locator("#chosen")).to_contain_text("Its pattern is flextest/theta-high of the catalogue.")
+    page.get_by_role("button", name="Write the pattern out").click()
+    step1 = NAMED.replace("pattern: flextest/theta-high", "pcp: 6, period: 0.2 ms, payload: 1472 B")
+    becomes(page, step1)
+    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    page.get_by_role("button", name="Write the list out").click()
+    expect(page.get_by_role("slider")).to_have_count(3, timeout=WAIT_MS)
+    assert "{entries: [{open: [6], for: 15 us}, {open: [6, 5], for: 15 us}," in text(page)
+    page.get_by_role("button", name="bridge sw1").click()
+    page.get_by_role("button", name="Write the generator out").click()
+    expect(page.locator("#rename-to")).to_have_count(0)
+    expect(page.locator("#text")).to_have_value(re.compile("bridges: .sw1, sw2, sw3"), timeout=WAIT_MS)
+    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    assert "ring" not in text(page)
+    # What was generated is text now, so a node can be renamed.
+    page.get_by_role("button", name="bridge sw1").click()
+    expect(page.locator("#rename-to")).to_have_value("sw1", timeout=WAIT_MS)
+    page.locator("#text").focus()
+    for _ in range(3):
+        page.keyboard.press("Control+z")
+    becomes(page, NAMED)
 
 
 GATES = f"""{SCENARIO}shapers:

@@ -42,25 +42,25 @@ def add_node(text: str, kind: str, name: str) -> Edit:
     _name(name)
     if kind not in KINDS:
         raise EditError(f"expected station, bridge or host, found {kind}")
-    network = _of(spans(text), "network")
+    network = parent_of(spans(text), "network")
     listed = network.get(KINDS[kind])
-    if listed is not None and listed.kind == "sequence" and not _swept(listed):
-        return _added(text, listed, name)
+    if listed is not None and listed.kind == "sequence" and not is_swept(listed):
+        return added(text, listed, name)
     if listed is not None and listed.kind == "mapping" and (listed.flow or listed.items):
-        return _added(text, listed, f"{name}: {{}}")
-    return _added(text, network, f"{kind} {name}: {{}}")
+        return added(text, listed, f"{name}: {{}}")
+    return added(text, network, f"{kind} {name}: {{}}")
 
 
 def add_link(text: str, a: str, b: str) -> Edit:
     """Adds a link to the last group of links."""
     if a == b:
         raise EditError("a link connects two nodes")
-    network = _of(spans(text), "network")
+    network = parent_of(spans(text), "network")
     links = network.get("links")
     pair = f"{a} -- {b}"
     if links is None:
         rate = "" if network.get("rate") is not None else "rate: 1 Gbit/s, "
-        return _added(text, network, f"links: {{{rate}between: [{pair}]}}" if rate else f"links: [{pair}]")
+        return added(text, network, f"links: {{{rate}between: [{pair}]}}" if rate else f"links: [{pair}]")
     group = links
     if links.kind == "sequence" and links.items and all(one.kind == "mapping" for _, one in links.items):
         group = links.items[-1][1]
@@ -71,7 +71,7 @@ def add_link(text: str, a: str, b: str) -> Edit:
         group = between
     if group.kind == "scalar":
         return Edit(group.start, group.end, f"[{text[group.start : group.end]}, {pair}]")
-    return _added(text, group, pair)
+    return added(text, group, pair)
 
 
 def add_stream(text: str, name: str, talker: str, listener: str) -> Edit:
@@ -85,7 +85,7 @@ def add_stream(text: str, name: str, talker: str, listener: str) -> Edit:
         raise EditError("the text has no mapping of streams: write the stream into the text")
     if streams.get(name) is not None:
         raise EditError(f"there is a stream {name} already")
-    return _added(text, streams, f"{name}: {NEW_STREAM.format(talker, listener)}")
+    return added(text, streams, f"{name}: {NEW_STREAM.format(talker, listener)}")
 
 
 def remove(text: str, start: int) -> Edit:
@@ -201,18 +201,24 @@ def _name(name: str) -> None:
         raise EditError(f"a name has letters, digits and _ . + -, and begins with a letter: {name!r}")
 
 
-def _of(top: Span, key: str) -> Span:
+def parent_of(top: Span, key: str) -> Span:
+    """The mapping of a key at the top.
+
+    Raises:
+        EditError: there is none.
+    """
     found = top.get(key)
     if found is None or found.kind != "mapping":
         raise EditError(f"the text has no mapping {key}")
     return found
 
 
-def _swept(value: Span) -> bool:
+def is_swept(value: Span) -> bool:
+    """Whether a parameter of a sweep stands in a value."""
     return any("${" in one.text for _, one, _ in value.walk())
 
 
-def _added(text: str, parent: Span, words: str) -> Edit:
+def added(text: str, parent: Span, words: str) -> Edit:
     """A further entry at the end of a collection, in its style."""
     if parent.flow:
         if not parent.items:
@@ -303,42 +309,3 @@ def _renamed(value: Any, word: re.Pattern[str], new: str) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_renamed(one, word, new) for one in value)
     return word.sub(new, value) if isinstance(value, str) else value
-
-
-def made(text: str, file: str, wanted: dict[str, Any]) -> Edit:
-    """The edit that the page requests.
-
-    Raises:
-        EditError: it cannot be made as one small edit.
-    """
-    kind = wanted.get("edit")
-
-    def word(key: str) -> str:
-        found = wanted.get(key)
-        if not isinstance(found, str):
-            raise EditError(f"{key} is missing")
-        return found
-
-    def number(key: str) -> int:
-        found = wanted.get(key)
-        if not isinstance(found, int) or isinstance(found, bool) or abs(found) > 1 << 53:
-            raise EditError(f"{key} is missing")
-        return found
-
-    if kind == "add-node":
-        edit = add_node(text, word("kind"), word("name"))
-    elif kind == "add-link":
-        edit = add_link(text, word("a"), word("b"))
-    elif kind == "add-stream":
-        edit = add_stream(text, word("name"), word("from"), word("to"))
-    elif kind == "rename":
-        return rename(text, file, word("from"), word("to"))
-    elif kind == "remove":
-        edit = remove(text, number("at"))
-    elif kind == "move-edge":
-        edit = move_edge(text, number("at"), number("by_ns"))
-    else:
-        raise EditError("an unknown edit")
-    # Whatever was edited, the text is still YAML.
-    spans(edit.applied(text))
-    return edit

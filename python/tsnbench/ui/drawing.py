@@ -6,9 +6,10 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
-from tsnbench.editing.edits import KINDS, gate_lists
+from tsnbench.editing.edits import KINDS, gate_lists, is_swept
 from tsnbench.editing.spans import EditError, Span, spans, units_of
 from tsnbench.report.layout import place, sketch
+from tsnbench.scenario.catalogue import gate_lists as gate_patterns
 from tsnbench.scenario.units import DURATION
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class DrawnStream(TypedDict):
     made: str
     count: int
     """So many streams have this name and a number."""
+    pattern: str
+    """The catalogue's pattern that the text names; empty if the text has the stream's own keys."""
 
 
 class GateEntry(TypedDict):
@@ -65,10 +68,14 @@ class GateEntry(TypedDict):
 
 
 class GateList(TypedDict):
-    """A list of gate entries of the text."""
+    """A list of gate entries of the text, or one of the catalogue, which has no entries here."""
 
     where: str
     entries: list[GateEntry]
+    pattern: str
+    """The name of a list of the catalogue."""
+    at: tuple[int, int] | None
+    """The place of what names it."""
 
 
 class Drawing(TypedDict):
@@ -134,7 +141,7 @@ def positions(nodes: int, links: tuple[tuple[int, int], ...]) -> list[tuple[floa
 
 def _swept(top: Span | None, key: str) -> bool:
     value = top.get(key) if top else None
-    return value is not None and any("${" in one.text for _, one, _ in value.walk())
+    return value is not None and is_swept(value)
 
 
 def _defined(top: Span | None) -> dict[str, Span]:
@@ -191,7 +198,8 @@ def _streams(
             more += 1
         else:
             entry = own.get(name)
-            swept = entry is not None and any("${" in one.text for _, one, _ in entry[1].walk())
+            swept = entry is not None and is_swept(entry[1])
+            pattern = entry[1].get("pattern") if entry and entry[1].kind == "mapping" else None
             found[name] = {
                 "name": name,
                 "talker": talker,
@@ -200,6 +208,7 @@ def _streams(
                 "at": at(entry[0] if entry else None),
                 "made": "parameter" if swept else "" if entry else "generator",
                 "count": 1,
+                "pattern": pattern.text if pattern and "${" not in pattern.text else "",
             }
     return list(found.values()), more
 
@@ -242,7 +251,14 @@ def _gates(top: Span, units: Callable[[int], int]) -> Iterator[GateList]:
                 words = opened.text
             ns = DURATION.parse(length.text)
             entries.append({"open": words, "ns": ns, "at": (units(length.start), units(length.end))})
-        yield {"where": ".".join(path), "entries": entries}
+        yield {"where": ".".join(path), "entries": entries, "pattern": "", "at": None}
+    shapers = top.get("shapers")
+    for key, shaper in shapers.items if shapers else ():
+        named = shaper.get("gates") if shaper.kind == "mapping" else None
+        pattern = named if named is None or named.kind == "scalar" else named.get("pattern")
+        if key and named and pattern and pattern.text in gate_patterns():
+            place = (units(named.start), units(named.last))
+            yield {"where": f"shapers.{key.text}", "entries": [], "pattern": pattern.text, "at": place}
 
 
 def _collections(top: Span, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Span]]:

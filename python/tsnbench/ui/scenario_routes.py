@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from tsnbench import foreign
 from tsnbench.editing.completion import Names, complete, meaning
-from tsnbench.editing.edits import made
 from tsnbench.editing.fixes import fixes, words_at
 from tsnbench.editing.problems import Checked, checked, checked_plans
+from tsnbench.editing.requests import made
 from tsnbench.editing.spans import EditError, characters_of, units_of
 from tsnbench.ui.drawing import Drawing, drawing
 from tsnbench.ui.workspace import LARGEST_SCENARIO, ChangedError, OutsideError, Workspace

@@ -332,9 +332,14 @@ export class Network {
   }
 }
 
-// Gate lists of the text: each edge between two entries can be moved.
-export function gates(host, lists, moved) {
+// Gate lists of the text: each edge between two entries can be moved. Those of the catalogue are only named.
+export function gates(host, lists, moved, writeOut) {
   host.replaceChildren(...lists.map((list) => {
+    if (list.pattern) {
+      return make("div", { class: "gate-list" }, make("h3", { text: list.where }),
+        make("span", { class: "soft", text: `${list.pattern} of the catalogue. ` }),
+        writeOut("Write the list out", { edit: "write-out-gates", at: list.at[0] }));
+    }
     const cycle = list.entries.reduce((sum, one) => sum + one.ns, 0);
     const bar = make("div", { class: "gates", role: "group", "aria-label": `Gates of ${list.where}` });
     let begin = 0;

@@ -189,7 +189,7 @@ function show({ checked, marks, drawing }, number, text) {
     network.fresh = text;
     network.show(drawing, concerned(checked.problems, drawing));
     legend(drawing);
-    gates(at("gates"), drawing.gates, moved);
+    gates(at("gates"), drawing.gates, moved, writeOut);
     if (refocus) document.querySelector(`[data-edge="${CSS.escape(refocus)}"]`)?.focus();
     refocus = "";
     at("runs-of").hidden = drawing.runs.length < 2;
@@ -291,6 +291,13 @@ function choose(chosen) {
 
 const part = ({ kind, number }) => network.data[{ node: "nodes", link: "links", stream: "streams" }[kind]][number];
 
+// A part that the text only names becomes text of its own.
+function writeOut(label, wanted) {
+  const button = make("button", { type: "button", text: label });
+  button.addEventListener("click", () => edit(wanted));
+  return button;
+}
+
 function inspector(chosen) {
   at("chosen").hidden = !chosen;
   if (!chosen) return;
@@ -301,6 +308,13 @@ function inspector(chosen) {
       : `${one.kind} ${one.name}`;
   const parts = [make("strong", { text: title })];
   if (one.made) parts.push(make("span", { class: "soft", text: GENERATED[one.made] }));
+  if (one.made === "generator" && chosen.kind !== "stream") {
+    parts.push(writeOut("Write the generator out", { edit: "write-out-network" }));
+  }
+  if (one.pattern) {
+    parts.push(make("span", { class: "soft", text: `Its pattern is ${one.pattern} of the catalogue.` }));
+    parts.push(writeOut("Write the pattern out", { edit: "write-out-pattern", stream: one.name }));
+  }
   if (one.at) {
     const go = make("button", { type: "button", text: "Go to the text" });
     go.addEventListener("click", () => editor.reveal(one.at[0], one.at[1]));
