@@ -414,3 +414,13 @@ def test_telegrams_of_message_data_have_a_kind_and_the_time_that_their_sender_wa
             "reply_status": -3,
         },
     ]
+
+
+def test_an_answer_without_trdp_names_no_telegram() -> None:
+    text = MESSAGES[: MESSAGES.index("  event:")]
+    text += "  ask: {from: a, to: b, period: 1 ms, frame: 100 B}\n  reply: {answers: ask, frame: 200 B}\n"
+    flows = [flow(text, "ask"), flow(text, "reply", answers={"stream": 0, "after_ns": 0})]
+    ask, reply = assembled(text, flows=flows)["streams"]
+    assert "trdp" not in ask
+    assert "trdp" not in reply
+    assert reply["answers"] == {"stream": 0, "after_ns": 0}
