@@ -88,6 +88,8 @@ def link() -> Iterator[Link]:
             pytest.skip(f"no veth here: {wrong}")
         yield Link(spaces)
     finally:
+        # The file of an end device, where a test wrote one.
+        Path(f"/tmp/{spaces[0]}.json").unlink(missing_ok=True)
         for space in spaces:
             _run(f"ip netns del {space}")
 
