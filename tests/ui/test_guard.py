@@ -151,6 +151,17 @@ def test_lists_name_the_files_of_the_folder(server: Server) -> None:
     rules = headers["content-security-policy"]
     assert rules.startswith("sandbox allow-scripts; default-src 'none'; script-src 'sha256-")
     assert "same-origin" not in rules
+    # Markdown with a link to an instant is a lesson, and can stand beside the replay.
+    (server.folder / "deep/first.md").write_text("# Begin\n\n[the frame leaves](#t=0.5ms) <b>raw</b>\n")
+    (server.folder / "notes.md").write_text("no lesson\n")
+    assert json.loads(server.ask("GET", "/api/facts/runs/a")[2])["lessons"] == ["deep/first.md"]
+    status, headers, content = server.ask("GET", "/api/replay/runs/a?lesson=deep/first.md")
+    assert (status, headers["content-security-policy"]) == (200, rules)
+    assert b'<a href="#t" data-ns="500000">the frame leaves</a> &lt;b&gt;raw' in content
+    for other in ("../secret.yaml", "two.yaml", "deep/none.md", "link.yaml"):
+        assert server.ask("GET", f"/api/replay/runs/a?lesson={other}")[0] == 404
+    for name in ("deep/first.md", "notes.md"):
+        (server.folder / name).unlink()
     # The replay of an incomplete run is an error with a reason, and the server continues.
     (server.folder / "runs/a/plan.json").write_text("{}")
     status, _, content = server.ask("GET", "/api/replay/runs/a")

@@ -220,6 +220,24 @@ def test_a_thousand_nodes_are_drawn_found_and_chosen(tab: Page, server: Server) 
     (server.folder / "large.yaml").unlink()
 
 
+def test_lessons_of_the_folder_are_links_of_a_run(tab: Page, server: Server) -> None:
+    page = tab
+    (server.folder / "lesson.md").write_text("# A lesson\n\nAt [half a millisecond](#t=0.5ms) it waits.\n")
+    try:
+        page.reload()
+        page.get_by_role("link", name="charts of runs/").first.click()
+        link = page.get_by_role("link", name="replay with lesson.md")
+        expect(link).to_be_visible(timeout=WAIT_MS)
+        address = link.get_attribute("href")
+        assert address is not None
+        assert address.endswith("?lesson=lesson.md")
+        page.goto(f"http://127.0.0.1:{server.port}{address}")
+        expect(page.locator("#lesson")).to_contain_text("At half a millisecond it waits.", timeout=WAIT_MS)
+        page.get_by_role("link", name="half a millisecond").click()
+    finally:
+        (server.folder / "lesson.md").unlink()
+
+
 def test_sweeps_are_listed_with_their_runs(tab: Page) -> None:
     page = tab
     page.get_by_role("button", name="Studies").click()

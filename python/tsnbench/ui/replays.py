@@ -60,9 +60,13 @@ class Replay:
             raise ReplayError(f"{run.folder}: no frame arrived at its listener")
         return cls(run, history, table, journeys)
 
-    def page(self) -> str:
-        """The page of its own; its window contains the frame that is nearest to the limit of its delay."""
-        return page(window(self.history, self.table, *around(self.journeys[0]), self.journeys))
+    def page(self, lesson: str = "") -> str:
+        """The page of its own; its window contains the frame that is nearest to the limit of its delay.
+
+        Args:
+            lesson: the HTML of a lesson that stands beside the replay.
+        """
+        return page(window(self.history, self.table, *around(self.journeys[0]), self.journeys), lesson)
 
     def window(self, begin: int | None, end: int | None, frame: str, columns: int) -> Json:
         """The frames in a window, or the occupancy of each port and class; and the parts of one frame's path.

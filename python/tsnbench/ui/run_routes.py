@@ -13,12 +13,12 @@ from starlette.routing import Route
 
 from tsnbench.compare import compare, opened
 from tsnbench.errors import BackendError, InputError
-from tsnbench.replay.page import policy
+from tsnbench.replay.page import lesson, policy
 from tsnbench.runs import Run, file_names
 from tsnbench.ui import charts, studies
 from tsnbench.ui.guard import REPORT_POLICY
 from tsnbench.ui.replays import Replay, Replays
-from tsnbench.ui.workspace import OutsideError, Workspace
+from tsnbench.ui.workspace import LESSON, OutsideError, Workspace
 
 MOST_COMPARED = 4
 
@@ -62,7 +62,9 @@ def routes(workspace: Workspace) -> list[Route]:
     @answered
     async def replay(request: Request) -> Response:
         name = request.path_params["name"]
-        text = await run_in_threadpool(lambda: Replay.of(run_of(name)).page())
+        beside = request.query_params.get("lesson", "")
+        words = lesson(workspace.path(beside, (LESSON,))) if beside else ""
+        text = await run_in_threadpool(lambda: Replay.of(run_of(name)).page(words))
         # The page may run only its own script, in an origin of its own: it cannot use this server.
         rules = f"sandbox allow-scripts; {policy()}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": rules})
@@ -70,7 +72,11 @@ def routes(workspace: Workspace) -> list[Route]:
     @answered
     async def facts(request: Request) -> Response:
         name = request.path_params["name"]
-        return JSONResponse(await run_in_threadpool(lambda: charts.facts(run_of(name), name)))
+
+        def find() -> Any:
+            return {**charts.facts(run_of(name), name), "lessons": workspace.lessons()}
+
+        return JSONResponse(await run_in_threadpool(find))
 
     @answered
     async def delays(request: Request) -> Response:

@@ -7,20 +7,24 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
 from tsnbench import foreign
+from tsnbench.replay.page import LARGEST_LESSON
 from tsnbench.runs import file_names, sweep
 
 MOST_LISTED = 500
 """Most files of each kind in a list; the others are counted."""
 MOST_STUDIES = 50
+MOST_LESSONS = 50
 LARGEST_SCENARIO = 64 << 20
 LAYOUT = ".layout.json"
 """The ending of a file with positions, instead of .yaml."""
 SUFFIXES = (".yaml", ".yml")
+LESSON = ".md"
 _SKIPPED = {"node_modules", "target", "__pycache__"}
 
 
@@ -73,6 +77,16 @@ class Workspace:
             if path.name in ("study.json", sweep.NAME) and not path.is_symlink()
         )
         return [name for _, name in found[:MOST_STUDIES]]
+
+    def lessons(self) -> list[str]:
+        """Markdown files with a link to an instant of a replay, ``#t=12ms``, by name."""
+        found: list[str] = []
+        for path in self._files():
+            if path.suffix == LESSON and not path.is_symlink() and len(found) < MOST_LESSONS:
+                with suppress(OSError, foreign.UnusableFileError):
+                    if "(#t=" in foreign.read_text(path, LARGEST_LESSON):
+                        found.append(path.relative_to(self.folder).as_posix())
+        return sorted(found)
 
     def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
         """The regular file of this name after all links are followed.

@@ -54,6 +54,10 @@ function build() {
   const links = [];
   if (run.report) links.push(make("a", { href: url("report", run.folder), text: "report" }));
   if (!run.no_replay) links.push(make("a", { href: url("replay", run.folder), text: "replay" }));
+  for (const name of run.no_replay ? [] : run.lessons) {
+    const lesson = `${url("replay", run.folder)}?lesson=${encodeURIComponent(name)}`;
+    links.push(make("a", { href: lesson, text: `replay with ${name}`, title: `tsnbench replay ${quoted(run.folder)} --html page.html --lesson ${quoted(name)}` }));
+  }
   const choice = make("select", { id: "stream" }, ...run.streams.map((one) => make("option", {
     value: `${one.stream}\t${one.listener}`, text: `${one.stream} to ${one.listener}`,
   })));
