@@ -156,6 +156,11 @@ def test_what_differs_in_plans_is_said_with_its_place(folder: Path) -> None:
     assert "duration_ns: 20000000 against 30000000" in lines
     assert "streams loop, stop_ns: 20000000 against 30000000" in lines
     assert differences(one.plan or {}, one.plan or {}) == []
+    # A part that one Plan lacks is named, and not printed.
+    bare = json.loads(json.dumps(one.plan))
+    (gated,) = [port for port in bare["ports"] if port.pop("gates", None)]
+    assert differences(one.plan or {}, bare) == [f"ports {gated['name']}, gates: in the first only"]
+    assert differences(bare, one.plan or {}) == [f"ports {gated['name']}, gates: in the second only"]
 
 
 def test_runs_without_a_common_stream_are_refused(folder: Path) -> None:

@@ -27,6 +27,10 @@ def _differ(where: str, one: Any, other: Any) -> Iterator[str]:
                 yield from _differ(_at(where, key), one.get(key), other.get(key))
     elif isinstance(one, list) and isinstance(other, list):
         yield from _lists(where, one, other)
+    elif isinstance(one, Mapping | list) and other is None:
+        yield f"{where}: in the first only"
+    elif isinstance(other, Mapping | list) and one is None:
+        yield f"{where}: in the second only"
     elif one != other:
         yield f"{where}: {_said(one)} against {_said(other)}"
 
