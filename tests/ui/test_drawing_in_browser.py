@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from random import Random
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -51,6 +52,72 @@ def test_a_station_a_link_and_a_stream_by_mouse_and_undo_restores_the_text(drawn
     expect(page.locator("[data-legend]")).to_have_count(2, timeout=WAIT_MS)
     page.locator("#text").focus()
     for wanted in (step2, step1, SCENARIO):
+        page.keyboard.press("Control+z")
+        becomes(page, wanted)
+
+
+def tab_to(page: Page, wanted: str) -> None:
+    """Press Tab until the element with this selector has the focus, as a person without a mouse does."""
+    for _ in range(120):
+        if page.evaluate("(wanted) => document.activeElement.matches(wanted)", wanted):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no Tab leads to {wanted}")
+
+
+def arrow_to(page: Page, node: str) -> None:
+    """Press arrows until a node has the focus."""
+    label = "() => document.activeElement.getAttribute('aria-label') ?? ''"
+    for key in Random(1).choices(("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"), k=100):
+        if page.evaluate(label).endswith(f" {node}"):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"no arrow leads to {node}")
+
+
+def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(drawn: Page, server: Server) -> None:
+    page = drawn
+    tab_to(page, "#new-name")
+    page.keyboard.type("three")
+    tab_to(page, "[data-add=station]")
+    page.keyboard.press("Enter")
+    step1 = SCENARIO.replace("[one, two]", "[one, two, three]")
+    becomes(page, step1)
+    expect(page.locator(".node")).to_have_count(4, timeout=WAIT_MS)
+    for mode, end in (("link", "b"), ("stream", "two")):
+        tab_to(page, f"[data-mode={mode}]")
+        page.keyboard.press("Enter")
+        tab_to(page, ".node")
+        arrow_to(page, "three")
+        page.keyboard.press("Enter")
+        arrow_to(page, end)
+        page.keyboard.press("Enter")
+        if mode == "link":
+            step2 = step1.replace("two-b]", "two-b, three -- b]")
+            becomes(page, step2)
+            expect(page.locator(".link")).to_have_count(3, timeout=WAIT_MS)
+    step3 = step2 + "  stream-1: {from: three, to: two, period: 1 ms, payload: 100 B}\n"
+    becomes(page, step3)
+    expect(page.locator("[data-legend]")).to_have_count(2, timeout=WAIT_MS)
+    tab_to(page, ".node")
+    arrow_to(page, "three")
+    page.keyboard.press("Enter")
+    tab_to(page, "#rename-to")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("drive")
+    page.keyboard.press("Enter")
+    step4 = step3.replace("three", "drive")
+    becomes(page, step4)
+    # A node is moved by Shift and an arrow; the text stays.
+    expect(page.get_by_role("button", name="station drive")).to_be_visible(timeout=WAIT_MS)
+    tab_to(page, ".node")
+    arrow_to(page, "drive")
+    with page.expect_response(lambda answer: "/api/layout/" in answer.url and answer.request.method == "PUT"):
+        page.keyboard.press("Shift+ArrowRight")
+    assert text(page) == step4
+    (server.folder / "two.layout.json").unlink()
+    tab_to(page, "#text")
+    for wanted in (step3, step2, step1, SCENARIO):
         page.keyboard.press("Control+z")
         becomes(page, wanted)
 
