@@ -1,6 +1,10 @@
 """How often 95 % intervals contain the true value: Poisson frames of one size through one port (M/D/1).
 
     python benches/coverage.py [STUDIES [REPLICATIONS [FRAMES]]]
+    python benches/coverage.py stopping [STUDIES [FRAMES]]
+
+The second command adds replications until the intervals of mean and p99 are narrow enough, as
+``repeat: {until: …}`` of a study does.
 
 The port under test is the bridge's; the talker's link is a hundred times as fast. The true mean is that of
 Pollaczek and Khinchine, the true 99th percentile that of Erlang's distribution of the wait in M/D/1.
@@ -19,7 +23,7 @@ from pathlib import Path
 from tsnbench.backends.simulation import Simulation
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.selection import shortened
-from tsnbench.studies.statistics import mean, quantile, warm_up
+from tsnbench.studies.statistics import State, StoppingRule, Target, mean, quantile, warm_up
 
 LOAD = Fraction(4, 5)
 SERVICE_NS = 8192
@@ -102,10 +106,56 @@ def main(studies: int = 300, replications: int = 10, frames: int = 10_000) -> No
         print(f"{name:<36}{sum(inside) / len(inside):7.1%}")
 
 
+WIDTHS = {"mean": 0.02, "p99": 0.05}
+"""Greatest half widths, relative to the estimates; the delays contain the time of the port itself."""
+MOST = 200
+
+
+def stopping(studies: int = 200, frames: int = 10_000) -> None:
+    gap = round(SERVICE_NS / LOAD)
+    (base,) = read_scenario(SCENARIO.format(duration=frames * gap, gap=gap))
+    covered: dict[str, list[bool]] = {"mean": [], "p99": [], "both together": []}
+    counts: list[int] = []
+    not_reached = 0
+    for study in range(studies):
+        series: dict[str, list[tuple[float, int] | None]] = {"mean": [], "p99": []}
+        idle = 1 << 60
+        while True:
+            seed = study * MOST + len(series["mean"]) + 1
+            with tempfile.TemporaryDirectory() as folder:
+                run = Simulation().execute(shortened(base, None, seed).plan(), Path(folder) / "run")
+                delay = run.delay("s").frames["delay_ns"].drop_nulls().sort()
+            idle = min(idle, int(delay[0]))
+            series["mean"].append((float(delay.mean()), len(delay)))
+            # The smallest delay that is not exceeded by a share of 99 % (nearest rank), as in measures.
+            series["p99"].append((float(delay[math.ceil(len(delay) * P99) - 1]), 1))
+            targets = [Target(WIDTHS[name], series[name]) for name in series]
+            decided = StoppingRule(MOST).decide(targets)
+            if decided.state is not State.CONTINUE:
+                break
+        counts.append(decided.replications)
+        not_reached += decided.state is State.NOT_REACHED
+        real = {"mean": true_mean() + idle, "p99": true_p99() + idle}
+        inside = [
+            interval is not None and interval.low <= real[name] <= interval.high
+            for name, interval in zip(series, decided.intervals, strict=True)
+        ]
+        for name, one in zip(covered, (*inside, all(inside)), strict=True):
+            covered[name].append(one)
+    print(f"{studies} studies until half widths of {WIDTHS}, {frames} frames in each replication")
+    print(f"replications: {min(counts)} to {max(counts)}, mean {statistics.fmean(counts):.1f}")
+    print(f"not reached: {not_reached} studies")
+    for name, told in covered.items():
+        print(f"{name:<36}{sum(told) / len(told):7.1%}")
+
+
 def after_warm_up(run: list[tuple[int, int]]) -> list[tuple[int, int]]:
     begin = warm_up({"s": run}, run[-1][0]).duration_ns
     return [frame for frame in run if frame[0] >= begin]
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    if sys.argv[1:2] == ["stopping"]:
+        stopping(*map(int, sys.argv[2:]))
+    else:
+        main(*map(int, sys.argv[1:]))
