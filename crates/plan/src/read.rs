@@ -73,11 +73,15 @@ impl Plan {
         struct Head {
             format: String,
         }
-        let head: Head = serde_json::from_str(json)?;
-        if head.format != FORMAT {
-            return Err(PlanError::Format { found: head.format });
+        let plan = serde_json::from_str::<Self>(json);
+        // A plan of another format may have other fields; what it is comes before what is wrong with it.
+        if plan.as_ref().is_ok_and(|plan| plan.format != FORMAT) || plan.is_err() {
+            let head: Head = serde_json::from_str(json)?;
+            if head.format != FORMAT {
+                return Err(PlanError::Format { found: head.format });
+            }
         }
-        let plan: Self = serde_json::from_str(json)?;
+        let plan = plan?;
         if let Some(found) = &plan.hash
             && !as_hashed(json, found)
         {

@@ -96,7 +96,7 @@ def plan(
     ] = False,
 ) -> None:
     """Plan a scenario: paths, classes, shapers, loads, or the worst case; as tables, JSON or files."""
-    from tsnbench.planning import plan as make_plan
+    from tsnbench.planning.passes import Planned, planned
     from tsnbench.scenario import load_variants
     from tsnbench.scenario.selection import selected
 
@@ -115,11 +115,13 @@ def plan(
 
             made, changes = plan_incrementally(scenarios, keep)
             plans = [made]
+            all_planned = [Planned(made, *made.written())]
             if as_json and not bounds and export is None and report is None:
                 print_json({"plan": json.loads(made.to_json()), "changes": changes})
                 return
         else:
-            plans = [make_plan(scenario, done=done) for scenario in scenarios]
+            all_planned = [planned(scenario, done=done) for scenario in scenarios]
+            plans = [one.plan for one in all_planned]
         if strict:
             refuse_warnings(plans)
         if report is not None:
@@ -137,14 +139,14 @@ def plan(
             _bounds(plans, as_json, judge, everything)
             return
         if as_json:
-            texts = [one.to_json() for one in plans]
+            texts = [one.text for one in all_planned]
             print_json_text(texts[0] if len(texts) == 1 else f"[{','.join(texts)}]")
             done("print")
             return
         from tsnbench.cli.console.plan_tables import print_plan
 
-        for one in plans:
-            print_plan(one, data(), everything)
+        for each in all_planned:
+            print_plan(each.plan, data(), everything, each.hash)
         done("print")
 
 

@@ -139,9 +139,17 @@ class SmallestDelays:
         self._plain = not any("cut_through_octets" in node for node in document["nodes"])
         self._takes: dict[int, list[int]] = {}
         self._outside: dict[tuple[int, int, int], int] = {}
+        self._found: dict[tuple[int, int, int], int] = {}
 
     def ns(self, stream: Stream, listener: int, octets: int) -> int:
         """The result of :func:`smallest_delay_ns` for a frame of this size."""
+        asked = id(stream), listener, octets
+        found = self._found.get(asked)
+        if found is None:
+            found = self._found[asked] = self._ns(stream, listener, octets)
+        return found
+
+    def _ns(self, stream: Stream, listener: int, octets: int) -> int:
         if not self._plain or "redundancy" in stream:
             return smallest_delay_ns(self._document, stream, listener, octets, self._points)
         takes = self._takes.get(octets)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.collect import warnings
 from tsnbench.plan.warnings.doubt import Places, PlanWarning
 
@@ -60,7 +61,12 @@ class Plan:
     @cached_property
     def warnings(self) -> tuple[PlanWarning, ...]:
         """Warnings, to check before the results are trusted."""
-        return warnings(self.document, self.places)
+        return warnings(self.facts, self.places)
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What checks and tables ask about the document; each answer is computed once."""
+        return Facts(self.document)
 
     @property
     def hash(self) -> str:

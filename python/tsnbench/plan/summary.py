@@ -5,17 +5,18 @@ Ports that no stream crosses are left out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from tsnbench import quantities
+from tsnbench import _native, quantities
 from tsnbench.plan import faults
 from tsnbench.plan.delay import smallest_delay_ns, stamped_points
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_ns, requested_ns
-from tsnbench.plan.load import class_loads
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.streams.paths import paths_to
 
 if TYPE_CHECKING:
@@ -86,11 +87,18 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[S
         document: a Plan's document.
         most: greatest number of rows; None: all rows.
     """
+    flows_of = Counter(stream["group"] for stream in document["streams"])
     points = stamped_points(document)
     ports = document["ports"]
     # A row is for all flows of a stream with the same path: the last flow, and the number of flows.
     found: dict[tuple[str, tuple[int, ...]], tuple[Stream, int, int]] = {}
+    left = 0
     for stream in document["streams"]:
+        alone = "redundancy" not in stream and flows_of[stream["group"]] == 1
+        if most is not None and len(found) >= most and alone and len(stream["listeners"]) == 1:
+            # Its row is not shown, and there is no other flow to join.
+            left += 1
+            continue
         for place in range(len(stream["listeners"])):
             for path in paths_to(stream, place):
                 key = (stream["group"], tuple(port for port, _ in path))
@@ -112,14 +120,23 @@ def stream_rows(document: PlanDocument, most: int | None = None) -> tuple[list[S
                 limit_ns=stream["requirements"].get("delay_ns"),
             )
         )
-    return rows, len(found)
+    return rows, len(found) + left
 
 
-def class_rows(document: PlanDocument) -> list[list[ClassRow]]:
-    """The classes of every port that streams use, highest first."""
-    every = []
-    for port, loads in zip(document["ports"], class_loads(document), strict=True):
+def class_rows(facts: Facts, most: int | None = None) -> tuple[list[list[ClassRow]], int]:
+    """The classes of every port that streams use, highest first, and the total number of these ports.
+
+    Args:
+        facts: those of a Plan.
+        most: greatest number of ports; None: all ports.
+    """
+    every: list[list[ClassRow]] = []
+    there = 0
+    for port, loads in zip(facts.document["ports"], facts.loads, strict=True):
         if all(load.idle for load in loads):
+            continue
+        there += 1
+        if most is not None and there > most:
             continue
         rows = []
         for number in reversed(range(len(loads))):
@@ -142,7 +159,7 @@ def class_rows(document: PlanDocument) -> list[list[ClassRow]]:
                 )
             )
         every.append(rows)
-    return every
+    return every, there
 
 
 def cbs_rows(document: PlanDocument) -> list[CbsRow]:
@@ -164,13 +181,23 @@ def cbs_rows(document: PlanDocument) -> list[CbsRow]:
     return rows
 
 
-def gate_rows(document: PlanDocument) -> list[list[GateRow]]:
-    """Every distinct gate control list, with the ports that have it."""
-    lists: dict[str, list[Port]] = {}
+def gate_rows(
+    document: PlanDocument, most: int | None = None, few: int = 0
+) -> tuple[list[list[GateRow]], int]:
+    """Every distinct gate control list, with the ports that have it, and the total number of these lists.
+
+    Args:
+        document: a Plan's document.
+        most: if there are more lists, only the first ``few`` of them are returned; None: all lists.
+        few: see ``most``.
+    """
+    alike: dict[tuple[str, int], list[Port]] = {}
     for port in document["ports"]:
         if "gates" in port:
-            lists.setdefault(repr((port["gates"], len(port["classes"]))), []).append(port)
-    return [list(_entries(ports, one)) for ports in lists.values() for one in gate_lists(ports[0]["gates"])]
+            alike.setdefault((_native.compact(port["gates"]), len(port["classes"])), []).append(port)
+    lists = [(ports, one) for ports in alike.values() for one in gate_lists(ports[0]["gates"])]
+    shown = lists if most is None or len(lists) <= most else lists[:few]
+    return [list(_entries(ports, one)) for ports, one in shown], len(lists)
 
 
 def _entries(ports: list[Port], gates: GateList) -> Iterator[GateRow]:

@@ -13,17 +13,17 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
-from tsnbench.plan.delay import SmallestDelays
 from tsnbench.plan.frames import sizes
-from tsnbench.plan.gates import gate_lists, open_windows
 from tsnbench.plan.load import flow_rate
-from tsnbench.plan.warnings.gates import Crossing, crossing_classes, may_overrun, needs_ps
+from tsnbench.plan.streams.crossing import Crossing
+from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.warnings.gates import may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.shaping.gate_remedies import Cure, longer, opened
 from tsnbench.scenario.units import DURATION, RATE
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument
+    pass
 
 FROM_RELEASE = "delay from release"
 
@@ -38,21 +38,22 @@ class Impossible:
     hint: str
 
 
-def refuse_impossible(draft: Draft, document: PlanDocument) -> None:
+def refuse_impossible(draft: Draft, facts: Facts) -> None:
     """Reports every part of a finished Plan that cannot work."""
     variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
-    for one in [*_gates(draft, document), *_limits(document)]:
+    for one in [*_gates(draft, facts), *_limits(facts)]:
         hint = f"{one.hint}; or leave {variant} out of the sweep" if variant else one.hint
         draft.problem(one.path, one.expected, one.found, hint)
 
 
-def _gates(draft: Draft, document: PlanDocument) -> Iterator[Impossible]:
+def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
+    document = facts.document
     largest = {stream["name"]: sizes(stream["size"]).largest for stream in document["streams"]}
-    for (number, traffic_class), streams in crossing_classes(document).items():
+    for (number, traffic_class), streams in facts.crossing.items():
         port = document["ports"][number]
         if "gates" not in port:
             continue
-        windows = [open_windows(gates, traffic_class) for gates in gate_lists(port["gates"])]
+        windows = facts.windows(number, traffic_class)
         if not any(one is None or one for one in windows):
             names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
             pcps = sorted({pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class})
@@ -99,10 +100,10 @@ def _too_short(
         yield Impossible(cure.path, expected, f"{DURATION.text(longest)} at most", cure.hint)
 
 
-def _limits(document: PlanDocument) -> Iterator[Impossible]:
+def _limits(facts: Facts) -> Iterator[Impossible]:
     """Limits that no frame can keep; with the least possible value over all flows and listeners of a
     stream."""
-    delays = SmallestDelays(document)
+    document, delays = facts.document, facts.delays
     least: dict[tuple[str, str], tuple[int, int, str]] = {}
     rates: dict[str, tuple[int, Fraction]] = {}
     for stream in document["streams"]:

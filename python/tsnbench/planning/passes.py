@@ -6,6 +6,7 @@ A pass that finds problems ends planning with all of them, so the next one gets 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tsnbench.plan.document import Plan, check
 from tsnbench.planning.assemble import assemble
@@ -139,6 +140,26 @@ def draft(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str],
 def plan(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], None] = _ignored) -> Plan:
     """The Plan of a scenario, proven consistent; the same scenario always gives the same bytes.
 
+    The arguments and errors are those of :func:`planned`.
+    """
+    return planned(scenario, earlier, done).plan
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A Plan with its text and hash, which are computed once."""
+
+    plan: Plan
+    text: str
+    """The canonical content with its hash, as :meth:`Plan.to_json` gives it."""
+    hash: str
+
+
+def planned(
+    scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], None] = _ignored
+) -> Planned:
+    """The Plan of a scenario as :func:`plan` makes it, with its text.
+
     Args:
         scenario: the scenario to plan.
         earlier: a Plan whose schedule is kept where possible
@@ -154,10 +175,10 @@ def plan(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], 
     gather_credit(document)
     made = Plan(document, ScenarioPlaces(scenario))
     done("assemble")
-    refuse_impossible(finished, document)
+    refuse_impossible(finished, made.facts)
     finished.raise_problems()
     done("refuse_impossible")
-    text = made.to_json()
+    text, content_hash = made.written()
     done("write_text")
     try:
         wrong = prove(made, text)
@@ -178,4 +199,4 @@ def plan(scenario: Scenario, earlier: Plan | None = None, done: Callable[[str], 
             ]
         )
     done("prove")
-    return made
+    return Planned(made, text, content_hash)

@@ -95,7 +95,7 @@ def render(plan: Plan, found: Planned | None, figures: list[Drawing], title: str
 def _lists(document: PlanDocument) -> list[tuple[str, str, list[tuple[str, str, str]]]]:
     """Every gate control list, exactly: its ports, its cycle and base time, and its entries."""
     lists = []
-    for rows in gate_rows(document):
+    for rows in gate_rows(document)[0]:
         cycle, base = rows[-1].begin_ns + rows[-1].length_ns, rows[0].base_ns
         times = f"cycle {plan_words.exact(cycle)}, base time {plan_words.exact(base)}"
         if rows[0].asked_ns is not None:

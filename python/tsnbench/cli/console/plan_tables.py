@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.plan.document import Plan
-from tsnbench.plan.load import class_loads, total
+from tsnbench.plan.load import total
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.summary import (
     CbsRow,
     GateRow,
@@ -36,12 +37,15 @@ MOST_ENTRIES = 64
 """Most entries of one gate control list that are printed."""
 
 
-def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
+def print_plan(
+    plan: Plan, console: Console, everything: bool = True, content_hash: str | None = None
+) -> None:
     """Tables of a Plan, and its warnings by name.
 
     Args:
         plan: the Plan.
         console: where the tables go.
+        content_hash: the Plan's hash, if it is known.
         everything: all rows; otherwise the first of each table and how many are left out.
     """
     most = None if everything else MOST_ROWS
@@ -51,16 +55,15 @@ def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
     console.print(
         f"{document['name']}{variant}: {len(document['nodes'])} nodes, {len(document['ports']) // 2} links, "
         f"{flows}, {quantities.time(document['duration_ns'])}, seed {document['seed']}\n"
-        f"plan {plan.hash[:16]}",
+        f"plan {(content_hash or plan.hash)[:16]}",
         markup=False,
     )
-    tables = [("Streams", _stream_table(document, most)), ("Ports", _class_table(document, most))]
+    tables = [("Streams", _stream_table(document, most)), ("Ports", _class_table(plan.facts, most))]
     if shapers := cbs_rows(document):
         tables.append(
             ("Credit-based shapers: for tc in kbit/s and B, below in bit/s and bit", _cbs_table(shapers))
         )
-    lists = gate_rows(document)
-    shown = lists if everything or len(lists) <= MOST_ROWS else lists[:FEW_LISTS]
+    shown, there = gate_rows(document, most, FEW_LISTS)
     for rows in shown:
         cycle = quantities.exact(rows[-1].begin_ns + rows[-1].length_ns)
         asked = rows[0].asked_ns
@@ -68,7 +71,7 @@ def print_plan(plan: Plan, console: Console, everything: bool = True) -> None:
         base = quantities.exact(rows[0].base_ns)
         title = f"Gates of {quantities.some(list(rows[0].ports))}: cycle {cycle}, base time {base}{then}"
         tables.append((title, _gate_table(rows)))
-    left = len(lists) - len(shown)
+    left = there - len(shown)
     if faults := fault_rows(document):
         tables.append(("Faults", _fault_table(faults)))
     if "clocks" in document:
@@ -113,13 +116,14 @@ def _stream_table(document: PlanDocument, most: int | None) -> Table:
     return table
 
 
-def _class_table(document: PlanDocument, most: int | None) -> Table:
+def _class_table(facts: Facts, most: int | None) -> Table:
     columns = ("port", "class", "pcp", "flows", "load", "of rate", "shaped by")
     table = _table(*columns, right="class,flows,load,of rate")
-    rates = {port["name"]: port["rate_bps"] for port in document["ports"]}
-    loads = {port["name"]: load for port, load in zip(document["ports"], class_loads(document), strict=True)}
-    every = class_rows(document)
-    for rows in every[:most]:
+    ports = facts.document["ports"]
+    rates = {port["name"]: port["rate_bps"] for port in ports}
+    loads = {port["name"]: load for port, load in zip(ports, facts.loads, strict=True)}
+    every, there = class_rows(facts, most)
+    for rows in every:
         port = rows[0].port
         for place, row in enumerate(rows):
             table.add_row(
@@ -145,8 +149,8 @@ def _class_table(document: PlanDocument, most: int | None) -> Table:
                 "over rate" if over else "",
             )
         table.add_section()
-    if most and len(every) > most:
-        table.add_row(f"… {len(every) - most} more", "", "", "", "", "", "--all shows them")
+    if most and there > most:
+        table.add_row(f"… {there - most} more", "", "", "", "", "", "--all shows them")
     return table
 
 

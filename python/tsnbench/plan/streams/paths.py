@@ -56,7 +56,8 @@ def paths_to_entry(route: Sequence[Route], redundancy: Redundancy, place: int) -
     if not merges:
         # Almost all streams have one path.
         parents = [hop.get("parent") for hop in route]
-        return [[(route[at]["port"], tag_octets_of(redundancy, at)) for at in entries_to(parents, place)]]
+        passed = entries_to(parents, place)
+        return [[(route[at]["port"], tag_octets_of(redundancy, at) if redundancy else 0) for at in passed]]
 
     def back(place: int | None, passed: frozenset[int]) -> list[list[tuple[int, int]]]:
         if place is None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument, Stream
+    from tsnbench.plan.types import Stream
 
 
-def address_doubts(document: PlanDocument) -> Iterator[Doubt]:
+def address_doubts(facts: Facts) -> Iterator[Doubt]:
     """Kind: one-address-two-paths."""
+    document = facts.document
     first: dict[tuple[int, str, int | None], tuple[set[int], Stream]] = {}
     told: set[str] = set()
     used = {stream.get("vid") for stream in document["streams"]}

@@ -1,15 +1,15 @@
 """Warnings to read before trusting a result: a valid Plan that is probably not the intended one.
 
-Every check is a function of the Plan's document and yields doubts; the same text at several ports becomes
+Every check is a function of a Plan's facts and yields doubts; the same text at several ports becomes
 one warning, with the place of the first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from tsnbench import quantities
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.addresses import address_doubts
 from tsnbench.plan.warnings.doubt import Doubt, Places, PlanWarning
 from tsnbench.plan.warnings.gates import gate_doubts
@@ -17,10 +17,7 @@ from tsnbench.plan.warnings.load import load_doubts
 from tsnbench.plan.warnings.ptp import ptp_doubts
 from tsnbench.plan.warnings.streams import stream_doubts
 
-if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument
-
-CHECKS: tuple[Callable[[PlanDocument], Iterator[Doubt]], ...] = (
+CHECKS: tuple[Callable[[Facts], Iterator[Doubt]], ...] = (
     load_doubts,
     gate_doubts,
     ptp_doubts,
@@ -29,21 +26,21 @@ CHECKS: tuple[Callable[[PlanDocument], Iterator[Doubt]], ...] = (
 )
 
 
-def doubts(document: PlanDocument) -> list[tuple[Doubt, list[str]]]:
+def doubts(facts: Facts) -> list[tuple[Doubt, list[str]]]:
     """Every distinct finding, with its ports or streams."""
     found: dict[tuple[str, str], tuple[Doubt, list[str]]] = {}
     for check in CHECKS:
-        for doubt in check(document):
+        for doubt in check(facts):
             _, places = found.setdefault((doubt.kind, doubt.text), (doubt, []))
             if doubt.where not in places:
                 places.append(doubt.where)
     return list(found.values())
 
 
-def warnings(document: PlanDocument, places: Places | None = None) -> tuple[PlanWarning, ...]:
+def warnings(facts: Facts, places: Places | None = None) -> tuple[PlanWarning, ...]:
     """All warnings of a Plan, in the order of the checks and of the document, each with its place."""
     found = list(places.cautions) if places else []
-    for doubt, wheres in doubts(document):
+    for doubt, wheres in doubts(facts):
         where = quantities.some(wheres, 3)
         path = places.path_of(doubt) if places else ""
         place = places.where(path) if places else ""

@@ -5,33 +5,31 @@ IEEE 802.1Q-2022, 8.6.8.4.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
-from tsnbench.plan.frames import sizes, tag_octets
-from tsnbench.plan.gates import gate_lists, open_ns, open_windows
-from tsnbench.plan.load import ClassLoad, class_loads
-from tsnbench.plan.streams.policing import chosen_by_gates
-from tsnbench.plan.streams.regeneration import priorities_of
+from tsnbench.plan.frames import sizes
+from tsnbench.plan.gates import gate_lists
+from tsnbench.plan.load import ClassLoad
+from tsnbench.plan.streams.crossing import Crossing
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
 from tsnbench.scenario.sizes import INTER_FRAME_GAP
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import GateList, PlanDocument, Port, Stream
+    from tsnbench.plan.types import GateList, Port
 
 
-def gate_doubts(document: PlanDocument) -> Iterator[Doubt]:
+def gate_doubts(facts: Facts) -> Iterator[Doubt]:
     """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation."""
-    crossing = crossing_classes(document)
-    loads = class_loads(document) if crossing else []
-    for (number, traffic_class), streams in crossing.items():
-        port = document["ports"][number]
+    for (number, traffic_class), streams in facts.crossing.items():
+        port = facts.document["ports"][number]
         if "gates" in port:
-            yield from _class(port, traffic_class, streams, loads[number][traffic_class])
+            windows = facts.windows(number, traffic_class)
+            yield from _class(port, traffic_class, streams, facts.loads[number][traffic_class], windows)
 
 
 def _reservation(
@@ -79,42 +77,19 @@ def _reservation(
         yield Doubt("gate-reservation", port["name"], text, "gates", port["name"], hint)
 
 
-Crossing = tuple["Stream", int]
-"""A stream, and the octets that an R-TAG adds to its frames."""
-
-
-def crossing_classes(document: PlanDocument) -> dict[tuple[int, int], list[Crossing]]:
-    """The streams whose frames gates may hold, by port and class; empty if no port has gates."""
-    if not any("gates" in port for port in document["ports"]):
-        return {}
-    crossing: dict[tuple[int, int], list[Crossing]] = defaultdict(list)
-    chosen = chosen_by_gates(document)
-    classes = [port["pcp_to_class"] for port in document["ports"]]
-    regenerated = "policing" in document
-    for number, stream in enumerate(document["streams"]):
-        if not regenerated and not chosen and "redundancy" not in stream:
-            plain, pcp = (stream, 0), stream["pcp"]
-            for hop in stream["route"]:
-                port = hop["port"]
-                crossing[port, classes[port][pcp]].append(plain)
-            continue
-        pcps = priorities_of(document, stream)
-        for place, hop in enumerate(stream["route"]):
-            traffic_class = classes[hop["port"]][pcps[place]]
-            if (number, place) in chosen:
-                continue
-            crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))
-    return dict(sorted(crossing.items(), key=lambda item: item[0]))
-
-
 def _class(
-    port: Port, traffic_class: int, streams: list[tuple[Stream, int]], load: ClassLoad
+    port: Port,
+    traffic_class: int,
+    streams: list[Crossing],
+    load: ClassLoad,
+    every: list[list[int] | None],
 ) -> Iterator[Doubt]:
+    """Doubts of one class of a port; ``every``: its windows in each of the port's lists."""
     where = port["name"]
-    lists = gate_lists(port["gates"])
-    for gates in lists:
+    largest = _largest(streams)
+    greatest = max(largest.values())
+    for gates, windows in zip(gate_lists(port["gates"]), every, strict=True):
         behind = f" in the list requested at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
-        windows = open_windows(gates, traffic_class)
         if windows is None:
             continue
         if not windows:
@@ -123,7 +98,8 @@ def _class(
             yield Doubt("gate-never-open", where, text, "gates", where)
             continue
         longest = max(windows)
-        for group, octets in sorted(_largest(streams).items()):
+        fits = needs_ps(greatest, port["rate_bps"]) <= longest * 1_000
+        for group, octets in () if fits else sorted(largest.items()):
             needs = needs_ps(octets, port["rate_bps"])
             if needs > longest * 1_000 and not may_overrun(port, traffic_class):
                 text = (
@@ -131,12 +107,12 @@ def _class(
                 )
                 text += f"of class {traffic_class}{behind}, the longest is {quantities.time(longest)}"
                 yield Doubt("gate-too-short", where, text, "gates", where)
-        open_rate = port["rate_bps"] * open_ns(gates, traffic_class) // gates["cycle_ns"]
+        open_rate = port["rate_bps"] * sum(windows) // gates["cycle_ns"]
         if load.rate_bps > open_rate:
             asked = f"class {traffic_class} has a load of {quantities.rate(load.rate_bps)}"
             text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{behind}"
             yield Doubt("gate-overload", where, text, "gates", where)
-        yield from _reservation(port, traffic_class, gates, windows, max(_largest(streams).values()))
+        yield from _reservation(port, traffic_class, gates, windows, greatest)
 
 
 def needs_ps(octets: int, rate_bps: int) -> int:
@@ -154,7 +130,7 @@ def may_overrun(port: Port, traffic_class: int) -> bool:
     return held or port["gates"].get("unguarded", False)
 
 
-def _largest(streams: list[tuple[Stream, int]]) -> dict[str, int]:
+def _largest(streams: list[Crossing]) -> dict[str, int]:
     """Stream to its largest frame."""
     largest: dict[str, int] = {}
     for stream, tag in streams:

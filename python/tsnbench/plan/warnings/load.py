@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING
 from tsnbench import quantities
 from tsnbench.plan.frames import tag_octets
 from tsnbench.plan.gates import gate_lists, open_share
-from tsnbench.plan.load import ClassLoad, class_loads, flow_rate, total
+from tsnbench.plan.load import ClassLoad, flow_rate, total
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, Port
 
 
-def load_doubts(document: PlanDocument) -> Iterator[Doubt]:
+def load_doubts(facts: Facts) -> Iterator[Doubt]:
     """Kinds: port-overload, over-reserved, class-over-reservation, saturating-reservation, starvation,
     full-queue."""
+    document = facts.document
     groups = {stream["name"]: stream["group"] for stream in document["streams"]}
     filled = _filled(document)
-    for number, (port, loads) in enumerate(zip(document["ports"], class_loads(document), strict=True)):
+    for number, (port, loads) in enumerate(zip(document["ports"], facts.loads, strict=True)):
         asked = total(loads)
         if asked > port["rate_bps"]:
             who = contributors([flow for load in loads for flow in load.flows], groups)

@@ -6,19 +6,17 @@ IEEE 802.1Q-2022, 8.6.8.4; IEEE 802.1AS-2020. Lesson L1 of the COTS lessons.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.plan import ptp_traffic
 from tsnbench.plan.gates import gate_lists, open_windows
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
 
-if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument
 
-
-def ptp_doubts(document: PlanDocument) -> Iterator[Doubt]:
+def ptp_doubts(facts: Facts) -> Iterator[Doubt]:
     """Kinds: ptp-no-window, ptp-window-too-short."""
+    document = facts.document
     pcp = ptp_traffic.pcp_of(document)
     if pcp is None:
         return

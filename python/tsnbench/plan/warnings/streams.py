@@ -9,15 +9,16 @@ from tsnbench import quantities
 from tsnbench.plan.delay import SmallestDelays
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.load import flow_rate
+from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Pattern, PlanDocument, Stream
 
 
-def stream_doubts(document: PlanDocument) -> Iterator[Doubt]:
+def stream_doubts(facts: Facts) -> Iterator[Doubt]:
     """Kinds: impossible-delay, impossible-rate, silent, untagged-priority, etf-drops."""
-    delays = SmallestDelays(document)
+    document, delays = facts.document, facts.delays
     for stream in document["streams"]:
         where = stream["group"]
         first = stream["start_ns"] + _first(stream["pattern"])

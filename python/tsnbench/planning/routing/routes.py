@@ -7,7 +7,7 @@ Flows of one stream take parallel links in turn. Only bridges and hosts forward.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tsnbench.planning.draft import Draft, Flow, Hop
@@ -27,9 +27,11 @@ def route_flows(draft: Draft) -> None:
     neighbours: list[list[int]] = [[] for _ in draft.nodes]
     for node, to in sorted(links):
         neighbours[node].append(to)
+    forwards = [node.forwards for node in draft.nodes]
     trees: dict[int, Tree] = {}
     single = all(len(ports) == 1 for ports in links.values())
     grown: dict[tuple[int, ...], tuple[tuple[Hop, ...], tuple[int, ...]]] = {}
+    behind: dict[tuple[int, int], tuple[Hop, ...]] = {}
     for flow in draft.flows:
         if flow.stream.frer or flow.stream.failover:
             route_redundantly(draft, flow, links)
@@ -41,8 +43,24 @@ def route_flows(draft: Draft) -> None:
                 continue
             tree, chosen = explicit
         else:
+            ends = (flow.talker, *flow.listeners)
+            if ends in grown:
+                flow.route, flow.ends = grown[ends]
+                continue
+            near = neighbours[flow.talker]
+            if single and len(ends) == 2 and len(near) == 1 and forwards[near[0]]:
+                # A talker with a single link has the paths of the node behind it.
+                root = near[0]
+                if root not in trees:
+                    trees[root] = shortest_paths(forwards, neighbours, root)
+                if ends[1] == root or ends[1] in trees[root]:
+                    first = Hop(links[flow.talker, root][0], None)
+                    flow.route = (first, *_behind(root, ends[1], trees[root], links, behind))
+                    flow.ends = (len(flow.route) - 1,)
+                    grown[ends] = flow.route, flow.ends
+                    continue
             if flow.talker not in trees:
-                trees[flow.talker] = shortest_paths(draft, neighbours, flow.talker)
+                trees[flow.talker] = shortest_paths(forwards, neighbours, flow.talker)
             tree = trees[flow.talker]
             lost = [draft.nodes[node].name for node in flow.listeners if node not in tree]
             if lost:
@@ -56,17 +74,20 @@ def route_flows(draft: Draft) -> None:
                 continue
             if single:
                 # Without parallel links, streams between the same nodes have the same route.
-                ends = (flow.talker, *flow.listeners)
-                if ends not in grown:
-                    _grow(flow, tree, links, chosen)
-                    grown[ends] = flow.route, flow.ends
-                flow.route, flow.ends = grown[ends]
+                _grow(flow, tree, links, chosen)
+                grown[ends] = flow.route, flow.ends
                 continue
         _grow(flow, tree, links, chosen)
 
 
-def shortest_paths(draft: Draft, neighbours: list[list[int]], talker: int) -> Tree:
-    """The tree of shortest paths from ``talker`` to every reachable node."""
+def shortest_paths(forwards: Sequence[bool], neighbours: list[list[int]], talker: int) -> Tree:
+    """The tree of shortest paths from ``talker`` to every reachable node.
+
+    Args:
+        forwards: by node, whether paths may lead through it.
+        neighbours: by node, the nodes of its links, in ascending order.
+        talker: the root of the tree.
+    """
     before: dict[int, int] = {}
     waiting = [talker]
     for node in waiting:
@@ -74,9 +95,27 @@ def shortest_paths(draft: Draft, neighbours: list[list[int]], talker: int) -> Tr
         for to in neighbours[node]:
             if to not in before and to != talker:
                 before[to] = node
-                if draft.nodes[to].forwards:
+                if forwards[to]:
                     waiting.append(to)
     return before
+
+
+def _behind(
+    root: int, listener: int, tree: Tree, links: Links, known: dict[tuple[int, int], tuple[Hop, ...]]
+) -> tuple[Hop, ...]:
+    """The hops of a path after its first hop, which leads to ``root``; ``known``: those to nodes that
+    forward."""
+    if listener == root:
+        return ()
+    last = tree[listener]
+    before = known.get((root, last))
+    if before is None:
+        passed = [last]
+        while passed[-1] != root:
+            passed.append(tree[passed[-1]])
+        ports = [links[hop][0] for hop in pairwise(reversed(passed))]
+        before = known[root, last] = tuple([Hop(port, place) for place, port in enumerate(ports)])
+    return (*before, Hop(links[last, listener][0], len(before)))
 
 
 def _explicit(draft: Draft, flow: Flow, links: Links) -> tuple[Tree, Mapping[tuple[int, int], int]] | None:

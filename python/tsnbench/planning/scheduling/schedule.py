@@ -194,9 +194,39 @@ def _problem(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> Problem:
             }
             for port in draft.ports
         ],
-        "streams": [_stream(draft, flow, queues) for flow in flows],
+        "streams": _streams(draft, flows, queues),
         "granularity_ns": own.granularity,
     }
+
+
+def _streams(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> list[StreamToPlace]:
+    """The streams to place. Of flows with the same pattern, size and limits, one is read; others differ in
+    their nodes and paths."""
+    made: list[StreamToPlace] = []
+    known: dict[tuple[object, ...], tuple[StreamToPlace, bool]] = {}
+    for flow in flows:
+        stream, size = flow.stream, flow.size
+        problems = len(draft.problems)
+        octets = size["octets"] if size["kind"] == "frame" else id(size)
+        kind = (
+            *(id(one) for one in (stream.pattern, stream.requires, stream.release)),
+            octets,
+            stream.pcp,
+            flow.start_ns,
+            stream.via is None,
+        )
+        if flow.redundancy or kind not in known:
+            found = _stream(draft, flow, queues)
+            if not flow.redundancy and len(draft.problems) == problems:
+                known[kind] = found, "tree" in found
+        else:
+            alike, with_path = known[kind]
+            found = alike.copy()
+            found["talker"], found["listeners"] = flow.talker, list(flow.listeners)
+            if with_path:
+                found["tree"] = tree_of(flow.route)
+        made.append(found)
+    return made
 
 
 def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
@@ -278,14 +308,17 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     all others."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
     tables = [port.pcp_to_class for port in draft.ports]
-    seen: set[tuple[int, int, int]] = set()
+    seen: dict[tuple[int, int], set[int]] = defaultdict(set)
     for flow in flows:
         queue = queues.index(flow.stream.pcp)
+        plain = not draft.policing and not flow.redundancy
+        if plain and seen[flow.stream.pcp, queue].issuperset([hop.port for hop in flow.route]):
+            continue
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
-            known = hop.port, pcp, queue
-            if known in seen:
+            passed = seen[pcp, queue]
+            if hop.port in passed:
                 continue
-            seen.add(known)
+            passed.add(hop.port)
             traffic = tables[hop.port][pcp]
             if classes[hop.port].setdefault(traffic, queue) != queue:
                 port = draft.ports[hop.port]

@@ -90,7 +90,8 @@ def _slaves(draft: Draft, links: Sequence[Port], grandmaster: int) -> list[int]:
     for port in links:
         towards.setdefault((port.node, port.to), port.number)
         neighbours[port.node].add(port.to)
-    tree = shortest_paths(draft, [sorted(near) for near in neighbours], grandmaster)
+    forwards = [node.forwards for node in draft.nodes]
+    tree = shortest_paths(forwards, [sorted(near) for near in neighbours], grandmaster)
     # Parents come before children: the tree is in the order of the search.
     return [towards[node, parent] for node, parent in tree.items() if node != grandmaster]
 

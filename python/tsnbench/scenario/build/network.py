@@ -130,6 +130,12 @@ class Net:
         return found
 
     @cached_property
+    def ends(self) -> dict[str, str]:
+        """The names of linked stations and hosts, once the network is built."""
+        kinds = self.nodes.items()
+        return {name: name for name, node in kinds if node.kind != "bridge" and self.neighbours[name]}
+
+    @cached_property
     def _near(self) -> dict[str, set[str]]:
         """The stored result of :meth:`_islands`, which every stream needs."""
         return {}

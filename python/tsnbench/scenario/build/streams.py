@@ -33,7 +33,7 @@ def build(
         if fields.first is not None:
             first = firsts.get(id(fields.first))
             if first is not None:
-                ends = _ends(reading, net, fields)
+                ends = _plain_ends(net, fields) or _ends(reading, net, fields)
                 if ends is not None and len(reading.problems) == before:
                     changes = {"talker": ends[0], "listeners": tuple(ends[1])}
                     built[str(name)] = first.model_copy(update=changes)
@@ -165,6 +165,17 @@ def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
     fields.update(written)
     fields.places, fields.bad = written.places, written.bad
     return fields
+
+
+def _plain_ends(net: Net, fields: Fields) -> tuple[str, list[str]] | None:
+    """Talker and listener of a stream with nothing to report about them; None if :func:`_ends` decides."""
+    to = fields["to"]
+    if not net.whole or not isinstance(to, list) or len(to) != 1:
+        return None
+    talker, listener = net.ends.get(fields["from"]), net.ends.get(to[0])
+    if talker is None or listener is None or talker == listener or not net.reaches(talker, listener):
+        return None
+    return talker, [listener]
 
 
 def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] | None:

@@ -7,16 +7,12 @@ checked once.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tsnbench.scenario.kinds.combinators import Fields, Record
 from tsnbench.scenario.text.reading import Bad, Reading, Written
-from tsnbench.scenario.text.source import Mapping, Scalar, Value
-
-ENDS = ("from", "to")
-"""Keys whose values may differ."""
-SHARED = frozenset({"period", "offset", "frame", "phy", "payload", "pcp", "vlan", "scheduled", "requires"})
-"""Keys whose values have to be equal. A stream with another key is read alone."""
+from tsnbench.scenario.text.source import ENDS, SHARED, Mapping, Place, Repeated, Scalar, Value
 
 
 @dataclass(frozen=True)
@@ -50,20 +46,39 @@ class Alike:
         return fields
 
     def _another(self, reading: Reading, value: Mapping, path: str, first: Fields) -> Fields:
-        fields = Fields(value.place, path, self.record)
+        fields = _Again(value.place, path, self.record)
         fields.update(first)
-        fields.places = {key.text: part.place for key, part in value.entries}
         fields.first, fields.written = first, value
         counted = reading.values + first.cost
-        for key, part in value.entries:
-            if key.text in ENDS:
-                fields[key.text] = self.record.fields[key.text].kind.read(reading, part, f"{path}.{key.text}")
+        if type(value) is Repeated:
+            ends = value.ends()
+        else:
+            ends = [(key.text, part) for key, part in value.entries if type(part) is Scalar]
+        for word, part in ends:
+            if word in ENDS:
+                fields[word] = self.record.fields[word].kind.read(reading, part, f"{path}.{word}")
         reading.values = counted
         return fields
 
 
+class _Again(Fields):
+    """The values of a mapping that was read from an earlier one."""
+
+    def __init__(self, place: Place, path: str, record: Record) -> None:
+        super().__init__(place, path, record)
+        # They are rarely asked for, and found when they are.
+        del self.places
+
+    @cached_property
+    def places(self) -> dict[str, Place]:  # type: ignore[override]
+        assert self.written is not None
+        return {key.text: part.place for key, part in self.written.entries}
+
+
 def written_as(value: Value) -> Written | None:
     """The keys and texts of a mapping, without the texts of its ends; None if it is read alone."""
+    if type(value) is Repeated:
+        return value.rows, value.shape
     if type(value) is not Mapping:
         return None
     found: list[Any] = []

@@ -9,8 +9,9 @@ import os
 import re
 from array import array
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tsnbench import _native, foreign
 from tsnbench.scenario.errors import Problem, ScenarioErrors
@@ -94,6 +95,65 @@ class Mapping(NamedTuple):
     def get(self, key: str) -> Value | None:
         return next((value for name, value in self.entries if name.text == key), None)
 
+
+class Rows(Protocol):
+    """Where repeated mappings are written."""
+
+    def entries(self, at: int) -> tuple[tuple[Scalar, Value], ...]:
+        """The entries of the mapping that begins at ``at``."""
+        ...
+
+    def ends(self, at: int, shape: int) -> list[tuple[str, Scalar]]:
+        """Its keys that may differ from those of other mappings of its shape, with their texts."""
+        ...
+
+
+class Repeated(Mapping):
+    """A mapping whose texts other mappings have, too, but for its ends (:data:`ENDS`).
+
+    Large scenarios have thousands of them. Its entries are made when they are needed.
+    """
+
+    rows: Rows
+    at: int
+    """Where it begins among the rows."""
+    shape: int
+    """The number of its texts without its ends; the same for all mappings of its rows that have them."""
+    made: tuple[tuple[Scalar, Value], ...] | None = None
+    """Its entries, if they were needed."""
+
+    @property
+    def entries(self) -> tuple[tuple[Scalar, Value], ...]:
+        """The entries in the order of the file."""
+        found = self.made
+        if found is None:
+            found = self.made = self.rows.entries(self.at)
+        return found
+
+    def ends(self) -> list[tuple[str, Scalar]]:
+        """The keys and texts of its ends."""
+        return self.rows.ends(self.at, self.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mapping) and self._plain() == (other.place, other.entries, other.weight)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _plain(self) -> tuple[Place, tuple[tuple[Scalar, Value], ...], int]:
+        return self.place, self.entries, self.weight
+
+
+def repeated(place: Place, weight: int, rows: Rows, at: int, shape: int) -> Repeated:
+    """A repeated mapping."""
+    made = tuple.__new__(Repeated, (place, (), weight))
+    made.rows, made.at, made.shape = rows, at, shape
+    return made
+
+
+ENDS = ("from", "to")
+"""Keys of a stream whose values may differ from those of a stream that is written alike."""
+SHARED = ("period", "offset", "frame", "phy", "payload", "pcp", "vlan", "scheduled", "requires")
+"""Keys whose values have to be equal. A stream with another key is read alone."""
 
 Value = Scalar | Sequence | Mapping
 
@@ -203,7 +263,7 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
 def _native_tree(text: str, file: str) -> Builder | None:
     """The tree by the native parser; None for texts that it refuses, most of them with a mistake."""
     try:
-        octets, texts = _native.yaml_events(text.replace("\r\n", "\n"), DEEPEST)
+        octets, texts, shapes = _native.yaml_events(text.replace("\r\n", "\n"), DEEPEST, OPEN, ENDS, SHARED)
     except ValueError as refusal:
         if len(text) <= LARGEST_SLOW:
             return None
@@ -213,29 +273,51 @@ def _native_tree(text: str, file: str) -> Builder | None:
     texts = [text.replace(OPEN, "{").replace(CLOSE, "}") for text in texts]
     builder = Builder(file)
     events = array("I", octets)
-    numbers = iter(events)
-    opened = builder.open
-    # The direct constructor of the classes, which saves a function call.
-    new = tuple.__new__
-    # Each event has five numbers in the array: its fields.
-    for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
-        if kind <= _QUOTED:
-            scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == _PLAIN))
-            if opened and not anchor:
-                # The same steps as in `add`, inlined for nine of ten events.
-                opened[-1][3].append(scalar)
-            else:
-                builder.add(scalar, anchor)
-        elif kind == _END:
-            builder.end()
-        elif kind == _ALIAS:
-            builder.alias(Place(line, column), anchor, "")
-        else:
-            builder.start(Place(line, column), kind == _MAPPING, anchor)
+    builder.take(events, texts, _Written(file, events, texts, shapes))
     return builder
 
 
-_PLAIN, _QUOTED, _SEQUENCE, _MAPPING, _END, _ALIAS = range(6)
+class _Written:
+    """The repeated mappings of a YAML text, by the numbers of its events.
+
+    Args:
+        file: the text's file.
+        events: five numbers each.
+        texts: to which events refer.
+        shapes: of the mappings of one shape the number of events, the weight, and the places of the keys
+            that may differ.
+    """
+
+    def __init__(
+        self, file: str, events: array[int], texts: list[str], shapes: list[tuple[int, int, list[int]]]
+    ) -> None:
+        self.file = file
+        self.events = events
+        self.texts = texts
+        self.shapes = shapes
+
+    def entries(self, at: int) -> tuple[tuple[Scalar, Value], ...]:
+        events = self.events
+        behind, _, _ = self.shapes[events[5 * at + 4]]
+        own = events[5 * at : 5 * (at + behind + 1)]
+        own[0] = _MAPPING
+        own[3] = 0
+        builder = Builder(self.file)
+        builder.take(own, self.texts, self)
+        assert isinstance(builder.top, Mapping)
+        return builder.top.entries
+
+    def ends(self, at: int, shape: int) -> list[tuple[str, Scalar]]:
+        events, texts = self.events, self.texts
+        found = []
+        for key in self.shapes[shape][2]:
+            name = 5 * (at + key)
+            kind, line, column, _, text = events[name + 5 : name + 10]
+            found.append((texts[events[name + 4]], Scalar(Place(line, column), texts[text], kind == _PLAIN)))
+        return found
+
+
+_PLAIN, _QUOTED, _SEQUENCE, _MAPPING, _END, _ALIAS, _REPEATED = range(7)
 """Kinds of events of the native parser."""
 
 
@@ -249,6 +331,33 @@ class Builder:
         self.anchors: dict[object, Value] = {}
         self.open: list[tuple[Place, bool, object, list[Value]]] = []
         self.most_values = most_values()
+
+    def take(self, events: array[int], texts: list[str], written: _Written) -> None:
+        """Adds the events of the native parser."""
+        numbers = iter(events)
+        opened = self.open
+        # The direct constructor of the classes, which saves a function call.
+        new = tuple.__new__
+        # Each event has five numbers in the array: its fields.
+        for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
+            if kind <= _QUOTED:
+                scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == _PLAIN))
+                if opened and not anchor:
+                    # The same steps as in `add`, inlined for nine of ten events.
+                    opened[-1][3].append(scalar)
+                else:
+                    self.add(scalar, anchor)
+            elif kind == _REPEATED:
+                behind, weight, _ = written.shapes[at]
+                opened[-1][3].append(repeated(new(Place, (line, column)), weight, written, anchor, at))
+                # Its events are read when they are needed.
+                next(islice(numbers, 5 * behind - 1, None))
+            elif kind == _END:
+                self.end()
+            elif kind == _ALIAS:
+                self.alias(Place(line, column), anchor, "")
+            else:
+                self.start(Place(line, column), kind == _MAPPING, anchor)
 
     def alias(self, place: Place, anchor: object, name: str) -> None:
         """The value of an anchor once more."""

@@ -13,11 +13,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 
 from tsnbench import foreign
 from tsnbench.scenario.errors import Problem, ScenarioErrors
 from tsnbench.scenario.text.source import (
+    ENDS,
+    SHARED,
     Mapping,
     Place,
     Scalar,
@@ -28,6 +31,7 @@ from tsnbench.scenario.text.source import (
     in_table,
     most_values,
     parse,
+    repeated,
     shown,
     too_many,
 )
@@ -105,12 +109,14 @@ class TableReader:
         name_at = next(
             n for n, column in enumerate(columns) if column and column.keys[0].text == self.rows.name
         )
-        found, values, most = [], 0, most_values()
+        found: list[tuple[Scalar, Value] | None] = []
+        values, most = 0, most_values()
+        alike = _Alike(self, columns, name_at)
         for row, cells in rows:
             values += len(cells)
             if values > most:
                 raise too_many(self.file, Place(row, 1))
-            found.append(self._row(columns, name_at, row, cells))
+            found.append(alike.row(row, cells) or self.row(columns, name_at, row, cells))
         if self.problems:
             raise ScenarioErrors(self.problems)
         if not found:
@@ -188,9 +194,10 @@ class TableReader:
                 self._problem(row, 1, f"a column {needed}", "none", hint)
         return columns
 
-    def _row(
+    def row(
         self, columns: list[Column | None], name_at: int, row: int, cells: list[str]
     ) -> tuple[Scalar, Value] | None:
+        """A row's name and its keys with their values; None after a mistake, which is noted."""
         if len(cells) > len(columns) and any(cells[len(columns) :]):
             self._problem(row, len(columns) + 1, f"{len(columns)} cells, as the header has", f"{len(cells)}")
             return None
@@ -260,6 +267,84 @@ class TableReader:
             self.scenario, place.line, place.column, f"{self.rows.part}.table", expected, found, hint
         )
         return ScenarioErrors([problem])
+
+
+class _Alike:
+    """The rows of a table that have the same cells but for the name and the ends.
+
+    Args:
+        reader: reads single rows.
+        columns: of the table.
+        name_at: which of them has the name.
+    """
+
+    def __init__(self, reader: TableReader, columns: list[Column | None], name_at: int) -> None:
+        self.reader = reader
+        self.columns = columns
+        self.name_at = name_at
+        words = [column.keys[0].text if column else "" for column in columns]
+        self._ends = [(at, word) for at, word in enumerate(words) if word in ENDS]
+        others = [at for at, word in enumerate(words) if word not in ENDS and at != name_at]
+        allowed = all(words[at] in SHARED for at in others)
+        named = [column for column in columns if column and column.keys[0].text in ENDS]
+        allowed = allowed and not any(column.unit or len(column.keys) > 1 for column in named)
+        allowed = allowed and not any("class" in key.text for at in others for key in _keys(columns[at]))
+        self._others = itemgetter(*others) if allowed and len(others) > 1 and self._ends else None
+        self._shapes: dict[tuple[str, ...], int] = {}
+        """The number of the shape, by the cells."""
+        self._weights: list[int] = []
+        """The weight of each shape's mapping; 0 if its rows are read one by one."""
+        self._rows: list[tuple[int, list[str]]] = []
+
+    def row(self, row: int, cells: list[str]) -> tuple[Scalar, Value] | None:
+        """A row's name and its mapping; None if it has to be read alone."""
+        if self._others is None or len(cells) != len(self.columns):
+            return None
+        name = cells[self.name_at].strip()
+        if not name or not all(_plain(cells[at]) for at, _ in self._ends):
+            return None
+        written = self._others(cells)
+        shape = self._shapes.get(written)
+        if shape is None:
+            shape = self._shapes[written] = len(self._weights)
+            found, before = None, len(self.reader.problems)
+            if not any(text and (text[0] in "[{" or "${" in text or "class" in text) for text in written):
+                found = self.reader.row(self.columns, self.name_at, row, cells)
+            # A mistake is noted when the row is read alone.
+            del self.reader.problems[before:]
+            self._weights.append(found[1].weight if found else 0)
+        weight = self._weights[shape]
+        if not weight:
+            return None
+        place = in_table(row, self.name_at + 1, self.reader.number)
+        self._rows.append((row, cells))
+        return Scalar(place, name), repeated(place, weight, self, len(self._rows) - 1, shape)
+
+    def entries(self, at: int) -> tuple[tuple[Scalar, Value], ...]:
+        """The entries of a row's mapping."""
+        row, cells = self._rows[at]
+        found = self.reader.row(self.columns, self.name_at, row, cells)
+        assert found is not None
+        assert isinstance(found[1], Mapping)
+        return found[1].entries
+
+    def ends(self, at: int, _: int) -> list[tuple[str, Scalar]]:
+        """The keys and texts of a row's ends."""
+        row, cells = self._rows[at]
+        number = self.reader.number
+        return [
+            (word, Scalar(in_table(row, end + 1, number), cells[end].strip())) for end, word in self._ends
+        ]
+
+
+def _keys(column: Column | None) -> tuple[Scalar, ...]:
+    return column.keys if column else ()
+
+
+def _plain(cell: str) -> bool:
+    """Whether a cell is a name: not empty, no list and no parameter."""
+    text = cell.strip()
+    return bool(text) and text[0] not in "[{" and "${" not in text
 
 
 def _texts(row: Iterable[object]) -> list[str]:
