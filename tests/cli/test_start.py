@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from inspect import cleandoc
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from tsnbench.cli.main import COMMANDS, app, application
+from tsnbench.cli.console.summaries import SUMMARIES
+from tsnbench.cli.main import COMMANDS, app, application, outline
 
 SLOW = ("pydantic", "polars", "matplotlib", "numpy", "ortools", "jinja2")
 """Libraries for figures, tables, and the search for optimal schedules."""
@@ -96,3 +100,21 @@ def test_python_runs_the_package_as_the_program() -> None:
     )
     assert done.returncode == 2
     assert done.stderr.startswith("no-such-file.yaml:1:1: expected a scenario file, found no such file")
+
+
+def test_the_help_loads_no_command() -> None:
+    found = loaded("--help")
+    assert not {f"tsnbench.cli.{name}" for name in COMMANDS.values()} & set(found)
+
+
+def test_the_help_is_that_of_the_whole_program() -> None:
+    outlined, whole = (CliRunner().invoke(made, ["--help"]) for made in (outline(), application()))
+    assert outlined.exit_code == whole.exit_code == 0
+    assert outlined.stdout == whole.stdout
+
+
+def test_the_summary_of_a_command_is_the_first_paragraph_of_its_help() -> None:
+    group = get_command(application())
+    assert isinstance(group, TyperGroup)
+    told = {name: cleandoc(one.help or "").partition("\n\n")[0] for name, one in group.commands.items()}
+    assert {name: text.replace("\n", " ") for name, text in told.items()} == SUMMARIES

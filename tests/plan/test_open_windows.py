@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from tsnbench.plan.gates import clock_spans, open_ns, open_spans, open_windows, spans_of_list
@@ -54,3 +56,13 @@ def test_the_base_time_moves_windows_on_the_clock(base_ns: int, spans: list[tupl
 
 def test_a_path_goes_from_the_root_to_the_entry() -> None:
     assert entries_to([None, 0, 0, 1, 3], 4) == (0, 1, 3, 4)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_the_lengths_of_windows_are_those_of_the_spans(seed: int) -> None:
+    draws = random.Random(seed)
+    entries = [(draws.choice([0b01, 0b10, 0b11]), draws.randint(1, 9)) for _ in range(draws.randint(1, 6))]
+    for traffic_class in (0, 1):
+        spans = open_spans(entries, traffic_class)
+        lengths = None if spans is None else [end - begin for begin, end in spans]
+        assert open_windows(gates(0, *entries), traffic_class) == lengths

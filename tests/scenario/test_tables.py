@@ -243,3 +243,38 @@ def test_a_scenario_has_at_most_a_hundred_tables(tmp_path: Path) -> None:
     with_tables(101)
     with pytest.raises(ScenarioErrors, match="expected at most 100 tables, found more"):
         load(file)
+
+
+def test_rows_that_differ_in_their_ends_only_are_lines_of_yaml(tmp_path: Path) -> None:
+    rows = "".join(f"s{n},{'ab'[n % 2]},{'bc'[n % 2]},250,100\n" for n in range(6))
+    (tmp_path / "s.csv").write_text(f"name,from,to,period (us),frame (B)\n{rows}", encoding="utf-8")
+    lines = "".join(
+        f"  s{n}: {{from: {'ab'[n % 2]}, to: {'bc'[n % 2]}, period: 250 us, frame: 100 B}}\n"
+        for n in range(6)
+    )
+    assert _planned(tmp_path, "streams: {table: s.csv}\n") == _planned(tmp_path, f"streams:\n{lines}")
+
+
+@pytest.mark.parametrize(
+    ("row", "place", "found"),
+    [
+        ("s3,a,x,250,100", "4:3", "found x"),
+        ("s3,a,a,250,100", "4:3", "found a"),
+        ("s3,,b,250,100", "4:1", "found none"),
+        ("s3,a,b,250,100,7", "4:6", "found 6"),
+        (",a,b,250,100", "4:1", "found nothing"),
+        ("s3,a,b,[1 ms,100", "4:4", "found [1 ms"),
+    ],
+)
+def test_a_mistake_in_a_row_like_others_is_noted_once_at_its_cell(
+    tmp_path: Path, row: str, place: str, found: str
+) -> None:
+    text = f"name,from,to,period (us),frame (B)\ns1,a,b,250,100\ns2,b,c,250,100\n{row}\n"
+    (tmp_path / "s.csv").write_text(text, encoding="utf-8")
+    file = tmp_path / "t.yaml"
+    file.write_text(HEAD + "streams: {table: s.csv}\n", encoding="utf-8")
+    with pytest.raises(ScenarioErrors) as raised:
+        load(file)
+    (problem,) = raised.value.problems
+    assert f"s.csv:{place}:" in str(problem)
+    assert found in str(problem)

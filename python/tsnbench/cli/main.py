@@ -67,6 +67,20 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     return made
 
 
+def outline() -> typer.Typer:
+    """The program whose commands have a summary and nothing else: ``--help`` shows no more of them."""
+    from tsnbench.cli.console.summaries import SUMMARIES
+
+    made = application(())
+    for name, summary in SUMMARIES.items():
+        made.command(name, help=summary)(_nothing)
+    return made
+
+
+def _nothing() -> None:
+    """Stands for a command."""
+
+
 def root(
     context: typer.Context,
     version: bool = typer.Option(False, "--version", help="Print the version and exit."),
@@ -99,7 +113,9 @@ def main() -> None:
     if sys.argv[1:2] in (["plan"], ["check"]):
         # These commands make only such trees, and end soon.
         gc.disable()
-    code = guarded(lambda: application(_needed(sys.argv[1:]))())
+    words = sys.argv[1:]
+    made = outline if words in (["--help"], ["-h"]) else lambda: application(_needed(words))
+    code = guarded(lambda: made()())
     # All memory is freed at once at the end: a search for cycles has no use.
     gc.freeze()
     sys.exit(code)

@@ -95,8 +95,22 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 def open_windows(gates: GateCycle, traffic_class: int) -> list[int] | None:
     """The lengths of the windows in ns; None if the gate never closes."""
-    spans = open_spans(entries_of(gates), traffic_class)
-    return None if spans is None else [end - begin for begin, end in spans]
+    lengths: list[int] = []
+    run, closes = 0, False
+    for entry in gates["entries"]:
+        if entry["open"] >> traffic_class & 1:
+            run += entry["interval_ns"]
+        else:
+            closes = True
+            if run:
+                lengths.append(run)
+                run = 0
+    if not closes:
+        return None
+    if run and lengths and gates["entries"][0]["open"] >> traffic_class & 1:
+        # A window across the end of the cycle is one window, the last one.
+        return [*lengths[1:], run + lengths[0]]
+    return [*lengths, run] if run else lengths
 
 
 def open_ns(gates: GateCycle, traffic_class: int) -> int:

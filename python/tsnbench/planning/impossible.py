@@ -48,7 +48,6 @@ def refuse_impossible(draft: Draft, facts: Facts) -> None:
 
 def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
     document = facts.document
-    largest = {stream["name"]: sizes(stream["size"]).largest for stream in document["streams"]}
     for (number, traffic_class), streams in facts.crossing.items():
         port = document["ports"][number]
         if "gates" not in port:
@@ -64,8 +63,8 @@ def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
             yield Impossible(cure.path, expected, "no entry that opens it", cure.hint)
         elif all(one is not None for one in windows) and not may_overrun(port, traffic_class):
             longest = max(length for one in windows for length in one or ())
-            frames = [largest[stream["name"]] + tag for stream, tag in streams]
-            yield from _too_short(draft, number, traffic_class, streams, frames, longest)
+            octets = facts.greatest(number, traffic_class)
+            yield from _too_short(draft, facts, number, traffic_class, octets, longest)
 
 
 def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:
@@ -82,18 +81,18 @@ def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:
 
 def _too_short(
     draft: Draft,
+    facts: Facts,
     number: int,
     traffic_class: int,
-    streams: list[Crossing],
-    largest: list[int],
+    octets: int,
     longest: int,
 ) -> Iterator[Impossible]:
     port = draft.ports[number]
-    # Only the first of the streams with the largest frames is checked: checking all of them would take long.
-    octets = max(largest)
     needs = ceil(Fraction(needs_ps(octets, port.rate_bps), 1_000))
     if needs > longest:
-        group = streams[largest.index(octets)][0]["group"]
+        # Only the first of the streams with the largest frames is named: naming all of them would take long.
+        streams = facts.crossing[number, traffic_class]
+        group = next(one["group"] for one, tag in streams if facts.largest[one["name"]] + tag == octets)
         cure: Cure = longer(port, traffic_class, needs)
         expected = f"a window of at least {DURATION.text(needs)} for class {traffic_class}, "
         expected += f"for a frame of {group} ({octets} B)"

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.delay import SmallestDelays
+from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists, open_windows
 from tsnbench.plan.load import ClassLoad, class_loads
 from tsnbench.plan.streams.crossing import Crossing, crossing_classes
@@ -39,6 +40,16 @@ class Facts:
     def delays(self) -> SmallestDelays:
         """The smallest delays of its streams."""
         return SmallestDelays(self.document)
+
+    @cached_property
+    def largest(self) -> dict[str, int]:
+        """The octets of each stream's largest frame."""
+        return {stream["name"]: sizes(stream["size"]).largest for stream in self.document["streams"]}
+
+    def greatest(self, port: int, traffic_class: int) -> int:
+        """The octets of the largest frame that crosses a class of a port with gates."""
+        largest = self.largest
+        return max([largest[stream["name"]] + tag for stream, tag in self.crossing[port, traffic_class]])
 
     def windows(self, port: int, traffic_class: int) -> list[list[int] | None]:
         """The windows of a class in each gate control list of a port with gates (:func:`open_windows`)."""

@@ -22,13 +22,15 @@ def address_doubts(facts: Facts) -> Iterator[Doubt]:
     first: dict[tuple[int, str, int | None], tuple[set[int], Stream]] = {}
     told: set[str] = set()
     used = {stream.get("vid") for stream in document["streams"]}
-    senders: dict[tuple[str, int | None], set[str]] = {}
+    senders: dict[tuple[str, int | None], str] = {}
+    shared: set[tuple[str, int | None]] = set()
     for stream in document["streams"]:
-        senders.setdefault((stream["destination_mac"], stream.get("vid")), set()).add(stream["group"])
-    for stream in document["streams"]:
-        # A doubt needs streams of two groups with one address; the routes of others are not read.
-        alone = len(senders[stream["destination_mac"], stream.get("vid")]) == 1
-        if "redundancy" in stream or alone:
+        address = stream["destination_mac"], stream.get("vid")
+        if senders.setdefault(address, stream["group"]) != stream["group"]:
+            shared.add(address)
+    # A doubt needs streams of two groups with one address; the routes of others are not read.
+    for stream in document["streams"] if shared else ():
+        if "redundancy" in stream or (stream["destination_mac"], stream.get("vid")) not in shared:
             continue
         leaves: dict[int, set[int]] = {}
         for hop in stream["route"]:

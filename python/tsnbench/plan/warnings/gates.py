@@ -29,16 +29,19 @@ def gate_doubts(facts: Facts) -> Iterator[Doubt]:
         port = facts.document["ports"][number]
         if "gates" in port:
             windows = facts.windows(number, traffic_class)
-            yield from _class(port, traffic_class, streams, facts.loads[number][traffic_class], windows)
+            needs = needs_ps(facts.greatest(number, traffic_class), port["rate_bps"])
+            load = facts.loads[number][traffic_class]
+            yield from _class(port, traffic_class, streams, load, windows, needs)
 
 
 def _reservation(
-    port: Port, traffic_class: int, gates: GateList, windows: list[int], octets: int
+    port: Port, traffic_class: int, gates: GateList, windows: list[int], streams: list[Crossing]
 ) -> Iterator[Doubt]:
     """A reservation that exceeds the guaranteed capacity of the windows, each without its last frame."""
     cbs = port["classes"][traffic_class].get("cbs")
     if cbs is None or "runs_while_closed" in cbs:
         return
+    octets = max(_largest(streams).values())
     changed = gates.get("idle_slopes", []) if "at_ns" in gates else []
     slopes = {one["class"]: one["bps"] for one in changed}
     rate, cycle = port["rate_bps"], gates["cycle_ns"]
@@ -83,11 +86,15 @@ def _class(
     streams: list[Crossing],
     load: ClassLoad,
     every: list[list[int] | None],
+    most_ps: int,
 ) -> Iterator[Doubt]:
-    """Doubts of one class of a port; ``every``: its windows in each of the port's lists."""
+    """Doubts of one class of a port.
+
+    Args:
+        every: its windows in each of the port's lists.
+        most_ps: the time that its largest frame needs.
+    """
     where = port["name"]
-    largest = _largest(streams)
-    greatest = max(largest.values())
     for gates, windows in zip(gate_lists(port["gates"]), every, strict=True):
         behind = f" in the list requested at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
         if windows is None:
@@ -98,8 +105,8 @@ def _class(
             yield Doubt("gate-never-open", where, text, "gates", where)
             continue
         longest = max(windows)
-        fits = needs_ps(greatest, port["rate_bps"]) <= longest * 1_000
-        for group, octets in () if fits else sorted(largest.items()):
+        too_long = most_ps > longest * 1_000
+        for group, octets in sorted(_largest(streams).items()) if too_long else ():
             needs = needs_ps(octets, port["rate_bps"])
             if needs > longest * 1_000 and not may_overrun(port, traffic_class):
                 text = (
@@ -112,7 +119,7 @@ def _class(
             asked = f"class {traffic_class} has a load of {quantities.rate(load.rate_bps)}"
             text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{behind}"
             yield Doubt("gate-overload", where, text, "gates", where)
-        yield from _reservation(port, traffic_class, gates, windows, greatest)
+        yield from _reservation(port, traffic_class, gates, windows, streams)
 
 
 def needs_ps(octets: int, rate_bps: int) -> int:
