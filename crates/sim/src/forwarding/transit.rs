@@ -46,7 +46,7 @@ impl Simulation<'_> {
             let stamped =
                 |at: Instant| if self.is_down(link.node, first_bit, at) { Instant::MAX } else { at };
             let (start, end) = (stamped(first_bit + link.until_timestamp_point), stamped(last_bit));
-            self.sight(link.tx, hop, &frame, copy, start, end, sink)?;
+            self.sight(link.tx, hop, (frame, copy), start, end, sink)?;
         }
         let mut landing = Arrival {
             frame,
@@ -125,7 +125,7 @@ impl Simulation<'_> {
             return Ok(());
         }
         let copy = self.hop_extras.copy(frame.hop);
-        self.sight(link.rx, hop, &frame, copy, begun + link.until_timestamp_point, arrival, sink)?;
+        self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
         let passed =
             PolicingResult { yellow: self.hop_extras.yellow(frame.hop), ..PolicingResult::default() };
         self.forward_received(merge_point, frame, (arrival, arrival), false, passed);
@@ -154,7 +154,7 @@ impl Simulation<'_> {
         let line = *self.ports[hop.port].line();
         let begun = self.hop_extras.take_first_bit(frame, self.now);
         let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
-        self.sight(link.rx, &hop, &frame, copy, begun + link.until_timestamp_point, self.now, sink)?;
+        self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
         // Bridges learn before stream filters apply (8.7), so they also learn from dropped frames.
         if let Some(learning) = &mut self.learning {
             learning.learn(frame.hop, self.now);
@@ -310,7 +310,7 @@ impl Simulation<'_> {
             copies += 1;
             let frame = Frame { seq, hop: number, octets: self.hop_extras.octets(octets, None, number) };
             let send = self.network.links[hop.port].send;
-            self.sight(send, &hop, &frame, self.hop_extras.copy(number), self.now, self.now, sink)?;
+            self.sight(send, &hop, (frame, self.hop_extras.copy(number)), self.now, self.now, sink)?;
             self.arrive(frame, more, sink)?;
         }
         match (copies, blocked) {

@@ -88,15 +88,11 @@ impl Simulation<'_> {
         node: NodeId,
         taps: IndexRange,
         hop: &Hop,
-        (frame, copy): (Frame, u8),
+        frame: (Frame, u8),
         at: Instant,
         sink: &mut S,
     ) -> io::Result<()> {
-        if self.is_down(node, self.now, at) {
-            Ok(())
-        } else {
-            self.sight(taps, hop, &frame, copy, at, at, sink)
-        }
+        if self.is_down(node, self.now, at) { Ok(()) } else { self.sight(taps, hop, frame, at, at, sink) }
     }
 
     /// Handles an event in a host's software.
@@ -169,7 +165,7 @@ impl Simulation<'_> {
     ) -> io::Result<()> {
         let hop = self.network.hops[frame.hop];
         let copy = self.hop_extras.copy(frame.hop);
-        self.sight(self.taps(hop.port, Stage::Qdisc), &hop, &frame, copy, self.now, self.now, sink)?;
+        self.sight(self.taps(hop.port, Stage::Qdisc), &hop, (frame, copy), self.now, self.now, sink)?;
         let now = self.host_time(self.network.links[hop.port].node);
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
         let talking = hosts.talking.get(hop.stream.index()).and_then(Option::as_deref);

@@ -307,7 +307,7 @@ impl<'a> Simulation<'a> {
             let frame = Frame { seq, hop: hop_number, octets };
             let hop = self.network.hops[hop_number];
             let send = self.network.links[hop.port].send;
-            self.sight(send, &hop, &frame, 0, self.now, self.now, sink)?;
+            self.sight(send, &hop, (frame, 0), self.now, self.now, sink)?;
             self.arrive(frame, more, sink)?;
         }
         Ok(())
@@ -336,7 +336,7 @@ impl<'a> Simulation<'a> {
             let node = self.network.links[port].node;
             self.schedule(at, node, EventKind::Wake { port });
         }
-        if let Some(transmission) = &actions.start {
+        if let Some(transmission) = actions.start {
             self.transmit(port, transmission, sink)?;
             if self.sources.left(port, transmission.frame) {
                 self.refill(port, sink)?;
@@ -350,24 +350,23 @@ impl<'a> Simulation<'a> {
     fn transmit<S: Sink>(
         &mut self,
         port: PortId,
-        transmission: &bridge::Transmission<Frame>,
+        transmission: bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
-        // By reference: a copy of what was just written piece by piece would wait until all pieces are stored.
-        let &bridge::Transmission { ref frame, first_bit, last_bit, .. } = transmission;
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop];
         if hop.special {
-            return self.transmit_with_extras(port, &hop, transmission, sink);
+            return self.transmit_with_extras(port, &hop, &transmission, sink);
         }
         let link = self.network.links[port];
         if hop.timing {
-            return self.transmit_timing(port, *frame, (first_bit, last_bit), sink);
+            return self.transmit_timing(port, frame, (first_bit, last_bit), sink);
         }
         let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
-        self.sight(link.tx, &hop, frame, 0, timestamp_point, last_bit, sink)?;
-        self.sight(link.rx, &hop, frame, 0, timestamp_point + link.propagation, arrival, sink)?;
+        self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
+        self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;
         for listener in hop.listeners.indices() {
             if arrival <= self.end {
                 self.delivered[listener as usize] += 1;
@@ -384,9 +383,9 @@ impl<'a> Simulation<'a> {
             let hop = self.network.branches[branch as usize];
             let mut queued = arrival + link.processing;
             if frame.octets > link.cut_through {
-                queued = self.queue_arrival(port, *frame, hop, queued);
+                queued = self.queue_arrival(port, frame, hop, queued);
             }
-            self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop, ..*frame }));
+            self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop, ..frame }));
         }
         Ok(())
     }
@@ -434,8 +433,7 @@ impl<'a> Simulation<'a> {
         &self,
         taps: IndexRange,
         hop: &Hop,
-        frame: &Frame,
-        copy: u8,
+        (frame, copy): (Frame, u8),
         start: Instant,
         end: Instant,
         sink: &mut S,
