@@ -23,7 +23,7 @@ TRIES_AGAIN = 3
 PAUSE_S = 10
 """After the pause, the load of other programs may be gone. A defect fails in each attempt."""
 
-NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z]+\b|^this kernel\b")
+NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z_]+\b|^this kernel\b")
 """Reasons that are valid on every machine.
 
 A variable names programs or files of another project that cannot be distributed with this one. And no package

@@ -150,26 +150,22 @@ def test_a_pattern_becomes_its_keys_without_those_that_the_stream_has() -> None:
 
 
 def test_a_gate_list_becomes_its_entries() -> None:
-    at = STAR.index("flextest/gcl-2")
-    text = applied(STAR, write_out_gates(STAR, "star.yaml", at))
+    text = applied(STAR, write_out_gates(STAR, "star.yaml", "sw -> b"))
     assert (
         "sw -> b: {gates: {entries: [{open: [6], for: 15 us}, {open: [6, 5], for: 15 us}, "
         "{open: [6, 4], for: 15 us}, {open: [6, 0], for: 15 us}]}}\n"
     ) in text
-    at = text.index("{pattern: flextest/gcl-1")
-    text = applied(text, write_out_gates(text, "star.yaml", at))
+    text = applied(text, write_out_gates(text, "star.yaml", "a -> sw"))
     assert "for: 45 us}" in text
     assert "base-time: 5 us}}" in text
     assert read_scenario(text)[0].shapers == read_scenario(STAR)[0].shapers
     with pytest.raises(EditError, match="no gate control list of the catalogue is there"):
-        write_out_gates(text, "star.yaml", at)
+        write_out_gates(text, "star.yaml", "a -> sw")
 
 
 def test_the_page_requests_them_by_name() -> None:
     assert made(RING, "ring.yaml", {"edit": "write-out-network"}) == write_out_network(RING, "ring.yaml")
     wanted = {"edit": "write-out-pattern", "stream": "high"}
     assert made(STAR, "star.yaml", wanted) == write_out_pattern(STAR, "star.yaml", "high")
-    at = STAR.index("flextest/gcl-2")
-    assert made(STAR, "star.yaml", {"edit": "write-out-gates", "at": at}) == write_out_gates(
-        STAR, "star.yaml", at
-    )
+    wanted = {"edit": "write-out-gates", "port": "sw -> b"}
+    assert made(STAR, "star.yaml", wanted) == write_out_gates(STAR, "star.yaml", "sw -> b")

@@ -218,11 +218,15 @@ def test_the_list_of_all_numbers_is_what_the_program_writes(paper: Paper) -> Non
     assert (PAPERS / paper.folder / "figures.md").read_text(encoding="utf-8") == made
 
 
+OURS = {"flextest/matrix"}
+"""Scenarios of studies for which the paper prints no figure."""
+
+
 def test_every_scenario_of_a_paper_is_compared_and_every_file_exists() -> None:
     listed = {
         f"{paper.folder}/{name}" for paper in ALL for figure in paper.figures for name in figure.scenarios
     }
-    assert listed == {
+    assert listed | OURS == {
         str(path.relative_to(PAPERS).with_suffix("")) for path in shipped() if path.is_relative_to(PAPERS)
     }
     for paper in ALL:

@@ -46,7 +46,7 @@ def made(text: str, file: str, wanted: dict[str, Any]) -> Edit:
     elif kind == "write-out-pattern":
         return write_out_pattern(text, file, word("stream"))
     elif kind == "write-out-gates":
-        return write_out_gates(text, file, number("at"))
+        return write_out_gates(text, file, word("port"))
     else:
         raise EditError("an unknown edit")
     # Whatever was edited, the text is still YAML.

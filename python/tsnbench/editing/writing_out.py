@@ -96,28 +96,28 @@ def pattern_keys(name: str) -> list[tuple[str, str]]:
     raise EditError(f"the catalogue has no pattern {name}")
 
 
-def write_out_gates(text: str, file: str, start: int) -> Edit:
+def write_out_gates(text: str, file: str, port: str) -> Edit:
     """Replaces a gate control list of the catalogue by its entries.
 
     Args:
-        start: where the value of ``gates`` begins: a name, or a mapping with ``pattern``.
+        port: the key of ``shapers`` under which the list is named.
 
     Raises:
         EditError: no list of the catalogue is there, or the text would say something else.
     """
     top = spans(text)
-    for place, (_, shaper) in enumerate(parent_of(top, "shapers").items):
+    for place, (key, shaper) in enumerate(parent_of(top, "shapers").items):
         gates = shaper.get("gates") if shaper.kind == "mapping" else None
-        if gates is None or gates.start != start:
+        if gates is None or key is None or key.text != port:
             continue
         pattern = gates if gates.kind == "scalar" else gates.get("pattern")
         if pattern is None or is_swept(gates):
             break
         before = _read(text, file)[0]
         kept = [
-            f"{key.text}: {text[value.start : value.end]}"
-            for key, value in gates.items
-            if key and key.text not in ("pattern", "slot", "guard-band")
+            f"{name.text}: {text[value.start : value.end]}"
+            for name, value in gates.items
+            if name and name.text not in ("pattern", "slot", "guard-band")
         ]
         written = list(before.shapers.values())[place].gates
         if not isinstance(written, Gates):

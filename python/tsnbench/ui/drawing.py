@@ -73,9 +73,9 @@ class GateList(TypedDict):
     where: str
     entries: list[GateEntry]
     pattern: str
-    """The name of a list of the catalogue."""
-    at: tuple[int, int] | None
-    """The place of what names it."""
+    """The name of a list of the catalogue; empty if the entries are written."""
+    port: str
+    """Of a list of the catalogue, the key under ``shapers``."""
 
 
 class Drawing(TypedDict):
@@ -251,14 +251,14 @@ def _gates(top: Span, units: Callable[[int], int]) -> Iterator[GateList]:
                 words = opened.text
             ns = DURATION.parse(length.text)
             entries.append({"open": words, "ns": ns, "at": (units(length.start), units(length.end))})
-        yield {"where": ".".join(path), "entries": entries, "pattern": "", "at": None}
+        yield {"where": ".".join(path), "entries": entries, "pattern": "", "port": ""}
     shapers = top.get("shapers")
     for key, shaper in shapers.items if shapers else ():
         named = shaper.get("gates") if shaper.kind == "mapping" else None
         pattern = named if named is None or named.kind == "scalar" else named.get("pattern")
         if key and named and pattern and pattern.text in gate_patterns():
-            place = (units(named.start), units(named.last))
-            yield {"where": f"shapers.{key.text}", "entries": [], "pattern": pattern.text, "at": place}
+            where = f"shapers.{key.text}"
+            yield {"where": where, "entries": [], "pattern": pattern.text, "port": key.text}
 
 
 def _collections(top: Span, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Span]]:

@@ -19,7 +19,7 @@ SUMMARIES = {
         "Find the first or last value of a parameter that keeps every requirement, or how many flows fit."
     ),
     "reproduce": (
-        "Run the scenarios of a paper's figure; print its numbers beside the results, and draw both."
+        "Run the scenarios of a paper's figure, and draw its numbers beside the results; or run its study."
     ),
     "doctor": (
         "Report the features that this machine's kernel, interfaces, clocks and processors support, with "

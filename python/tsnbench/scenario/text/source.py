@@ -11,7 +11,7 @@ from array import array
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tsnbench import _native, foreign
 from tsnbench.scenario.errors import Problem, ScenarioErrors
@@ -133,6 +133,10 @@ class Repeated(Mapping):
     def ends(self) -> list[tuple[str, Scalar]]:
         """The keys and texts of its ends."""
         return self.rows.ends(self.at, self.shape)
+
+    def _replace(self, **changed: Any) -> Mapping:  # type: ignore[override]
+        """A changed mapping is no longer like the others: it has entries of its own."""
+        return Mapping(*self._plain())._replace(**changed)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and self._plain() == (other.place, other.entries, other.weight)
