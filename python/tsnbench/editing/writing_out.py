@@ -5,12 +5,13 @@ The new text must be the scenario that it was; nodes and links may have another 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.editing.edits import KINDS, Edit, added, is_swept, parent_of
 from tsnbench.editing.spans import EditError, spans
+from tsnbench.editing.written import ends_of_line, written_links, written_nodes
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.build.generators import SHAPES
 from tsnbench.scenario.loader import read_scenario
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 PATTERNS = ("engine.yaml", "flextest.yaml")
 """The files of the catalogue with patterns of streams."""
+NODES = ("a node of the network", "two nodes of the network")
+"""What a message expects in place of an unknown node."""
 WITH_A_COMMENT = "a comment stands inside of it: write it out in the text"
 
 
@@ -39,18 +42,18 @@ def write_out_network(text: str, file: str) -> Edit:
     before, *others = _read(text, file)
     if any(one.network != before.network for one in others):
         raise EditError("a parameter of a sweep decides what is generated: write it out in the text")
-    rest = _nodes_of(text)
+    rest = written_nodes(network)
     made = {str(name): node for name, node in before.network.nodes.items() if str(name) not in rest}
     new = text
     for name, _ in shapes:
         new = _without(new, name, KINDS[next(iter(made.values())).kind])
     new = _with_nodes(new, made)
-    pairs = _written_pairs(text)
-    links = [one for one in before.network.links if frozenset((str(one.a), str(one.b))) not in pairs]
+    nodes = [str(name) for name in before.network.nodes]
+    written = written_links(network, nodes)
+    links = [one for one in before.network.links if frozenset((str(one.a), str(one.b))) not in written]
     if links:
         new = _with_links(new, links)
-    if any(name == "line" for name, _ in shapes):
-        new = _with_ends(new, file, list(made))
+    new = _with_ends(new, file, ends_of_line(network, nodes))
     _check(text, new, file)
     # Whole lines, from the first one that differs to the last one.
     start = text.rfind("\n", 0, _same(text, new)) + 1
@@ -130,16 +133,13 @@ def write_out_gates(text: str, file: str, port: str) -> Edit:
     raise EditError("no gate control list of the catalogue is there")
 
 
-def _with_ends(text: str, file: str, names: Sequence[str]) -> str:
+def _with_ends(text: str, file: str, ends: Mapping[str, str]) -> str:
     """The text with names of nodes in place of ``first`` and ``last``, which only a line has."""
-    prefix = names[0].removesuffix("1")
-    count = sum(name.startswith(prefix) and name[len(prefix) :].isdecimal() for name in names)
-    ends = {"first": f"{prefix}1", "last": f"{prefix}{count}"}
     while True:
         try:
             read_scenario(text, file)
         except ScenarioErrors as errors:
-            unknown = [one for one in errors.problems if one.expected == "a node of the network"]
+            unknown = [one for one in errors.problems if one.expected in NODES]
             wanted = next((one for one in unknown if one.found in ends), None)
             if wanted is None:
                 return text
@@ -165,35 +165,6 @@ def _read(text: str, file: str) -> Sequence[Scenario]:
         return read_scenario(text, file)
     except ScenarioErrors:
         raise EditError("correct the mistakes of the text first") from None
-
-
-def _nodes_of(text: str) -> set[str]:
-    """The names of the nodes that the text writes."""
-    network = parent_of(spans(text), "network")
-    found: set[str] = set()
-    for key, value in network.items:
-        assert key is not None
-        kind, _, name = key.text.partition(" ")
-        if kind in KINDS and name:
-            found.add(name.strip())
-        elif key.text in KINDS.values():
-            own = [(name or one).text for name, one in value.items]
-            found.update([value.text] if value.kind == "scalar" else own)
-    return found
-
-
-def _written_pairs(text: str) -> set[frozenset[str]]:
-    """The pairs of nodes that the text links."""
-    links = parent_of(spans(text), "network").get("links")
-    found = set()
-    for path, one, is_key in links.walk() if links else ():
-        if is_key or (path and path[-1] != "between"):
-            continue
-        a, dashes, b = one.text.partition("--")
-        if not dashes:
-            a, _, b = one.text.partition("-")
-        found.add(frozenset((a.strip(), b.strip())))
-    return found
 
 
 def _without(text: str, shape: str, plural: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
-from tsnbench.editing.edits import KINDS, gate_lists, is_swept
+from tsnbench.editing.edits import gate_lists, is_swept
 from tsnbench.editing.spans import EditError, Span, spans, units_of
+from tsnbench.editing.written import written_links, written_nodes
 from tsnbench.report.layout import place, sketch
 from tsnbench.scenario.catalogue import gate_lists as gate_patterns
 from tsnbench.scenario.units import DURATION
@@ -100,7 +100,8 @@ def drawing(text: str, runs: Sequence[tuple[Scenario, Plan | None]]) -> Drawing:
     number = {str(name): place for place, name in enumerate(names)}
     pairs = [(number[link.a], number[link.b]) for link in scenario.network.links]
     places = positions(len(names), tuple(sorted({(min(pair), max(pair)) for pair in pairs})))
-    defined, linked = _defined(top), _linked(top, number)
+    network = top.get("network") if top else None
+    defined, linked = written_nodes(network), written_links(network, list(number))
     swept = _swept(top, "network")
     made = "parameter" if swept else "generator"
 
@@ -120,7 +121,7 @@ def drawing(text: str, runs: Sequence[tuple[Scenario, Plan | None]]) -> Drawing:
     ]
     links: list[DrawnLink] = []
     for (a, b), link in zip(pairs, scenario.network.links, strict=True):
-        found = linked.get((min(a, b), max(a, b)))
+        found = linked.get(frozenset((str(link.a), str(link.b))))
         links.append({"a": a, "b": b, "rate_bps": link.rate, "at": at(found), "made": "" if found else made})
     streams, more = _streams(scenario, plan, number, top, at)
     return {
@@ -142,42 +143,6 @@ def positions(nodes: int, links: tuple[tuple[int, int], ...]) -> list[tuple[floa
 def _swept(top: Span | None, key: str) -> bool:
     value = top.get(key) if top else None
     return value is not None and is_swept(value)
-
-
-def _defined(top: Span | None) -> dict[str, Span]:
-    """Every written node, with its name's place."""
-    network = top.get("network") if top else None
-    found: dict[str, Span] = {}
-    if network is None or network.kind != "mapping":
-        return found
-    for key, value in network.items:
-        assert key is not None
-        kind, _, name = key.text.partition(" ")
-        if kind in KINDS and name:
-            found[name.strip()] = key
-        elif key.text in KINDS.values():
-            if value.kind == "scalar":
-                found[value.text] = value
-            for own, item in value.items:
-                one = own or item
-                found[one.text] = one
-    return found
-
-
-def _linked(top: Span | None, number: dict[str, int]) -> dict[tuple[int, int], Span]:
-    """Every written link, by its nodes."""
-    network = top.get("network") if top else None
-    links = network.get("links") if network else None
-    found: dict[tuple[int, int], Span] = {}
-    for path, one, is_key in links.walk() if links else ():
-        if is_key or (path and path[-1] != "between"):
-            continue
-        for split in re.finditer(r"--|-", one.text):
-            a, b = one.text[: split.start()].strip(), one.text[split.end() :].strip()
-            if a in number and b in number:
-                pair = number[a], number[b]
-                found.setdefault((min(pair), max(pair)), one)
-    return found
 
 
 def _streams(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -321,22 +321,29 @@ def _pair(net: Net, text: Named) -> tuple[str, str] | None:
         hint = f"a link goes both ways: write {text.replace('->', '--')}"
         net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
         return None
-    if "--" in text:
-        left, _, right = (part.strip() for part in text.partition("--"))
-        splits = [(left, right)]
-    else:
-        hyphens = [n for n, letter in enumerate(text) if letter == "-"]
-        every = [(text[:n].strip(), text[n + 1 :].strip()) for n in hyphens]
-        known = set(net.nodes) | set(net.aliases)
-        splits = [pair for pair in every if pair[0] in known and pair[1] in known] or every
-    if not splits or not all(all(pair) for pair in splits):
+    ways = splits(text, net.nodes.keys() | net.aliases.keys())
+    if not ways or not all(all(pair) for pair in ways):
         hint = "write node1 -- node2"
         net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
         return None
-    if len(splits) > 1:
-        ways = " or ".join(f"{a} -- {b}" for a, b in splits[:2])
-        found = f"{text}, which can be read in {len(splits)} ways"
-        net.reading.problem(text.place, text.path, "two nodes", found, f"write {ways}")
+    if len(ways) > 1:
+        offered = " or ".join(f"{a} -- {b}" for a, b in ways[:2])
+        found = f"{text}, which can be read in {len(ways)} ways"
+        net.reading.problem(text.place, text.path, "two nodes", found, f"write {offered}")
         return None
-    a, b = (net.node(Named.at(end, text.place, text.path), "two nodes of the network") for end in splits[0])
+    a, b = (net.node(Named.at(end, text.place, text.path), "two nodes of the network") for end in ways[0])
     return (a, b) if a is not None and b is not None else None
+
+
+def splits(text: str, known: Container[str]) -> list[tuple[str, str]]:
+    """The pairs of nodes that a text such as ``a -- b`` or ``a-b`` may mean; names may have hyphens.
+
+    Two hyphens part the names. One hyphen parts them where both sides are ``known``; if it does so nowhere,
+    all pairs are returned.
+    """
+    if "--" in text:
+        left, _, right = text.partition("--")
+        return [(left.strip(), right.strip())]
+    hyphens = [n for n, letter in enumerate(text) if letter == "-"]
+    every = [(text[:n].strip(), text[n + 1 :].strip()) for n in hyphens]
+    return [pair for pair in every if pair[0] in known and pair[1] in known] or every

@@ -5,6 +5,19 @@ const LINK = 150; // px for one link
 const PLAIN = 120; // with more nodes there are no names, and links are one line
 const DRAWN = 8; // with more streams only the chosen one has its path drawn
 
+export const LISTS = { node: "nodes", link: "links", stream: "streams" };
+
+// What was chosen, in a new drawing: an edit may number all parts anew. With another name it is the part in its place.
+function same({ kind, number }, old, drawing) {
+  const all = drawing[LISTS[kind]];
+  const called = ({ nodes }, one) => (kind === "link" ? `${nodes[one.a].name}\t${nodes[one.b].name}` : one.name);
+  const name = called(old, old[LISTS[kind]][number]);
+  if (all[number] && called(drawing, all[number]) === name) return { kind, number };
+  const found = all.findIndex((one) => called(drawing, one) === name);
+  if (found >= 0) return { kind, number: found };
+  return all.length === old[LISTS[kind]].length ? { kind, number } : null;
+}
+
 export class Network {
   constructor(host, { chose, linked, moved, edited }) {
     this.host = host;
@@ -30,6 +43,8 @@ export class Network {
   show(drawing, problems) {
     const before = new Map(this.data?.nodes.map((node, n) => [node.name, this.places[n]]));
     const kept = drawing.nodes.filter((node) => before.has(node.name)).length;
+    if (this.data && this.chosen) this.chosen = same(this.chosen, this.data, drawing);
+    if (this.data && this.from !== null) this.from = same({ kind: "node", number: this.from }, this.data, drawing)?.number ?? null;
     this.data = drawing;
     this.problems = problems;
     this.places = drawing.nodes.map((node) => {

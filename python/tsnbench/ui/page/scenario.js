@@ -1,7 +1,7 @@
 // The view of a scenario: its text, its network, its gates and its problems. The text is the model.
 import { at, colour, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
-import { Network, gates } from "./network.js";
+import { LISTS, Network, gates } from "./network.js";
 
 let open = null; // the scenario in the editor: {name, tag, saved}
 let asked = 0; // the number of the last check: answers to earlier ones are of an older text
@@ -187,6 +187,7 @@ function show({ checked, marks, drawing }, number, text) {
   if (drawing) {
     at("drawing").hidden = false;
     network.fresh = text;
+    const before = network.chosen;
     network.show(drawing, concerned(checked.problems, drawing));
     legend(drawing);
     gates(at("gates"), drawing.gates, moved, writeOut);
@@ -194,8 +195,8 @@ function show({ checked, marks, drawing }, number, text) {
     refocus = "";
     at("runs-of").hidden = drawing.runs.length < 2;
     at("runs-of").textContent = `Drawn: the first of ${drawing.runs.length} runs${drawing.runs[0] ? ` (${drawing.runs[0]})` : ""}.`;
-    if (network.chosen && !stillThere(network.chosen, drawing)) network.choose(null);
-    else if (network.chosen) inspector(network.chosen);
+    if (network.chosen) inspector(network.chosen);
+    else if (before) choose(null);
   } else if (network.data) {
     // The last network that could be read stays, with the problems at its nodes.
     network.problems = concerned(checked.problems, network.data);
@@ -203,8 +204,6 @@ function show({ checked, marks, drawing }, number, text) {
   }
   at("problems").dataset.checked = String(number);
 }
-
-const stillThere = ({ kind, number }, drawing) => number < drawing[{ node: "nodes", link: "links", stream: "streams" }[kind]].length;
 
 function listed(words, action) {
   const button = make("button", { type: "button", text: words });
@@ -289,7 +288,7 @@ function choose(chosen) {
   return undefined;
 }
 
-const part = ({ kind, number }) => network.data[{ node: "nodes", link: "links", stream: "streams" }[kind]][number];
+const part = ({ kind, number }) => network.data[LISTS[kind]][number];
 
 // A part that the text only names becomes text of its own.
 function writeOut(label, wanted) {
