@@ -206,6 +206,22 @@ def _tsnbench(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
+def test_single_figures_of_a_comparison_without_the_page(folder: Path, tmp_path: Path) -> None:
+    runs = [str(_run(folder, name)) for name in ("first", "second")]
+    done = _tsnbench(
+        *runs, "--json", "--to", str(tmp_path), "--figure", "differences", "--figures", "csv,svg"
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["format"].startswith("tsnbench-compar")
+    assert sorted(str(one.relative_to(tmp_path)) for one in tmp_path.glob("**/*.*")) == [
+        "figures/differences.csv", "figures/differences.svg"
+    ]  # fmt: skip
+    assert f"figure: {tmp_path / 'figures/differences.csv'}" in done.stderr
+    done = _tsnbench(*runs, "--figure", "differences")
+    assert done.returncode == 2
+    assert "--figure: expected --to" in done.stderr
+
+
 def test_clocks_of_several_runs_are_in_one_figure(folder: Path, tmp_path: Path) -> None:
     clocks = """
 clocks:

@@ -84,6 +84,26 @@ def test_the_page_of_two_captures(ends: tuple[Path, Path], tmp_path: Path) -> No
     assert all(f'id="{name}-title"' in page for name in names)
 
 
+def test_single_figures_of_captures_without_the_page(ends: tuple[Path, Path], tmp_path: Path) -> None:
+    tx, rx = map(str, ends)
+    site = tmp_path / "site"
+    for words, figure in ((["measure", tx, rx], "ccdf"), (["inspect", rx], "rates-over-time")):
+        given = CliRunner().invoke(
+            app, [*words, "--json", "--report", str(site), "--figure", figure, "--figures", "csv"]
+        )
+        assert given.exit_code == 0, given.output
+        json.loads(given.stdout)
+        assert given.stderr.splitlines()[-1] == f"figure: {site / 'figures' / figure}.csv"
+    # Without --figures the file is a pdf; with the page's path, it stands where the page would.
+    given = CliRunner().invoke(
+        app, ["inspect", rx, "--report", str(site / "a.html"), "--figure", "intervals"]
+    )
+    assert given.exit_code == 0, given.output
+    assert sorted(str(one.relative_to(site)) for one in site.glob("**/*.*")) == [
+        "figures/ccdf.csv", "figures/intervals.pdf", "figures/rates-over-time.csv"
+    ]  # fmt: skip
+
+
 def test_without_losses_there_is_no_figure_of_losses(ends: tuple[Path, Path], tmp_path: Path) -> None:
     shutil.copy(ends[0], ends[1])
     given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(tmp_path / "page.html")])
@@ -120,6 +140,12 @@ def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path:
         (
             ["inspect", "{tx}", "--report", "p.html", "--figures", "gif"],
             "expected svg, pdf, png, pgf or csv, found gif",
+        ),
+        (["measure", "{tx}", "{rx}", "--figure", "ccdf"], "--figure: expected --report"),
+        (["inspect", "{tx}", "--figure", "intervals"], "--figure: expected --report"),
+        (
+            ["measure", "{tx}", "{rx}", "--report", "{folder}", "--figure", "heat"],
+            "--figure: expected one of ccdf, ",
         ),
         (["measure", "{tx}", "{rx}", "{tx}"], "expected one run folder or file, or two captures"),
         (["measure", "{folder}", "{rx}"], "expected one run folder or file, or two captures"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -32,9 +32,8 @@ def compare(
         ),
     ],
     to: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
-    figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="With --to, also write figures: svg,pdf,png,pgf,csv.")
-    ] = "",
+    figures: FigureKinds = "",
+    figure: FigureNames = None,
     tx: Annotated[
         list[Path] | None, option("FILE", "Capture at the talker, as one more run; may be repeated.")
     ] = None,
@@ -65,7 +64,7 @@ def compare(
 
     if as_csv and as_json:
         fail(Exit.INPUT_WRONG, "--csv: expected no --json")
-    kinds = figure_kinds(figures, to, "--to")
+    kinds = figure_kinds(figures, to, "--to", figure)
     if bool(tx) != bool(rx):
         fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
     names = dict(word.partition("=")[::2] for word in rename or [])
@@ -84,11 +83,7 @@ def compare(
         if tx and rx:
             sides.append(captured(tx, rx, Path(scratch), names, like=sides[0]))
         found = hold_together(sides, within_ns=limit)
-        page = None
-        if to is not None:
-            from tsnbench.report.compare_page import write_comparison
-
-            page = write_comparison(found, to, kinds)
+        written = [] if to is None else _written(found, to, kinds, figure)
         if as_json:
             print_json(found.document())
         elif as_csv:
@@ -97,9 +92,20 @@ def compare(
             print_csv(text_of(found))
         else:
             _tell(found)
-    if page is not None:
-        print_message(f"comparison: {page}")
+    for file in written:
+        print_message(f"{'figure' if figure else 'comparison'}: {file}")
     raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)
+
+
+def _written(found: Comparison, into: Path, kinds: tuple[str, ...], figure: list[str] | None) -> list[Path]:
+    """Writes the page, or single figures."""
+    from tsnbench.report.compare_page import comparison_drawings, write_comparison
+    from tsnbench.report.files import write_chosen
+    from tsnbench.runs import file_names
+
+    if figure:
+        return write_chosen(comparison_drawings(found), figure, into / file_names.COMPARISON, kinds)
+    return [write_comparison(found, into, kinds)]
 
 
 def _beside_inet(folder: Path, file: Path, limit: int | None, as_json: bool, as_csv: bool) -> NoReturn:

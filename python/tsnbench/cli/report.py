@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -25,15 +25,8 @@ def report(
     folders: Annotated[list[Path], argument("FOLDER", "Run folders.")],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
-    figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png,pgf,csv.")
-    ] = "",
-    figure: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Write this figure alone, and no page; kinds as --figures, or pdf."
-        ),
-    ] = None,
+    figures: FigureKinds = "",
+    figure: FigureNames = None,
     summary: Annotated[
         bool,
         typer.Option("--summary", help="Write summary.html instead: one run on one page of A4."),
@@ -44,7 +37,7 @@ def report(
     from tsnbench.runs import Run
     from tsnbench.runs.sweep import earlier_among
 
-    kinds = figure_kinds(figures, Path())
+    kinds = figure_kinds(figures, Path(), names=figure)
     if figure and summary:
         fail(Exit.INPUT_WRONG, "--figure: not with --summary")
     with user_errors():
@@ -54,7 +47,7 @@ def report(
         runs = [Run.open(folder) for folder in folders]
         if figure:
             with busy("figures"):
-                files = write_figure(runs[0] if len(runs) == 1 else runs, figure, kinds or ("pdf",), into)
+                files = write_figure(runs[0] if len(runs) == 1 else runs, figure, kinds, into)
             print_files(files, as_json)
             return
         with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):

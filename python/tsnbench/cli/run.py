@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import FigureKinds, argument, option
 from tsnbench.cli.console.output import (
     Exit,
     data,
@@ -83,9 +83,7 @@ def run(
         option("NUMBER", "Simulated runs of a sweep at the same time; default: as many as there are cores."),
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Also write a capture per tap (pcapng, ns).")] = False,
-    figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png,pgf,csv.")
-    ] = "",
+    figures: FigureKinds = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
     summary: Annotated[
         bool, typer.Option("--summary", help="Also write summary.html per run: one page of A4.")

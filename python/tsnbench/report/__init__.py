@@ -93,7 +93,7 @@ def write_figure(
         InputError: as :func:`write`, or a name is unknown.
         BackendError: another process writes into a folder, or the disk is full.
     """
-    from tsnbench.report.files import chosen, destination, write_figures
+    from tsnbench.report.files import destination, write_chosen
     from tsnbench.runs.errors import writing
     from tsnbench.runs.lock import held
 
@@ -101,10 +101,10 @@ def write_figure(
     runs = _listed(run_or_runs)
     page = destination(runs, into)
     folders = _folders(runs)
-    drawn = chosen(_drawings(_facts(runs)), names)
+    drawn = _drawings(_facts(runs))
     own = len(folders) == 1 and page.parent == folders[0]
     with writing(page), held(page.parent) if own else nullcontext():
-        return write_figures(page.parent / "figures", drawn, kinds)
+        return write_chosen(drawn, names, page, kinds)
 
 
 def _known(kinds: Sequence[str]) -> None:

@@ -66,13 +66,13 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
         measures: ``tsnbench-measures/1`` of captures.
         frames: the table of single frames that was written with them.
         into: the folder for ``report.html`` and ``figures/``, or the HTML file itself.
-        figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
+        figures: kinds of figure files: ``svg``, ``pdf``, ``png``, ``pgf``, and ``csv`` for their numbers.
 
     Returns:
         The HTML file.
     """
     run = gather_captured(measures, frames)
-    drawn = _captured(run, frames)
+    drawn = _of_captures(run, frames)
     sent, received, lost = (
         sum(one.counts.get(key, 0) for one in run.groups) for key in ("sent", "received", "lost")
     )
@@ -104,7 +104,12 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
     return _write(into, text, drawn, figures)
 
 
-def _captured(run: RunFacts, frames: Path) -> list[Drawing]:
+def captures_drawings(measures: Measures, frames: Path) -> list[Drawing]:
+    """Every figure of captures of both ends for which they have data; arguments as :func:`write_captures`."""
+    return _of_captures(gather_captured(measures, frames), frames)
+
+
+def _of_captures(run: RunFacts, frames: Path) -> list[Drawing]:
     delays = panels(run)
     found = []
     if delays:
@@ -146,28 +151,14 @@ def write_inspection(
         found: ``tsnbench-inspection/1``.
         frames: the table of single frames that was written with it.
         into: the folder for ``report.html`` and ``figures/``, or the HTML file itself.
-        figures: kinds of figure files: ``svg``, ``pdf``, ``png``.
+        figures: kinds of figure files: ``svg``, ``pdf``, ``png``, ``pgf``, and ``csv`` for their numbers.
         telegrams: ``tsnbench-trdp/1`` of the same capture, if there is TRDP in it.
 
     Returns:
         The HTML file.
     """
-    streams = [_stream(one, place) for place, one in enumerate(found["streams"])]
-    drawn = []
-    if (panel := gap_panel(frames, streams, "t_tx_ns", "Streams")) is not None:
-        drawn += [gaps([panel]), gaps_over_time([panel])]
-    if flowed := rates(frames, streams):
-        drawn.append(
-            moments(
-                "rates-over-time",
-                "Rates over time",
-                "Octets of each stream's frames in each moment, destination address to FCS; the streams with "
-                "the most frames.",
-                "rate (Mbit/s)",
-                flowed,
-            )
-        )
-    many = len(streams)
+    drawn = inspection_drawings(found, frames)
+    many = len(found["streams"])
     frames_of = formatting.count(sum(one["frames"] for one in found["streams"]))
     text = (
         environment()
@@ -192,6 +183,26 @@ def write_inspection(
         )
     )
     return _write(into, text, drawn, figures)
+
+
+def inspection_drawings(found: Inspection, frames: Path) -> list[Drawing]:
+    """Every figure of one capture for which it has data; arguments as :func:`write_inspection`."""
+    streams = [_stream(one, place) for place, one in enumerate(found["streams"])]
+    drawn = []
+    if (panel := gap_panel(frames, streams, "t_tx_ns", "Streams")) is not None:
+        drawn += [gaps([panel]), gaps_over_time([panel])]
+    if flowed := rates(frames, streams):
+        drawn.append(
+            moments(
+                "rates-over-time",
+                "Rates over time",
+                "Octets of each stream's frames in each moment, destination address to FCS; the streams with "
+                "the most frames.",
+                "rate (Mbit/s)",
+                flowed,
+            )
+        )
+    return drawn
 
 
 def _telegrams(measures: TrdpMeasures | None) -> list[Sheet]:

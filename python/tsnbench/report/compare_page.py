@@ -29,10 +29,19 @@ def write_comparison(found: Comparison, into: Path, figures: Sequence[str] = ())
     """Write ``compare.html`` into a folder, and figure files for papers beside it."""
     page = into / file_names.COMPARISON
     facts = _facts(found.sides)
-    drawn = [*drawings(facts), *_apart(found), *_clocks(found, facts)]
+    drawn = _drawings(found, facts)
     write_text(page, render(facts, drawn, template="side_by_side.html", **parts(found)))
     write_figures(into / "figures", drawn, figures)
     return page
+
+
+def comparison_drawings(found: Comparison) -> list[Drawing]:
+    """Every figure for which the runs have data."""
+    return _drawings(found, _facts(found.sides))
+
+
+def _drawings(found: Comparison, facts: Sequence[RunFacts]) -> list[Drawing]:
+    return [*drawings(facts), *_apart(found), *_clocks(found, facts)]
 
 
 def parts(found: Comparison) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def write_text(path: Path, text: str) -> None:
         raise FolderError(
             path.parent, f"holds a file {path.name} that tsnbench has not written", "name another folder"
         )
-    _write(path, text.encode("utf-8"))
+    write_bytes(path, text.encode("utf-8"))
 
 
 def chosen(drawings: Sequence[Drawing], names: Sequence[str]) -> list[Drawing]:
@@ -57,6 +57,18 @@ def chosen(drawings: Sequence[Drawing], names: Sequence[str]) -> list[Drawing]:
     return [known[name] for name in names]
 
 
+def write_chosen(
+    drawings: Sequence[Drawing], names: Sequence[str], page: Path, kinds: Sequence[str]
+) -> list[Path]:
+    """Writes single figures by name into ``figures`` beside where their page would be; returns the files.
+
+    Raises:
+        InputError: there is no figure of a name; the message lists all.
+        BackendError: the disk is full, or a file cannot be written.
+    """
+    return write_figures(page.parent / "figures", chosen(drawings, names), kinds)
+
+
 def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str]) -> list[Path]:
     """Every figure in every kind, one column wide."""
     claim(folder.parent, [f"{folder.name}/{drawing.name}.{kind}" for drawing in drawings for kind in kinds])
@@ -64,12 +76,17 @@ def write_figures(folder: Path, drawings: Sequence[Drawing], kinds: Sequence[str
     for drawing in drawings:
         for kind in kinds:
             path = folder / f"{drawing.name}.{kind}"
-            _write(path, bytes_of(drawing, COLUMN, kind))
+            write_bytes(path, bytes_of(drawing, COLUMN, kind))
             written.append(path)
     return written
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes) -> None:
+    """A file, replaced in one step.
+
+    Raises:
+        BackendError: the disk is full, or the file cannot be written.
+    """
     part = path.with_name(path.name + ".part")
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)

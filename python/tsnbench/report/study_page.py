@@ -8,8 +8,8 @@ from typing import Any
 
 from tsnbench.quantities import UNKNOWN
 from tsnbench.report import formatting
-from tsnbench.report.figures import study as figures
-from tsnbench.report.files import chosen, write_figures, write_text
+from tsnbench.report.figures.study import curves as figures
+from tsnbench.report.files import write_chosen, write_figures, write_text
 from tsnbench.report.page import charts, environment
 from tsnbench.report.parts.study import Estimate, StudyFacts
 from tsnbench.runs import file_names
@@ -41,7 +41,7 @@ def write_figure(study: StudyFacts, names: Sequence[str], into: Path, kinds: Seq
         InputError: there is no figure of a name; the message lists all.
         BackendError: the disk is full, or the file cannot be written.
     """
-    return write_figures(into / "figures", chosen(figures.drawings(study), names), kinds)
+    return write_chosen(figures.drawings(study), names, into / file_names.REPORT, kinds)
 
 
 def _parts(study: StudyFacts) -> dict[str, Any]:

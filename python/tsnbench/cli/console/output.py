@@ -172,11 +172,24 @@ def print_files(files: Sequence[Path], as_json: bool) -> None:
         print_line(str(file))
 
 
-def figure_kinds(words: str, into: Path | None, option: str = "--report") -> tuple[str, ...]:
-    """The kinds of figure files that ``--figures`` names; without a page beside them it is an error."""
+def print_written(files: Sequence[Path], figure: Sequence[str] | None) -> None:
+    """Print the path of the page, or of single figures, on stderr: the tables are on stdout."""
+    for file in files:
+        print_message(f"{'figure' if figure else 'report'}: {file}")
+
+
+def figure_kinds(
+    words: str, into: Path | None, option: str = "--report", names: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """The kinds of figure files that ``--figures`` names; single figures of ``--figure`` are pdf without it.
+
+    Without a place for the files it is an error.
+    """
     kinds = tuple(kind for kind in words.split(",") if kind)
     if unknown := [kind for kind in kinds if kind not in ("svg", "pdf", "png", "pgf", "csv")]:
         fail(Exit.INPUT_WRONG, f"--figures: expected svg, pdf, png, pgf or csv, found {', '.join(unknown)}")
     if kinds and into is None:
         fail(Exit.INPUT_WRONG, f"--figures: expected {option}")
-    return kinds
+    if names and into is None:
+        fail(Exit.INPUT_WRONG, f"--figure: expected {option}")
+    return kinds or (("pdf",) if names else ())

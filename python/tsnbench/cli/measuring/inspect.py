@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -16,12 +16,17 @@ from tsnbench.cli.console.output import (
     print_json,
     print_message,
     print_table,
+    print_written,
     user_errors,
 )
 from tsnbench.cli.measuring.plan_file import read_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tsnbench.measure.conformance import Against
+    from tsnbench.measure.inspection import Inspection
+    from tsnbench.measure.trdp import TrdpMeasures
 
 
 def inspect(
@@ -56,9 +61,8 @@ def inspect(
     report: Annotated[
         Path | None, option("PATH", "Also write a report: an HTML file, or a folder for report.html.")
     ] = None,
-    figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png,pgf,csv.")
-    ] = "",
+    figures: FigureKinds = "",
+    figure: FigureNames = None,
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
     as_csv: Annotated[
         bool, typer.Option("--csv", help="The figures as tidy CSV on stdout: one row per figure.")
@@ -83,8 +87,8 @@ def inspect(
         fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance: expected --plan")
     if as_csv and as_json:
         fail(Exit.INPUT_WRONG, "--csv: expected no --json")
-    drawn = figure_kinds(figures, report)
-    page = None
+    drawn = figure_kinds(figures, report, names=figure)
+    written: list[Path] = []
     with user_errors(), TemporaryDirectory(prefix="tsnbench-inspect-") as scratch:
         kind = recognise(file)
         if kind is None or not kind.capture:
@@ -96,13 +100,10 @@ def inspect(
         against = None if plan is None else _against(plan, port, stamp, base_time, tolerance)
         found = inspect_capture(file, length, table, against)
         if report is not None:
-            from tsnbench.report.captured_page import write_inspection
-
-            page = write_inspection(found, table, report, drawn, telegrams_of(file))
+            written = write_inspected(found, table, report, drawn, figure, lambda: telegrams_of(file))
     for warning in found["warnings"]:
         print_message(f"warning: {warning}")
-    if page is not None:
-        print_message(f"report: {page}")
+    print_written(written, figure)
     if as_json:
         print_json(found)
     elif as_csv:
@@ -115,6 +116,23 @@ def inspect(
             print_table(conformance_table(found["gates"]))
     if found["gates"] is not None and not kept(found["gates"]):
         raise typer.Exit(Exit.REQUIREMENT_FAILED)
+
+
+def write_inspected(
+    found: Inspection,
+    frames: Path,
+    into: Path,
+    kinds: tuple[str, ...],
+    figure: list[str] | None,
+    telegrams: Callable[[], TrdpMeasures | None],
+) -> list[Path]:
+    """Writes the page of one capture, or single figures."""
+    from tsnbench.report.captured_page import inspection_drawings, write_inspection
+    from tsnbench.report.files import destination, write_chosen
+
+    if figure:
+        return write_chosen(inspection_drawings(found, frames), figure, destination([], into), kinds)
+    return [write_inspection(found, frames, into, kinds, telegrams())]
 
 
 def _against(

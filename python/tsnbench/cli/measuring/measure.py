@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -17,6 +17,7 @@ from tsnbench.cli.console.output import (
     print_line,
     print_message,
     print_table,
+    print_written,
     user_errors,
 )
 
@@ -74,9 +75,8 @@ def measure(
         Path | None,
         option("PATH", "For captures, also write a report: an HTML file, or a folder for report.html."),
     ] = None,
-    figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="With --report, also write figures: svg,pdf,png,pgf,csv.")
-    ] = "",
+    figures: FigureKinds = "",
+    figure: FigureNames = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All rows of all tables, not only the most important.")
     ] = False,
@@ -93,7 +93,7 @@ def measure(
     For one capture, count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or
     cyclictest, or a result file of OMNeT++, print its figures.
     """
-    drawn = figure_kinds(figures, report)
+    drawn = figure_kinds(figures, report, names=figure)
     if as_csv and as_json:
         fail(Exit.INPUT_WRONG, "--csv: expected no --json")
     folder, tx, rx = _given(what or [], tx or [], rx or [])
@@ -116,7 +116,7 @@ def measure(
             if found is None or not found.capture:
                 _foreign(folder, time_out, everything, as_json, as_csv)
                 return
-        _telegrams(folder, time_out, everything, as_json, as_csv, report, drawn)
+        _telegrams(folder, time_out, everything, as_json, as_csv, report, drawn, figure)
         return
     if time_out is not None:
         fail(Exit.INPUT_WRONG, "--time-out: expected one capture with TRDP telegrams")
@@ -169,16 +169,16 @@ def measure(
         if not tx or not rx:
             fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
         _only_captures([*tx, *rx])
+        written: list[Path] = []
         if report is None:
-            measures, page = measure_captures(tx, rx, offset=offset, frames=frames), None
+            measures = measure_captures(tx, rx, offset=offset, frames=frames)
         else:
-            measures, page = _reported(tx, rx, offset, frames, report, drawn)
+            measures, written = _reported(tx, rx, offset, frames, report, drawn, figure)
     for warning in measures.get("source", {}).get("warnings", []):
         print_message(f"warning: {warning}")
     if measures["offset"]:
         print_message(measures["offset"]["text"])
-    if page is not None:
-        print_message(f"report: {page}")
+    print_written(written, figure)
     if as_json:
         print_json(measures)
     elif as_csv:
@@ -241,17 +241,22 @@ def _reported(
     frames: Path | None,
     into: Path,
     kinds: tuple[str, ...],
-) -> tuple[Measures, Path]:
-    """The measures of captures, and the page that was written of them."""
+    figure: list[str] | None,
+) -> tuple[Measures, list[Path]]:
+    """The measures of captures, and the page or single figures that were written of them."""
     from tempfile import TemporaryDirectory
 
     from tsnbench.measure import measure_captures
-    from tsnbench.report.captured_page import write_captures
+    from tsnbench.report.captured_page import captures_drawings, write_captures
+    from tsnbench.report.files import destination, write_chosen
 
     with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
         table = Path(scratch) / "frames.parquet" if frames is None else frames
         measures = measure_captures(tx, rx, offset=offset, frames=table)
-        return measures, write_captures(measures, table, into, kinds)
+        if figure:
+            page = destination([], into)
+            return measures, write_chosen(captures_drawings(measures, table), figure, page, kinds)
+        return measures, [write_captures(measures, table, into, kinds)]
 
 
 def _telegrams(
@@ -262,6 +267,7 @@ def _telegrams(
     as_csv: bool,
     report: Path | None,
     drawn: tuple[str, ...],
+    figure: list[str] | None,
 ) -> None:
     """The TRDP telegrams of one capture."""
     from tsnbench.live.receiving import read_duration
@@ -279,11 +285,10 @@ def _telegrams(
             more = "" if report is None else " --report PATH"
             hint = f"tsnbench inspect {capture}{more}, or name two captures: at the talker, at the listener"
             raise MeasureError(f"{error}\nhint: {hint}") from None
-        page = None if report is None else _telegrams_page(capture, found, report, drawn)
+        written = [] if report is None else _telegrams_page(capture, found, report, drawn, figure)
     for warning in found["source"]["warnings"]:
         print_message(f"warning: {warning}")
-    if page is not None:
-        print_message(f"report: {page}")
+    print_written(written, figure)
     if as_json:
         print_json(found)
     elif as_csv:
@@ -296,16 +301,19 @@ def _telegrams(
             print_table(exchanges_table(found, None if everything else MOST_ROWS))
 
 
-def _telegrams_page(capture: Path, found: TrdpMeasures, into: Path, kinds: tuple[str, ...]) -> Path:
-    """The page of one capture with its TRDP telegrams."""
+def _telegrams_page(
+    capture: Path, found: TrdpMeasures, into: Path, kinds: tuple[str, ...], figure: list[str] | None
+) -> list[Path]:
+    """The page of one capture with its TRDP telegrams, or single figures of it."""
     from tempfile import TemporaryDirectory
 
+    from tsnbench.cli.measuring.inspect import write_inspected
     from tsnbench.measure.inspection import inspect_capture
-    from tsnbench.report.captured_page import write_inspection
 
     with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
         table = Path(scratch) / "frames.parquet"
-        return write_inspection(inspect_capture(capture, frames=table), table, into, kinds, found)
+        inspected = inspect_capture(capture, frames=table)
+        return write_inspected(inspected, table, into, kinds, figure, lambda: found)
 
 
 def _foreign(file: Path, time_out: str | None, everything: bool, as_json: bool, as_csv: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -171,15 +171,8 @@ def status(
 def report(
     folder: Annotated[Path, argument("DIR", "Folder of a study.")],
     everything: Annotated[bool, typer.Option("--all", help="All rows of the table.")] = False,
-    figures: Annotated[
-        str, typer.Option(metavar="KINDS", help="Also write figures: svg,pdf,png,pgf,csv.")
-    ] = "",
-    figure: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Write this figure alone, and no page; kinds as --figures, or pdf."
-        ),
-    ] = None,
+    figures: FigureKinds = "",
+    figure: FigureNames = None,
     as_json: Annotated[bool, typer.Option("--json", help="The table of runs as JSON on stdout.")] = False,
 ) -> None:
     """Print the results of a study so far: one table and one last line; report.html has the figures."""
@@ -188,15 +181,13 @@ def report(
     from tsnbench.studies.page import facts
     from tsnbench.studies.store import Store
 
-    kinds = figure_kinds(figures, folder)
+    kinds = figure_kinds(figures, folder, names=figure)
     with user_errors():
         store = Store(folder)
         content, found = _tables(store, write=False)
         if figure:
             with busy("figures"):
-                files = study_page.write_figure(
-                    facts(content, found), figure, store.folder, kinds or ("pdf",)
-                )
+                files = study_page.write_figure(facts(content, found), figure, store.folder, kinds)
             print_files(files, as_json)
             return
         page = _page(store, content, found, kinds)

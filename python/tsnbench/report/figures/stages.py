@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.style import COLOURS, INK, PAGE, Drawing, Size, bytes_of
+from tsnbench.report.files import write_bytes
 from tsnbench.report.formatting import span
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def write(streams: Sequence[StreamStages], folder: Path) -> list[Path]:
     written = []
     for kind in KINDS:
         path = folder / f"stages.{kind}"
-        path.write_bytes(bytes_of(drawing, PAGE, kind))
+        write_bytes(path, bytes_of(drawing, PAGE, kind))
         written.append(path)
     return written
 
