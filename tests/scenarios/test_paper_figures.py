@@ -303,9 +303,9 @@ def test_outliers_are_those_of_a_box_plot() -> None:
 
 
 def test_names_of_stages_have_dashes_too() -> None:
-    from paper_figures.taking import _two
+    from paper_figures.taking import two_stages
 
-    assert _two("interval-start-app-rx") == ("interval-start", "app-rx")
-    assert _two("driver-rx") == ("driver", "rx")
+    assert two_stages("interval-start-app-rx") == ("interval-start", "app-rx")
+    assert two_stages("driver-rx") == ("driver", "rx")
     with pytest.raises(NoQuantityError, match="no two stages: driver"):
-        _two("driver")
+        two_stages("driver")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.study_processes import kill_group, start, study
-from tsnbench.report.figures.study import drawings
+from tsnbench.report.figures.study.curves import drawings
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.studies import study_file
 from tsnbench.studies.exploring.evaluation import NO_PLAN, Evaluation, evaluation, front

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,8 +13,19 @@ import pytest
 from support.study_processes import study
 from tsnbench.errors import InputError
 from tsnbench.report import study_page
-from tsnbench.report.figures.study import drawings
-from tsnbench.report.parts.study import Combination, EndFacts, Estimate, StudyAxis, StudyFacts
+from tsnbench.report.figures.study.curves import drawings
+from tsnbench.report.figures.style import COLOURS, COLUMN
+from tsnbench.report.parts.study import (
+    Combination,
+    Compared,
+    EndFacts,
+    Estimate,
+    PrintedCurve,
+    PrintedPoint,
+    StudyAxis,
+    StudyFacts,
+)
+from tsnbench.studies.estimates import printed
 from tsnbench.studies.page import facts
 from tsnbench.studies.store import Store
 from tsnbench.studies.table import tables
@@ -186,3 +198,111 @@ def test_the_files_of_single_figures_have_the_estimates(tmp_path: Path) -> None:
     assert fields["300 Mbit/s", "plain"] == "60.0"
     with pytest.raises(InputError, match=r"expected one of study-delay, .*study-met; found heat"):
         study_page.write_figure(STUDY, ["heat"], tmp_path, ["csv"])
+
+
+def curve(
+    stream: str, quantity: str, printed: dict[str, tuple[float, float]], scale: float = 1e6
+) -> PrintedCurve:
+    return PrintedCurve(
+        stream,
+        quantity,
+        "ms",
+        scale,
+        tuple(
+            PrintedPoint(
+                (rate, kind), Estimate(40e3, 30e3, 50e3), printed.get(rate) if kind == "gated" else None
+            )
+            for rate in RATES.values
+            for kind in KINDS.values
+        ),
+    )
+
+
+COMPARED = Compared(
+    "mean at 300", "Table 1", "0.05 ms", "0.01 ms", "0.009 to 0.011 ms", "differs", "no <host>"
+)
+BESIDE = replace(
+    STUDY,
+    compared=(COMPARED,),
+    curves=(
+        curve("video", "delay mean", {"300 Mbit/s": (50e3, 50e3)}),
+        curve("video", "delay p99", {"100 Mbit/s": (80e3, 90e3), "300 Mbit/s": (100e3, 100e3)}),
+    ),
+)
+
+
+def test_numbers_of_a_paper_are_marked_in_the_axes_of_the_curves(tmp_path: Path) -> None:
+    delay, *_, quantile = drawings(BESIDE)
+    assert quantile.name == "study-printed-delay-p99"
+    # The mean delays are in the figure of mean delays, in its unit; other figures have the unit of the paper.
+    rows = {(row["rate"], row["kind"]): row for row in delay.rows()}
+    assert rows["300 Mbit/s", "gated"]["printed_us_least"] == 50.0
+    assert rows["300 Mbit/s", "gated"]["printed_us_most"] == 50.0
+    assert rows["300 Mbit/s", "plain"]["printed_us_least"] is None
+    assert rows["100 Mbit/s", "gated"]["printed_us_least"] is None
+    assert [
+        (row["rate"], row["printed_least"], row["printed_most"], row["ours"], row["ours_low"])
+        for row in quantile.rows()
+    ] == [("100 Mbit/s", 0.08, 0.09, 0.04, 0.03), ("300 Mbit/s", 0.1, 0.1, 0.04, 0.03)]
+    assert quantile.spoken == (
+        "video, 100 Mbit/s, gated: printed 0.08 to 0.09, ours 0.04 ms; "
+        "video, 300 Mbit/s, gated: printed 0.1, ours 0.04 ms"
+    )
+    (at,) = delay.draw(COLUMN).axes
+    marked = [line for line in at.get_lines() if line.get_label() == "printed"]
+    # One number, of the second curve, in its colour.
+    assert [(list(line.get_xdata()), list(line.get_ydata())) for line in marked] == [([3e8], [50.0])]
+    assert marked[0].get_color() == COLOURS[1]
+    assert "printed" in [text.get_text() for text in delay.draw(COLUMN).legends[0].get_texts()]
+    (at,) = quantile.draw(COLUMN).axes
+    assert at.get_ylabel() == "delay p99 (ms)"
+    (mark,) = [line for line in at.get_lines() if line.get_label() == "printed"]
+    assert list(mark.get_xdata()) == [1e8, 3e8]
+    assert list(mark.get_ydata()) == pytest.approx([0.085, 0.1])
+    assert "printed_us_least" not in next(iter(drawings(STUDY)[0].rows()))
+    text = study_page.write(BESIDE, tmp_path).read_text(encoding="utf-8")
+    assert '<h2 id="printed">' in text
+    assert '<td class="n">0.009 to 0.011 ms</td><td>differs: no &lt;host&gt;</td>' in text
+    assert '<h2 id="printed">' not in study_page.write(STUDY, tmp_path).read_text(encoding="utf-8")
+
+
+def test_numbers_of_a_paper_are_kept_with_the_results_they_were_compared_with(place: Path) -> None:
+    vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
+    text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 2\n"
+    (place / "study.yaml").write_text(text, encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "s", "--no-report")
+    store = Store(place / "s")
+    found = tables(store, store.read())[1]
+    assert printed.read(store) is None
+    points = (PrintedPoint(("100 Mbit/s",), Estimate(1.0, None, 2.0), (3.0, 4.0)),)
+    whole = printed.Printed(
+        printed.digest(found.runs), (COMPARED,), (PrintedCurve("loop", "delay max", "", 1.0, points),)
+    )
+    printed.write(store, whole)
+    assert printed.read(store) == whole
+    made = facts(*tables(store, store.read()))
+    assert (made.compared, made.curves) == (whole.compared, whole.curves)
+    # A study of other results says so, and shows no verdict on them.
+    (place / "study.yaml").write_text(text.replace("repeat: 2", "repeat: 3"), encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "s", "--no-report")
+    made = facts(*tables(store, store.read()))
+    assert (made.compared, made.curves) == ((), ())
+    assert any("compared with earlier results" in note for note in made.notes)
+    for damage in ("{", "[]", '{"format": "tsnbench-printed/1"}', '{"format": "other"}'):
+        (place / "s" / printed.NAME).write_text(damage, encoding="utf-8")
+        _, said = study(place, "report", "s", code=2)
+        assert "its printed.json" in said, damage
+
+
+def test_a_stream_whose_listener_changes_is_one_curve(place: Path) -> None:
+    text = (place / "port.yaml").read_text(encoding="utf-8")
+    assert "to: robot, pcp: 0" in text
+    (place / "port.yaml").write_text(text.replace("to: robot, pcp: 0", "to: [robot, controller], pcp: 0"))
+    vary = "{streams.loop.to: [robot, disk]}"
+    (place / "study.yaml").write_text(f"study: ends\nscenario: port.yaml\nvary: {vary}\n", encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "s", "--no-report")
+    store = Store(place / "s")
+    made = facts(*tables(store, store.read()))
+    # Two listeners in one run have names of their own.
+    assert made.ends == ("loop", "files to robot", "files to controller")
+    assert [one.ends["loop"].mean is not None for one in made.combinations] == [True, True]

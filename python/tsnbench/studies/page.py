@@ -16,6 +16,7 @@ from tsnbench.report.parts.study import (
     StudyFacts,
     Tried,
 )
+from tsnbench.studies.estimates import printed
 from tsnbench.studies.estimates.warm_up import sentences
 from tsnbench.studies.exploring.numbers import numbers
 from tsnbench.studies.exploring.outcome import ON_FRONT, heading, in_words
@@ -36,7 +37,7 @@ def facts(content: Content, found: Tables) -> StudyFacts:
         _axis(name, list(dict.fromkeys(dict(point).get(name, UNKNOWN) for point in points))) for name in names
     )
     states = {row["run"]: row["state"] for row in found.runs}
-    end_of = _ends(found.results)
+    end_of = _ends(found.results, names)
     results: dict[str, list[Row]] = {}
     for row in found.results:
         results.setdefault(row["run"], []).append(row)
@@ -50,6 +51,7 @@ def facts(content: Content, found: Tables) -> StudyFacts:
         own = [row for run in runs for row in results.get(run, [])]
         combinations.append(_combination(values, made, own, estimates.get(values, []), end_of))
     differing = [row for row in found.differences if row["differs"] == "yes"]
+    beside = found.printed if _of_these_results(found) else None
     return StudyFacts(
         name=content.name,
         headline=headline(content, found) + ".",
@@ -68,7 +70,13 @@ def facts(content: Content, found: Tables) -> StudyFacts:
         ),
         notes=_notes(content, found),
         answers=_answers(content, found),
+        compared=beside.compared if beside else (),
+        curves=beside.curves if beside else (),
     )
+
+
+def _of_these_results(found: Tables) -> bool:
+    return found.printed is not None and found.printed.results == printed.digest(found.runs)
 
 
 def _answers(content: Content, found: Tables) -> Answers | None:
@@ -106,6 +114,10 @@ def _notes(content: Content, found: Tables) -> list[str]:
         notes.append(f"Nothing is random in these combinations, so they ran once: {which}.")
     if without := sum(row["state"] == "no plan" for row in found.runs):
         notes.append(f"{without} runs have no plan; runs.csv says why.")
+    if found.printed is not None and not _of_these_results(found):
+        notes.append(
+            "The paper's numbers were compared with earlier results; tsnbench reproduce does it anew."
+        )
     notes += sentences(found.warm_ups)
     return notes
 
@@ -120,16 +132,20 @@ def _axis(name: str, values: list[str]) -> StudyAxis:
     )
 
 
-def _ends(results: Iterable[Row]) -> dict[tuple[str, str], str]:
-    """The name of each stream and listener: the listener is named where a stream has several."""
-    listeners: dict[str, list[str]] = {}
+def _ends(results: Iterable[Row], names: Sequence[str]) -> dict[tuple[str, str], str]:
+    """The name of each stream and listener: the listener is named where a stream has several in one
+    combination of values. A listener that is another one with each number of hops is not."""
+    listeners: dict[str, dict[tuple[object, ...], set[str]]] = {}
+    every: dict[tuple[str, str], None] = {}
     for row in results:
-        if row["listener"] not in (there := listeners.setdefault(row["stream"], [])):
-            there.append(row["listener"])
+        stream, listener = row["stream"], row["listener"]
+        values = tuple(row.get(name) for name in names)
+        listeners.setdefault(stream, {}).setdefault(values, set()).add(listener)
+        every[stream, listener] = None
+    several = {stream for stream, there in listeners.items() if max(map(len, there.values())) > 1}
     return {
-        (stream, listener): stream if len(there) == 1 else f"{stream} to {listener}"
-        for stream, there in listeners.items()
-        for listener in there
+        (stream, listener): f"{stream} to {listener}" if stream in several else stream
+        for stream, listener in every
     }
 
 

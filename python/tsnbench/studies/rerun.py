@@ -13,7 +13,7 @@ from tsnbench.studies.store import Store
 from tsnbench.studies.worker import source_of
 
 
-def again(store: Store, name: str, into: Path) -> bool:
+def again(store: Store, name: str, into: Path, *, report: bool = True) -> bool:
     """Makes the folder of one run; returns whether all its sightings are those of the study.
 
     Raises:
@@ -28,6 +28,6 @@ def again(store: Store, name: str, into: Path) -> bool:
     if made is None:
         raise FolderError(store.folder, f"run {name} is not made yet", "tsnbench study run makes it")
     plan = make_plan(source_of(store, content).scenario(found))
-    run_one(plan, into, Options())
+    run_one(plan, into, Options(report=report))
     digest = hashlib.sha256((into / file_names.OBSERVATIONS).read_bytes()).hexdigest()
     return bool(digest == made.get("digest"))

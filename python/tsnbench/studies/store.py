@@ -12,6 +12,7 @@
     search.csv        combinations that a search tried; sensitivity.csv which values matter
     intervals.csv     estimates over repetitions; differences.csv between combinations; until.csv
     report.html       the page of the study
+    printed.json      numbers of a paper beside the results (tsnbench reproduce)
     kept/             run folders of the runs with the greatest delays (keep: worst)
     ro-crate-metadata.json   which program made these tables from which files
 

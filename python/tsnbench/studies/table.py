@@ -18,7 +18,7 @@ from tsnbench.scenario.text import source
 from tsnbench.sheet import Column, Sheet, csv_text
 from tsnbench.studies import provenance, study_file
 from tsnbench.studies.design import Design, Request
-from tsnbench.studies.estimates import differences, warm_up
+from tsnbench.studies.estimates import differences, printed, warm_up
 from tsnbench.studies.estimates.intervals import COLUMNS, intervals, mean_delay
 from tsnbench.studies.exploring import outcome
 from tsnbench.studies.sequence import Look, Progress, Repetitions
@@ -84,6 +84,8 @@ class Tables:
     """Of each finished run, if the study has a warm-up."""
     missing: int = 0
     """Runs that are not made yet."""
+    printed: printed.Printed | None = None
+    """Numbers of a paper beside the results; None for a study of no paper."""
 
 
 def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
@@ -123,6 +125,7 @@ def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
             found.differences += differences.differences(point, against, rows, first)
     if content.explores:
         _explore(store, content, found)
+    found.printed = printed.read(store)
     return content, found
 
 

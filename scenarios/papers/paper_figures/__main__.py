@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
-from paper_figures.campaigns import campaigns, run_campaign, told
-from paper_figures.gallery import page
+from paper_figures.campaigns import campaigns, run_campaign, tell, told
+from paper_figures.gallery import drawing, page
 from paper_figures.names import find, slug
 from paper_figures.names import known as figure_names
 from paper_figures.page import OVERVIEW, details, overview, verdict_of
@@ -26,6 +27,8 @@ from paper_figures.quantity import Quantity
 from paper_figures.recording import SCENARIOS, Recorded, run, shipped
 from paper_figures.taking import NoQuantityError, Value
 from paper_figures.verdicts import NotRecordedError, Verdict, judge
+from tsnbench.errors import BackendError, InputError
+from tsnbench.report.files import write_figures, write_text
 
 GALLERY = SCENARIOS.parent / "target/papers.html"
 """The page over all figures of all papers."""
@@ -43,6 +46,7 @@ def main() -> int:
     parser.add_argument("--names", action="store_true", help="list the figures")
     parser.add_argument("--figure", metavar="NAME", help="such as engine/fig22, or a study: engine/hops-cm1")
     parser.add_argument("--into", type=Path, default=Path("runs"), help="folder of a figure's runs and page")
+    parser.add_argument("--figures", default="csv", metavar="KINDS", help="svg,pdf,png,pgf,csv")
     parser.add_argument("--duration", help="of a figure's runs, in place of the scenarios' own")
     options = parser.parse_args()
     known = papers()
@@ -52,17 +56,21 @@ def main() -> int:
         for name, file in campaigns().items():
             print(f"{name}: study. {told(file)}")
         return 0
-    if options.figure in (studies := campaigns()):
-        if options.duration:
-            print("--duration: not for a study; its scenario has the duration", file=sys.stderr)
-            return 2
-        return run_campaign(studies[options.figure], options.into)
     if options.figure:
+        kinds = [kind for kind in options.figures.split(",") if kind]
         try:
-            return reproduce(known, options.figure, options.into, options.duration)
+            if options.figure not in campaigns():
+                return reproduce(known, options.figure, options.into, options.duration, kinds)
+            if options.duration:
+                print("--duration: not for a study; its scenario has the duration", file=sys.stderr)
+                return 2
+            return run_campaign(options.figure, options.into, kinds)
         except LookupError as error:
             print(error, file=sys.stderr)
             return 2
+        except (InputError, BackendError) as error:
+            print(error, file=sys.stderr)
+            return 2 if isinstance(error, InputError) else 3
     failed = [] if options.tables else record(known, options)
     if not options.record_only:
         try:
@@ -73,8 +81,11 @@ def main() -> int:
     return 1 if failed else 0
 
 
-def reproduce(known: list[Paper], name: str, into: Path, duration: str | None) -> int:
-    """Runs the scenarios of one figure, prints every number beside ours, and writes a page.
+def reproduce(
+    known: list[Paper], name: str, into: Path, duration: str | None, kinds: Sequence[str] = ()
+) -> int:
+    """Runs the scenarios of one figure, prints every number beside ours, writes a page, and the figure in
+    every kind.
 
     Raises:
         LookupError: there is no such figure, or a run has no such quantity.
@@ -92,14 +103,15 @@ def reproduce(known: list[Paper], name: str, into: Path, duration: str | None) -
             return ended.exit_code
         values |= ended.values
     (judged,) = judge(alone, values)
-    for one in judged.compared:
-        print(f"{one.entry.what}: printed {one.entry.printed or 'as a statement'}", end="")
-        print(f", ours {one.ours}: {one.verdict}" if one.ours else f": {one.verdict}")
+    tell(judged)
     whole = f"{paper.folder}/{slug(figure)}"
     target = into / "printed.html"
-    target.write_text(page(f"{paper.heading}, {figure.name}", [(whole, paper, judged)]), encoding="utf-8")
+    write_text(target, page(f"{paper.heading}, {figure.name}", [(whole, paper, judged)]))
+    drawn = drawing(judged, whole)
+    files = write_figures(into / "figures", [] if drawn is None else [drawn], kinds)
     print(f"{whole}: {verdict_of(judged)}")
-    print(f"page: {target}", file=sys.stderr)
+    for file in (target, *files):
+        print(f"{'page' if file is target else 'figure'}: {file}", file=sys.stderr)
     return 1 if judged.of(Verdict.DIFFERS) else 0
 
 
@@ -151,8 +163,8 @@ def write(known: list[Paper]) -> None:
         for one in figures
         if any(not entry.given for entry in one.figure.entries)
     ]
-    GALLERY.parent.mkdir(exist_ok=True)
-    GALLERY.write_text(page("Figures of papers", every), encoding="utf-8")
+    GALLERY.unlink(missing_ok=True)
+    write_text(GALLERY, page("Figures of papers", every))
 
 
 if __name__ == "__main__":

@@ -140,7 +140,8 @@ def page(title: str, judged: Iterable[tuple[str, Paper, JudgedFigure]]) -> str:
     links = "".join(f'<li><a href="#{_id(name)}">{html.escape(name)}</a></li>' for name, _, _ in every)
     parts = [_section(name, paper, one) for name, paper, one in every]
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8">'
+        f'<meta name="generator" content="tsnbench"><title>{html.escape(title)}</title>'
         f"<style>{_STYLE}</style><h1>{html.escape(title)}</h1>"
         "<p>Printed numbers and the results of the simulator in the same axes. A bar is a printed range.</p>"
         f"<nav><ul>{links}</ul></nav>{''.join(parts)}</html>\n"

@@ -57,7 +57,7 @@ class Taken:
     def _between(self, stages: str) -> Document:
         if stages not in self._measures:
             self._measures[stages] = (
-                measure_run(self.run.folder, *_two(stages)) if stages else self.run.measures()
+                measure_run(self.run.folder, *two_stages(stages)) if stages else self.run.measures()
             )
         return self._measures[stages]
 
@@ -131,7 +131,7 @@ class Taken:
         return opens if rest == "opens" else opens + int(first["interval_ns"])
 
 
-def _two(stages: str) -> tuple[str, str]:
+def two_stages(stages: str) -> tuple[str, str]:
     """``interval-start-app-rx``: from ``interval-start`` to ``app-rx``. Names of stages have dashes, too."""
     for start in STAGES:
         end = stages.removeprefix(f"{start}-")

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
-from tsnbench.cli.console.output import Exit, fail
+from tsnbench.cli.console.options import FigureKinds, argument, option
+from tsnbench.cli.console.output import Exit, fail, figure_kinds
 
 PACKAGE = "paper_figures"
 
@@ -30,6 +30,7 @@ def reproduce(
     duration: Annotated[
         str | None, option("TIME", "Simulate for this long, in place of the scenarios' durations.")
     ] = None,
+    figures: FigureKinds = "csv",
 ) -> None:
     """Run the scenarios of a paper's figure, and draw its numbers beside the results; or run its study."""
     if not (papers / PACKAGE / "__main__.py").is_file():
@@ -38,10 +39,12 @@ def reproduce(
     words = ["--names"] if figure is None else ["--figure", figure]
     words += [] if duration is None else ["--duration", duration]
     if figure is not None:
-        words += ["--into", str((into or Path("runs") / figure.replace("/", "-")).resolve())]
+        target = (into or Path("runs") / figure.replace("/", "-")).resolve()
+        words += ["--into", str(target), "--figures", ",".join(figure_kinds(figures, target))]
+    paths = [str(papers.resolve()), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
         [sys.executable, "-m", PACKAGE, *words],
-        env={**os.environ, "PYTHONPATH": str(papers.resolve())},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         check=False,
     )
     raise typer.Exit(done.returncode)

@@ -82,6 +82,47 @@ class Answers:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """One number or statement that a paper prints, and ours beside it, in words."""
+
+    what: str
+    where: str
+    """Figure, table or section of the paper."""
+    printed: str
+    ours: str
+    interval: str
+    """The 95 % confidence interval of ours over repetitions; empty without one."""
+    verdict: str
+    why: str
+    """The reason of a difference."""
+
+
+@dataclass(frozen=True)
+class PrintedPoint:
+    """One place of a curve: our value, and the number that the paper prints there."""
+
+    values: tuple[str, ...]
+    """A value of each axis of the study."""
+    ours: Estimate
+    printed: tuple[float, float] | None
+    """From least to most, which are equal unless the paper prints a range; None without a number."""
+
+
+@dataclass(frozen=True)
+class PrintedCurve:
+    """One quantity of a stream of which a paper prints numbers. Times in ns."""
+
+    stream: str
+    quantity: str
+    """In words, such as ``delay mean``."""
+    unit: str
+    """The unit that the paper prints; empty for a number without one."""
+    scale: float
+    """One such unit in ns, or in what the quantity counts."""
+    points: tuple[PrintedPoint, ...]
+
+
+@dataclass(frozen=True)
 class StudyFacts:
     """A study: its axes, combinations, and rows of tables."""
 
@@ -100,6 +141,10 @@ class StudyFacts:
     notes: Sequence[str] = field(default=())
     answers: Answers | None = None
     """Of a search or of a sensitivity analysis, whose combinations are chosen ones."""
+    compared: Sequence[Compared] = ()
+    """Every number and statement of a paper that the study repeats."""
+    curves: Sequence[PrintedCurve] = ()
+    """The printed numbers that have a place on the study's axes."""
 
     @cached_property
     def by_values(self) -> dict[tuple[str, ...], Combination]:
@@ -144,8 +189,11 @@ class StudyFacts:
 
     def at(self, chosen: Mapping[str, str]) -> Combination | None:
         """The combination with these values; axes that are not chosen have their first value."""
-        values = tuple(chosen.get(axis.name, axis.values[0]) for axis in self.axes)
-        return self.by_values.get(values)
+        return self.by_values.get(self.values_at(chosen))
+
+    def values_at(self, chosen: Mapping[str, str]) -> tuple[str, ...]:
+        """A value of each axis; axes that are not chosen have their first value."""
+        return tuple(chosen.get(axis.name, axis.values[0]) for axis in self.axes)
 
     def over(self, chosen: Mapping[str, str]) -> Iterator[Combination]:
         """All combinations with these values, over every value of the other axes."""

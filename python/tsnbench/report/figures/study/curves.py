@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.distributions import delay_axis
+from tsnbench.report.figures.study import printed
+from tsnbench.report.figures.study.axes import (
+    chosen,
+    columns_of,
+    columns_of_range,
+    legend,
+    line,
+    ticks,
+    turned,
+)
 from tsnbench.report.figures.style import (
     COLOURS,
     DASHES,
@@ -15,7 +25,6 @@ from tsnbench.report.figures.style import (
     Row,
     Size,
     axis_of,
-    columns_for,
 )
 from tsnbench.report.formatting import micros, printable, shortened
 from tsnbench.report.parts.study import MOST_LINES, Answers, Combination, Estimate, StudyAxis, StudyFacts
@@ -41,7 +50,7 @@ def drawings(study: StudyFacts) -> list[Drawing]:
         found += [_heat_map(study, across, beside), _main_effects(study)]
     if made and any(one.met < one.runs for one in made):
         found.append(_met(study, across, beside))
-    return found
+    return found + printed.drawings(study, across)
 
 
 def _lines(study: StudyFacts, beside: StudyAxis | None) -> list[tuple[str, dict[str, str]]]:
@@ -61,17 +70,6 @@ def _words(study: StudyFacts, beside: StudyAxis | None) -> str:
     return said
 
 
-def _chosen(across: StudyAxis, value: str, beside: Mapping[str, str]) -> Row:
-    return {across.name: value, **beside}
-
-
-def _estimate(found: Estimate | None, name: str, unit: float) -> Row:
-    """The columns of a value with the ends of its interval."""
-    values = (None, None, None) if found is None else (found.value, found.low, found.high)
-    names = (name, f"{name}_low", f"{name}_high")
-    return {key: None if one is None else one / unit for key, one in zip(names, values, strict=True)}
-
-
 def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Drawing:
     lines = _lines(study, beside)
 
@@ -86,26 +84,43 @@ def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> D
                     points.append((x, mean))
             if not points:
                 continue
-            _line(at, place, label or "mean", points, 1e-3, across.numeric)
+            line(at, place, label or "mean", points, 1e-3, across.numeric)
             lows += [one.value if one.low is None else one.low for _, one in points]
             highs += [one.value if one.high is None else one.high for _, one in points]
+            if beside_them := printed.marks(study, end, across, own):
+                printed.draw_marks(at, place, beside_them, 1e-3)
+                lows += [least for _, least, _ in beside_them]
+                highs += [most for _, _, most in beside_them]
         if highs:
             delay_axis(at, "y", max(min(lows), 0) / 1e3, max(highs) / 1e3)
         at.set_title(shortened(end))
-        _ticks(at, across, last=last)
+        ticks(at, across, last=last)
+
+    marked = any(printed.marks(study, end, across, own) for end in study.drawn for _, own in lines)
+
+    def beside_it(end: str, value: str, own: Mapping[str, str]) -> Row:
+        """The columns of the printed number, in a study of a paper alone."""
+        if not marked:
+            return {}
+        x = across.at[across.values.index(value)]
+        there = [mark for mark in printed.marks(study, end, across, own) if mark[0] == x]
+        return columns_of_range("printed_us", there[0][1:] if there else None, 1e3)
 
     def draw(size: Size) -> Figure:
         figure, axes = axis_of(study.drawn, size, 1.9)
         for at, end in zip(axes, study.drawn, strict=True):
             fill(at, end, at is axes[-1])
-        _legend(figure, axes, size, None if beside is None else beside.name)
+        legend(figure, axes, size, None if beside is None else beside.name)
         return figure
 
     return Drawing(
         "study-delay",
         f"Mean delay over {printable(across.name)}",
         "The shaded band is the 95 % confidence interval over repetitions; without a band there is one "
-        "repetition." + _words(study, beside) + study.left_out,
+        "repetition."
+        + (" A cross is a number that the paper prints." if marked else "")
+        + _words(study, beside)
+        + study.left_out,
         "; ".join(
             f"{end}, {label or 'mean'}: "
             + ", ".join(
@@ -120,47 +135,15 @@ def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> D
         ),
         draw,
         lambda: (
-            _chosen(across, value, own) | {"stream": end} | _estimate(found.ends[end].mean, "mean_us", 1e3)
+            chosen(across, value, own)
+            | {"stream": end}
+            | columns_of(found.ends[end].mean, "mean_us", 1e3)
+            | beside_it(end, value, own)
             for end in study.drawn
             for _, own in lines
             for value in across.values
             if (found := study.at({across.name: value, **own})) is not None and end in found.ends
         ),
-    )
-
-
-def _line(
-    at: Axes, place: int, label: str, points: Sequence[tuple[float, Estimate]], scale: float, numeric: bool
-) -> None:
-    """A curve with the band of its intervals; bars in place of the band where values have no order."""
-    colour = COLOURS[place % len(COLOURS)]
-    xs = [x for x, _ in points]
-    banded = [(x, one.low, one.high) for x, one in points if one.low is not None and one.high is not None]
-    if numeric and len(banded) > 1:
-        at.fill_between(
-            [x for x, _, _ in banded],
-            [low * scale for _, low, _ in banded],
-            [high * scale for _, _, high in banded],
-            color=colour,
-            alpha=0.18,
-            linewidth=0,
-        )
-    elif banded:
-        at.vlines(
-            [x for x, _, _ in banded],
-            [low * scale for _, low, _ in banded],
-            [high * scale for _, _, high in banded],
-            color=colour,
-            linewidth=0.9,
-        )
-    at.plot(
-        xs,
-        [one.value * scale for _, one in points],
-        color=colour,
-        linestyle=DASHES[place % len(DASHES)] if numeric else "none",
-        marker=MARKERS[place % len(MARKERS)],
-        markersize=4,
-        label=shortened(label),
     )
 
 
@@ -192,7 +175,7 @@ def _heat_map(study: StudyFacts, across: StudyAxis, beside: StudyAxis) -> Drawin
         at.set_yticks(range(len(beside.values)), [shortened(value, 18) for value in beside.values])
         at.set_ylabel(shortened(printable(beside.name), 24))
         at.set_xticks(range(len(across.values)), [shortened(value, 14) for value in across.values])
-        _turn(at, across.values)
+        turned(at, across.values)
         if last:
             at.set_xlabel(printable(across.name))
         bar = figure.colorbar(image, ax=at)
@@ -256,15 +239,15 @@ def _main_effects(study: StudyFacts) -> Drawing:
             for place, end in enumerate(study.drawn):
                 points = [(x, Estimate(percent)) for x, _, percent in effects(end, axis)]
                 if points:
-                    _line(at, place, end, points, 1.0, axis.numeric)
+                    line(at, place, end, points, 1.0, axis.numeric)
             at.axhline(0, color=INK, linewidth=0.6)
             at.set_ylabel("mean delay (%)")
             at.set_title(shortened(printable(axis.name)))
-            _ticks(at, axis, last=False)
+            ticks(at, axis, last=False)
         for at in axes[1:]:
             at.sharey(axes[0])
         axes[0].autoscale_view()
-        _legend(figure, axes, size, None)
+        legend(figure, axes, size, None)
         return figure
 
     return Drawing(
@@ -308,11 +291,11 @@ def _met(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Draw
                 if (one := share(study.at({across.name: value, **own}))) is not None
             ]
             if points:
-                _line(axes[0], place, label or "runs", points, 1.0, across.numeric)
+                line(axes[0], place, label or "runs", points, 1.0, across.numeric)
         axes[0].set_ylim(-3, 103)
         axes[0].set_ylabel("runs that met all (%)")
-        _ticks(axes[0], across, last=True)
-        _legend(figure, axes, size, None if beside is None else beside.name)
+        ticks(axes[0], across, last=True)
+        legend(figure, axes, size, None if beside is None else beside.name)
         return figure
 
     return Drawing(
@@ -328,9 +311,9 @@ def _met(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Draw
         ),
         draw,
         lambda: (
-            _chosen(across, value, own)
+            chosen(across, value, own)
             | {"runs": found.runs, "met": found.met}
-            | _estimate(found.share, "met_share", 1.0)
+            | columns_of(found.share, "met_share", 1.0)
             for _, own in lines
             for value in across.values
             if (found := study.at({across.name: value, **own})) is not None
@@ -356,7 +339,7 @@ def _front(answers: Answers) -> Drawing:
         )  # fmt: skip
         at.set_xlabel(printable(answers.goals[0]))
         at.set_ylabel(printable(answers.goals[1]))
-        _legend(figure, axes, size, None)
+        legend(figure, axes, size, None)
         return figure
 
     return Drawing(
@@ -371,37 +354,3 @@ def _front(answers: Answers) -> Drawing:
             for one in (*best, *others)
         ),
     )
-
-
-def _ticks(at: Axes, axis: StudyAxis, *, last: bool) -> None:
-    step = -(-len(axis.values) // 12)
-    at.set_xticks(axis.at[::step], [shortened(value, 14) for value in axis.values[::step]])
-    at.minorticks_off()
-    _turn(at, axis.values[::step])
-    if not axis.numeric:
-        at.set_xlim(min(axis.at) - 0.6, max(axis.at) + 0.6)
-    if last:
-        at.set_xlabel(printable(axis.name))
-
-
-def _turn(at: Axes, labels: Sequence[str]) -> None:
-    """Labels that do not fit beside each other are turned."""
-    if sum(min(len(label), 14) + 2 for label in labels) > 58:
-        at.tick_params(axis="x", rotation=60)
-        for text in at.get_xticklabels():
-            text.set(ha="right", rotation_mode="anchor")
-
-
-def _legend(figure: Figure, axes: Sequence[Axes], size: Size, title: str | None) -> None:
-    found: dict[str, Any] = {}
-    for at in axes:
-        for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if len(found) > 1:
-        figure.legend(
-            list(found.values()),
-            list(found),
-            loc="outside lower center",
-            ncols=min(columns_for(list(found), size), len(found)),
-            title=None if title is None else shortened(printable(title)),
-        )
