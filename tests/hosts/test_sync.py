@@ -9,7 +9,7 @@ import pytest
 
 from tsnbench.hosts import map_plan, read_inventory
 from tsnbench.hosts.clocks.sync import Gate, Monitor, Reading, fault, read, rows
-from tsnbench.hosts.clocks.synchronisation import unsynchronised
+from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
 from tsnbench.hosts.inventory.types import SyncBounds
 from tsnbench.scenario import read_scenario
 
@@ -154,3 +154,37 @@ def test_streams_between_clocks_that_nobody_keeps_together(
     }
     mapped = map_plan(inventory, document, {})
     assert [one["name"] for one in unsynchronised(inventory, facts, document, mapped)] == found
+
+
+@pytest.mark.parametrize(
+    ("below", "servo", "stepped"),
+    [
+        ("100 ns", "", "0.00002"),
+        ("50 us", "", "0.00005"),
+        ("100 ns", ", servo: {max_frequency: 1 ppm}", "0.00002"),
+        ("100 ns", ", servo: {step_threshold: 7 us}", "0.000007"),
+    ],
+)
+def test_a_clock_follows_a_master_that_is_stepped_later(below: str, servo: str, stepped: str) -> None:
+    """All clocks of a chain begin at once, and each steps to a master that is not yet right itself.
+
+    Without a second step, the 37 s between TAI and UTC would take hours. Cards have the TAI of the kernel, or
+    they would never agree with their host's clock.
+    """
+    lab = read_inventory(
+        "hosts: {a: {ssh: a, ports: {p: eth1}}, b: {ssh: b, ports: {p: eth1}}}\n"
+        f"wires: [a.p - b.p]\nsync: {{below: {below}}}\n",
+        "lab.yaml",
+    )
+    text = (
+        "name: pair\nduration: 100 ms\nnetwork: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
+        "streams: {x: {from: a, to: b, payload: 100 B, period: 1 ms}}\n"
+        f"clocks: {{gptp: {{grandmaster: a{servo}}}}}\n"
+    )
+    plan = read_scenario(text)[0].plan().document
+    programs = Synchronisation(lab)._programs("a", plan, map_plan(lab, plan, {}), "socket", False, 0)
+    assert [argv[0] for argv, _, _ in programs] == ["ptp4l", "phc2sys"]
+    for _, _, config in programs:
+        assert f"\nstep_threshold {stepped}\n" in config
+        assert config.count("\nstep_threshold ") == 1
+    assert "\nutc_offset 0\n" in programs[0][2]

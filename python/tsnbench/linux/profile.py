@@ -59,6 +59,12 @@ class Profile:
     """Interface of each port of the Plan (`bridge1 -> bridge2`); other ports are eth1, eth2, … per node."""
     software_stamps: bool = False
     """ptp4l uses software timestamps, for veth and for interfaces without a clock."""
+    utc_offset_s: int = 37
+    """TAI - UTC in s as the hosts' kernels have it, 37 since 2017; CLOCK_TAI and the clocks of cards then
+    agree."""
+    step_ns: int = 0
+    """The least offset at which ptp4l and phc2sys step a clock that they have stepped before, if the Plan has
+    none; 0: never."""
     one_clock: bool = False
     """All ports of a node share one clock, as the ports of one card do."""
     cpus: tuple[int, ...] = (2, 3)

@@ -17,9 +17,6 @@ from tsnbench.plan.notes import Notes
 if TYPE_CHECKING:
     from tsnbench.plan.types import Gptp, Port, Servo
 
-UTC_OFFSET = 37
-"""TAI - UTC in s since 2017."""
-
 
 def ports(network: Network) -> dict[int, str]:
     """Ports on which PTP runs, and their roles: `master`, `slave`, or `any` if roles are elected."""
@@ -67,7 +64,7 @@ def ptp4l(
         f"logMinDelayReqInterval {pdelay}",
     ]
     lines += _quality(gptp, node, mine, notes)
-    lines += [f"socket_priority {gptp['pcp']}", f"utc_offset {UTC_OFFSET}"]
+    lines += [f"socket_priority {gptp['pcp']}", f"utc_offset {profile.utc_offset_s}"]
     if gptp.get("one_step"):
         lines += ["twoStepFlag 0", "time_stamping onestep"]
     else:
@@ -75,7 +72,7 @@ def ptp4l(
     if len(mine) > 1 and not profile.one_clock:
         # Each card has a clock of its own; phc2sys synchronises them (EnGINE VI-A).
         lines.append("boundary_clock_jbod 1")
-    lines += _servo(gptp.get("servo"))
+    lines += _servo(gptp.get("servo"), profile.step_ns)
     lines.append("tx_timestamp_timeout 50")
     for port, role in sorted(mine.items()):
         lines += ["", f"# {network.ports[port]['name']}", f"[{profile.interface(network, port)}]"]
@@ -112,7 +109,10 @@ def _quality(gptp: Gptp, node: int, mine: dict[int, str], notes: Notes) -> list[
     bmca = gptp.get("bmca")
     if bmca is None:
         # Without an election ptp4l needs slaveOnly if the node has a slave port, also on a boundary clock.
-        return [f"slaveOnly {int('slave' in mine.values())}", "gmCapable 1"]
+        # Announce messages carry the grandmaster's identity: each second in IEEE 802.1AS, each second one
+        # (ptp4l's own value) in IEEE 1588.
+        more = [] if "ieee_1588" in gptp else ["logAnnounceInterval 0"]
+        return [f"slaveOnly {int('slave' in mine.values())}", "gmCapable 1", *more]
     own = bmca["clocks"][node]
     announce = log_interval(bmca["announce_interval_ns"], "the Announce interval", notes)
     return [
@@ -128,9 +128,10 @@ def _quality(gptp: Gptp, node: int, mine: dict[int, str], notes: Notes) -> list[
     ]
 
 
-def _servo(own: Servo | None) -> list[str]:
+def _servo(own: Servo | None, step_ns: int) -> list[str]:
     if own is None:
-        return ["clock_servo pi"]
+        step = [f"step_threshold {decimal(step_ns, 9)}"] if step_ns else []
+        return ["clock_servo pi", *step]
     scaled = {
         "pi_integral_exponent": own["pi_integral_exponent"],
         "pi_integral_norm_max": own["pi_integral_norm_max"],
@@ -141,7 +142,7 @@ def _servo(own: Servo | None) -> list[str]:
     }
     lines = ["clock_servo pi", *(f"{name} {decimal(value, 3)}" for name, value in scaled.items())]
     lines.append(f"first_step_threshold {decimal(own['first_step_threshold_ns'], 9)}")
-    lines.append(f"step_threshold {decimal(own['step_threshold_ns'], 9)}")
+    lines.append(f"step_threshold {decimal(own['step_threshold_ns'] or step_ns, 9)}")
     lines.append(f"max_frequency {own['max_frequency_ppb']}")
     return lines
 
@@ -152,7 +153,7 @@ def decimal(number: int, places: int) -> str:
     return f"{sign}{digits[:-places]}.{digits[-places:]}".rstrip("0").rstrip(".")
 
 
-def phc2sys(network: Network, node: int) -> str | None:
+def phc2sys(network: Network, node: int, step_ns: int = 0) -> str | None:
     """phc2sys's file for one node, with ptp4l's servo and domain."""
     if not any(network.ports[port]["node"] == node for port in ports(network)):
         return None
@@ -160,7 +161,7 @@ def phc2sys(network: Network, node: int) -> str | None:
     lines = ["[global]"]
     if "ieee_1588" not in gptp:
         lines.append("transportSpecific 0x1")
-    lines += ["domainNumber 0", *_servo(gptp.get("servo"))]
+    lines += ["domainNumber 0", *_servo(gptp.get("servo"), step_ns)]
     return "\n".join(lines) + "\n"
 
 

@@ -35,6 +35,10 @@ SOCKET = "/var/run/ptp4l"
 EVERY = "500ms"
 LOOK_S = 0.1
 END_S = 5.0
+UTC_OFFSET_S = 37
+"""TAI - UTC in the kernel of a host that was not contacted."""
+STEP_NS = 20_000
+"""linuxptp's own bound for the first step (``first_step_threshold``)."""
 
 
 def needed(inventory: Inventory, facts: Mapping[str, Facts]) -> tuple[str, ...]:
@@ -108,7 +112,9 @@ class Synchronisation:
                 agent.signal("sync")
                 agent.wait_for_end("sync", time.monotonic() + END_S)
             boots = [one.ready.boot for one in facts.values()]
-            socket = self._ptp4l(agent, plan, mapped, shared=boots.count(facts[agent.name].ready.boot) > 1)
+            ready = facts[agent.name].ready
+            shared = boots.count(ready.boot) > 1
+            socket = self._ptp4l(agent, plan, mapped, shared, ready.tai_minus_utc_s)
             phcs = [word for phc in facts[agent.name].phcs for word in ("--phc", phc)]
             agent.programs.pop("sync", None)
             self._read[agent.name] = 0
@@ -172,10 +178,13 @@ class Synchronisation:
             found += [one for line in new if (one := read(host, line)) is not None]
         return found
 
-    def _ptp4l(self, agent: Agent, plan: PlanDocument, mapped: Mapped, shared: bool) -> str:
+    def _ptp4l(
+        self, agent: Agent, plan: PlanDocument, mapped: Mapped, shared: bool, utc_offset_s: int
+    ) -> str:
         """The socket of the host's own ptp4l, or of one that is started there.
 
-        If hosts share a kernel and so its clock (``shared``), that clock is not adjusted.
+        If hosts share a kernel and so its clock (``shared``), that clock is not adjusted. ``utc_offset_s`` is
+        TAI - UTC in the host's kernel.
         """
         probe = Step((agent.path(PROGRAM), "sync", "--socket", SOCKET, "--count", "1"), may_fail=True)
         told = agent.steps([probe])[0]
@@ -183,7 +192,7 @@ class Synchronisation:
         if reading is not None and "error" not in reading.told:
             return SOCKET
         socket = f"{agent.work}/ptp4l.socket"
-        programs = self._programs(agent.name, plan, mapped, socket, shared)
+        programs = self._programs(agent.name, plan, mapped, socket, shared, utc_offset_s)
         if not programs:
             raise BackendError(
                 f"{agent.name}: has a clock of its own, runs no ptp4l, and the Plan has no PTP for it\n"
@@ -196,7 +205,13 @@ class Synchronisation:
         return socket
 
     def _programs(
-        self, host: str, plan: PlanDocument, mapped: Mapped, socket: str, shared: bool
+        self,
+        host: str,
+        plan: PlanDocument,
+        mapped: Mapped,
+        socket: str,
+        shared: bool,
+        utc_offset_s: int = UTC_OFFSET_S,
     ) -> list[tuple[list[str], str, str]]:
         """ptp4l and phc2sys of a host: the commands, and the names and contents of their files."""
         network = Network(plan)
@@ -206,13 +221,21 @@ class Synchronisation:
         if clock is Clock.NONE:
             return []
         software = clock is Clock.SOFTWARE
-        profile = Profile(interfaces=mapped.ports_of(host), software_stamps=software)
+        # A clock follows its master before that master follows its own. So it may be far off once more, and
+        # would take hours without a second step. Offsets that a run allows are corrected without steps.
+        step_ns = max(STEP_NS, self.inventory.sync.below_ns)
+        profile = Profile(
+            interfaces=mapped.ports_of(host),
+            software_stamps=software,
+            utc_offset_s=utc_offset_s,
+            step_ns=step_ns,
+        )
         first = [f"uds_address {socket}", *(["free_running 1"] if shared and software else [])]
         config = ptp.ptp4l(network, node, profile, Notes("hosts"), first)
         if config is None:
             return []
         found = [(["ptp4l", "-f", "ptp4l.conf", "-m"], "ptp4l.conf", config)]
-        follow = ptp.phc2sys(network, node)
+        follow = ptp.phc2sys(network, node, step_ns)
         leads = plan["clocks"].get("gptp", {}).get("grandmaster") == node
         # A system clock that hosts share is not adjusted: the grandmaster's card follows it.
         if follow is not None and not software and (leads or not shared):
@@ -225,4 +248,5 @@ class Synchronisation:
         lines = []
         for argv, file, content in self._programs(host, plan, mapped, "WORK/ptp4l.socket", shared=False):
             lines += [f"cat >{file} <<END", *content.splitlines(), "END", f"{shlex.join(argv)} &"]
-        return lines and ["# where no ptp4l runs there, once all is set up:", *lines]
+        told = "# where no ptp4l runs there, once all is set up (utc_offset: that of the host's kernel):"
+        return lines and [told, *lines]
