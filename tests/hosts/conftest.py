@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tsnbench.hosts import lab
+from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import Inventory, load_inventory
 from tsnbench.plan.document import Plan
 from tsnbench.scenario import load
@@ -19,6 +21,7 @@ from tsnbench.scenario import load
 UNPACKED = Path(__file__).parents[2] / ".venv/unpacked/usr/sbin/sshd"
 SSHD = UNPACKED if UNPACKED.is_file() else None
 
+KEPT_OPEN = ("-o", "ControlMaster=auto", "-o", "ControlPersist=30")
 SCENARIO = """\
 name: small
 duration: 200 ms
@@ -46,8 +49,10 @@ class Rig:
         return load_inventory(self.made.inventory)
 
     def ssh(self, host: str, words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command on a host with another ssh connection than tsnbench's."""
-        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", host, words]
+        """Run a command on a host with another ssh connection than tsnbench's, which lasts for several
+        commands."""
+        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", *KEPT_OPEN]
+        told += ["-o", f"ControlPath={self.folder}/%n.ssh", host, words]
         return subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
 
     def says(self, host: str, words: str) -> str:
@@ -70,6 +75,17 @@ class Rig:
         with ThreadPoolExecutor() as pool:
             said = pool.map(lambda host: self.ssh(host, words).stdout.splitlines(), hosts)
         return dict(zip(hosts, said, strict=True))
+
+
+def during(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
+    """Call ``look`` once the run has its hosts, before anything is configured."""
+    once = Hosts._once
+
+    def looked(*words: Any, **more: Any) -> Any:
+        look()
+        return once(*words, **more)
+
+    monkeypatch.setattr(Hosts, "_once", looked)
 
 
 @pytest.fixture(scope="session")

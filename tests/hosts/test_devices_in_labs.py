@@ -15,20 +15,17 @@ import pytest
 
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
-from support.netconf_server import PASSWORD, USER, NetconfServer, missing
+from support.netconf_server import PASSWORD, missing
 from support.network_namespace import private_network
 from tsnbench.backends.vm import unavailable
-from tsnbench.deploy import PASSWORD as PASSWORD_NAME
-from tsnbench.deploy import Access
-from tsnbench.deploy.device import connect
 from tsnbench.errors import InputError
 from tsnbench.hosts import lab, load_inventory
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.lab import Kind, cells, guest
 from tsnbench.scenario import read_scenario
 
-from .conftest import SSHD
-from .test_netconf_devices import MODULES
+from .conftest import SSHD, during
+from .netconf_device import MODULES, netconf_device
 
 SCENARIO = """\
 name: mixed
@@ -72,14 +69,9 @@ def test_a_device_by_netconf_and_one_by_hand(
     if why := MISSING[kind](SSHD):
         pytest.skip(why)
     plan = read_scenario(SCENARIO)[0].plan()
-    home = tmp_path / "home"
-    (home / ".ssh").mkdir(parents=True)
-    with private_network(), NetconfServer(tmp_path / "server", MODULES) as server:
+    with private_network(), netconf_device(tmp_path, monkeypatch) as device:
         made = lab.up(plan.document, tmp_path / "lab", SSHD, kind)
         monkeypatch.setenv("TSNBENCH_SSH", made.ssh)
-        monkeypatch.setenv("HOME", str(home))
-        monkeypatch.setenv(PASSWORD_NAME, PASSWORD)
-        (home / ".ssh/known_hosts").write_text(server.known_hosts.read_text())
 
         def says(host: str, words: str) -> str:
             told = [*made.ssh.split(), "-o", "BatchMode=yes", host, words]
@@ -87,17 +79,9 @@ def test_a_device_by_netconf_and_one_by_hand(
             assert done.returncode == 0, done.stderr
             return done.stdout
 
-        def has() -> str:
-            access = Access(USER, PASSWORD, known_hosts=server.known_hosts)
-            device = connect("s", "127.0.0.1", server.port, access)
-            try:
-                return device.has().told.text_of()
-            finally:
-                device.close()
-
         try:
             text = made.inventory.read_text()
-            for host, how in (("s", f"netconf: {USER}@127.0.0.1:{server.port}"), ("t", "by-hand: t.txt")):
+            for host, how in (("s", device.where), ("t", "by-hand: t.txt")):
                 (own,) = re.findall(rf"^ +{host}: {{ssh: {host}.*\n", text, re.MULTILINE)
                 text = text.replace(own, "").replace("wires:", f"{own}wires:", 1)
                 text = text.replace(f"ssh: {host},", f"{how},", 1)
@@ -114,23 +98,17 @@ def test_a_device_by_netconf_and_one_by_hand(
                     "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
                     f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
                 )
-            seen = []
-            attempts = Hosts._once
-
-            def look(*words, **more):
-                seen.append(has())
-                return attempts(*words, **more)
-
-            monkeypatch.setattr(Hosts, "_once", look)
-            before = has()
+            seen: list[str] = []
+            during(monkeypatch, lambda: seen.append(device.has()))
+            before = device.has()
             with pytest.raises(InputError, match=r"t\.txt: expected the line confirmed: "):
                 plan.run(on=Hosts(load_inventory(inventory)), into=tmp_path / "run")
-            assert (seen, has()) == ([], before)
+            assert (seen, device.has()) == ([], before)
             file = tmp_path / "t.txt"
             file.write_text(file.read_text().replace("# confirmed", "confirmed"))
             with heard(tmp_path / "heard.pcap"):
                 run = plan.run(on=Hosts(load_inventory(inventory)), into=tmp_path / "run")
-            after = has()
+            after = device.has()
             client = (made.folder / "client").read_text() if kind is Kind.GUEST else ""
         finally:
             assert lab.down(made.folder)
@@ -149,9 +127,9 @@ def test_a_device_by_netconf_and_one_by_hand(
     wanted = {int(port) for port in re.findall(r"Port (\d+)", client)}
     begun = packets(tmp_path / "heard.pcap", "and", "tcp[tcpflags] & (tcp-syn|tcp-ack) == tcp-syn")
     assert {re.search(r" > (\S+)\.(\d+):", line).groups() for line in begun} <= {  # type: ignore[union-attr]
-        ("127.0.0.1", str(port)) for port in (*wanted, server.port)
+        ("127.0.0.1", str(port)) for port in (*wanted, device.server.port)
     }
-    assert f"> 127.0.0.1.{server.port}:" in "".join(begun)
+    assert f"> 127.0.0.1.{device.server.port}:" in "".join(begun)
     assert packets(tmp_path / "heard.pcap", "and", "not", "tcp") == []
     for path in run.folder.rglob("*"):
         octets = path.read_bytes() if path.is_file() else b""

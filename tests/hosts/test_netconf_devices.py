@@ -14,17 +14,14 @@ import pytest
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
 from support.commands import tsnbench
-from support.netconf_server import PASSWORD, USER, NetconfServer, missing
-from tsnbench.deploy import PASSWORD as PASSWORD_NAME
-from tsnbench.deploy import Access
-from tsnbench.deploy.device import connect
+from support.netconf_server import missing
 from tsnbench.errors import BackendError
 from tsnbench.hosts import load_inventory
 from tsnbench.hosts.backend import Hosts
 
-from .conftest import Rig
+from .conftest import Rig, during
+from .netconf_device import MODULES, netconf_device
 
-MODULES = Path(os.environ.get("TSNBENCH_YANG", Path(__file__).parents[3] / "shared/yang"))
 reason = missing(MODULES)
 pytestmark = pytest.mark.skipif(reason is not None, reason=str(reason))
 
@@ -49,37 +46,16 @@ def test_a_device_by_netconf_has_the_plan_during_a_run(
     rig: Rig, by_hand: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bridge forwards frames; a NETCONF server beside it is configured and restored."""
-    with NetconfServer(tmp_path / "server", MODULES) as server:
-        home = tmp_path / "home"
-        (home / ".ssh").mkdir(parents=True)
-        (home / ".ssh/known_hosts").write_text(server.known_hosts.read_text())
-        monkeypatch.setenv("HOME", str(home))
-        monkeypatch.setenv(PASSWORD_NAME, PASSWORD)
-        where = f"netconf: {USER}@127.0.0.1:{server.port}"
-        by_hand.write_text(by_hand.read_text().replace("by-hand: s.txt", where))
-
-        def told() -> str:
-            access = Access(USER, PASSWORD, known_hosts=server.known_hosts)
-            device = connect("s", "127.0.0.1", server.port, access)
-            try:
-                return device.has().told.text_of()
-            finally:
-                device.close()
-
-        seen = []
-        attempts = Hosts._once
-
-        def look(*words, **more):
-            seen.append(told())
-            return attempts(*words, **more)
-
-        monkeypatch.setattr(Hosts, "_once", look)
-        assert "eth1" not in told()
+    with netconf_device(tmp_path, monkeypatch) as device:
+        by_hand.write_text(by_hand.read_text().replace("by-hand: s.txt", device.where))
+        seen: list[str] = []
+        during(monkeypatch, lambda: seen.append(device.has()))
+        assert "eth1" not in device.has()
         run = rig.plan.run(on=Hosts(load_inventory(by_hand)), into=tmp_path / "run")
         assert len(run.delay("x")) == 200
         assert "eth1" in seen[0]
         # Empty containers stay in the configuration of a server.
-        assert "eth1" not in told()
+        assert "eth1" not in device.has()
         about = json.loads((run.folder / "manifest.json").read_text())
         assert about["host"]["devices"] == {"s": {"node": "s", "configured": "by NETCONF"}}
         assert "hosts/deploy.json" in about["files"]
@@ -87,16 +63,16 @@ def test_a_device_by_netconf_has_the_plan_during_a_run(
         assert not list(by_hand.parent.glob("*.deployed"))
         # The controller is killed while devices have the Plan: `restore --hosts` restores their
         # configuration.
-        killed_while_deployed(rig, by_hand, tmp_path, home)
-        assert "eth1" in told()
+        killed_while_deployed(rig, by_hand, tmp_path, device.home)
+        assert "eth1" in device.has()
         (note,) = by_hand.parent.glob("lab.yaml.*.deployed")
         done = tsnbench("restore", "--hosts", by_hand, cwd=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "devices by NETCONF: 1 devices have what they had before" in done.stdout
-        assert "eth1" not in told()
+        assert "eth1" not in device.has()
         assert not note.exists()
         # A device that cannot be reached: no run starts.
-        server.kill()
+        device.server.kill()
         with pytest.raises(BackendError, match="nothing was changed on any device"):
             rig.plan.run(on=Hosts(load_inventory(by_hand)), into=tmp_path / "gone")
         assert len(seen) == 1

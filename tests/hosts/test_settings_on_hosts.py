@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,18 +15,7 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import job, load_inventory, wiring
 from tsnbench.hosts.backend import Hosts
 
-from .conftest import Rig
-
-
-def during(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
-    """Call ``look`` once the run has its hosts, before anything is configured."""
-    once = Hosts._once
-
-    def looked(*words: Any, **more: Any) -> Any:
-        look()
-        return once(*words, **more)
-
-    monkeypatch.setattr(Hosts, "_once", looked)
+from .conftest import Rig, during
 
 
 def test_a_cards_setting_that_somebody_changed_is_named(

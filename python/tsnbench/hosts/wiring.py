@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
@@ -52,11 +52,14 @@ def check(
     for end in ends:
         by_host.setdefault(end.machine, {})[inventory.interface(end)] = end
     chosen = [agents[host] for host in by_host]
-    run_all(chosen, lambda agent: _up(agent, facts[agent.name], list(by_host[agent.name])))
+    down = run_all(chosen, lambda agent: _up(agent, facts[agent.name], list(by_host[agent.name])))
+    dark = {str(by_host[agent.name][name]) for agent, own in zip(chosen, down, strict=True) for name in own}
     run_all(chosen, lambda agent: _listen(agent, list(by_host[agent.name])))
     run_all(chosen, lambda agent: _send(agent, by_host[agent.name]))
     until = time.monotonic() + LISTEN_S
-    while _wrong(ours, heard := _heard(chosen, by_host)) and time.monotonic() < until:
+    # No probe crosses a wire without a link, so nothing is waited for there.
+    linked = [wire for wire in ours if dark.isdisjoint(map(str, wire.ends))]
+    while _wrong(linked, _heard(chosen, by_host)) and time.monotonic() < until:
         time.sleep(LOOK_S)
     # A probe that also arrives at a wrong port may need a little more time.
     time.sleep(STRAY_S)
@@ -65,7 +68,7 @@ def check(
     for agent in chosen:
         agent.wait_for_end("probe", time.monotonic() + MOST_PROBES_S)
     heard = _heard(chosen, by_host)
-    if wrong := _wrong(ours, heard):
+    if wrong := _wrong(ours, heard, dark):
         listed = "\n".join(f"  {line}" for line in wrong)
         raise BackendError(
             f"the cables are not as {inventory.file} says:\n{listed}\n"
@@ -129,19 +132,28 @@ def _heard(agents: Sequence[Agent], by_host: Mapping[str, Mapping[str, End]]) ->
     return found
 
 
-def _wrong(wires: Sequence[Wire], heard: Mapping[str, set[str]]) -> list[str]:
-    """One line for each port whose probe did not arrive at its peer, or arrived elsewhere."""
+def _wrong(wires: Sequence[Wire], heard: Mapping[str, set[str]], dark: Collection[str] = ()) -> list[str]:
+    """One line for each port whose probe did not arrive at its peer, or arrived elsewhere.
+
+    Args:
+        wires: the wires that were probed.
+        heard: by port, where its probe arrived.
+        dark: the ports without a link.
+    """
     found = []
     for wire in wires:
         for end, peer in (wire.ends, wire.ends[::-1]):
             at = heard.get(str(end), set())
             if at != {str(peer)}:
                 seen = f"its probe arrived at {' and '.join(sorted(at))}" if at else "nobody heard its probe"
+                if lost := [str(one) for one in (end, peer) if str(one) in dark]:
+                    seen += f"; no link at {' and '.join(lost)}"
                 found.append(f"{end}: expected {peer} at the other end; {seen}")
     return found
 
 
-def _up(agent: Agent, facts: Facts, interfaces: list[str]) -> None:
+def _up(agent: Agent, facts: Facts, interfaces: list[str]) -> list[str]:
+    """Sets interfaces up and waits for their links; returns those that have no link in time."""
     steps = [
         Step(
             ("ip", "link", "set", "dev", name, "up"),
@@ -154,8 +166,12 @@ def _up(agent: Agent, facts: Facts, interfaces: list[str]) -> None:
             raise BackendError(f"{agent.name}: {' '.join(done.step.argv)}: {done.err.strip()}")
     until = time.monotonic() + CARRIER_S
     look = [Step(("cat", f"/sys/class/net/{name}/carrier"), may_fail=True) for name in interfaces]
-    while any(one.out.strip() != "1" for one in agent.steps(look)) and time.monotonic() < until:
-        time.sleep(0.1)
+    while True:
+        seen = zip(interfaces, agent.steps(look), strict=True)
+        down = [name for name, one in seen if one.out.strip() != "1"]
+        if not down or time.monotonic() > until:
+            return down
+        time.sleep(LOOK_S)
 
 
 def _listen(agent: Agent, interfaces: list[str]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CONTROL = "control"
 READY_S = 30
 _WORDS = "A lab on this machine: all hosts share its kernel, its processors and its clock."
-_SYNC = "{attempts: 3, pause: 2 s}"
+_SYNC = "{attempts: 3, pause: 500 ms}"
 _NET = "192.0.2"
 """Addresses for documentation (RFC 5737), which no network uses."""
 _SSHD = f"Port 22\nListenAddress {{address}}\n{access.SSHD.format(folder='/run/lab')}"
