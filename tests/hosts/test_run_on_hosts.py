@@ -438,7 +438,7 @@ def test_a_queueing_discipline_of_the_user_is_not_removed(rig: Rig, tmp_path: Pa
 def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A talker that stops for a while is late, so the attempt is invalid; after three there is no result."""
+    """A talker that stops for a while is late, so the attempt is invalid; after two there is no result."""
     from tsnbench.hosts import attempt
 
     longer = read_scenario(SCENARIO.replace("200 ms", "600 ms", 1))[0].plan()
@@ -459,17 +459,17 @@ def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
 
     monkeypatch.setattr(attempt, "_wait", stopped)
     times = [1]
-    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 3, pause: 100 ms"), "lab.yaml")
+    own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 2, pause: 100 ms"), "lab.yaml")
     longer.run(on=Hosts(own), into=tmp_path / "again")
     tried = json.loads((tmp_path / "again/attempts.json").read_text())
     assert [one["valid"] for one in tried] == [False, True]
     assert (tried[0]["host"], "talker of x was up to" in tried[0]["reason"]) == ("a", True)
     times = [1] * 10
-    with pytest.raises(BackendError, match="3 attempts were rejected, and none is a measurement"):
+    with pytest.raises(BackendError, match="2 attempts were rejected, and none is a measurement"):
         longer.run(on=Hosts(own), into=tmp_path / "never")
     told = json.loads((tmp_path / "never/manifest.json").read_text())
     assert told["state"] == "failed"
-    assert len(json.loads((tmp_path / "never/attempts.json").read_text())) == 3
+    assert len(json.loads((tmp_path / "never/attempts.json").read_text())) == 2
 
 
 def test_a_host_that_gets_the_instant_too_late_rejects_the_attempt(

@@ -177,7 +177,8 @@ def test_a_clock_follows_a_master_that_is_stepped_later(below: str, servo: str, 
         "lab.yaml",
     )
     text = (
-        "name: pair\nduration: 100 ms\nnetwork: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
+        "name: pair\nduration: 100 ms\n"
+        "network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
         "streams: {x: {from: a, to: b, payload: 100 B, period: 1 ms}}\n"
         f"clocks: {{gptp: {{grandmaster: a{servo}}}}}\n"
     )
