@@ -8,7 +8,7 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -69,9 +69,12 @@ def test_a_device_by_netconf_and_one_by_hand(
     if why := MISSING[kind](SSHD):
         pytest.skip(why)
     plan = read_scenario(SCENARIO)[0].plan()
-    with private_network(), netconf_device(tmp_path, monkeypatch) as device:
+    with private_network(), ExitStack() as ends:
         made = lab.up(plan.document, tmp_path / "lab", SSHD, kind)
+        ends.callback(lab.down, made.folder)
         monkeypatch.setenv("TSNBENCH_SSH", made.ssh)
+        # The home folder is another one from here on; the guest's kernel is in that of the user.
+        device = ends.enter_context(netconf_device(tmp_path, monkeypatch))
 
         def says(host: str, words: str) -> str:
             told = [*made.ssh.split(), "-o", "BatchMode=yes", host, words]
@@ -79,39 +82,37 @@ def test_a_device_by_netconf_and_one_by_hand(
             assert done.returncode == 0, done.stderr
             return done.stdout
 
-        try:
-            text = made.inventory.read_text()
-            for host, how in (("s", device.where), ("t", "by-hand: t.txt")):
-                (own,) = re.findall(rf"^ +{host}: {{ssh: {host}.*\n", text, re.MULTILINE)
-                text = text.replace(own, "").replace("wires:", f"{own}wires:", 1)
-                text = text.replace(f"ssh: {host},", f"{how},", 1)
-            first = re.search(r"^ +s: {netconf", text, re.MULTILINE)
-            assert first is not None
-            text = f"{text[: first.start()]}devices:\n{text[first.start() :]}"
-            inventory = tmp_path / "lab.yaml"
-            inventory.write_text(text)
-            devices = load_inventory(inventory).devices
-            for name in ("s", "t"):
-                ports = " ".join(devices[name].ports.values())
-                says(
-                    name,
-                    "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
-                    f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
-                )
-            seen: list[str] = []
-            during(monkeypatch, lambda: seen.append(device.has()))
-            before = device.has()
-            with pytest.raises(InputError, match=r"t\.txt: expected the line confirmed: "):
-                plan.run(on=Hosts(load_inventory(inventory)), into=tmp_path / "run")
-            assert (seen, device.has()) == ([], before)
-            file = tmp_path / "t.txt"
-            file.write_text(file.read_text().replace("# confirmed", "confirmed"))
-            with heard(tmp_path / "heard.pcap"):
-                run = plan.run(on=Hosts(load_inventory(inventory)), into=tmp_path / "run")
-            after = device.has()
-            client = (made.folder / "client").read_text() if kind is Kind.GUEST else ""
-        finally:
-            assert lab.down(made.folder)
+        text = made.inventory.read_text()
+        for host, how in (("s", device.where), ("t", "by-hand: t.txt")):
+            (own,) = re.findall(rf"^ +{host}: {{ssh: {host}.*\n", text, re.MULTILINE)
+            text = text.replace(own, "").replace("wires:", f"{own}wires:", 1)
+            text = text.replace(f"ssh: {host},", f"{how},", 1)
+        first = re.search(r"^ +s: {netconf", text, re.MULTILINE)
+        assert first is not None
+        text = f"{text[: first.start()]}devices:\n{text[first.start() :]}"
+        inventory = tmp_path / "lab.yaml"
+        inventory.write_text(text)
+        devices = load_inventory(inventory).devices
+        for name in ("s", "t"):
+            ports = " ".join(devices[name].ports.values())
+            says(
+                name,
+                "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
+                f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
+            )
+        seen: list[str] = []
+        during(monkeypatch, lambda: seen.append(device.has()))
+        before = device.has()
+        with pytest.raises(InputError, match=r"t\.txt: expected the line confirmed: "):
+            plan.run(on=Hosts(load_inventory(inventory)), into=tmp_path / "run")
+        assert (seen, device.has()) == ([], before)
+        file = tmp_path / "t.txt"
+        file.write_text(file.read_text().replace("# confirmed", "confirmed"))
+        with heard(tmp_path / "heard.pcap"):
+            run = plan.run(on=Hosts(load_inventory(inventory)), into=tmp_path / "run")
+        after = device.has()
+        client = (made.folder / "client").read_text() if kind is Kind.GUEST else ""
+        assert lab.down(made.folder)
     assert len(run.delay("x")) == 100
     ports = set(devices["s"].ports.values())
     told = [{port for port in ports if port in one} for one in (before, seen[0], after)]
