@@ -138,3 +138,19 @@ def test_files_of_others_stay(place: Path) -> None:
     _, said = study(place, "run", "other.yaml", "--into", "kept", code=2)
     assert "holds another study, killed" in said
     assert (place / "kept/results.csv").read_bytes() == table
+
+
+def test_a_result_that_a_killed_worker_was_writing_is_removed(place: Path) -> None:
+    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
+    study(place, "run", "study.yaml", "--into", "made")
+    record = next(place.glob("made/runs/*.json"))
+    old = record.with_name(f"{record.name}.0123456789abcdef.part")
+    fresh = record.with_name(f"{record.name}.fedcba9876543210.part")
+    other = record.with_name("mine.part")
+    for path in (old, fresh, other):
+        path.write_text("{", encoding="utf-8")
+    for path in (old, other):
+        os.utime(path, (time.time() - 3600,) * 2)
+    study(place, "run", "study.yaml", "--into", "made")
+    # Another machine may be writing the fresh one, and the other is no file of a study.
+    assert sorted(place.glob("made/runs/*.part")) == sorted([fresh, other])

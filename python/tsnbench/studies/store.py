@@ -23,7 +23,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -46,6 +48,7 @@ LIST, STUDY, SCENARIO = "study.json", "study.yaml", "scenario.yaml"
 KEPT = "kept"
 """The folder of the run folders that ``keep`` names."""
 FOLDERS = ("leases", "made", "runs", "scratch")
+_PART = re.compile(r"[0-9a-z]+\.json\.[0-9a-f]{16}\.part")
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,11 @@ class Store:
                 part.unlink()
             raise
 
+    def unfinished(self, age_s: float) -> list[Path]:
+        """Results that were being written, and that nobody has touched for so long."""
+        parts = [path for kind in ("made", "runs") for path in (self.folder / kind).glob("*.part")]
+        return [path for path in parts if _PART.fullmatch(path.name) and _age_s(path) > age_s]
+
     def record(self, kind: str, name: str) -> foreign.Json | None:
         """A record of ``made`` or ``runs``; None if it is missing or has another format."""
         try:
@@ -176,6 +184,14 @@ class Store:
             return None
         found = self.record("made", str(made.get("key")))
         return None if found is None else found | made
+
+
+def _age_s(path: Path) -> float:
+    """How long ago a file was written; 0 if it is gone."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _explores(study: Study) -> str:

@@ -182,17 +182,20 @@ class _Repetition:
         return {"anyOf": [{"type": ["integer", "string"]}, _UNTIL.schema()]}
 
 
+_WARM_UP_TEXT = Text("a duration with a unit, or auto", swept=False)
+
+
 class _WarmUp:
     """The warm-up of each run: a duration, or ``auto``."""
 
-    expected = "a duration with a unit, or auto"
+    expected = _WARM_UP_TEXT.expected
 
     def read(self, reading: Reading, value: Value, path: str) -> int | str | Bad:
-        text = Text(self.expected, swept=False).read(reading, value, path)
-        if isinstance(text, Bad) or text == AUTO:
-            return text if isinstance(text, Bad) else AUTO
+        text = _WARM_UP_TEXT.read(reading, value, path)
+        if isinstance(text, Bad):
+            return text
         try:
-            return DURATION.parse(str(text))
+            return AUTO if text == AUTO else DURATION.parse(str(text))
         except UnitError as error:
             return reading.problem(value.place, path, self.expected, str(text), error.hint)
 

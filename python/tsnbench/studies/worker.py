@@ -30,6 +30,8 @@ from tsnbench.studies.exploring.rounds import following
 from tsnbench.studies.sequence import Repetitions
 from tsnbench.studies.store import FORMAT, SCENARIO, STUDY, Content, Row, Store
 
+PART_S = 60
+"""The age of an unfinished result whose worker is dead: writing one takes less than a second."""
 POLL_S = 0.2
 """How often a worker without work looks whether another worker's run is done or its worker is dead."""
 
@@ -196,9 +198,14 @@ def remove(folder: Path) -> None:
 
 
 def sweep_scratch(store: Store) -> None:
-    """Removes the leases of killed workers, and temporary run folders of runs that no worker makes now."""
+    """Removes the leases of killed workers, temporary run folders of runs that no worker makes now, and
+    results that a killed worker was writing."""
     lease.clear_dead(store.folder / "leases")
+    parts = store.unfinished(PART_S)
     live = set(lease.held(store.folder / "leases"))
     for folder in sorted((store.folder / "scratch").iterdir()):
         if folder.name.partition("-")[0] not in live:
             remove(folder)
+    if not live:
+        for part in parts:
+            part.unlink(missing_ok=True)
