@@ -127,11 +127,12 @@ def test_a_warm_up_that_cannot_be_is_refused(tmp_path: Path, line: str, message:
 
 def test_a_run_that_is_too_short_for_the_warm_up_says_so(tmp_path: Path) -> None:
     (tmp_path / "fills.yaml").write_text(FILLS.replace("LIMIT", "1 ms"), encoding="utf-8")
-    text = "study: a\nscenario: fills.yaml\nvary: {duration: [4 ms, 8 ms]}\nwarm-up: 5 ms\n"
+    text = "study: a\nscenario: fills.yaml\nvary: {duration: [4 ms, 5 ms, 8 ms]}\nwarm-up: 5 ms\n"
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     study(tmp_path, "run", "a.yaml", code=1)
     runs = (tmp_path / "studies" / "a" / "runs.csv").read_text(encoding="utf-8")
     assert "warm-up: expected less than the duration of the run, 4 ms, found 5 ms" in runs
+    assert "warm-up: expected less than the duration of the run, 5 ms, found 5 ms" in runs
 
 
 def test_sentences() -> None:
