@@ -77,6 +77,11 @@ def outline() -> typer.Typer:
     return made
 
 
+def _program(words: list[str]) -> typer.Typer:
+    """The program with the commands that these words need."""
+    return outline() if words in (["--help"], ["-h"]) else application(_needed(words))
+
+
 def _nothing() -> None:
     """Stands for a command."""
 
@@ -114,8 +119,7 @@ def main() -> None:
         # These commands make only such trees, and end soon.
         gc.disable()
     words = sys.argv[1:]
-    made = outline if words in (["--help"], ["-h"]) else lambda: application(_needed(words))
-    code = guarded(lambda: made()())
+    code = guarded(lambda: _program(words)())
     # All memory is freed at once at the end: a search for cycles has no use.
     gc.freeze()
     sys.exit(code)

@@ -65,7 +65,10 @@ class Plan:
 
     @cached_property
     def facts(self) -> Facts:
-        """What checks and tables ask about the document; each answer is computed once."""
+        """What checks and tables ask about the document; each answer is computed once.
+
+        A Plan is not changed after that: :attr:`hash` reads a changed document again, the facts do not.
+        """
         return Facts(self.document)
 
     @property

@@ -94,7 +94,11 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def open_windows(gates: GateCycle, traffic_class: int) -> list[int] | None:
-    """The lengths of the windows in ns; None if the gate never closes."""
+    """The lengths of the windows in ns; None if the gate never closes.
+
+    They are the lengths of :func:`open_spans`, computed without the spans: a Plan of thousands of streams has
+    gate lists of thousands of entries, and all its classes and streams ask.
+    """
     lengths: list[int] = []
     run, closes = 0, False
     for entry in gates["entries"]:

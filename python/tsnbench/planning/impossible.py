@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.plan.frames import sizes
@@ -21,9 +20,6 @@ from tsnbench.plan.warnings.gates import may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.shaping.gate_remedies import Cure, longer, opened
 from tsnbench.scenario.units import DURATION, RATE
-
-if TYPE_CHECKING:
-    pass
 
 FROM_RELEASE = "delay from release"
 

@@ -141,6 +141,10 @@ class Repeated(Mapping):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mapping) and self._plain() == (other.place, other.entries, other.weight)
 
+    def __ne__(self, other: object) -> bool:
+        # A tuple has a comparison of its own here, which does not know where the entries come from.
+        return not self == other
+
     __hash__ = None  # type: ignore[assignment]
 
     def _plain(self) -> tuple[Place, tuple[tuple[Scalar, Value], ...], int]:
