@@ -100,6 +100,19 @@ def test_delays_of_many_streams_are_those_of_each(taps: dict) -> None:
     many = SmallestDelays(document)
     for octets in (64, 1_230, 64):
         assert many.ns(stream, 0, octets) == smallest_delay_ns(document, stream, 0, octets)
+        assert not many.within(stream, octets, many.ns(stream, 0, octets) - 1)
+        assert many.within(stream, octets, 10 * many.ns(stream, 0, octets))
+
+
+@pytest.mark.parametrize("key", ["cut_through_octets", "redundancy"])
+def test_delays_that_are_not_sums_are_not_estimated(key: str) -> None:
+    document = plan(line(2)).document
+    (stream,) = document["streams"][:1]
+    if key == "redundancy":
+        stream["redundancy"] = {"merges": [], "fan": []}  # type: ignore[typeddict-item]
+    else:
+        document["nodes"][-1]["cut_through_octets"] = 64
+    assert not SmallestDelays(document).within(stream, 64, 10**9)
 
 
 MERGED = """\

@@ -138,6 +138,7 @@ class SmallestDelays:
         self._points = stamped_points(document)
         self._plain = not any("cut_through_octets" in node for node in document["nodes"])
         self._takes: dict[int, list[int]] = {}
+        self._longest: dict[int, int] = {}
         self._outside: dict[tuple[int, int, int], int] = {}
         self._found: dict[tuple[int, int, int], int] = {}
 
@@ -152,15 +153,32 @@ class SmallestDelays:
     def _ns(self, stream: Stream, listener: int, octets: int) -> int:
         if not self._plain or "redundancy" in stream:
             return smallest_delay_ns(self._document, stream, listener, octets, self._points)
-        takes = self._takes.get(octets)
-        if takes is None:
-            takes = self._takes[octets] = [self._at(port, octets) for port in self._document["ports"]]
+        takes = self._each(octets)
         passed = path_to(stream, listener)
         delay = sum([takes[number] for number in passed])
         ends = passed[0], passed[-1], octets
         if ends not in self._outside:
             self._outside[ends] = self._not_counted(*ends)
         return (delay - self._outside[ends]) // 1_000
+
+    def within(self, stream: Stream, octets: int, limit_ns: int) -> bool:
+        """Whether no smallest delay of the stream's listeners can be above a limit, found without their paths.
+
+        False says nothing: :meth:`ns` knows.
+        """
+        if not self._plain or "redundancy" in stream:
+            return False
+        longest = self._longest.get(octets)
+        if longest is None:
+            longest = self._longest[octets] = max(self._each(octets))
+        return longest * len(stream["route"]) <= limit_ns * 1_000
+
+    def _each(self, octets: int) -> list[int]:
+        """What a frame of this size takes at each port, in ps."""
+        takes = self._takes.get(octets)
+        if takes is None:
+            takes = self._takes[octets] = [self._at(port, octets) for port in self._document["ports"]]
+        return takes
 
     def _not_counted(self, first: int, last: int, octets: int) -> int:
         """The times at both ends that are no part of a delay, in ps."""

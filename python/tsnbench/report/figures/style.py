@@ -97,6 +97,8 @@ def _look(size: Size) -> Iterator[None]:
     import matplotlib
 
     look: dict[Any, Any] = {
+        # Without a backend, a look at this setting imports pyplot, which takes longer than a figure.
+        "backend": "agg",
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans"],
         "font.size": size.letters,
