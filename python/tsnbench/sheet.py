@@ -135,7 +135,7 @@ class Sheet:
         if hidden := len(self.rows) - len(self.shown()):
             captions.append(f"{ELLIPSIS} and {hidden:,} {self.rest}")
         if gone := [self.columns[p].header for p in range(len(self.columns)) if p not in places]:
-            captions.append(f"no room for: {', '.join(gone)}")
+            captions.append(f"columns left out: {', '.join(gone)}")
         return captions + self.captions
 
     def table(self, width: int) -> Table:

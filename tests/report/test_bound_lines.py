@@ -64,7 +64,7 @@ def test_bound_and_greatest_delay_stand_side_by_side(folder: Path) -> None:
     flood = own["flood"]
     assert flood[2] == "no bound"
     assert flood[5].startswith("no bound: at b2 -> slow: ")
-    assert "the class is guaranteed 50000000 bit/s" in flood[5]
+    assert "the class is guaranteed 50 Mbit/s" in flood[5]
     assert "Bounds" in read(page).text
 
 

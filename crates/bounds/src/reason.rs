@@ -1,6 +1,7 @@
 //! Reasons why a flow, a class or a queue has no bound.
 
 use std::fmt;
+use tsn_units::BitRate;
 
 /// Why there is no bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,8 @@ impl fmt::Display for Reason {
             Self::Answers { request } => write!(f, "it answers {request}, and the arrival of that has no bound"),
             Self::HigherClass { class } => write!(f, "class {class} above it may take the link for ever"),
             Self::Overload { coming_bps, served_bps } => {
-                write!(f, "{coming_bps} bit/s may arrive, the class is guaranteed {served_bps} bit/s")
+                let [coming, served] = [coming_bps, served_bps].map(|bps| BitRate(bps.unsigned_abs()));
+                write!(f, "{coming} may arrive, the class is guaranteed {served}")
             }
             Self::NoWindow => f.write_str("no window of its gate is guaranteed to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),

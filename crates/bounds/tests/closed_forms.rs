@@ -141,7 +141,7 @@ fn overload_has_a_reason() {
     net.stream("b", &path, 5, periodic(100_000, 0), frame(1_230));
     let found = bounds(&net.plan);
     let reason = flow(&found, "a").release_reason.as_ref().unwrap().to_string();
-    assert_eq!(reason, "200000000 bit/s may arrive, the class is guaranteed 100000000 bit/s");
+    assert_eq!(reason, "200 Mbit/s may arrive, the class is guaranteed 100 Mbit/s");
     assert_eq!(found.ports[0].classes[0].backlog_octets, None);
     // After the first bit has left, no other frame delays the rest.
     assert_eq!(flow(&found, "a").upper_ps, Some(1_238 * 80_000 - 640_000));
@@ -674,7 +674,7 @@ fn a_babbling_talker_counts_with_all_that_it_sends() {
         (found.release_upper_ps, found.release_reason.map(|reason| reason.to_string()))
     };
     assert_eq!(babbling(1_000_000).0, Some(wire(1_230) * 10 + 1_238 * 80_000));
-    let why = "110000000 bit/s may arrive, the class is guaranteed 100000000 bit/s";
+    let why = "110 Mbit/s may arrive, the class is guaranteed 100 Mbit/s";
     assert_eq!(babbling(100_000), (None, Some(why.into())));
 }
 

@@ -1,6 +1,7 @@
 //! Octets, bit rates, and the one place where they meet: [`wire_time`].
 
 use crate::Duration;
+use std::fmt;
 
 /// A number of octets.
 ///
@@ -49,9 +50,42 @@ impl BitRate {
     }
 }
 
+/// In the largest unit that the rate reaches, with all its decimals: `998.928 Mbit/s`.
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (unit, decimals, prefix) = match self.0 {
+            1_000_000_000.. => (1_000_000_000, 9, "G"),
+            1_000_000.. => (1_000_000, 6, "M"),
+            1_000.. => (1_000, 3, "k"),
+            _ => return write!(f, "{} bit/s", self.0),
+        };
+        let text = format!("{}.{:0decimals$}", self.0 / unit, self.0 % unit);
+        write!(f, "{} {prefix}bit/s", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_are_written_in_full() {
+        for (bps, text) in [
+            (0, "0 bit/s"),
+            (999, "999 bit/s"),
+            (1_000, "1 kbit/s"),
+            (10_000, "10 kbit/s"),
+            (64_500, "64.5 kbit/s"),
+            (998_928_000, "998.928 Mbit/s"),
+            (936_903_201, "936.903201 Mbit/s"),
+            (100_000_000, "100 Mbit/s"),
+            (1_000_000_000, "1 Gbit/s"),
+            (9_294_196_000, "9.294196 Gbit/s"),
+            (20_000_000_001, "20.000000001 Gbit/s"),
+        ] {
+            assert_eq!(BitRate(bps).to_string(), text);
+        }
+    }
 
     #[test]
     fn wire_times_of_known_frames() {

@@ -162,7 +162,7 @@ class SmallestDelays:
         return (delay - self._outside[ends]) // 1_000
 
     def within(self, stream: Stream, octets: int, limit_ns: int) -> bool:
-        """Whether no smallest delay of the stream's listeners can be above a limit, found without their paths.
+        """Whether no smallest delay of a stream can be above a limit; needs no paths.
 
         False says nothing: :meth:`ns` knows.
         """

@@ -179,7 +179,14 @@ def answers(
     """
     known = sorted({name for scenario in scenarios for name in scenario.variant})
     if parameter not in known:
-        hint = f"the sweep's parameters: {', '.join(known)}" if known else "the scenario is no sweep"
+        hint = (
+            f"the sweep's parameters: {', '.join(known)}"
+            if known
+            else (
+                f"give the scenario a list to search, as parameters: {{{parameter}: [1 ms, 2 ms, 4 ms]}}, "
+                f"and write ${{{parameter}}} where the value belongs"
+            )
+        )
         raise InputError(f"expected a parameter of the sweep, found {parameter}\n  hint: {hint}")
     groups: dict[tuple[tuple[str, str], ...], list[Scenario]] = {}
     for scenario in scenarios:

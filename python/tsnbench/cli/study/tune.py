@@ -60,7 +60,12 @@ def tune(
     from tsnbench.tuning.question import MOST_FLOWS, Judge, answers
 
     if sum(one is not None for one in (first, last, count)) != 1:
-        fail(Exit.INPUT_WRONG, "expected one of --first, --last and --count")
+        fail(
+            Exit.INPUT_WRONG,
+            "expected one of --first, --last and --count\n"
+            "  hint: --count STREAM needs no change of the scenario; --first and --last "
+            "search the list of a parameter",
+        )
     for name, given, needs in (("--most", most is not None, count), ("--every", every, first or last)):
         if given and needs is None:
             fail(
