@@ -5,14 +5,21 @@ use crate::kernel::event::Event;
 /// Children per parent. A wide heap touches fewer cache lines in a run with thousands of pending events.
 const ARITY: usize = 4;
 
-/// A heap in order of [`Event::key`].
+/// Up to so many events are a list in order: the next events of a frame are mostly soon, so that few of the others
+/// move. A list of half as many is in order again.
+const SHORT: usize = 32;
+
+/// The events in order of [`Event::key`]: a list while they are few, and a heap beyond that.
 ///
-/// Taking an event leaves a hole at the top. Nearly every event schedules one more, which then goes into the hole,
-/// so that taking and scheduling cost one pass through the heap, not two.
+/// Taking an event leaves a hole where the next event is. Nearly every event schedules one more, which then goes into
+/// the hole, so that taking and scheduling cost one pass through the events, not two.
 #[derive(Debug, Default)]
 pub(super) struct Heap {
+    /// The list, the next event last; or the heap, the next event first.
     events: Vec<Event>,
     hole: bool,
+    /// Whether the events are a heap.
+    long: bool,
 }
 
 impl Heap {
@@ -27,14 +34,19 @@ impl Heap {
     #[inline]
     pub fn first(&self) -> Option<&Event> {
         debug_assert!(!self.hole);
-        self.events.first()
+        self.top()
+    }
+
+    #[inline]
+    fn top(&self) -> Option<&Event> {
+        if self.long { self.events.first() } else { self.events.last() }
     }
 
     /// Takes the next event, if there is no hole, and leaves a hole.
     #[inline]
     pub fn take(&mut self) -> Option<&Event> {
         self.hole = !self.events.is_empty();
-        self.events.first()
+        self.top()
     }
 
     /// Whether the event taken last came from here, and nothing was pushed since.
@@ -51,6 +63,9 @@ impl Heap {
     /// Whether one of the events has the same turn as `event`, which comes before all of them.
     #[inline]
     pub fn has_same_turn_next(&self, event: &Event) -> bool {
+        if !self.long {
+            return self.list().last().is_some_and(|next| next.same_turn(event));
+        }
         // With a hole at the top, the next event is among its children; by the total order, no event of another turn
         // comes before an event of the same turn.
         let candidates =
@@ -61,7 +76,9 @@ impl Heap {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        if self.hole {
+        if !self.long {
+            self.insert(event);
+        } else if self.hole {
             self.hole = false;
             self.sift_down(event);
         } else {
@@ -69,14 +86,21 @@ impl Heap {
         }
     }
 
+    /// The events of the list, without its hole.
+    #[inline]
+    fn list(&self) -> &[Event] {
+        &self.events[..self.events.len() - usize::from(self.hole)]
+    }
+
     /// The events, in any order.
     pub fn iter(&self) -> impl Iterator<Item = &Event> {
-        self.events.iter().skip(usize::from(self.hole))
+        if self.long { self.events[usize::from(self.hole)..].iter() } else { self.list().iter() }
     }
 
     /// Takes out all events, in any order, if there is no hole.
     pub fn drain(&mut self) -> Vec<Event> {
         debug_assert!(!self.hole);
+        self.long = false;
         std::mem::take(&mut self.events)
     }
 
@@ -90,11 +114,42 @@ impl Heap {
 
     fn fill_hole(&mut self) {
         self.hole = false;
-        if let Some(last) = self.events.pop()
+        let last = self.events.pop();
+        if !self.long {
+            return;
+        }
+        if let Some(last) = last
             && !self.events.is_empty()
         {
             self.sift_down(last);
         }
+        if self.events.len() <= SHORT / 2 {
+            self.events.sort_unstable_by_key(|event| std::cmp::Reverse(event.key()));
+            self.long = false;
+        }
+    }
+
+    /// Inserts an event into the list, from its end on.
+    #[inline(never)]
+    fn insert(&mut self, event: Event) {
+        if self.hole {
+            self.hole = false;
+        } else if self.events.len() < SHORT {
+            self.events.push(event);
+        } else {
+            // A list in order is a heap.
+            self.events.reverse();
+            self.long = true;
+            return self.sift_up(event);
+        }
+        let events = self.events.as_mut_slice();
+        let key = event.key();
+        let mut at = events.len() - 1;
+        while at > 0 && events[at - 1].key() < key {
+            events[at] = events[at - 1];
+            at -= 1;
+        }
+        events[at] = event;
     }
 
     fn sift_up(&mut self, event: Event) {
