@@ -139,9 +139,13 @@ def test_many_streams_fold(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
-    assert replay(run, "--from", "1 ms") == (
-        2, "--from and --until choose what a page shows\nhint: add --html FILE\n",
+    assert replay(run, "--from", "1 ms", "--frame", "loop/0") == (
+        2, "--frame names one frame, --from and --until the slowest ones of a window: write one\n",
     )  # fmt: skip
+    assert replay(run, "--from", "2 ms", "--until", "1 ms") == (
+        2, "--until: expected a time after 2 ms, found 1 ms\n",
+    )  # fmt: skip
+    assert replay(run, "--from", "10 s") == (2, f"{run}: no frame arrived at its listener in this window\n")
     code, text = replay(run, "--html", tmp_path / "p.html", "--from", "2 ms", "--until", "1 ms")
     assert (code, text) == (2, "--until: expected a time after 2 ms, found 1 ms\n")
     assert not (tmp_path / "p.html").exists()
@@ -162,6 +166,19 @@ def test_json_has_the_parts(run: Path) -> None:
     for one in (first, second):
         parts = [part for hop in one["hops"] for part in hop["parts"]]
         assert sum(part["length_ns"] for part in parts) == one["total_ns"]
+
+
+def test_a_window_has_its_own_slowest_frames(run: Path) -> None:
+    code, text = replay(run, "--json")
+    (whole, *_) = json.loads(text)
+    begin = whole["hops"][0]["came_ns"]
+    code, text = replay(run, "--json", "--from", f"{begin} ns", "--until", f"{begin + 1} ns")
+    assert (code, json.loads(text)[0]) == (0, whole)
+    code, text = replay(run, "--json", "--until", f"{begin} ns")
+    before = next(one for one in json.loads(text) if one["stream"] == whole["stream"])
+    assert before["seq"] < whole["seq"]
+    assert before["total_ns"] <= whole["total_ns"]
+    assert before["hops"][0]["came_ns"] < begin
 
 
 LESSON = """\

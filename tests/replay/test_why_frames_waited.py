@@ -11,7 +11,7 @@ import pytest
 from tsnbench.backends.simulation import Simulation
 from tsnbench.replay.passages import passages
 from tsnbench.replay.sightings import ReplayError, sightings_of
-from tsnbench.replay.waiting import COLUMNS, History, Reason
+from tsnbench.replay.waiting import COLUMNS, History, Passage, Reason
 from tsnbench.replay.window import Journey, around, journey_named, slowest
 from tsnbench.runs import Run
 from tsnbench.scenario import load, load_variants
@@ -109,7 +109,9 @@ def test_credit_and_frames_of_the_same_class(tmp_path: Path) -> None:
 
 
 # One port of 1 Gbit/s: a frame of 117 octets takes 1 us with its preamble, the gap after it 96 ns.
-def by_hand(gates: dict[str, Any] | None, frames: list[tuple[int, int, int]], cbs: bool = False) -> History:
+def by_hand(
+    gates: dict[str, Any] | None, frames: list[tuple[int, int, int]], cbs: bool = False, **more: object
+) -> History:
     """The history of one port; ``frames``: class, queued and start of each, in ns."""
     port: dict[str, Any] = {
         "rate_bps": 10**9,
@@ -118,7 +120,11 @@ def by_hand(gates: dict[str, Any] | None, frames: list[tuple[int, int, int]], cb
         "classes": [{}, {"cbs": {}} if cbs else {}],
     }
     port |= {} if gates is None else {"gates": gates}
-    document = {"ports": [port, {"rate_bps": 10**9, "peer": 0, "node": 1, "classes": [{}]}], "streams": []}
+    document: dict[str, object] = {
+        "ports": [port, {"rate_bps": 10**9, "peer": 0, "node": 1, "classes": [{}]}],
+        "streams": [],
+    }
+    document |= more
     rows = [
         (0, place, 0, 0, 117, traffic_class, queued, queued, start, start + 1000, start + 1010)
         for place, (traffic_class, queued, start) in enumerate(frames)
@@ -188,6 +194,39 @@ def test_reasons_at_one_instant_have_an_order() -> None:
     # A closed gate also counts while another frame is on the wire.
     history = by_hand(gate_list((0b10, 3_000), (0b01, 3_000)), [(1, 2_500, 2_500), (0, 2_600, 3_596)])
     assert waits_of(history, 1) == [("gate shut", 400, None), ("other frames", 596, 0)]
+
+
+def test_a_frame_that_is_not_eligible_waits_for_its_shaper() -> None:
+    shaped = [{"node": 0, "filters": [{"name": "two", "ports": [1], "streams": [1], "scheduler": 0}]}]
+    # The second frame came first, but the other one of its class was eligible earlier.
+    frames = [(0, 500, 500), (0, 100, 3_000)]
+    assert waits_of(by_hand(None, frames, policing=shaped), 1) == [
+        ("asynchronous shaper", 400, None),
+        ("own class ahead", 1_096, 0),
+        ("asynchronous shaper", 1_404, None),
+    ]
+    assert waits_of(by_hand(None, frames), 1) == [
+        ("own class ahead", 400, None),
+        ("own class ahead", 1_096, 0),
+        ("unknown", 1_404, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [("6-ats-or-cqf", "ats", Reason.SHAPER), ("4-preemption", "preemption", Reason.INTERRUPTED)],
+)
+def test_no_wait_is_unknown_with_shapers_and_preemption(
+    name: str, value: str, reason: Reason, tmp_path: Path
+) -> None:
+    every = load_variants(SCENARIOS / "tutorial" / f"{name}.yaml")
+    run = next(one for one in every if value in one.variant.values()).plan().run(Simulation(), tmp_path / "r")
+    document = run.plan.document
+    table = passages(document, sightings_of(run))
+    history = History(document, table)
+    found = {part.reason for row in table.select(COLUMNS).rows() for part in history.parts(Passage(*row))}
+    assert reason in found
+    assert Reason.UNKNOWN not in found
 
 
 def test_a_wrong_schedule_gives_no_reason_of_the_planned_one(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -147,6 +148,52 @@ def test_compared_runs_have_the_numbers_of_the_command(tab: Page, server: Server
         f"{agree} of {len(told['agreements'])} quantities agree"
     )
     expect(page.locator("#view-compare code")).to_have_text(f"tsnbench compare {' '.join(runs)}")
+    # One requirement, and a bar of each run with the numbers of its verdict.
+    bars = page.get_by_label("Requirements").locator(".requirement")
+    expect(bars).to_have_count(2)
+    for n, run in enumerate(runs):
+        (row,) = json.loads((server.folder / run / "verdict.json").read_text())["rows"]
+        expect(bars.nth(n)).to_have_attribute(
+            "aria-label", re.compile(f"found {row['found'] / 1000:.3f}".rstrip("0") + " us")
+        )
+    # Both runs over one time: frames and greatest delays are those of the comparison.
+    delay = page.locator("#chart-runs-delay")
+    expect(delay).to_have_attribute("data-ready", "1")
+    label = delay.get_attribute("aria-label") or ""
+    for row in told["streams"]:
+        greatest = f"{row['delay']['max'] / 1000:.3f}".rstrip("0").rstrip(".")
+        named = told["runs"][row["side"]]["label"]
+        assert f"{named}: {row['received']} frames, greatest {greatest} us" in label
+    delay.focus()
+    page.keyboard.press("+")
+    expect(delay).to_have_attribute("data-ready", "2")
+    closer = delay.get_attribute("aria-label") or ""
+    assert closer != label
+    counts = [[int(n) for n in re.findall(r"(\d+) frames", one)] for one in (label, closer)]
+    assert all(0 < near < far for far, near in zip(*counts, strict=True))
+    page.keyboard.press("Home")
+    expect(delay).to_have_attribute("data-ready", "3")
+    assert delay.get_attribute("aria-label") == label
+
+
+def test_runs_of_two_files_show_how_their_texts_differ(tab: Page, server: Server, runs: list[str]) -> None:
+    page = tab
+    (server.folder / "other.yaml").write_text(
+        SWEEP.replace("name: swept", "name: other").replace("[500 us, 250 us]", "250 us")
+    )
+    command = [sys.executable, "-m", "tsnbench", "run", "other.yaml", "--into", "other"]
+    subprocess.run(command, cwd=server.folder, capture_output=True)
+    page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": f"{runs[0]}|other"}))
+    found = page.locator(".difference")
+    expect(found.locator(".removed")).to_have_text(
+        [re.compile("^- name: swept"), re.compile("500 us, 250 us")], timeout=WAIT_MS
+    )
+    expect(found.locator(".added")).to_have_text(
+        [re.compile(r"^\+ name: other"), re.compile("period: 250 us")]
+    )
+    # Runs of one file have equal texts.
+    page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": "|".join(runs)}))
+    expect(page.locator("#view-compare")).to_contain_text("The texts are equal.", timeout=WAIT_MS)
 
 
 SERIOUS = ("serious", "critical")

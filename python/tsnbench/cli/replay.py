@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from tsnbench.replay.waiting import History, Part
     from tsnbench.replay.window import Journey
 
-UNKNOWN = (
-    "unknown: sightings do not show it. An asynchronous shaper, pre-emption, processing that varies, "
-    "or a gate list that changes."
-)
+UNKNOWN = "unknown: sightings do not show it: for example a gate list that changes or is wrong."
 
 MOST_TABLES = 5
 """So many frames are shown without ``--all``."""
@@ -34,10 +31,18 @@ def replay(
         Path | None, option("FILE", "Write a page that replays a window of the run; it needs no network.")
     ] = None,
     begin: Annotated[
-        str | None, option("TIME", "Beginning of the window; default before the slowest frame.", "--from")
+        str | None,
+        option(
+            "TIME",
+            "Only frames that talkers hand over from here on; with --html, the begin of the page.",
+            "--from",
+        ),
     ] = None,
     end: Annotated[
-        str | None, option("TIME", "End of the window; default behind the slowest frame.", "--until")
+        str | None,
+        option(
+            "TIME", "Only frames that talkers hand over before; with --html, the end of the page.", "--until"
+        ),
     ] = None,
     beside: Annotated[
         Path | None,
@@ -65,8 +70,15 @@ def replay(
     from tsnbench.runs import Run
 
     with user_errors():
-        if html is None and (begin is not None or end is not None):
-            raise InputError("--from and --until choose what a page shows\nhint: add --html FILE")
+        if frame is not None and html is None and (begin is not None or end is not None):
+            raise InputError(
+                "--frame names one frame, --from and --until the slowest ones of a window: write one"
+            )
+        first = None if begin is None else duration_ns("--from", begin)
+        last = None if end is None else duration_ns("--until", end)
+        if first is not None and last is not None and first >= last:
+            after, found = quantities.exact(first), quantities.exact(last)
+            raise InputError(f"--until: expected a time after {after}, found {found}")
         if html is None and beside is not None:
             raise InputError("--lesson stands beside a page\nhint: add --html FILE")
         text = "" if beside is None else lesson(beside)
@@ -78,14 +90,18 @@ def replay(
             table = passages(document, sightings_of(run, bar.simulated if bar else None))
         history = History(document, table)
         journeys = (
-            slowest(document, history, table) if frame is None else journey_named(document, history, frame)
+            # A page offers the slowest frames of the whole run, wherever its window is.
+            slowest(document, history, table, handed=(None, None) if html else (first, last))
+            if frame is None
+            else journey_named(document, history, frame)
         )
         if not journeys:
-            raise InputError(f"{folder}: no frame arrived at its listener")
+            where = "" if html or (first, last) == (None, None) else " in this window"
+            raise InputError(f"{folder}: no frame arrived at its listener{where}")
         if html is not None:
-            first, last = around(journeys[0])
-            first = first if begin is None else duration_ns("--from", begin) or 0
-            last = last if end is None else duration_ns("--until", end) or 0
+            margins = around(journeys[0])
+            first = margins[0] if first is None else first
+            last = margins[1] if last is None else last
             if first >= last:
                 after, found = quantities.exact(first), quantities.exact(last)
                 raise InputError(f"--until: expected a time after {after}, found {found}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -32,6 +32,7 @@ class Reason(StrEnum):
     OTHERS = "other frames"
     OWN_CLASS = "own class ahead"
     CREDIT = "credit"
+    SHAPER = "asynchronous shaper"
     UNKNOWN = "unknown"
     WIRE = "wire"
     INTERRUPTED = "pre-empted"
@@ -92,11 +93,19 @@ class Rows:
 
 
 class PortHistory:
-    """The frames that one port sent, and their times; ``numbers``: their rows in the order of their begin."""
+    """The frames that one port sent, and their times.
 
-    def __init__(self, port: Port, rows: Rows, numbers: np.ndarray, gates_known: bool) -> None:
+    ``numbers``: their rows in the order of their begin; ``shaped``: the streams whose frames have an
+    eligibility time of an asynchronous shaper at this port's node.
+    """
+
+    def __init__(
+        self, port: Port, rows: Rows, numbers: np.ndarray, gates_known: bool, shaped: Set[int] = frozenset()
+    ) -> None:
         self.port = port
         self.gates_known = gates_known
+        self._shaped = shaped
+        self._express = port["preemption"]["express"] if "preemption" in port else None
         self._rows = rows
         self._numbers = numbers
         self._starts = rows.columns["start_ns"][numbers]
@@ -123,8 +132,9 @@ class PortHistory:
         if begin >= end:
             return
         first, last = self._starts.searchsorted((begin, end))
-        # Frames end in the order in which they begin, so at most the previous frame is still on the wire.
-        busy = self._rows.passages(self._numbers[max(0, first - 1) : last])
+        # Frames end in the order in which they begin, so at most the previous frame is still on the wire; or
+        # the frame that express frames have interrupted.
+        busy = self._interrupted(first) + self._rows.passages(self._numbers[max(0, first - 1) : last])
         ahead = max(
             (one.start_ns for one in busy if one.traffic_class == frame.traffic_class), default=begin - 1
         )
@@ -143,10 +153,14 @@ class PortHistory:
         gate = self._gate(frame.traffic_class, at)
         if gate is not None and gate <= at:
             return Reason.GATE, None
-        number = bisect_right(busy, at, key=lambda one: one.start_ns) - 1
-        if number >= 0 and at < busy[number].end_ns + self._gap:
-            own = busy[number].traffic_class == frame.traffic_class
-            return (Reason.OWN_CLASS if own else Reason.OTHERS), busy[number].stream
+        if (sent := self._on_wire(at, busy)) is not None:
+            own = sent.traffic_class == frame.traffic_class
+            return (Reason.OWN_CLASS if own else Reason.OTHERS), sent.stream
+        if frame.stream in self._shaped:
+            # The port sends nothing, so this frame is not eligible; or it would not fit, and nothing shows
+            # whether it is.
+            guarded = gate is not None and gate - at < self._needed(frame) + STAMP_NS
+            return (Reason.GUARD if guarded else Reason.SHAPER), None
         if at < ahead:
             return Reason.OWN_CLASS, None
         if "cbs" in self.port["classes"][frame.traffic_class]:
@@ -154,6 +168,24 @@ class PortHistory:
         if gate is not None and gate - at < self._needed(frame) + STAMP_NS:
             return Reason.GUARD, None
         return Reason.UNKNOWN, None
+
+    def _interrupted(self, first: int) -> list[Passage]:
+        """The last preemptable frame that begins before the frame before ``first``: it may be interrupted."""
+        if self._express is None:
+            return []
+        classes = self._rows.columns["class"]
+        for number in range(first - 2, -1, -1):
+            row = self._numbers[number : number + 1]
+            if not self._express >> int(classes[row][0]) & 1:
+                return self._rows.passages(row)
+        return []
+
+    def _on_wire(self, at: int, busy: list[Passage]) -> Passage | None:
+        """The frame that the port sends, also in the gap after it; an express frame before the interrupted."""
+        number = bisect_right(busy, at, key=lambda one: one.start_ns)
+        # Without pre-emption only the last one can be on the wire.
+        begun = busy[:number] if self._express is not None else busy[max(0, number - 1) : number]
+        return next((one for one in reversed(begun) if at < one.end_ns + self._gap), None)
 
     def _needed(self, frame: Passage) -> int:
         """The time for which the gate must still be open so that a frame may begin."""
@@ -197,12 +229,18 @@ class History:
         by_port = np.argsort(columns["port"], kind="stable")
         edges = columns["port"][by_port].searchsorted(np.arange(len(document["ports"]) + 1))
         shifted = any(fault.get("kind") == "schedule" for fault in document.get("faults", ()))
+        shaped: dict[int, set[int]] = {}
+        for own in document.get("policing", ()):
+            everyone = range(len(document["streams"]))
+            streams = [one.get("streams", everyone) for one in own["filters"] if "scheduler" in one]
+            shaped[own["node"]] = {stream for them in streams for stream in them}
         self.ports = [
             PortHistory(
                 port,
                 self._rows,
                 by_port[edges[number] : edges[number + 1]],
                 not shifted and not port.get("gates", {}).get("changes"),
+                shaped.get(port["node"], set()),
             )
             for number, port in enumerate(document["ports"])
         ]

@@ -52,12 +52,16 @@ class Journey:
 
 
 def slowest(
-    document: PlanDocument, history: History, table: pl.DataFrame, most: int | None = None
+    document: PlanDocument,
+    history: History,
+    table: pl.DataFrame,
+    most: int | None = None,
+    handed: tuple[int | None, int | None] = (None, None),
 ) -> list[Journey]:
     """The frame of each stream and listener that took longest.
 
     Those that come nearest to their stream's greatest delay are first, streams without one last. ``most``: so
-    many frames at most.
+    many frames at most; ``handed``: only frames that their talkers hand over in this window, in ns.
     """
     import polars as pl
 
@@ -84,9 +88,14 @@ def slowest(
         .group_by(*frame, "listener", "limit")
         .agg(pl.col("arrived_ns").min())
     )
-    handed = table.group_by(frame).agg(handed=pl.col("came_ns").min())
+    begins = table.group_by(frame).agg(handed=pl.col("came_ns").min())
+    first, last = handed
+    if first is not None:
+        begins = begins.filter(pl.col("handed") >= first)
+    if last is not None:
+        begins = begins.filter(pl.col("handed") < last)
     found = (
-        arrived.join(handed, on=frame)
+        arrived.join(begins, on=frame)
         .with_columns(total=pl.col("arrived_ns") - pl.col("handed"))
         .sort("total", "seq", descending=[True, False])
         .unique(["stream", "listener"], keep="first", maintain_order=True)

@@ -33,6 +33,7 @@ from tsnbench.report.parts.ports import loads, over_time, tapped_ports
 from tsnbench.report.parts.provenance import command, provenance
 from tsnbench.report.parts.schedule import folded
 from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summary, tightest_first
+from tsnbench.report.program import policy, program
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 def environment() -> Environment:
     """The templates; all text that this room has not marked as HTML is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
     found = Environment(
         loader=PackageLoader("tsnbench.report"),
@@ -60,6 +62,7 @@ def environment() -> Environment:
         "rate": formatting.rate,
     }
     found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "WORST_CASES": WORST_CASES, "badge": badge}
+    found.globals |= {"POLICY": Markup(policy()), "PROGRAM": Markup(program())}
     return found
 
 

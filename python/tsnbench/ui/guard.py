@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 
+from tsnbench.report.program import policy as report_policy
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 """The content security policy of the page."""
-REPORT_POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
-)
-"""The policy of a report: its own style sheet, and no script, wherever the report comes from."""
+REPORT_POLICY = f"sandbox allow-scripts; {report_policy()}; frame-ancestors 'none'"
+"""The policy of a report: its own style sheet, and only the program that zooms figures, wherever the report
+comes from; in an origin of its own, so that it cannot use this server."""
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
@@ -18,7 +19,7 @@ from tsnbench.runs import Run, file_names
 from tsnbench.ui import charts, studies
 from tsnbench.ui.guard import REPORT_POLICY
 from tsnbench.ui.replays import Replay, Replays
-from tsnbench.ui.workspace import LESSON, OutsideError, Workspace
+from tsnbench.ui.workspace import LESSON, SUFFIXES, OutsideError, Workspace
 
 MOST_COMPARED = 4
 
@@ -120,6 +121,23 @@ def routes(workspace: Workspace) -> list[Route]:
         return JSONResponse(await run_in_threadpool(found))
 
     @answered
+    async def difference(request: Request) -> Response:
+        names = request.query_params.getlist("run")
+        if len(names) != 2:
+            return PlainTextResponse("Choose two runs\n", 400)
+
+        def found() -> Any:
+            files = [_scenario(run_of(name)) for name in names]
+            try:
+                texts = [workspace.read(name or "").text for name in files]
+            except (OutsideError, InputError):
+                # The run was started elsewhere, or the file is gone.
+                return {"files": [], "lines": []}
+            return {"files": files, "lines": lines(texts[0], texts[1])}
+
+        return JSONResponse(await run_in_threadpool(found))
+
+    @answered
     async def all_studies(_: Request) -> Response:
         folders = await run_in_threadpool(workspace.studies)
         found = [await run_in_threadpool(studies.state, workspace.folder / name, name) for name in folders]
@@ -133,9 +151,26 @@ def routes(workspace: Workspace) -> list[Route]:
         Route("/api/distribution/{name:path}", distribution),
         Route("/api/gantt/{name:path}", gantt),
         Route("/api/compare", compared),
+        Route("/api/difference", difference),
         Route("/api/studies", all_studies),
     ]
 
 
 def _stream(request: Request) -> tuple[str, str]:
     return request.query_params.get("stream", ""), request.query_params.get("listener", "")
+
+
+def _scenario(run: Run) -> str | None:
+    """The file that a run was started with, as its command names it."""
+    words = [str(word) for word in run.manifest.get("command") or ()]
+    return next((word for word in words if word.endswith(SUFFIXES)), None)
+
+
+def lines(one: str, other: str, around: int = 3) -> list[tuple[str, str]]:
+    """How two texts differ, line by line: ``-``, ``+``, or a blank for lines that both have.
+
+    Equal texts have no lines; of equal parts, only a few lines stand around each difference.
+    """
+    found = difflib.unified_diff(one.splitlines(), other.splitlines(), n=around, lineterm="")
+    # The first two lines name the files.
+    return [(line[:1], line[1:]) for line in list(found)[2:] if not line.startswith("@@")]

@@ -1,5 +1,9 @@
 // Runs side by side: the numbers of `tsnbench compare --json`. And studies and sweeps as they grow.
-import { at, colour, get, make, quoted, theme, time, url } from "./dom.js";
+import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+
+const LEFT = 74;
+const RIGHT = 12;
+const MOST_ROWS = 60; // requirements with bars
 
 export const chosen = new Set(); // runs that are ticked in the list
 
@@ -23,10 +27,10 @@ export async function compare(parts) {
     make("h2", { text: `${labels.length} runs side by side` }),
     make("p", { class: found.agrees ? "good" : "", text: `${found.agreements.filter((one) => one.agrees).length} of ${found.agreements.length} quantities agree with ${labels[0]} within their tolerances.` }),
     ...found.plans_differ.map((one) => make("p", { text: `${labels[one.run]} ran another Plan than ${labels[0]}: ${one.differences.join("; ")}` })),
-    delays(found, labels), curves(found, names, labels), agreements(found, labels),
+    await bars(names, labels), delays(found, labels), curves(found, names, labels), agreements(found, labels), await texts(names),
     make("p", {}, "The command that does the same: ", make("code", { text: `tsnbench compare ${names.map(quoted).join(" ")}` })),
   ];
-  host.replaceChildren(...parts2);
+  host.replaceChildren(...parts2.filter(Boolean));
 }
 
 function table(label, head, rows) {
@@ -59,38 +63,178 @@ function agreements(found, labels) {
   return table("Agreement with the first run", ["stream", "listener", "quantity", "run", labels[0], "this run", "difference", "tolerance", "agrees"], rows);
 }
 
-// The distributions of one stream in all runs, on one axis.
+// Each requirement with a bar for every run, one below the other: found, worst case and limit at the places of the run's own view.
+async function bars(names, labels) {
+  const all = await Promise.all(names.map((name) => get(url("facts", name)).catch(() => null)));
+  const key = (one) => `${one.stream} to ${one.listener}\t${one.requirement}`;
+  const every = [...new Set(all.flatMap((one) => one?.requirements.map(key) ?? []))];
+  if (!every.length) return null;
+  const rows = every.slice(0, MOST_ROWS).flatMap((name) => {
+    const own = all.map((one) => one?.requirements.find((row) => key(row) === name));
+    return own.map((row, n) => make("tr", {}, ...(n ? [] : name.split("\t").map((text) => make("td", { rowspan: own.length, text }))),
+      cell(labels[n]), ...(row ? [make("td", { class: "wide-cell" }, requirementBar(row)), value(row.found, row.unit), value(row.worst_case, row.unit), value(row.limit, row.unit), cell(row.words)]
+        : [make("td", { colspan: 5, class: "soft", text: "not required in this run" })])));
+  });
+  const label = every.length > MOST_ROWS ? `Requirements (the first ${MOST_ROWS} of ${every.length})` : "Requirements";
+  return table(label, ["stream", "requirement", "run", "found | worst case ¦ limit", "found", "worst case", "limit", "met"], rows);
+}
+
+const value = (number, unit) => make("td", { class: "n", text: measured(number, unit) });
+
+// How the texts of two scenarios differ, line by line, if the runs are of different files of this folder.
+async function texts(names) {
+  if (names.length !== 2) return null;
+  const found = await get(`/api/difference?${new URLSearchParams(names.map((name) => ["run", name]))}`).catch(() => null);
+  if (!found?.files.length) return null;
+  const lines = found.lines.map(([sign, text]) => make("span", { class: { "+": "added", "-": "removed" }[sign], text: `${sign} ${text}\n` }));
+  return make("section", { "aria-label": "Texts" }, make("h3", { text: `Texts: ${found.files[0]} (-) and ${found.files[1]} (+), as they are now` }),
+    lines.length ? make("pre", { class: "difference", tabindex: "0" }, ...lines) : make("p", { text: "The texts are equal." }));
+}
+
+// Delays over time and the distributions of one stream in all runs, each on one axis.
 function curves(found, names, labels) {
   const pairs = [...new Set(found.streams.map((row) => `${row.stream}\t${row.listener}`))];
   const choice = make("select", {}, ...pairs.map((pair) => make("option", { value: pair, text: pair.replace("\t", " to ") })));
   const canvas = make("canvas", { id: "chart-runs", role: "img", "aria-label": "Distributions of the delays of all runs" });
+  const over = make("canvas", { id: "chart-runs-delay", role: "img", tabindex: "0", "aria-label": "Delays of all runs over time" });
   const legend = make("ul", { class: "legend" }, ...labels.map((label, n) => {
     const mark = make("span", { class: "mark-colour" });
     mark.style.background = colour(n);
     return make("li", {}, mark, label);
   }));
-  const show = async () => {
+  // The runs that have the stream: the others are not asked for it.
+  const chosenStream = () => {
     const [stream, listener] = choice.value.split("\t");
+    return { stream, listener, has: new Set(found.streams.filter((row) => row.stream === stream && row.listener === listener).map((row) => row.side)) };
+  };
+  let view = null; // from and until, in ns after the begin of each run; null: all
+  let whole = [0, 1];
+  let begins = [];
+  let asked = 0;
+  const windows = async () => {
+    const number = ++asked;
+    const { stream, listener, has } = chosenStream();
+    const columns = Math.max(100, Math.round(over.clientWidth) - LEFT - RIGHT);
+    const all = await Promise.all(names.map((name, n) => {
+      if (!has.has(n)) return null;
+      const wanted = view && begins[n] !== undefined ? { from: Math.round(view[0] + begins[n]), until: Math.round(view[1] + begins[n]) } : {};
+      return get(`${url("delays", name)}?${new URLSearchParams({ stream, listener, columns, ...wanted })}`).catch(() => null);
+    }));
+    if (number !== asked) return;
+    // Simulated times begin at 0; runs of clocks that count from 1970 begin at their first frame.
+    begins = all.map((one) => (one ? (one.first_ns > 1e15 ? one.first_ns : 0) : undefined));
+    const ends = all.map((one, n) => (one?.frames ? one.last_ns - begins[n] : 0));
+    whole = [0, Math.max(1, ...ends)];
+    drawOverTime(over, all, begins, view ?? whole, labels);
+    over.dataset.ready = String(number);
+  };
+  const look = (from, until) => {
+    const middle = (from + until) / 2;
+    const half = Math.max(10, (until - from) / 2);
+    view = [Math.max(0, middle - half), Math.min(whole[1] * 1.05, middle + half)];
+    if (view[1] - view[0] < 20) view = [view[1] - 20, view[1]];
+    windows();
+  };
+  const zoom = (factor, around) => {
+    const [from, until] = view ?? whole;
+    const middle = around ?? (from + until) / 2;
+    look(middle - (middle - from) * factor, middle + (until - middle) * factor);
+  };
+  const instant = (event) => {
+    const box = over.getBoundingClientRect();
+    const [from, until] = view ?? whole;
+    return from + ((event.clientX - box.left - LEFT) / (box.width - LEFT - RIGHT)) * (until - from);
+  };
+  let held = null;
+  over.addEventListener("wheel", (event) => { event.preventDefault(); zoom(event.deltaY > 0 ? 1.3 : 1 / 1.3, instant(event)); }, { passive: false });
+  over.addEventListener("pointerdown", (event) => { held = instant(event); over.setPointerCapture(event.pointerId); });
+  over.addEventListener("pointerup", (event) => {
+    const [a, b] = [held, instant(event)];
+    held = null;
+    const [from, until] = view ?? whole;
+    if (a !== null && Math.abs(a - b) > (until - from) / 200) look(Math.min(a, b), Math.max(a, b));
+  });
+  over.addEventListener("dblclick", () => { view = null; windows(); });
+  over.addEventListener("keydown", (event) => {
+    const [from, until] = view ?? whole;
+    const step = (until - from) / 5;
+    const actions = {
+      ArrowLeft: () => look(from - step, until - step), ArrowRight: () => look(from + step, until + step),
+      "+": () => zoom(0.5), "-": () => zoom(2), Home: () => { view = null; windows(); },
+    };
+    if (event.key in actions) { event.preventDefault(); actions[event.key](); }
+  });
+  const show = async () => {
+    const { stream, listener, has } = chosenStream();
     const query = new URLSearchParams({ stream, listener });
-    const all = await Promise.all(names.map((name) => get(`${url("distribution", name)}?${query}`).catch(() => null)));
+    view = null;
+    const [all] = await Promise.all([Promise.all(names.map((name, n) => has.has(n) && get(`${url("distribution", name)}?${query}`).catch(() => null))), windows()]);
     drawCurves(canvas, all);
     canvas.dataset.ready = "yes";
   };
   choice.addEventListener("change", show);
   setTimeout(show);
-  return make("section", { "aria-label": "Distributions" }, make("h3", { text: "Share of frames with a greater delay" }),
-    make("label", { text: "Stream " }, choice), legend, canvas);
+  return make("section", { "aria-label": "Delays of one stream" }, make("h3", { text: "Delays over time" }),
+    make("label", { text: "Stream " }, choice), legend,
+    make("p", { class: "soft hint", text: "From the least to the greatest delay of each column. Drag, wheel, + and -, arrows: another window. Home: all." }), over,
+    make("h3", { text: "Share of frames with a greater delay" }), canvas);
 }
 
-function drawCurves(canvas, all) {
+function paper(canvas, height) {
   const ratio = window.devicePixelRatio || 1;
-  const [width, height, left, bottom] = [canvas.clientWidth, 230, 60, 200];
+  const width = canvas.clientWidth;
   canvas.style.height = `${height}px`;
   canvas.width = width * ratio;
   canvas.height = height * ratio;
   const context = canvas.getContext("2d");
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.font = "12px system-ui, sans-serif";
+  return [context, width];
+}
+
+function drawOverTime(canvas, all, begins, [from, until], labels) {
+  const [context, width] = paper(canvas, 230);
+  const bottom = 200;
+  const there = all.filter((one) => one?.t.length);
+  const words = all.map((one, n) => `${labels[n]}: ${one?.frames ?? 0} frames${one?.t.length ? `, greatest ${time(Math.max(...one.high))}` : ""}`);
+  canvas.setAttribute("aria-label", `Delays over time from ${time(from)} to ${time(until)}. ${words.join("; ")}`);
+  if (!there.length) return;
+  const most = Math.max(1, ...there.map((one) => Math.max(...one.high))) * 1.05;
+  const least = Math.min(0, ...there.map((one) => Math.min(...one.low)));
+  const x = (at) => LEFT + ((at - from) / (until - from)) * (width - LEFT - RIGHT);
+  const y = (delay) => bottom - ((delay - least) / (most - least)) * (bottom - 6);
+  context.save();
+  context.beginPath();
+  context.rect(LEFT, 0, width - LEFT - RIGHT, bottom + 2);
+  context.clip();
+  all.forEach((one, n) => {
+    if (!one) return;
+    context.fillStyle = colour(n);
+    // Runs lie beside each other within a column, so that none hides another.
+    const aside = n - (all.length - 1) / 2;
+    one.t.forEach((t, column) => {
+      const [low, high] = [y(one.low[column]), y(one.high[column])];
+      if (one.single) context.fillRect(x(t - begins[n]) - 1.5 + aside, high - 1.5, 3, 3);
+      else context.fillRect(x(t - begins[n]) + aside, high, 1, Math.max(1.5, low - high));
+    });
+  });
+  context.restore();
+  context.fillStyle = theme("--soft");
+  context.textAlign = "right";
+  for (let step = 0; step <= 4; step += 1) {
+    const delay = least + ((most - least) * step) / 4;
+    context.fillText(time(Math.round(delay), 2), LEFT - 6, y(delay) + (step === 4 ? 10 : 4));
+  }
+  context.textAlign = "center";
+  for (let step = 0; step <= 5; step += 1) {
+    const at = from + ((until - from) * step) / 5;
+    context.fillText(time(Math.round(at), 4), Math.min(x(at), width - 34), bottom + 18);
+  }
+}
+
+function drawCurves(canvas, all) {
+  const [context, width] = paper(canvas, 230);
+  const [left, bottom] = [LEFT, 200];
   const there = all.filter((one) => one?.x.length);
   if (!there.length) return;
   const most = Math.max(...there.map((one) => one.x.at(-1))) * 1.05;

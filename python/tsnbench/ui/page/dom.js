@@ -45,6 +45,28 @@ export function time(ns, digits = 3) {
   return `${Number.isInteger(value) ? value : value.toFixed(digits).replace(/\.?0+$/, "")} ${unit}`;
 }
 
+// A value of a requirement in its unit.
+export const measured = (value, unit) => (value === null ? "–" : unit === "ns" ? time(value) : `${value} ${unit ?? ""}`.trim());
+
+// A requirement on one line; the server says where its found value, worst case and limit are.
+export function requirementBar(one) {
+  const [found, worst, limit] = [one.found, one.worst_case, one.limit].map((value) => measured(value, one.unit));
+  const bar = make("div", { class: "requirement", role: "img", "aria-label": `${one.words}: found ${found}, worst case ${worst}, limit ${limit}` });
+  const share = (place) => `${100 * place}%`;
+  if (one.bar.found !== null) {
+    const length = make("span", { class: `found ${one.bar.over ? "over" : ""}` });
+    length.style.width = share(one.bar.found);
+    bar.append(length);
+  }
+  for (const [kind, place] of [["worst", one.bar.worst_case], ["limit", one.bar.limit]]) {
+    if (place === null) continue;
+    const mark = make("span", { class: kind });
+    mark.style.left = share(place);
+    bar.append(mark);
+  }
+  return bar;
+}
+
 export async function get(path) {
   const answer = await fetch(path);
   if (!answer.ok) throw new Error((await answer.text()).trim());

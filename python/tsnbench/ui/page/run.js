@@ -1,6 +1,6 @@
 // The view of one run: requirements on one line each, delays over time, their distribution, ports over time, and
 // why a frame waited. All charts show the same window; the server computes it, so a long run is as fast as a short one.
-import { at, colour, get, make, quoted, theme, time, url } from "./dom.js";
+import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
 
 const LANE = 22;
 const LEFT = 170;
@@ -97,23 +97,9 @@ function pane(name, title, hint) {
 function requirements() {
   if (!run.requirements.length) return [];
   const rows = run.requirements.slice(0, 60).map((one) => {
-    const places = one.bar;
-    const share = (place) => `${100 * place}%`;
-    const bar = make("div", { class: "requirement", role: "img", "aria-label": `${one.words}: found ${words(one.found, one.unit)}, worst case ${words(one.worst_case, one.unit)}, limit ${words(one.limit, one.unit)}` });
-    if (places.found !== null) {
-      const found = make("span", { class: `found ${places.over ? "over" : ""}` });
-      found.style.width = share(places.found);
-      bar.append(found);
-    }
-    for (const [kind, value] of [["worst", places.worst_case], ["limit", places.limit]]) {
-      if (value === null) continue;
-      const mark = make("span", { class: kind });
-      mark.style.left = share(value);
-      bar.append(mark);
-    }
     return make("tr", {}, make("td", { text: `${one.stream} to ${one.listener}` }), make("td", { text: one.requirement }),
-      make("td", { class: "wide-cell" }, bar), make("td", { class: "n", text: words(one.found, one.unit) }),
-      make("td", { class: "n", text: words(one.worst_case, one.unit) }), make("td", { class: "n", text: words(one.limit, one.unit) }),
+      make("td", { class: "wide-cell" }, requirementBar(one)), make("td", { class: "n", text: measured(one.found, one.unit) }),
+      make("td", { class: "n", text: measured(one.worst_case, one.unit) }), make("td", { class: "n", text: measured(one.limit, one.unit) }),
       make("td", { text: one.words }));
   });
   const head = ["stream", "requirement", "found | worst case ¦ limit", "found", "worst case", "limit", "met"];
@@ -122,7 +108,6 @@ function requirements() {
   return [make("div", { class: "scrolled", tabindex: "0", role: "group", "aria-label": "Requirements" }, table)];
 }
 
-const words = (value, unit) => (value === null ? "–" : unit === "ns" ? time(value) : `${value} ${unit ?? ""}`.trim());
 const facts = () => run.streams.find((one) => one.stream === state.stream && one.listener === state.listener);
 
 async function load() {
