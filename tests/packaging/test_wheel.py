@@ -3,46 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
-import site
 import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
-import pytest
-
-TREE = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of ``make wheel``; cargo has built its parts before, with ``make run`` or ``make test``."""
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed")
-    folder = tmp_path_factory.mktemp("dist")
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        str(TREE),
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-    ]
-    done = subprocess.run(
-        [*command, "--wheel-dir", folder],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        # Without isolation pip looks for maturin in the folders of programs.
-        env=os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
-    )
-    assert done.returncode == 0, done.stderr
-    (made,) = folder.glob("tsnbench-*.whl")
-    return made
+from support.new_environment import installed
 
 
 def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) -> None:
@@ -60,12 +25,7 @@ def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) ->
 
 def test_the_wheel_works_in_an_environment_without_cargo(wheel: Path, tmp_path: Path) -> None:
     """A new virtual environment with the wheel; it uses the libraries of the current environment."""
-    place = tmp_path / "new"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
-    (packages,) = place.glob("lib/python*/site-packages")
-    (packages / "libraries.pth").write_text("\n".join(site.getsitepackages()) + "\n", encoding="utf-8")
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*install, "--target", str(packages), str(wheel)], check=True)
+    place = installed(wheel, tmp_path / "new")
     scenario = tmp_path / "own.yaml"
     scenario.write_text(
         "name: own\nduration: 10 ms\n"

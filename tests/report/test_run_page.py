@@ -14,7 +14,7 @@ import pytest
 from support.html_page import read
 from tsnbench import report
 from tsnbench.errors import InputError
-from tsnbench.report.program import policy, program
+from tsnbench.report.figures.program import policy, program
 
 
 @pytest.fixture(scope="module")

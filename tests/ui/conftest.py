@@ -7,7 +7,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +67,17 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (tmp_path / "secret.yaml").write_text("secret: 1\n")
     (folder / "link.yaml").symlink_to(tmp_path / "secret.yaml")
     (folder / "away").symlink_to(tmp_path)
+    with serving(folder) as server:
+        yield server
+
+
+@contextmanager
+def serving(folder: Path, preexec_fn: Callable[[], None] | None = None) -> Iterator[Server]:
+    """A server of a folder; ``preexec_fn`` is called in its process before it starts."""
     command = [sys.executable, "-m", "tsnbench", "ui", str(folder)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=preexec_fn
+    ) as process:
         try:
             assert process.stdout is not None
             address = process.stdout.readline().strip()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import resource
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from ui.conftest import SCENARIO, Server
+from ui.conftest import SCENARIO, Server, serving
 
 PATHS = [
     "/",
@@ -113,6 +115,21 @@ def test_a_stale_tag_writes_nothing(server: Server) -> None:
     assert sorted(one.name for one in server.folder.iterdir() if one.name.startswith(".")) == []
 
 
+def test_a_disk_that_takes_no_more_is_named_and_the_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text("name: two\n")
+    # Files of this server have at most 64 octets.
+    with serving(tmp_path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))) as server:
+        tag = server.ask("GET", "/api/scenario/two.yaml")[1]["etag"]
+        long = SCENARIO.encode()
+        status, _, words = server.ask("PUT", "/api/scenario/two.yaml", long, if_match=tag)
+        assert (status, words) == (507, b"File too large\n")
+        places = json.dumps({f"node{n}": [1, 2] for n in range(20)}).encode()
+        status, _, words = server.ask("PUT", "/api/layout/two.yaml", places)
+        assert (status, words) == (507, b"File too large\n")
+        assert server.ask("PUT", "/api/scenario/two.yaml", b"name: short\n", if_match=tag)[0] == 204
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {"two.yaml": "name: short\n"}
+
+
 def test_only_the_loopback_interface_listens(server: Server) -> None:
     assert server.address.startswith("http://127.0.0.1:")
     with socket.socket() as other:
@@ -143,7 +160,9 @@ def test_lists_name_the_files_of_the_folder(server: Server) -> None:
     assert (run["folder"], run["state"], run["met"], run["report"]) == ("runs/a", "complete", None, True)
     status, headers, content = server.ask("GET", "/api/report/runs/a")
     assert (status, content) == (200, (server.folder / "runs/a/report.html").read_bytes())
-    assert headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    assert headers["content-security-policy"].startswith(
+        "sandbox allow-scripts; default-src 'none'; script-src 'sha256-"
+    )
     assert run["replay"]
     status, headers, content = server.ask("GET", "/api/replay/runs/a")
     assert status == 200

@@ -181,7 +181,7 @@ class PortHistory:
         return []
 
     def _on_wire(self, at: int, busy: list[Passage]) -> Passage | None:
-        """The frame that the port sends, also in the gap after it; an express frame before the interrupted."""
+        """The frame that the port sends, or has sent if the gap lasts; an express frame comes first."""
         number = bisect_right(busy, at, key=lambda one: one.start_ns)
         # Without pre-emption only the last one can be on the wire.
         begun = busy[:number] if self._express is not None else busy[max(0, number - 1) : number]

@@ -16,6 +16,7 @@ from tsnbench.report.figures.distributions import boxes, ccdf, jitter
 from tsnbench.report.figures.faults import faults_over_time
 from tsnbench.report.figures.gates import gantt
 from tsnbench.report.figures.load import load_over_time, port_loads
+from tsnbench.report.figures.program import policy, program
 from tsnbench.report.figures.schedule import schedule
 from tsnbench.report.figures.style import Drawing, inline
 from tsnbench.report.figures.time import delay_over_time
@@ -33,7 +34,6 @@ from tsnbench.report.parts.ports import loads, over_time, tapped_ports
 from tsnbench.report.parts.provenance import command, provenance
 from tsnbench.report.parts.schedule import folded
 from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summary, tightest_first
-from tsnbench.report.program import policy, program
 
 if TYPE_CHECKING:
     from jinja2 import Environment

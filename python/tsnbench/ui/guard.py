@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 
-from tsnbench.report.program import policy as report_policy
+from tsnbench.report.figures.program import policy as report_policy
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

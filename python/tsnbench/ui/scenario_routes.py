@@ -82,6 +82,9 @@ def answered(endpoint: Endpoint) -> Endpoint:
             return PlainTextResponse(f"{error}\n", 409)
         except (UnicodeDecodeError, foreign.UnusableFileError) as error:
             return PlainTextResponse(f"{error}\n", 422)
+        except OSError as error:
+            # A full disk, for example; the file is as it was.
+            return PlainTextResponse(f"{error.strerror or error}\n", 507)
 
     return safe
 

@@ -23,11 +23,13 @@ export async function compare(parts) {
     return;
   }
   const labels = found.runs.map((one) => one.label);
+  // The charts are drawn as soon as they stand in the page, so nothing is waited for after they are made.
+  const [ofRequirements, ofTexts] = await Promise.all([bars(names, labels), texts(names)]);
   const parts2 = [
     make("h2", { text: `${labels.length} runs side by side` }),
     make("p", { class: found.agrees ? "good" : "", text: `${found.agreements.filter((one) => one.agrees).length} of ${found.agreements.length} quantities agree with ${labels[0]} within their tolerances.` }),
     ...found.plans_differ.map((one) => make("p", { text: `${labels[one.run]} ran another Plan than ${labels[0]}: ${one.differences.join("; ")}` })),
-    await bars(names, labels), delays(found, labels), curves(found, names, labels), agreements(found, labels), await texts(names),
+    ofRequirements, delays(found, labels), curves(found, names, labels), agreements(found, labels), ofTexts,
     make("p", {}, "The command that does the same: ", make("code", { text: `tsnbench compare ${names.map(quoted).join(" ")}` })),
   ];
   host.replaceChildren(...parts2.filter(Boolean));
@@ -85,7 +87,7 @@ const value = (number, unit) => make("td", { class: "n", text: measured(number, 
 async function texts(names) {
   if (names.length !== 2) return null;
   const found = await get(`/api/difference?${new URLSearchParams(names.map((name) => ["run", name]))}`).catch(() => null);
-  if (!found?.files.length) return null;
+  if (!found?.files.length || found.files[0] === found.files[1]) return null;
   const lines = found.lines.map(([sign, text]) => make("span", { class: { "+": "added", "-": "removed" }[sign], text: `${sign} ${text}\n` }));
   return make("section", { "aria-label": "Texts" }, make("h3", { text: `Texts: ${found.files[0]} (-) and ${found.files[1]} (+), as they are now` }),
     lines.length ? make("pre", { class: "difference", tabindex: "0" }, ...lines) : make("p", { text: "The texts are equal." }));
@@ -164,16 +166,21 @@ function curves(found, names, labels) {
     };
     if (event.key in actions) { event.preventDefault(); actions[event.key](); }
   });
-  const show = async () => {
+  const show = async (again) => {
     const { stream, listener, has } = chosenStream();
     const query = new URLSearchParams({ stream, listener });
-    view = null;
+    if (!again) view = null;
     const [all] = await Promise.all([Promise.all(names.map((name, n) => has.has(n) && get(`${url("distribution", name)}?${query}`).catch(() => null))), windows()]);
     drawCurves(canvas, all);
     canvas.dataset.ready = "yes";
   };
-  choice.addEventListener("change", show);
-  setTimeout(show);
+  choice.addEventListener("change", () => show(false));
+  let wide = 0;
+  new ResizeObserver(() => {
+    if (!over.clientWidth || over.clientWidth === wide) return;
+    wide = over.clientWidth;
+    show(true);
+  }).observe(over);
   return make("section", { "aria-label": "Delays of one stream" }, make("h3", { text: "Delays over time" }),
     make("label", { text: "Stream " }, choice), legend,
     make("p", { class: "soft hint", text: "From the least to the greatest delay of each column. Drag, wheel, + and -, arrows: another window. Home: all." }), over,
@@ -228,7 +235,7 @@ function drawOverTime(canvas, all, begins, [from, until], labels) {
   context.textAlign = "center";
   for (let step = 0; step <= 5; step += 1) {
     const at = from + ((until - from) * step) / 5;
-    context.fillText(time(Math.round(at), 4), Math.min(x(at), width - 34), bottom + 18);
+    context.fillText(time(Math.round(at), 3), Math.min(x(at), width - 40), bottom + 18);
   }
 }
 
