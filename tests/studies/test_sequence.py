@@ -285,3 +285,17 @@ def test_mistakes_have_a_place_and_a_hint(place: Path, repeat: str, said: str) -
 
 def test_the_least_number_is_that_of_the_rule() -> None:
     assert statistics.LEAST == 10
+
+
+def test_the_narrowest_width_applies_and_a_quantile_weighs_one() -> None:
+    widths = (
+        Width("delay mean", "*", 0.05),
+        Width("delay mean", "loop", 0.02),
+        Width("delay p99", "loop", 0.1),
+    )
+    until = Until(10, 10, 20, widths)
+    assert sequence._asked(until, "delay mean", "loop", "robot") == 0.02
+    assert sequence._asked(until, "delay mean", "files", "robot") == 0.05
+    row = {"stream": "loop", "listener": "robot", "received": 5000, "delay mean": 7.5, "delay p99": 9}
+    assert sequence._estimate([row], "delay mean", "loop", "robot") == (7.5, 5000)
+    assert sequence._estimate([row], "delay p99", "loop", "robot") == (9, 1)
