@@ -55,6 +55,13 @@ class Rig:
         told += ["-o", f"ControlPath={self.folder}/%n.ssh", host, words]
         return subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
 
+    def hang_up(self) -> None:
+        """End the connections of :meth:`ssh`: without their hosts, they would never end."""
+        for socket in self.folder.glob("*.ssh"):
+            words = ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", socket.stem]
+            subprocess.run(words, capture_output=True, timeout=20, check=False)
+            assert not socket.exists(), f"the connection to {socket.stem} has not ended"
+
     def says(self, host: str, words: str) -> str:
         done = self.ssh(host, words)
         assert done.returncode == 0, done.stderr
@@ -98,15 +105,17 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     scenario.write_text(SCENARIO)
     plan = load(scenario).plan()
     made = lab.up(plan.document, folder / "lab", SSHD)
+    rig = Rig(folder, made, scenario, plan)
     before = os.environ.get("TSNBENCH_SSH")
     os.environ["TSNBENCH_SSH"] = made.ssh
     try:
-        yield Rig(folder, made, scenario, plan)
+        yield rig
     finally:
         if before is None:
             del os.environ["TSNBENCH_SSH"]
         else:
             os.environ["TSNBENCH_SSH"] = before
+        rig.hang_up()
         assert lab.down(made.folder)
 
 
