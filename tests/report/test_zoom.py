@@ -71,7 +71,8 @@ def test_a_figure_is_zoomed_by_keys_wheel_and_mouse_and_printed_whole(
     figure.dblclick()
     assert box(figure) == whole
     page.emulate_media(media="print")
-    expect(page.locator(".zooms").last).to_be_hidden()
+    expect(page.locator(".zooms")).to_have_count(1)
+    expect(page.locator(".zooms")).to_be_hidden()
     assert said == []
     page.close()
 

@@ -1,5 +1,6 @@
 // Figures can be zoomed where scripts may run; the printed page shows each figure as a whole.
 "use strict";
+const KEYS = "Ctrl and wheel, or + and -; drag or arrows move, Home shows all";
 for (const svg of document.querySelectorAll("figure .chart")) {
   const whole = svg.getAttribute("viewBox").split(" ").map(Number);
   const pane = svg.parentElement;
@@ -59,9 +60,11 @@ for (const svg of document.querySelectorAll("figure .chart")) {
   });
   addEventListener("beforeprint", () => svg.setAttribute("viewBox", whole.join(" ")));
   addEventListener("afterprint", show);
-  const hint = document.createElement("span");
-  hint.className = "zooms";
-  hint.textContent = " Zoom: Ctrl and wheel, or + and -; drag or arrows move, Home shows all.";
-  svg.closest("figure").querySelector("figcaption")?.append(hint);
+  pane.title = KEYS;
   show();
 }
+// The page tells it once.
+const hint = document.createElement("span");
+hint.className = "zooms";
+hint.textContent = ` Every figure can be zoomed: ${KEYS}.`;
+document.querySelector("figure:has(.chart) figcaption")?.append(hint);
