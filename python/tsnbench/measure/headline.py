@@ -33,14 +33,14 @@ def headline(verdict: Verdict) -> str:
 def _counted(found: Outcome | None, rows: Sequence[VerdictRow]) -> str:
     many = len(rows)
     own = [outcome(row) for row in rows]
-    requirements = f"{many} requirement{'s' if many != 1 else ''}"
+    requirements = f"{many:,} requirement{'s' if many != 1 else ''}"
     if found is None or not found.met:
-        return f"{sum(not one.met for one in own)} of {requirements}"
+        return f"{sum(not one.met for one in own):,} of {requirements}"
     proved, beyond = own.count(Outcome.PROVED), own.count(Outcome.BEYOND)
     if found is Outcome.BEYOND:
-        return f"{beyond} of {requirements}"
+        return f"{beyond:,} of {requirements}"
     if found is Outcome.IN_RUN:
-        return f"{requirements}, {proved} of them proved" if proved else f"{requirements}, none proved"
+        return f"{requirements}, {proved:,} of them proved" if proved else f"{requirements}, none proved"
     return requirements
 
 
@@ -63,17 +63,17 @@ def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
     found = worst_of_flows(rows)
     if not found:
         return f"{badge(None)}: {NO_REQUIREMENT}"
-    many = f"{len(found)} requirement{'s' if len(found) != 1 else ''}"
+    many = f"{len(found):,} requirement{'s' if len(found) != 1 else ''}"
     row = found[0]
     unit = row["limit_unit"]
     who = f"{row['stream']} at {row['listener']}: {row['requirement']}"
     if row["proof"] == "none":
         open_ones = sum(one["proof"] == "none" for one in found)
-        return f"WORST CASE NOT KNOWN: {open_ones} of {many}, such as {who} of {quantity(row['limit'], unit)}"
+        return f"WORST CASE NOT KNOWN: {open_ones:,} of {many}, such as {who} of {quantity(row['limit'], unit)}"
     said = f"{who} {quantity(row['worst_case'], unit)} of {quantity(row['limit'], unit)}"
     if row["proof"] == "beyond":
         beyond = sum(one["proof"] == "beyond" for one in found)
-        return f"WORST CASE BEYOND A LIMIT: {beyond} of {many}, worst {said}"
+        return f"WORST CASE BEYOND A LIMIT: {beyond:,} of {many}, worst {said}"
     return f"WORST CASE KEEPS EVERY LIMIT: {many}, closest {said}"
 
 

@@ -90,20 +90,24 @@ def outcome(judged: Sequence[Judged], groups: Sequence[Measure]) -> str:
     free = len(every) - len(parts)
     lost = _lost(groups)
     if not parts:
-        streams = "1 stream was" if len(every) == 1 else f"{len(every)} streams were"
+        streams = "1 stream was" if len(every) == 1 else f"{count(len(every))} streams were"
         measured = f"{streams} measured; none has a requirement." if every else "Nothing was measured."
         return measured + lost
     own = [worst(outcomes) for outcomes in parts.values()]
     met = sum(one is not None and one.met for one in own)
     if met == len(parts):
-        text = "The stream met every requirement" if met == 1 else f"All {met} streams met every requirement"
+        text = (
+            "The stream met every requirement"
+            if met == 1
+            else f"All {count(met)} streams met every requirement"
+        )
         text += _how_sure(own)
     elif len(parts) == 1:
         text = "The stream did not meet every requirement"
     else:
-        text = f"{met} of {len(parts)} streams met every requirement"
+        text = f"{count(met)} of {count(len(parts))} streams met every requirement"
     if free:
-        text += f"; {free} further {'stream has' if free == 1 else 'streams have'} none"
+        text += f"; {count(free)} further {'stream has' if free == 1 else 'streams have'} none"
     return f"{text}.{lost}"
 
 
@@ -114,9 +118,13 @@ def _how_sure(own: Sequence[Outcome | None]) -> str:
     if proved == many:
         return ", and the worst case also keeps them"
     if beyond:
-        whose = "" if many == 1 else f" of {beyond} of them" if beyond < many else " of all of them"
+        whose = "" if many == 1 else f" of {count(beyond)} of them" if beyond < many else " of all of them"
         return f" in this run; the worst case{whose} is beyond a limit"
-    known = f"; the worst case keeps those of {proved} of them" if proved else "; the worst case is not known"
+    known = (
+        f"; the worst case keeps those of {count(proved)} of them"
+        if proved
+        else "; the worst case is not known"
+    )
     return f" in this run{known}"
 
 
