@@ -32,6 +32,11 @@ class Edit:
     end: int
     insert: str
 
+    def __post_init__(self) -> None:
+        if self.end < self.start:
+            # An alias has the place of its anchor, which is before it.
+            raise EditError("write the value where its alias (*) stands")
+
     def applied(self, text: str) -> str:
         """The text after the edit."""
         return text[: self.start] + self.insert + text[self.end :]

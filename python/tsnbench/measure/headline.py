@@ -69,7 +69,9 @@ def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:
     who = f"{row['stream']} at {row['listener']}: {row['requirement']}"
     if row["proof"] == "none":
         open_ones = sum(one["proof"] == "none" for one in found)
-        return f"WORST CASE NOT KNOWN: {open_ones:,} of {many}, such as {who} of {quantity(row['limit'], unit)}"
+        return (
+            f"WORST CASE NOT KNOWN: {open_ones:,} of {many}, such as {who} of {quantity(row['limit'], unit)}"
+        )
     said = f"{who} {quantity(row['worst_case'], unit)} of {quantity(row['limit'], unit)}"
     if row["proof"] == "beyond":
         beyond = sum(one["proof"] == "beyond" for one in found)
