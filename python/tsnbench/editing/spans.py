@@ -8,13 +8,11 @@ nothing of the text is interpreted.
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tsnbench import _native
-from tsnbench.scenario.text.source import CLOSE, DEEPEST, OPEN
+from tsnbench.scenario.text.source import CLOSE, OPEN, events_of
 
 _PARAMETER = re.compile(r"\$\{([^{}\n]*)\}")
 
@@ -115,16 +113,16 @@ def _quickly(text: str) -> Span | None:
     """
     if "\r" in text:
         return None
-    try:
-        octets, texts, _ = _native.yaml_events(text, DEEPEST, OPEN, [], [])
-    except ValueError:
+    read = events_of(text)
+    if read is None:
         return None
+    events, texts = read
     begins = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     values = [one.replace(OPEN, "{").replace(CLOSE, "}") for one in texts]
     top: list[Span] = []
     open_ones: list[tuple[int, bool, list[Span]]] = []
     within = top
-    numbers = iter(array("I", octets))
+    numbers = iter(events)
     for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
         start = begins[line - 1] + column - 1
         if anchor or kind > _END:
