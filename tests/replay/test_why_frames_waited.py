@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -275,42 +276,92 @@ def test_a_window_does_not_begin_before_the_run(tmp_path: Path) -> None:
     ],
 )
 def test_parts_add_up_and_queues_are_as_deep_as_counted(name: str, tmp_path: Path) -> None:
+    scenarios = load_variants(SCENARIOS / "tutorial" / f"{name}.yaml")
+    runs = [one.plan().run(Simulation(), tmp_path / str(number)) for number, one in enumerate(scenarios)]
+    assert sum(explained(run) for run in runs)
+
+
+def explained(run: Run) -> int:
+    """The number of journeys whose parts add up, in a run whose queues are as deep as they were counted."""
     frames = 0
-    for number, scenario in enumerate(load_variants(SCENARIOS / "tutorial" / f"{name}.yaml")):
-        run = scenario.plan().run(Simulation(), tmp_path / str(number))
-        document = run.plan.document
-        table = passages(document, sightings_of(run))
-        history = History(document, table)
-        for journey in slowest(document, history, table):
-            arrived = [
-                row["arrived_ns"]
-                for row in table.filter(
-                    pl.col("stream") == journey.stream, pl.col("seq") == journey.seq
-                ).rows(named=True)
-                if row["arrived_ns"] is not None
-                and document["ports"][document["ports"][row["port"]]["peer"]]["node"] == journey.listener
+    document = run.plan.document
+    table = passages(document, sightings_of(run))
+    history = History(document, table)
+    for journey in slowest(document, history, table):
+        arrived = [
+            row["arrived_ns"]
+            for row in table.filter(pl.col("stream") == journey.stream, pl.col("seq") == journey.seq).rows(
+                named=True
+            )
+            if row["arrived_ns"] is not None
+            and document["ports"][document["ports"][row["port"]]["peer"]]["node"] == journey.listener
+        ]
+        assert journey.arrived_ns == min(arrived)
+        for one in journey.passages:
+            rate = document["ports"][one.port]["rate_bps"]
+            wire = [part.length_ns for part in history.parts(one) if part.reason is Reason.WIRE]
+            assert wire == [pytest.approx((one.octets + 8) * 8e9 / rate, abs=2)]
+            cable = [part.length_ns for part in history.parts(one) if part.reason is Reason.CABLE]
+            assert cable == [
+                pytest.approx(
+                    document["ports"][document["ports"][one.port]["peer"]]["propagation_ps"] / 1000, abs=2
+                )
             ]
-            assert journey.arrived_ns == min(arrived)
-            for one in journey.passages:
-                rate = document["ports"][one.port]["rate_bps"]
-                wire = [part.length_ns for part in history.parts(one) if part.reason is Reason.WIRE]
-                assert wire == [pytest.approx((one.octets + 8) * 8e9 / rate, abs=2)]
-                cable = [part.length_ns for part in history.parts(one) if part.reason is Reason.CABLE]
-                assert cable == [
-                    pytest.approx(
-                        document["ports"][document["ports"][one.port]["peer"]]["propagation_ps"] / 1000, abs=2
-                    )
-                ]
-            lengths = [part.length_ns for one in journey.passages for part in history.parts(one)]
-            assert sum(lengths) == journey.total_ns
-            assert min(lengths) > 0
-            frames += 1
-        deepest = deepest_queues(table)
-        for port, counted in enumerate(run.counters["ports"]):
-            for one in counted["classes"]:
-                if one["dropped_frames"] == 0:
-                    assert deepest.get((port, one["class"]), 0) == one["most_frames"], counted["port"]
-    assert frames
+        lengths = [part.length_ns for one in journey.passages for part in history.parts(one)]
+        assert sum(lengths) == journey.total_ns
+        assert min(lengths) > 0
+        frames += 1
+    deepest = deepest_queues(table)
+    for port, counted in enumerate(run.counters["ports"]):
+        for one in counted["classes"]:
+            if one["dropped_frames"] == 0:
+                assert deepest.get((port, one["class"]), 0) == one["most_frames"], counted["port"]
+    return frames
+
+
+def drawn(seed: int) -> str:
+    """A random tree of bridges with stations, streams of all patterns, and shapers at some of its ports."""
+    draws = random.Random(seed)
+    bridges = [f"s{number}" for number in range(draws.randint(1, 5))]
+    stations = [f"t{number}" for number in range(draws.randint(2, 6))]
+    links = [(draws.choice(bridges[:number]), name) for number, name in enumerate(bridges) if number]
+    links += [(draws.choice(bridges), name) for name in stations]
+    lines = [f"name: drawn-{seed}", "duration: 4 ms", f"seed: {seed}", "network:"]
+    lines.append(f"  stations: [{', '.join(stations)}]")
+    took = [f"{name}: {{processing: {draws.choice([0, 1, 5])} us}}" for name in bridges]
+    lines += [f"  bridges: {{{', '.join(took)}}}", "  links:"]
+    for a, b in links:
+        rate, cable = draws.choice(["100 Mbit/s", "1 Gbit/s"]), draws.randint(1, 100)
+        lines.append(f"    - {{rate: {rate}, cable: {cable} m, between: [{a} -- {b}]}}")
+    lines += ["  queues: {classes: {6: 2, 3: 1, 0: 0}}", "streams:"]
+    for number in range(draws.randint(2, 8)):
+        talker, listener = draws.sample(stations, 2)
+        period, frame = draws.choice([125, 250, 500, 1000]), draws.randint(64, 1522)
+        pattern = draws.choice(
+            [f"period: {period} us", f"period: {period} us", f"poisson: {draws.randint(1, 40)} Mbit/s"]
+        )
+        if "period" in pattern:
+            pattern += f", offset: {draws.randrange(period)} us"
+        pcp = draws.choice([6, 3, 0])
+        lines.append(
+            f"  x{number}: {{from: {talker}, to: {listener}, pcp: {pcp}, frame: {frame} B, {pattern}}}"
+        )
+    shapers = []
+    for a, b in links:
+        port = draws.choice([f"{a} -> {b}", f"{b} -> {a}"])
+        first = draws.randint(200, 300)
+        entries = f"[{{open: [6, 0], for: {first} us}}, {{open: [3], for: {500 - first} us}}]"
+        gates = f"gates: {{cycle: 500 us, entries: {entries}}}"
+        cbs = "cbs: {1: {bandwidth: 30 Mbit/s}}"
+        if kinds := draws.choice([[], [gates], [cbs], [gates, cbs]]):
+            shapers.append(f"  {port}: {{{', '.join(kinds)}}}")
+    return "\n".join([*lines, *(["shapers:", *shapers] if shapers else []), ""])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_add_up_in_random_networks(seed: int, tmp_path: Path) -> None:
+    run, _, journeys = replayed(drawn(seed), tmp_path)
+    assert explained(run) == len(journeys) > 0
 
 
 def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
