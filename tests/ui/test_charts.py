@@ -20,6 +20,7 @@ from tsnbench.scenario import load_variants
 from tsnbench.ui import charts
 from tsnbench.ui.replays import Replay
 from tsnbench.ui.studies import state
+from tsnbench.ui.workspace import Workspace
 
 TUTORIAL = Path(__file__).parents[2] / "scenarios/tutorial"
 
@@ -176,6 +177,9 @@ def test_a_study_and_a_sweep_tell_how_far_they_are(tmp_path: Path) -> None:
     assert (found["kind"], found["runs"], found["made"], found["under_way"]) == ("study", 2, 2, 0)
     assert (found["runs"], found["made"]) == (numbers["runs"], numbers["made"])
     assert len(found["table"]) > 1
+    assert found["title"] == "small: delays in us, over all streams"
+    # The study's copies of its files are not offered as scenarios.
+    assert Workspace(tmp_path).scenarios() == (["study.yaml"], 0)
     # A result that is not there yet counts as left.
     min((folder / "runs").iterdir()).unlink()
     assert state(folder, folder.name)["made"] == 1

@@ -31,6 +31,10 @@ class StudyState(TypedDict):
     """What the stopping rule says, or why the study cannot be read."""
     table: list[list[str]]
     """Estimates of a study, or the runs of a sweep; the first row is the header."""
+    title: str
+    """Of the table, with the unit of its numbers."""
+    captions: list[str]
+    """What is said below the table."""
     report: bool
 
 
@@ -45,6 +49,8 @@ def state(folder: Path, name: str) -> StudyState:
         "under_way": 0,
         "words": [],
         "table": [],
+        "title": f"Results of {name}",
+        "captions": [],
         "report": (folder / "report.html").is_file(),
     }
     try:
@@ -68,6 +74,7 @@ def _study(folder: Path, found: StudyState) -> None:
     found["under_way"] = len(left & set(lease.held(folder / "leases")))
     found["words"] = list(how_far(content, progress))
     sheet = summary(*tables(store, content), most=MOST_ROWS)
+    found["title"], found["captions"] = sheet.title, list(sheet.captions)
     found["table"] = [
         [column.header for column in sheet.columns],
         *([str(cell) for cell in row] for row in sheet.rows),

@@ -25,6 +25,8 @@ LAYOUT = ".layout.json"
 """The ending of a file with positions, instead of .yaml."""
 SUFFIXES = (".yaml", ".yml")
 LESSON = ".md"
+STUDY = "study.json"
+"""Marks the folder of a study."""
 _SKIPPED = {"node_modules", "target", "__pycache__"}
 
 
@@ -53,10 +55,13 @@ class Workspace:
 
     def scenarios(self) -> tuple[list[str], int]:
         """The YAML files of the folder, by name, and how many more there are."""
+        files = list(self._files())
+        # The folder of a study keeps a copy of its scenario, and only the study's own file is edited.
+        studies = {path.parent for path in files if path.name == STUDY}
         found = sorted(
             path.relative_to(self.folder).as_posix()
-            for path in self._files()
-            if path.suffix in SUFFIXES and not path.is_symlink()
+            for path in files
+            if path.suffix in SUFFIXES and path.parent not in studies and not path.is_symlink()
         )
         return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
 
@@ -74,7 +79,7 @@ class Workspace:
         found = sorted(
             (-_changed(path), path.parent.relative_to(self.folder).as_posix())
             for path in self._files()
-            if path.name in ("study.json", sweep.NAME) and not path.is_symlink()
+            if path.name in (STUDY, sweep.NAME) and not path.is_symlink()
         )
         return [name for _, name in found[:MOST_STUDIES]]
 

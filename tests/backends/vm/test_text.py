@@ -224,3 +224,23 @@ def test_no_path_is_a_makefiles_text(tmp_path, name):
     with pytest.raises(BackendError, match="cannot be built in a folder with"):
         device._build(tmp_path / name / "part", [], "6.12")
     assert not list(tmp_path.rglob("struck"))
+
+
+def test_a_talker_without_the_stamps_of_frames_that_arrived_is_refused(tmp_path):
+    """The kernel drops stamps that nobody reads; the frames would count as never sent, and none as lost."""
+    plan = _plan(tmp_path, STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")).document
+    taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
+    stream = plan["streams"][0]
+    first = taps[stream["route"][0]["port"], "tx"]
+    last = taps[plan["ports"][stream["route"][-1]["port"]]["peer"], "rx"]
+    frames = [[0] * len(plan["streams"]) for _ in plan["taps"]]
+    frames[first][0], frames[last][0] = 1000, 999
+    stages.check_stamps(plan, frames, ())
+    frames[first][0] = 36
+    with pytest.raises(BackendError, match=f"{stream['name']} has stamps of 36 frames, and 999 arrived"):
+        stages.check_stamps(plan, frames, ())
+    # The frames of a capture are all of its frames.
+    stages.check_stamps(plan, frames, (first,))
+    # Without any stamp, the run says elsewhere why.
+    frames[first][0] = 0
+    stages.check_stamps(plan, frames, ())

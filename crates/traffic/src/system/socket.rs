@@ -177,7 +177,16 @@ impl Socket {
                 | libc::SOF_TIMESTAMPING_RAW_HARDWARE
                 | libc::SOF_TIMESTAMPING_OPT_TX_SWHW;
         }
+        // The kernel drops timestamps without a word where they find no room.
+        self.make_room()?;
         self.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &flags)
+    }
+
+    /// Gives datagrams and reports that wait the room of [`WAITING`]. Only a privileged program may exceed the
+    /// kernel's usual limit.
+    fn make_room(&self) -> io::Result<()> {
+        self.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &WAITING)
+            .or_else(|_| self.set(libc::SOL_SOCKET, libc::SO_RCVBUF, &WAITING))
     }
 
     /// Sets the class of frames for queueing disciplines (`SO_PRIORITY`).
@@ -281,7 +290,7 @@ fn address_of(to: SocketAddrV4) -> libc::sockaddr_in {
 }
 
 /// Octets of datagrams that may wait at a port, as the kernel counts them: those of several dozen senders with the
-/// longest datagrams.
+/// longest datagrams, or the timestamps of several hundred frames.
 const WAITING: i32 = 4 << 20;
 
 /// A socket that receives UDP at a port, which other sockets may share.
@@ -299,10 +308,7 @@ pub fn bound_udp(port: u16) -> io::Result<UdpSocket> {
     };
     let socket = Socket { fd, priority: None };
     socket.set(libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
-    // Only a privileged program may exceed the kernel's usual limit.
-    if socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &WAITING).is_err() {
-        socket.set(libc::SOL_SOCKET, libc::SO_RCVBUF, &WAITING)?;
-    }
+    socket.make_room()?;
     let address = address_of(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, port));
     // SAFETY: the kernel reads exactly the size that it is told, from a live value.
     checked(unsafe {

@@ -25,6 +25,9 @@ use tsn_wire::telegram;
 
 /// How long before a frame's time the thread builds it and stops to sleep, in ns: a sleep ends a little late.
 const EARLY_NS: i64 = 60_000;
+/// After so many frames a talker that had no time reads the kernel's reports. Without privilege, the socket has room
+/// for three reports of each of 36 full frames.
+const MOST_UNREAD: u32 = 24;
 /// How long the last timestamps may take.
 const STAMPS_NS: i64 = 20_000_000;
 /// Octets of a frame that come back with its timestamp: the whole frame, as only its octets show how long it was.
@@ -84,6 +87,8 @@ struct Talking<'a> {
     /// TAI minus the kernel's clock for timestamps.
     ahead_ns: i64,
     octets: Vec<u8>,
+    /// Frames sent since the kernel's reports were last read.
+    unread: u32,
 }
 
 impl<'a> Talking<'a> {
@@ -120,6 +125,7 @@ impl<'a> Talking<'a> {
             stamped: BTreeMap::new(),
             ahead_ns,
             octets: Vec::with_capacity(1 << 16),
+            unread: 0,
         })
     }
 
@@ -144,6 +150,10 @@ impl<'a> Talking<'a> {
         };
         let skip = build(&frame, self.arguments, &mut self.octets)?;
         let mut now = self.clock.now_ns().map_err(failed)?;
+        if self.unread >= MOST_UNREAD {
+            // A talker that is always late must read them, too.
+            self.take_notices();
+        }
         if now < due - early_ns {
             self.take_notices();
             self.clock.sleep_until(due - early_ns).map_err(failed)?;
@@ -163,6 +173,7 @@ impl<'a> Talking<'a> {
         let called = if self.sights.is_some() { self.clock.now_ns().map_err(failed)? } else { now };
         let sent = socket.send(release.pcp, self.octets.get(skip..).unwrap_or_default(), launch_ns);
         self.log.sent(number, now - due, sent.is_ok());
+        self.unread += 1;
         if let Some(sights) = &mut self.sights {
             let one = Frame {
                 stream: number,
@@ -180,6 +191,7 @@ impl<'a> Talking<'a> {
 
     /// Reads the kernel's reports about frames since the last call; the kernel keeps only a limited number.
     fn take_notices(&mut self) {
+        self.unread = 0;
         let mut head = [0; HEAD];
         for (port, socket) in &self.sockets {
             while let Some((report, length)) = socket.next_report(&mut head) {

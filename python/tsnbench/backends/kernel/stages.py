@@ -6,6 +6,7 @@ The kernel's documentation, networking/timestamping.
 from __future__ import annotations
 
 import json
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,3 +93,38 @@ def check(returned: Returned) -> None:
                     raise BackendError(
                         f"the listener at {one['name']} did not keep up: {lost} frames had no room"
                     )
+
+
+def check_stamps(plan: PlanDocument, frames: Sequence[Sequence[int]], captured: Container[int]) -> None:
+    """Checks that talkers had the stamps of all frames that arrived.
+
+    The kernel drops stamps without a word if a talker does not read them in time; its frames would seem
+    never to have been sent.
+
+    Args:
+        plan: the run's Plan.
+        frames: by tap and stream, the frames that were sighted.
+        captured: the taps whose frames are from captures.
+
+    Raises:
+        BackendError: stamps are missing.
+    """
+    taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
+    for number, stream in enumerate(plan["streams"]):
+        first = taps.get((stream["route"][0]["port"], "tx"))
+        if first is None or first in captured or not any(frames[first]):
+            continue
+        if "redundancy" in stream or plan.get("faults"):
+            # A copy may arrive, too.
+            continue
+        lasts = [
+            taps.get((plan["ports"][stream["route"][one["route"]]["port"]]["peer"], "rx"))
+            for one in stream["listeners"]
+        ]
+        arrived = max((frames[last][number] for last in lasts if last is not None), default=0)
+        if frames[first][number] < arrived:
+            raise BackendError(
+                f"the talker of {stream['name']} has stamps of {frames[first][number]} frames, and {arrived} "
+                "arrived\n"
+                "hint: it was too late to read them; stretch time with --dilate 10, or let talkers talk less"
+            )

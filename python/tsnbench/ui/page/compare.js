@@ -293,7 +293,8 @@ export async function studies() {
     return make("section", { "aria-label": one.folder }, title,
       make("p", { text: `${one.made} of ${one.runs} runs made, ${one.under_way} under way, ${left - one.under_way} left` }), bar,
       ...one.words.map((text) => make("p", { class: "soft", text })),
-      ...(rows.length ? [table(`Results of ${one.folder}`, one.table[0], rows)] : []),
+      ...(rows.length ? [table(one.title, one.table[0], rows)] : []),
+      ...one.captions.map((text) => make("p", { class: "soft", text })),
       make("p", {}, "The command that does the same: ", make("code", { text: command })));
   });
   host.replaceChildren(make("h2", { text: "Studies and sweeps" }), ...(parts.length ? parts : [make("p", { text: "There is no study and no sweep in this folder." })]));

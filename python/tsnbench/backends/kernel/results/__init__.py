@@ -196,6 +196,7 @@ def observe(returned: Returned, job: Job, folder: Path, gates: dict[int, Json], 
         for _, written in files:
             Path(written).unlink()
         captures.rmdir()
+    stages.check_stamps(job.plan, sighted["frames"], {number for number, _ in files})
     counted = counters.counters(returned, job.plan, sighted["frames"], job.device, gates)
     (folder / file_names.COUNTERS).write_text(json.dumps(counted, indent=2) + "\n", encoding="utf-8")
 
