@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from support.commands import MAIN
 from tsnbench.hosts import lab
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import Inventory, load_inventory
@@ -137,3 +140,33 @@ def by_hand(rig: Rig, tmp_path: Path) -> Iterator[Path]:
     )
     yield lab
     rig.says("s", f"ip link del br9; for one in {ports}; do ip link set $one down; done")
+
+
+def bounded(lab: str, sync: str) -> str:
+    """An inventory with other bounds of ``sync``."""
+    head, word, _ = lab.partition("sync: {")
+    assert word
+    return f"{head}sync: {{{sync}}}\n"
+
+
+def on(rig: Rig, into: Path, *more: str, scenario: Path | None = None, **other) -> subprocess.Popen[str]:
+    words = ["run", str(scenario or rig.scenario), "--on", "hosts", "--hosts", str(rig.made.inventory)]
+    words += ["--into", str(into), "--no-report", "-q", *more]
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **other,
+    )
+
+
+@pytest.fixture
+def unchanged(rig: Rig) -> Iterator[None]:
+    """After the test, the hosts' own tools show the same state as before."""
+    before = rig.state()
+    yield
+    until = time.monotonic() + 15
+    while (after := rig.state()) != before and time.monotonic() < until:
+        time.sleep(0.3)
+    assert after == before

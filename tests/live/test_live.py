@@ -144,6 +144,20 @@ def test_a_listener_with_a_small_ring_counts_the_frames_that_it_drops(link, tmp_
     assert came + dropped >= 1000
 
 
+def test_a_talker_that_is_late_all_the_time_keeps_the_stamps_of_its_frames(link, tmp_path):
+    """Its period is shorter than a call to send: it never waits, and must read its stamps nevertheless."""
+    told = _sent(
+        link, "--for", "4ms", "--into", str(tmp_path), "--period", "1us", "--payload", "1000B"
+    )  # fmt: skip
+    (stream,) = told["streams"]
+    assert (stream["frames"], stream["refused"]) == (4000, 0)
+    seen = pl.read_parquet(tmp_path / "observations.parquet")
+    legend = json.loads(pl.read_parquet_metadata(tmp_path / "observations.parquet")["tsnbench.legend"])
+    stages = {tap["stage"]: number for number, tap in enumerate(legend["taps"])}
+    counts = {stage: seen.filter(pl.col("tap") == stages[stage]).height for stage in ("send", "driver")}
+    assert counts == {"send": 4000, "driver": 4000}
+
+
 def test_udp_is_sent_without_own_headers(link, tmp_path):
     heard, _ = _listen(link, tmp_path, "--count", "50")
     told = _sent(link, "--udp", "10.97.0.2", "--for", "100ms", "--period", "2ms", "--payload", "200B")

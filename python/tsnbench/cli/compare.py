@@ -17,6 +17,7 @@ from tsnbench.cli.console.output import (
     print_line,
     print_message,
     print_table,
+    print_written,
     user_errors,
 )
 
@@ -92,8 +93,7 @@ def compare(
             print_csv(text_of(found))
         else:
             _tell(found)
-    for file in written:
-        print_message(f"{'figure' if figure else 'comparison'}: {file}")
+    print_written(written, figure, "comparison")
     raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)
 
 

@@ -175,10 +175,22 @@ def run(
                 where = report_all(outcomes, into, options)
     _tell(outcomes, as_json, everything, quiet)
     if not quiet:
+        for note in _notes(outcomes):
+            print_message(f"note: {note}")
         print_message(f"run folder: {into}")
     if where is not None and not quiet:
         print_message(f"report: {where}")
     raise typer.Exit(Exit.MET if all(o.verdict["met"] for o in outcomes) else Exit.REQUIREMENT_FAILED)
+
+
+def _notes(outcomes: Sequence[Outcome]) -> list[str]:
+    """What kernels and hosts say about the delays of these runs; the reports have it, too."""
+    told = [one.run.manifest.get("host") or {} for one in outcomes]
+    return list(
+        dict.fromkeys(
+            str(note) for one in told for key in ("warnings", "notes") for note in one.get(key) or ()
+        )
+    )
 
 
 def _workers(jobs: int | None, on: str, runs: int) -> int:

@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tsnbench.scenario.text.source import CLOSE, OPEN, events_of
-
-_PARAMETER = re.compile(r"\$\{([^{}\n]*)\}")
-
+from tsnbench.scenario.text import source
 
 MOST_ALIASED = 100_000
 """Values that the aliases of a text may add."""
@@ -85,15 +82,15 @@ def spans(text: str) -> Span:
     Raises:
         EditError: the text is no YAML that is edited here.
     """
-    marked = _PARAMETER.sub(lambda found: f"${OPEN}{found[1]}{CLOSE}", text)
-    found = _quickly(marked)
+    stood_in = source.marked(text)
+    found = _quickly(stood_in)
     if found is None:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
 
         try:
-            top = YAML(typ="safe", pure=True).compose(marked)
-            found = _span(top, marked, [len(text) + MOST_ALIASED]) if top is not None else None
+            top = YAML(typ="safe", pure=True).compose(stood_in)
+            found = _span(top, stood_in, [len(text) + MOST_ALIASED]) if top is not None else None
         except (YAMLError, ValueError, OverflowError, RecursionError):
             raise EditError("correct the mistakes of the text first") from None
     if found is None or found.kind != "mapping":
@@ -101,8 +98,6 @@ def spans(text: str) -> Span:
     return found
 
 
-_PLAIN, _QUOTED, _SEQUENCE, _MAPPING, _END = range(5)
-"""Kinds of events of the native reader, whose events have five numbers."""
 _QUOTATION = {"'": re.compile(r"'(?:[^']|'')*'"), '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)}
 
 
@@ -113,21 +108,21 @@ def _quickly(text: str) -> Span | None:
     """
     if "\r" in text:
         return None
-    read = events_of(text)
+    read = source.events_of(text)
     if read is None:
         return None
     events, texts = read
     begins = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    values = [one.replace(OPEN, "{").replace(CLOSE, "}") for one in texts]
+    values = [source.unmarked(one) for one in texts]
     top: list[Span] = []
     open_ones: list[tuple[int, bool, list[Span]]] = []
     within = top
     numbers = iter(events)
     for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
         start = begins[line - 1] + column - 1
-        if anchor or kind > _END:
+        if anchor or kind > source.END:
             return None
-        if kind == _END:
+        if kind == source.END:
             begin, mapping, parts = open_ones.pop()
             within = open_ones[-1][2] if open_ones else top
             flow = text[begin] == ("{" if mapping else "[")
@@ -139,11 +134,11 @@ def _quickly(text: str) -> Span | None:
                 within.append(
                     Span("sequence", begin, end, flow=flow, items=tuple([(None, one) for one in parts]))
                 )
-        elif kind >= _SEQUENCE:
+        elif kind >= source.SEQUENCE:
             parts = []
-            open_ones.append((start, kind == _MAPPING, parts))
+            open_ones.append((start, kind == source.MAPPING, parts))
             within = parts
-        elif kind == _QUOTED:
+        elif kind == source.QUOTED:
             mark = text[start]
             closed = _QUOTATION[mark].match(text, start) if mark in _QUOTATION else None
             if closed is None:
@@ -169,7 +164,7 @@ def _span(node: object, text: str, left: list[int]) -> Span:
     if isinstance(value, str):
         while style in ("|", ">") and end > start and text[end - 1] == "\n":
             end -= 1
-        return Span("scalar", start, end, value.replace(OPEN, "{").replace(CLOSE, "}"), style=style)
+        return Span("scalar", start, end, source.unmarked(value), style=style)
     pairs = tuple(
         (_span(one[0], text, left), _span(one[1], text, left))
         if isinstance(one, tuple)

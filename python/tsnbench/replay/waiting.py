@@ -173,12 +173,18 @@ class PortHistory:
         """The last preemptable frame that begins before the frame before ``first``: it may be interrupted."""
         if self._express is None:
             return []
-        classes = self._rows.columns["class"]
-        for number in range(first - 2, -1, -1):
-            row = self._numbers[number : number + 1]
-            if not self._express >> int(classes[row][0]) & 1:
-                return self._rows.passages(row)
-        return []
+        number = self._last_preemptable[first - 2] if first >= 2 else -1
+        return self._rows.passages(self._numbers[number : number + 1]) if number >= 0 else []
+
+    @cached_property
+    def _last_preemptable(self) -> np.ndarray:
+        """Of each frame, the number of the last preemptable one up to it; -1 if there is none."""
+        import numpy as np
+
+        assert self._express is not None
+        classes = self._rows.columns["class"][self._numbers]
+        numbers = np.arange(len(classes))
+        return np.maximum.accumulate(np.where(self._express >> classes & 1, -1, numbers))
 
     def _on_wire(self, at: int, busy: list[Passage]) -> Passage | None:
         """The frame that the port sends, or has sent if the gap lasts; an express frame comes first."""

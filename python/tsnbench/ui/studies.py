@@ -9,11 +9,10 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.runs import sweep
 from tsnbench.studies import lease
 from tsnbench.studies.sequence import Repetitions
-from tsnbench.studies.store import Store
+from tsnbench.studies.store import LIST, Store
 from tsnbench.studies.table import how_far, summary, tables
 from tsnbench.ui.answers import run_state
 
-LIST = "study.json"
 MOST_ROWS = 200
 
 

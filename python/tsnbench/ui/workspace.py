@@ -15,6 +15,7 @@ from threading import Lock
 from tsnbench import foreign
 from tsnbench.replay.page import LARGEST_LESSON
 from tsnbench.runs import file_names, sweep
+from tsnbench.studies.store import LIST
 
 MOST_LISTED = 500
 """Most files of each kind in a list; the others are counted."""
@@ -25,8 +26,6 @@ LAYOUT = ".layout.json"
 """The ending of a file with positions, instead of .yaml."""
 SUFFIXES = (".yaml", ".yml")
 LESSON = ".md"
-STUDY = "study.json"
-"""Marks the folder of a study."""
 _SKIPPED = {"node_modules", "target", "__pycache__"}
 
 
@@ -57,7 +56,7 @@ class Workspace:
         """The YAML files of the folder, by name, and how many more there are."""
         files = list(self._files())
         # The folder of a study keeps a copy of its scenario, and only the study's own file is edited.
-        studies = {path.parent for path in files if path.name == STUDY}
+        studies = {path.parent for path in files if path.name == LIST}
         found = sorted(
             path.relative_to(self.folder).as_posix()
             for path in files
@@ -79,7 +78,7 @@ class Workspace:
         found = sorted(
             (-_changed(path), path.parent.relative_to(self.folder).as_posix())
             for path in self._files()
-            if path.name in (STUDY, sweep.NAME) and not path.is_symlink()
+            if path.name in (LIST, sweep.NAME) and not path.is_symlink()
         )
         return [name for _, name in found[:MOST_STUDIES]]
 

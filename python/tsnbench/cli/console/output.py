@@ -172,10 +172,10 @@ def print_files(files: Sequence[Path], as_json: bool) -> None:
         print_line(str(file))
 
 
-def print_written(files: Sequence[Path], figure: Sequence[str] | None) -> None:
+def print_written(files: Sequence[Path], figure: Sequence[str] | None, page: str = "report") -> None:
     """Print the path of the page, or of single figures, on stderr: the tables are on stdout."""
     for file in files:
-        print_message(f"{'figure' if figure else 'report'}: {file}")
+        print_message(f"{'figure' if figure else page}: {file}")
 
 
 def figure_kinds(

@@ -252,12 +252,12 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
     """
     if not text.strip():
         raise failure(file, subject.name, "an empty file", f"start with: {subject.start}")
-    marked = _PARAMETER.sub(lambda found: f"${OPEN}{found[1]}{CLOSE}", text)
-    builder = _native_tree(marked, file)
+    stood_in = marked(text)
+    builder = _native_tree(stood_in, file)
     if builder is None:
         from tsnbench.scenario.text.spelling import slow_tree
 
-        builder = slow_tree(marked, file)
+        builder = slow_tree(stood_in, file)
     if builder.problems:
         raise ScenarioErrors(builder.problems)
     top = builder.top
@@ -266,6 +266,16 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
         hint = f"start with: {subject.start}"
         raise failure(file, "a mapping of keys to values", describe(top), hint, place)
     return top
+
+
+def marked(text: str) -> str:
+    """The text with stand-ins for the braces of ``${…}``; every other character keeps its place."""
+    return _PARAMETER.sub(lambda found: f"${OPEN}{found[1]}{CLOSE}", text)
+
+
+def unmarked(text: str) -> str:
+    """The text of a scalar, without stand-ins."""
+    return text.replace(OPEN, "{").replace(CLOSE, "}")
 
 
 def events_of(text: str) -> tuple[array[int], list[str]] | None:
@@ -288,7 +298,7 @@ def _native_tree(text: str, file: str) -> Builder | None:
         line, column, found = refusal.args
         expected = f"plain YAML in a file of more than {LARGEST_SLOW >> 20} MiB"
         raise failure(file, expected, shown(found, 200), place=Place(line, column)) from None
-    texts = [text.replace(OPEN, "{").replace(CLOSE, "}") for text in texts]
+    texts = [unmarked(text) for text in texts]
     builder = Builder(file)
     events = array("I", octets)
     builder.take(events, texts, _Written(file, events, texts, shapes))
@@ -318,7 +328,7 @@ class _Written:
         events = self.events
         behind, _, _ = self.shapes[events[5 * at + 4]]
         own = events[5 * at : 5 * (at + behind + 1)]
-        own[0] = _MAPPING
+        own[0] = MAPPING
         own[3] = 0
         builder = Builder(self.file)
         builder.take(own, self.texts, self)
@@ -331,11 +341,11 @@ class _Written:
         for key in self.shapes[shape][2]:
             name = 5 * (at + key)
             kind, line, column, _, text = events[name + 5 : name + 10]
-            found.append((texts[events[name + 4]], Scalar(Place(line, column), texts[text], kind == _PLAIN)))
+            found.append((texts[events[name + 4]], Scalar(Place(line, column), texts[text], kind == PLAIN)))
         return found
 
 
-_PLAIN, _QUOTED, _SEQUENCE, _MAPPING, _END, _ALIAS, _REPEATED = range(7)
+PLAIN, QUOTED, SEQUENCE, MAPPING, END, _ALIAS, _REPEATED = range(7)
 """Kinds of events of the native parser."""
 
 
@@ -358,8 +368,8 @@ class Builder:
         new = tuple.__new__
         # Each event has five numbers in the array: its fields.
         for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
-            if kind <= _QUOTED:
-                scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == _PLAIN))
+            if kind <= QUOTED:
+                scalar = new(Scalar, (new(Place, (line, column)), texts[at], kind == PLAIN))
                 if opened and not anchor:
                     # The same steps as in `add`, inlined for nine of ten events.
                     opened[-1][3].append(scalar)
@@ -370,12 +380,12 @@ class Builder:
                 opened[-1][3].append(repeated(new(Place, (line, column)), weight, written, anchor, at))
                 # Its events are read when they are needed.
                 next(islice(numbers, 5 * behind - 1, None))
-            elif kind == _END:
+            elif kind == END:
                 self.end()
             elif kind == _ALIAS:
                 self.alias(Place(line, column), anchor, "")
             else:
-                self.start(Place(line, column), kind == _MAPPING, anchor)
+                self.start(Place(line, column), kind == MAPPING, anchor)
 
     def alias(self, place: Place, anchor: object, name: str) -> None:
         """The value of an anchor once more."""
