@@ -44,7 +44,7 @@ def written_links(network: Span | None, nodes: Sequence[str]) -> dict[frozenset[
     for path, one, is_key in links.walk() if links else ():
         if is_key or (path and path[-1] != "between"):
             continue
-        for a, b in splits(one.text, known):
+        for a, b in splits(one.text, known.__contains__):
             if a in known and b in known:
                 found.setdefault(frozenset((ends.get(a, a), ends.get(b, b))), one)
     return found

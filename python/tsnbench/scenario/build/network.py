@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -321,7 +321,7 @@ def _pair(net: Net, text: Named) -> tuple[str, str] | None:
         hint = f"a link goes both ways: write {text.replace('->', '--')}"
         net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
         return None
-    ways = splits(text, net.nodes.keys() | net.aliases.keys())
+    ways = splits(text, lambda name: name in net.nodes or name in net.aliases)
     if not ways or not all(all(pair) for pair in ways):
         hint = "write node1 -- node2"
         net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
@@ -335,10 +335,10 @@ def _pair(net: Net, text: Named) -> tuple[str, str] | None:
     return (a, b) if a is not None and b is not None else None
 
 
-def splits(text: str, known: Container[str]) -> list[tuple[str, str]]:
+def splits(text: str, is_known: Callable[[str], bool]) -> list[tuple[str, str]]:
     """The pairs of nodes that a text such as ``a -- b`` or ``a-b`` may mean; names may have hyphens.
 
-    Two hyphens part the names. One hyphen parts them where both sides are ``known``; if it does so nowhere,
+    Two hyphens part the names. One hyphen parts them where both sides are known; if it does so nowhere,
     all pairs are returned.
     """
     if "--" in text:
@@ -346,4 +346,4 @@ def splits(text: str, known: Container[str]) -> list[tuple[str, str]]:
         return [(left.strip(), right.strip())]
     hyphens = [n for n, letter in enumerate(text) if letter == "-"]
     every = [(text[:n].strip(), text[n + 1 :].strip()) for n in hyphens]
-    return [pair for pair in every if pair[0] in known and pair[1] in known] or every
+    return [pair for pair in every if is_known(pair[0]) and is_known(pair[1])] or every
