@@ -10,6 +10,7 @@ and flows are in the order in which the scenario names them; that order breaks e
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tsnbench.plan.streams.regeneration import priorities_along, rewriting
@@ -19,6 +20,8 @@ from tsnbench.planning.shaping.cbs import CreditBasedShaper
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tsnbench.plan import types as plan_types
 
 
@@ -236,9 +239,18 @@ class Draft:
     def node_number(self, name: str) -> int | None:
         return self.node_numbers.get(name)
 
-    @property
+    @cached_property
     def node_numbers(self) -> dict[str, int]:
+        """The number of each node, once the nodes are known."""
         return {node.name: number for number, node in enumerate(self.nodes)}
+
+    @cached_property
+    def ports_of_nodes(self) -> Mapping[int, Sequence[Port]]:
+        """The ports of each node, once the ports are known."""
+        found: dict[int, list[Port]] = {}
+        for port in self.ports:
+            found.setdefault(port.node, []).append(port)
+        return found
 
     def priorities(self, flow: Flow) -> list[int]:
         """The priority with which a flow's frames leave by each entry of its route."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
@@ -276,10 +277,12 @@ def _links(net: Net, network: Fields, group: Fields | Named) -> None:
     else:
         pairs, own = [group], Fields(group.place, group.path)
     ends: list[tuple[str, str]] = []
+    here: Counter[frozenset[str]] = Counter()
     for text in pairs:
         pair = _pair(net, text)
         if pair is not None:
-            _again(net, text, *pair, sum({*pair} == {*other} for other in ends))
+            _again(net, text, *pair, here[frozenset(pair)])
+            here[frozenset(pair)] += 1
             ends.append(pair)
     _wire(net, network, own, ends * own.get("parallel", 1))
 
