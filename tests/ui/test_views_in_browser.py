@@ -240,6 +240,10 @@ def test_no_view_has_a_serious_finding_of_axe(
     page.get_by_role("button", name="+ Link").click()
     assert findings(page) == []
     page.get_by_role("button", name="+ Link").click()
+    page.get_by_role("button", name="New scenario").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert findings(page) == []
+    page.keyboard.press("Escape")
     page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
     expect(page.locator("#problems .fix")).to_be_visible(timeout=WAIT_MS)
     page.locator("#text").press("F8")

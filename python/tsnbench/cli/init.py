@@ -11,12 +11,13 @@ from tsnbench.cli.console.output import Exit, fail, print_line, print_message, u
 
 
 def init(
-    template: Annotated[str, argument("TEMPLATE", "zonal, ring, line, star or train.")],
+    template: Annotated[str, argument("TEMPLATE", "small, zonal, ring, line, star or train.")],
     file: Annotated[
         Path | None, argument("FILE", "Output file; default TEMPLATE.yaml; - for stdout.")
     ] = None,
 ) -> None:
-    """Write a scenario with comments to begin with: a zonal car, a ring, a line of drives, a star or a train.
+    """Write a scenario with comments to begin with: a small network, a zonal car, a ring, a line of
+    drives, a star or a train.
 
     An existing file is never overwritten.
     """

@@ -18,8 +18,17 @@ from tsnbench.editing.fixes import fixes, words_at
 from tsnbench.editing.problems import Checked, checked, checked_plans
 from tsnbench.editing.requests import made
 from tsnbench.editing.spans import EditError, characters_of, units_of
+from tsnbench.templates import ABOUT
+from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
-from tsnbench.ui.workspace import LARGEST_SCENARIO, ChangedError, OutsideError, Workspace
+from tsnbench.ui.workspace import (
+    LARGEST_SCENARIO,
+    ChangedError,
+    NewNameError,
+    OutsideError,
+    ThereError,
+    Workspace,
+)
 
 MOST_FIXED = 20
 """Problems whose hints are tried; each costs one reading of the text."""
@@ -75,9 +84,13 @@ def answered(endpoint: Endpoint) -> Endpoint:
         try:
             return await endpoint(request)
         except OutsideError:
-            return PlainTextResponse("No such scenario\n", 404)
+            return PlainTextResponse("No such scenario or folder\n", 404)
         except ChangedError:
             return PlainTextResponse("Another program has changed the file\n", 412)
+        except ThereError as error:
+            return PlainTextResponse(f"There is a file {error} already\n", 412)
+        except NewNameError as error:
+            return PlainTextResponse(f"{error}\n", 400)
         except EditError as error:
             return PlainTextResponse(f"{error}\n", 409)
         except (UnicodeDecodeError, foreign.UnusableFileError) as error:
@@ -100,12 +113,16 @@ def routes(workspace: Workspace) -> list[Route]:
             found = await run_in_threadpool(workspace.read, name)
             return PlainTextResponse(found.text, headers={"etag": found.tag})
         expected = request.headers.get("if-match")
+        fresh = request.headers.get("if-none-match") == "*"
         content = await body(request, LARGEST_SCENARIO)
-        if request.method == "PUT" and expected is None:
-            return PlainTextResponse("If-Match is missing\n", 428)
+        if request.method == "PUT" and (expected is not None) == fresh:
+            return PlainTextResponse("If-Match is missing, or If-None-Match: * of a new file\n", 428)
         if content is None:
             return PlainTextResponse("The text is too large\n", 413)
         text = content.decode("utf-8")
+        if request.method == "PUT" and fresh:
+            listed, new = await run_in_threadpool(workspace.create, name, content)
+            return JSONResponse({"name": listed}, 201, headers={"etag": new})
         if request.method == "PUT":
             new = await run_in_threadpool(workspace.write, name, content, str(expected))
             return Response(status_code=204, headers={"etag": new})
@@ -167,7 +184,13 @@ def routes(workspace: Workspace) -> list[Route]:
         await run_in_threadpool(workspace.write_layout, name, places)
         return Response(status_code=204)
 
+    async def templates(_: Request) -> Response:
+        return JSONResponse(
+            [{"name": name, "about": about, "text": template_text(name)} for name, about in ABOUT.items()]
+        )
+
     return [
+        Route("/api/templates", templates),
         Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
         Route("/api/check/{name:path}", scenario, methods=["POST"]),
         Route("/api/look/{name:path}", looked, methods=["POST"]),

@@ -37,6 +37,14 @@ class ChangedError(Exception):
     """The file is not the one that was read: another program has written it."""
 
 
+class NewNameError(Exception):
+    """A new file cannot have this name; the message says which names it can have."""
+
+
+class ThereError(Exception):
+    """There is a file of this name already."""
+
+
 @dataclass(frozen=True)
 class Text:
     """The text of a file and a tag that changes with each of its octets."""
@@ -133,6 +141,53 @@ class Workspace:
                 raise ChangedError(name)
             _replace(path, content, path.stat().st_mode & 0o7777)
         return tag(content)
+
+    def create(self, name: str, content: bytes) -> tuple[str, str]:
+        """Writes a scenario that is not there yet; an incomplete one does not stay.
+
+        Returns:
+            Its name in the list of scenarios, and its tag.
+
+        Raises:
+            NewNameError: a file of this name would not be listed.
+            OutsideError: its folder is not within the opened one, or there is none.
+            ThereError: there is a file, a folder or a link of this name.
+        """
+        path = self._new(name)
+        try:
+            # The system refuses an existing name, also a link that leads nowhere: of two tabs, one writes.
+            new = path.open("xb")
+        except FileExistsError:
+            raise ThereError(name) from None
+        try:
+            with new:
+                new.write(content)
+                new.flush()
+                os.fsync(new.fileno())
+        except BaseException:
+            path.unlink()
+            raise
+        return path.relative_to(self.folder).as_posix(), tag(content)
+
+    def _new(self, name: str) -> Path:
+        """Where a new scenario is written, after all links of its folder are followed."""
+        folders, _, own = name.rpartition("/")
+        parts = [*folders.split("/"), own] if folders else [own]
+        if not own.endswith(SUFFIXES[0]) or any(
+            not part.isprintable() or "\ufffd" in part or part.strip() != part for part in parts
+        ):
+            raise NewNameError("The name of a scenario ends with .yaml, and has no control characters")
+        if any(part.startswith(".") or part in _SKIPPED for part in parts) or "" in parts:
+            raise NewNameError("Files and folders that are hidden or unnamed are not listed")
+        try:
+            folder = (self.folder / folders).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            raise OutsideError(name) from None
+        if not folder.is_relative_to(self.folder) or not folder.is_dir():
+            raise OutsideError(name)
+        if (folder / LIST).exists():
+            raise NewNameError("The folder of a study keeps copies; choose another folder")
+        return folder / own
 
     def layout(self, name: str) -> dict[str, list[float]]:
         """The positions of nodes that somebody chose for the drawing of a scenario; empty if there are none.

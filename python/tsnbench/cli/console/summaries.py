@@ -4,8 +4,8 @@ from __future__ import annotations
 
 SUMMARIES = {
     "init": (
-        "Write a scenario with comments to begin with: a zonal car, a ring, a line of drives, a star or "
-        "a train."
+        "Write a scenario with comments to begin with: a small network, a zonal car, a ring, a "
+        "line of drives, a star or a train."
     ),
     "check": "Check scenarios: read and plan them, and report every mistake at once.",
     "schema": "Print the JSON Schema of scenario files, or of inventories, for editors.",

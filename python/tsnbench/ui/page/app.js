@@ -1,6 +1,7 @@
 // The page of `tsnbench ui`: lists, runs under way, and which view is shown. Each view has a module of its own.
 import { at, make, say, url } from "./dom.js";
 import * as comparison from "./compare.js";
+import * as creation from "./create.js";
 import * as charts from "./run.js";
 import * as scenario from "./scenario.js";
 
@@ -182,6 +183,15 @@ async function show() {
   else if (view === "studies") await comparison.studies();
 }
 
+async function created(name) {
+  await list();
+  history.pushState(null, "", hash({ scenario: name }));
+  await show();
+  if (scenario.name() !== name) return say(`Created ${name}.`, "good");
+  at("text").focus();
+  return say(`Created ${name}. Edit it as text, or in the drawing.`, "good");
+}
+
 let lastRun = "";
 function go(view) {
   const parts = new URLSearchParams(location.hash.slice(1));
@@ -195,10 +205,12 @@ function go(view) {
 }
 
 scenario.start();
+creation.start(created);
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);
 addEventListener("hashchange", show);
 addEventListener("keydown", (event) => {
+  if (document.querySelector("dialog[open]")) return;
   if ((event.ctrlKey || event.metaKey) && event.key === "s") {
     event.preventDefault();
     scenario.save();
