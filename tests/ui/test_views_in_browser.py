@@ -240,6 +240,10 @@ def test_no_view_has_a_serious_finding_of_axe(
     page.get_by_role("button", name="+ Link").click()
     assert findings(page) == []
     page.get_by_role("button", name="+ Link").click()
+    page.locator("[data-legend]").first.click()
+    page.get_by_role("button", name="Add the requirement").click()
+    expect(page.get_by_label("delay of cam")).to_be_focused(timeout=WAIT_MS)
+    assert findings(page) == []
     page.get_by_role("button", name="New scenario").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert findings(page) == []

@@ -22,7 +22,7 @@ KINDS = {"station": "stations", "bridge": "bridges", "host": "hosts"}
 NEW_STREAM = "{{from: {}, to: {}, period: 1 ms, payload: 100 B}}"
 _NOT_NODES = {"name", "title", "source"}
 _INSIDE = "A-Za-z0-9_.+"
-_ALIAS = "write the value where its alias (*) stands"
+ALIAS = "write the value where its alias (*) stands"
 """The span of an alias is that of its anchor, which is before it."""
 
 
@@ -36,7 +36,7 @@ class Edit:
 
     def __post_init__(self) -> None:
         if self.end < self.start:
-            raise EditError(_ALIAS)
+            raise EditError(ALIAS)
 
     def applied(self, text: str) -> str:
         """The text after the edit."""
@@ -105,7 +105,7 @@ def remove(text: str, start: int) -> Edit:
     parent, number = found
     begin, end = _begins(parent, number), parent.items[number][1].last
     if end < begin:
-        raise EditError(_ALIAS)
+        raise EditError(ALIAS)
     if not parent.flow:
         if len(parent.items) == 1:
             raise EditError("it is the only entry: remove it in the text")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tsnbench.editing.edits import Edit, add_link, add_node, add_stream, move_edge, remove, rename
+from tsnbench.editing.requiring import no_longer_require, require
 from tsnbench.editing.spans import EditError, spans
 from tsnbench.editing.writing_out import write_out_gates, write_out_network, write_out_pattern
 
@@ -41,6 +42,10 @@ def made(text: str, file: str, wanted: dict[str, Any]) -> Edit:
         edit = remove(text, number("at"))
     elif kind == "move-edge":
         edit = move_edge(text, number("at"), number("by_ns"))
+    elif kind == "require":
+        return require(text, file, word("stream"), word("key"), word("value"))
+    elif kind == "no-longer-require":
+        return no_longer_require(text, word("stream"), word("key"))
     elif kind == "write-out-network":
         return write_out_network(text, file)
     elif kind == "write-out-pattern":

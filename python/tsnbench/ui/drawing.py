@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench.editing.edits import gate_lists, is_swept
+from tsnbench.editing.requiring import Written
+from tsnbench.editing.requiring import written as written_requirements
 from tsnbench.editing.spans import EditError, Span, spans, units_of
 from tsnbench.editing.written import written_links, written_nodes
 from tsnbench.report.layout import place, sketch
@@ -58,6 +60,8 @@ class DrawnStream(TypedDict):
     """So many streams have this name and a number."""
     pattern: str
     """The catalogue's pattern that the text names; empty if the text has the stream's own keys."""
+    requires: list[Written] | None
+    """The requirements that the text has; None if they cannot be edited one by one."""
 
 
 class GateEntry(TypedDict):
@@ -123,7 +127,7 @@ def drawing(text: str, runs: Sequence[tuple[Scenario, Plan | None]]) -> Drawing:
     for (a, b), link in zip(pairs, scenario.network.links, strict=True):
         found = linked.get(frozenset((str(link.a), str(link.b))))
         links.append({"a": a, "b": b, "rate_bps": link.rate, "at": at(found), "made": "" if found else made})
-    streams, more = _streams(scenario, plan, number, top, at)
+    streams, more = _streams(scenario, plan, number, text, top, at)
     return {
         "runs": [", ".join(f"{key}={value}" for key, value in one.variant.items()) for one, _ in runs],
         "nodes": nodes,
@@ -149,6 +153,7 @@ def _streams(
     scenario: Scenario,
     plan: Plan | None,
     number: dict[str, int],
+    text: str,
     top: Span | None,
     at: Callable[[Span | None], tuple[int, int] | None],
 ) -> tuple[list[DrawnStream], int]:
@@ -173,6 +178,7 @@ def _streams(
                 "at": at(entry[0] if entry else None),
                 "made": "parameter" if swept else "" if entry else "generator",
                 "count": 1,
+                "requires": written_requirements(text, entry[1]) if entry else None,
                 "pattern": pattern.text if pattern and "${" not in pattern.text else "",
             }
     return list(found.values()), more

@@ -17,6 +17,7 @@ from tsnbench.editing.completion import Names, complete, meaning
 from tsnbench.editing.fixes import fixes, words_at
 from tsnbench.editing.problems import Checked, checked, checked_plans
 from tsnbench.editing.requests import made
+from tsnbench.editing.requiring import offered
 from tsnbench.editing.spans import EditError, characters_of, units_of
 from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
@@ -189,8 +190,12 @@ def routes(workspace: Workspace) -> list[Route]:
             [{"name": name, "about": about, "text": template_text(name)} for name, about in ABOUT.items()]
         )
 
+    async def requirements(_: Request) -> Response:
+        return JSONResponse(offered())
+
     return [
         Route("/api/templates", templates),
+        Route("/api/requirements", requirements),
         Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
         Route("/api/check/{name:path}", scenario, methods=["POST"]),
         Route("/api/look/{name:path}", looked, methods=["POST"]),

@@ -2,18 +2,20 @@
 import { at, colour, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
 import { LISTS, Network, gates } from "./network.js";
+import * as requirements from "./requirements.js";
 
 let open = null; // the scenario in the editor: {name, tag, saved}
 let asked = 0; // the number of the last check: answers to earlier ones are of an older text
 let timer = 0;
 let editor = null;
 let network = null;
-let refocus = ""; // the edge that keeps the focus after the gates are drawn anew
+let refocus = ""; // the selector of what has the focus after all is drawn anew
 
 export const name = () => open?.name ?? null;
 export const changed = () => open !== null && editor.text !== open.saved;
 
 export function start() {
+  requirements.start().catch((error) => say(error.message, "bad"));
   editor = new Editor(at("text"), {
     changed: () => { refresh(); later(150); },
     complete: async (text, line, column) => open && post(url("complete", open.name), { text, line, column }),
@@ -132,8 +134,9 @@ export async function save() {
   return true;
 }
 
-// One edit of the drawing: the server finds the few words that change, and the editor writes them.
-async function edit(wanted) {
+// One edit of the drawing: the server finds the few words that change, and the editor writes them. The focus
+// goes to the text, and to what has the selector `focus` as soon as that is drawn anew.
+async function edit(wanted, focus = "") {
   pressed();
   if (at("text").readOnly) return say("This file can be read here, not edited.", "bad");
   const text = editor.text;
@@ -141,6 +144,7 @@ async function edit(wanted) {
     const found = await post(url("edit", open.name), { text, ...wanted });
     if (editor.text !== text) return say("The text has changed meanwhile: try again.", "bad");
     editor.replace(found.start, found.end, found.insert);
+    refocus = focus;
     say("Edited. Ctrl-Z in the text reverts this.", "good");
     later(0);
   } catch (error) {
@@ -191,12 +195,12 @@ function show({ checked, marks, drawing }, number, text) {
     network.show(drawing, concerned(checked.problems, drawing));
     legend(drawing);
     gates(at("gates"), drawing.gates, moved, writeOut);
-    if (refocus) document.querySelector(`[data-edge="${CSS.escape(refocus)}"]`)?.focus();
-    refocus = "";
     at("runs-of").hidden = drawing.runs.length < 2;
     at("runs-of").textContent = `Drawn: the first of ${drawing.runs.length} runs${drawing.runs[0] ? ` (${drawing.runs[0]})` : ""}.`;
     if (network.chosen) inspector(network.chosen);
     else if (before) choose(null);
+    if (refocus) document.querySelector(refocus)?.focus();
+    refocus = "";
   } else if (network.data) {
     // The last network that could be read stays, with the problems at its nodes.
     network.problems = concerned(checked.problems, network.data);
@@ -254,10 +258,7 @@ function legend(drawing) {
   at("legend").replaceChildren(...items);
 }
 
-function moved(start, byNs, edge) {
-  refocus = edge;
-  edit({ edit: "move-edge", at: start, by_ns: byNs });
-}
+const moved = (start, byNs, edge) => edit({ edit: "move-edge", at: start, by_ns: byNs }, `[data-edge="${CSS.escape(edge)}"]`);
 
 // The end of a stream's entry: where a line begins that is not deeper than its key.
 function end(start) {
@@ -332,5 +333,6 @@ function inspector(chosen) {
     away.addEventListener("click", () => edit({ edit: "remove", at: one.at[0] }));
     parts.push(away);
   }
+  if (chosen.kind === "stream") parts.push(requirements.form(one, edit));
   at("chosen").replaceChildren(...parts);
 }
