@@ -250,6 +250,11 @@ def test_no_view_has_a_serious_finding_of_axe(
     page.keyboard.press("Escape")
     page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
     expect(page.locator("#problems .fix")).to_be_visible(timeout=WAIT_MS)
+    page.locator("#text").press("Control+f")
+    page.keyboard.type("o")
+    expect(page.locator("#search-count")).to_contain_text("of")
+    assert findings(page) == []
+    page.keyboard.press("Escape")
     page.locator("#text").press("F8")
     page.locator("#text").press("Control+Space")
     expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT_MS)

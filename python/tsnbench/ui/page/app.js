@@ -204,6 +204,16 @@ function go(view) {
   location.hash = addresses[view];
 }
 
+// The browser has one list of undo steps for all fields. A text field whose kind changes loses its steps: so Ctrl-Z in
+// the text reverts what was edited there, and not what was typed elsewhere afterwards.
+addEventListener("focusout", ({ target: field }) => {
+  if (!field.matches?.("input[type=search], input:not([type])")) return;
+  const kind = field.getAttribute("type");
+  field.type = "tel";
+  if (kind) field.type = kind;
+  else field.removeAttribute("type");
+});
+
 scenario.start();
 creation.start(created);
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));

@@ -5,6 +5,7 @@
 import { make } from "./dom.js";
 
 const LINE = 20; // px, as in style.css
+const MANY = 30; // lines that are not inserted one by one
 const TOKENS = new RegExp(
   [
     String.raw`(?<comment>(?<=^|\s)#.*$)`,
@@ -24,6 +25,8 @@ export class Editor {
     this.fixed = fixed;
     this.marks = [];
     this.chosen = null;
+    this.found = []; // the places of what is sought, in order
+    this.writing = false;
     this.candidates = [];
     this.picked = 0;
     this.asked = 0;
@@ -65,9 +68,26 @@ export class Editor {
     const top = this.field.scrollTop;
     this.field.focus({ preventScroll: true });
     this.field.setSelectionRange(start, end);
-    if (text === "") document.execCommand("delete");
-    else document.execCommand("insertText", false, text);
+    // Nothing is completed: nobody types.
+    this.writing = true;
+    if (text === "") {
+      if (end > start) document.execCommand("delete");
+    } else if (text.split("\n", MANY).length < MANY || !this.insertMany(start, end, text)) {
+      document.execCommand("insertText", false, text);
+    }
+    this.writing = false;
     this.field.scrollTop = top;
+  }
+
+  // Chromium inserts text line by line, each in the time of all lines before it; HTML it inserts at once.
+  insertMany(start, end, text) {
+    const before = this.text;
+    const words = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+    document.execCommand("insertHTML", false, words);
+    if (this.text === before.slice(0, start) + text + before.slice(end)) return true;
+    if (this.text !== before) document.execCommand("undo");
+    this.field.setSelectionRange(start, end);
+    return false;
   }
 
   reveal(start, end = start, focus = true) {
@@ -77,6 +97,11 @@ export class Editor {
     if (line * LINE < this.field.scrollTop || (line + 2) * LINE > this.field.scrollTop + this.field.clientHeight) {
       this.field.scrollTop = Math.max(0, line * LINE - this.field.clientHeight / 3);
     }
+    const [left, right] = [start, end].map((offset) => this.place(offset)[1] * this.letter);
+    const width = this.field.clientWidth - 72;
+    if (left < this.field.scrollLeft || right > this.field.scrollLeft + width) {
+      this.field.scrollLeft = right <= width ? 0 : Math.max(0, left - width / 3);
+    }
     this.show();
   }
 
@@ -84,6 +109,25 @@ export class Editor {
   choose(span) {
     this.chosen = span;
     this.show();
+  }
+
+  setFound(found) {
+    this.found = found;
+    this.show();
+  }
+
+  // The found places that are within a part of the text.
+  foundIn(start, end) {
+    let low = 0;
+    let high = this.found.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.found[middle][1] <= start) low = middle + 1;
+      else high = middle;
+    }
+    const within = [];
+    for (let n = low; n < this.found.length && this.found[n][0] < end; n += 1) within.push(this.found[n]);
+    return within;
   }
 
   setMarks(marks) {
@@ -156,6 +200,10 @@ export class Editor {
     if (this.chosen && this.chosen[0] <= start + own.length && this.chosen[1] > start) {
       spans.push([this.chosen[0] - start, this.chosen[1] - start, "chosen"]);
     }
+    for (const [from, until] of this.foundIn(start, start + own.length)) {
+      const current = from === this.field.selectionStart && until === this.field.selectionEnd;
+      spans.push([from - start, until - start, current ? "found current" : "found"]);
+    }
     for (const span of spans) {
       for (const edge of span.slice(0, 2)) edges.add(Math.min(own.length, Math.max(0, edge)));
     }
@@ -217,7 +265,7 @@ export class Editor {
     this.show();
     this.changed();
     const letter = event.data ?? "";
-    if (event.inputType === "insertText" && (/^[\w.]$/.test(letter) || (letter === " " && this.before().endsWith(": ")))) {
+    if (!this.writing && event.inputType === "insertText" && (/^[\w.]$/.test(letter) || (letter === " " && this.before().endsWith(": ")))) {
       this.suggest(false);
     } else this.close();
   }

@@ -3,12 +3,14 @@ import { at, colour, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
 import { LISTS, Network, gates } from "./network.js";
 import * as requirements from "./requirements.js";
+import { Search } from "./search.js";
 
 let open = null; // the scenario in the editor: {name, tag, saved}
 let asked = 0; // the number of the last check: answers to earlier ones are of an older text
 let timer = 0;
 let editor = null;
 let network = null;
+let search = null;
 let refocus = ""; // the selector of what has the focus after all is drawn anew
 
 export const name = () => open?.name ?? null;
@@ -17,13 +19,14 @@ export const changed = () => open !== null && editor.text !== open.saved;
 export function start() {
   requirements.start().catch((error) => say(error.message, "bad"));
   editor = new Editor(at("text"), {
-    changed: () => { refresh(); later(150); },
+    changed: () => { refresh(); later(150); search.update(); },
     complete: async (text, line, column) => open && post(url("complete", open.name), { text, line, column }),
     fixed: () => later(0),
     moved: (offset) => {
       if (network.data && network.fresh === editor.text) network.chooseAt(offset, end);
     },
   });
+  search = new Search(editor);
   network = new Network(at("network"), {
     chose: (chosen) => choose(chosen),
     linked: (mode, a, b) => (mode === "link" ? edit({ edit: "add-link", a, b })
@@ -96,6 +99,7 @@ export async function load(wanted) {
   open = { name: wanted, tag: answer.headers.get("etag"), saved: editor.text };
   at("text").disabled = false;
   at("text").readOnly = !whole;
+  search.update();
   at("name").textContent = wanted;
   at("command").textContent = `tsnbench check ${quoted(wanted)}; tsnbench run --keep-runs ${quoted(wanted)}`;
   say(whole ? "" : "This file has line ends other than line feeds: it can be read here, not edited.");
