@@ -206,6 +206,8 @@ def test_runs_of_two_files_show_how_their_texts_differ(tab: Page, server: Server
     expect(found.locator(".added")).to_have_text(
         [re.compile(r"^\+ name: other"), re.compile("period: 250 us")]
     )
+    for canvas, ready in (("#chart-runs-delay", "1"), ("#chart-runs", "yes")):
+        expect(page.locator(canvas)).to_have_attribute("data-ready", ready, timeout=WAIT_MS)
     assert drawn(page, "#chart-runs-delay") == drawn(page, "#chart-runs") == 2
     # Runs of one file have one text.
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": "|".join(runs)}))

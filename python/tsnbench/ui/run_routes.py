@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
@@ -13,6 +12,7 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainT
 from starlette.routing import Route
 
 from tsnbench.compare import compare, opened
+from tsnbench.editing.differences import lines_of, parts
 from tsnbench.errors import BackendError, InputError
 from tsnbench.replay.page import lesson, policy
 from tsnbench.runs import Run, file_names
@@ -129,11 +129,16 @@ def routes(workspace: Workspace) -> list[Route]:
         def found() -> Any:
             files = [_scenario(run_of(name)) for name in names]
             try:
-                texts = [workspace.read(name or "").text for name in files]
+                texts = [workspace.read(name or "") for name in files]
             except (OutsideError, InputError):
                 # The run was started elsewhere, or the file is gone.
-                return {"files": [], "lines": []}
-            return {"files": files, "lines": lines(texts[0], texts[1])}
+                return {"files": [], "tags": [], "parts": []}
+            first, second = (lines_of(one.text) for one in texts)
+            return {
+                "files": files,
+                "tags": [one.tag for one in texts],
+                "parts": [{"number": one.number, "lines": one.lines} for one in parts(first, second)],
+            }
 
         return JSONResponse(await run_in_threadpool(found))
 
@@ -164,13 +169,3 @@ def _scenario(run: Run) -> str | None:
     """The file that a run was started with, as its command names it."""
     words = [str(word) for word in run.manifest.get("command") or ()]
     return next((word for word in words if word.endswith(SUFFIXES)), None)
-
-
-def lines(one: str, other: str, around: int = 3) -> list[tuple[str, str]]:
-    """How two texts differ, line by line: ``-``, ``+``, or a blank for lines that both have.
-
-    Equal texts have no lines; of equal parts, only a few lines stand around each difference.
-    """
-    found = difflib.unified_diff(one.splitlines(), other.splitlines(), n=around, lineterm="")
-    # The first two lines name the files.
-    return [(line[:1], line[1:]) for line in list(found)[2:] if not line.startswith("@@")]

@@ -14,6 +14,8 @@ from starlette.routing import Route
 
 from tsnbench import foreign
 from tsnbench.editing.completion import Names, complete, meaning
+from tsnbench.editing.differences import differences, lines_of, take_over
+from tsnbench.editing.edits import Edit
 from tsnbench.editing.fixes import fixes, words_at
 from tsnbench.editing.problems import Checked, checked, checked_plans
 from tsnbench.editing.requests import made
@@ -174,6 +176,32 @@ def routes(workspace: Workspace) -> list[Route]:
         return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
 
     @answered
+    async def taken_over(request: Request) -> Response:
+        name = request.path_params["name"]
+        wanted = await asked(request)
+        number, other, tags = (wanted.get(key) for key in ("number", "other", "tags"))
+        if type(number) is not int or not isinstance(other, str) or not isinstance(tags, list):
+            return PlainTextResponse("No difference\n", 400)
+
+        def find() -> Edit:
+            files = [workspace.read(name), workspace.read(other)]
+            if [one.tag for one in files] != tags:
+                raise ChangedError(name)
+            mine, others = (lines_of(one.text) for one in files)
+            # Differences are numbered as they are shown: there, this text is the first or the second one.
+            first = wanted.get("first") is True
+            found = differences(mine, others) if first else differences(others, mine)
+            if not 0 <= number < len(found):
+                raise EditError("there is no such difference")
+            one = found[number]
+            own, taken = (one.first, one.second) if first else (one.second, one.first)
+            return take_over(wanted["text"], files[0].text, own, others[slice(*taken)])
+
+        edit = await run_in_threadpool(find)
+        units = units_of(wanted["text"])
+        return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
+
+    @answered
     async def layout(request: Request) -> Response:
         name = request.path_params["name"]
         if request.method in ("GET", "HEAD"):
@@ -201,6 +229,7 @@ def routes(workspace: Workspace) -> list[Route]:
         Route("/api/look/{name:path}", looked, methods=["POST"]),
         Route("/api/complete/{name:path}", completed, methods=["POST"]),
         Route("/api/edit/{name:path}", edited, methods=["POST"]),
+        Route("/api/take-over/{name:path}", taken_over, methods=["POST"]),
         Route("/api/layout/{name:path}", layout, methods=["GET", "PUT"]),
     ]
 

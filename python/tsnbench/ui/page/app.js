@@ -183,11 +183,15 @@ async function show() {
   else if (view === "studies") await comparison.studies();
 }
 
-async function created(name) {
-  await list();
+async function open(name) {
   history.pushState(null, "", hash({ scenario: name }));
   await show();
-  if (scenario.name() !== name) return say(`Created ${name}.`, "good");
+  return scenario.name() === name;
+}
+
+async function created(name) {
+  await list();
+  if (!(await open(name))) return say(`Created ${name}.`, "good");
   at("text").focus();
   return say(`Created ${name}. Edit it as text, or in the drawing.`, "good");
 }
@@ -216,6 +220,7 @@ addEventListener("focusout", ({ target: field }) => {
 
 scenario.start();
 creation.start(created);
+comparison.start(open);
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);
 addEventListener("hashchange", show);

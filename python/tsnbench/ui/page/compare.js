@@ -1,11 +1,17 @@
 // Runs side by side: the numbers of `tsnbench compare --json`. And studies and sweeps as they grow.
 import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import * as scenario from "./scenario.js";
 
 const LEFT = 74;
 const RIGHT = 12;
 const MOST_ROWS = 60; // requirements with bars
 
 export const chosen = new Set(); // runs that are ticked in the list
+let open = null; // opens a scenario: whether it is shown then
+
+export function start(opened) {
+  open = opened;
+}
 
 export async function compare(parts) {
   const host = at("view-compare");
@@ -88,9 +94,25 @@ async function texts(names) {
   if (names.length !== 2) return null;
   const found = await get(`/api/difference?${new URLSearchParams(names.map((name) => ["run", name]))}`).catch(() => null);
   if (!found?.files.length || found.files[0] === found.files[1]) return null;
-  const lines = found.lines.map(([sign, text]) => make("span", { class: { "+": "added", "-": "removed" }[sign], text: `${sign} ${text}\n` }));
+  const all = found.parts.filter((part) => part.number !== null).length;
+  const parts = found.parts.map(({ number, lines }) => {
+    const text = make("pre", {}, ...lines.map(([sign, words]) => make("span", { class: { "+": "added", "-": "removed" }[sign], text: `${sign} ${words}\n` })));
+    if (number === null) return text;
+    const buttons = found.files.map((file, n) => make("button", {
+      type: "button", text: `Take over into ${file}`, "aria-label": `Take difference ${number + 1} over into ${file}`,
+      onclick: () => takeOver(found, n, number),
+    }));
+    return make("div", { role: "group", "aria-label": `Difference ${number + 1} of ${all}` }, text, make("p", { class: "row-of-buttons" }, ...buttons));
+  });
   return make("section", { "aria-label": "Texts" }, make("h3", { text: `Texts: ${found.files[0]} (-) and ${found.files[1]} (+), as they are now` }),
-    lines.length ? make("pre", { class: "difference", tabindex: "0" }, ...lines) : make("p", { text: "The texts are equal." }));
+    all ? make("div", { class: "difference", tabindex: "0", role: "group", "aria-label": "Differences" }, ...parts) : make("p", { text: "The texts are equal." }));
+}
+
+// The target's editor has the lines of the other text in place of its own; nothing is saved.
+async function takeOver(found, target, number) {
+  const [file, other] = target === 0 ? found.files : found.files.toReversed();
+  const tags = target === 0 ? found.tags : found.tags.toReversed();
+  if (await open(file)) await scenario.takeOver({ other, tags, number, first: target === 0 });
 }
 
 // Delays over time and the distributions of one stream in all runs, each on one axis.

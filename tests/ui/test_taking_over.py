@@ -1,0 +1,152 @@
+"""A difference between the texts of two runs is taken over into the editor of one of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from ui.conftest import Server
+from ui.test_browser import WAIT_MS, browser_page, pytestmark
+from ui.test_drawing_in_browser import becomes
+from ui.test_new_scenario import refusals
+from ui.test_views_in_browser import SWEEP, findings, runs, tab
+
+__all__ = ["browser_page", "runs", "tab"]
+in_a_browser = pytestmark
+
+OTHER = SWEEP.replace("name: swept", "name: other").replace("[500 us, 250 us]", "250 us")
+
+
+@pytest.fixture
+def other(server: Server, runs: list[str]) -> str:
+    """The address of the comparison of a run of ``swept.yaml`` with one of ``other.yaml``."""
+    (server.folder / "swept.yaml").write_text(SWEEP)
+    (server.folder / "other.yaml").write_text(OTHER)
+    if not (server.folder / "other").exists():
+        command = [sys.executable, "-m", "tsnbench", "run", "other.yaml", "--into", "other"]
+        subprocess.run(command, cwd=server.folder, capture_output=True, check=False)
+    return f"http://127.0.0.1:{server.port}/#" + urlencode({"compare": f"{runs[0]}|other"})
+
+
+@in_a_browser
+def test_differences_are_taken_over_one_by_one_and_undone(
+    tab: Page, server: Server, other: str, browser_page: tuple[Page, list[str], list[str]]
+) -> None:
+    page = tab
+    page.goto(other)
+    first = page.get_by_role("group", name="Difference 1 of 2")
+    expect(first.locator("span")).to_have_text(["- name: swept\n", "+ name: other\n"], timeout=WAIT_MS)
+    assert findings(page) == []
+    button = first.get_by_role("button", name="Take difference 1 over into other.yaml")
+    expect(button).to_have_text("Take over into other.yaml")
+    button.focus()
+    with page.expect_request("**/api/take-over/other.yaml") as sent:
+        page.keyboard.press("Enter")
+    assert sent.value.post_data_json["first"] is False
+    expect(page.locator("#name")).to_have_text("other.yaml", timeout=WAIT_MS)
+    step1 = OTHER.replace("name: other", "name: swept")
+    becomes(page, step1)
+    expect(page.locator("#status")).to_contain_text("Taken over from swept.yaml, not saved.")
+    expect(page.locator("#text")).to_be_focused()
+    words = page.locator("#text").evaluate(
+        "(field) => field.value.slice(field.selectionStart, field.selectionEnd)"
+    )
+    assert words == "name: swept\n"
+    assert (server.folder / "other.yaml").read_text() == OTHER
+    # The second one goes into the text that is not saved yet.
+    page.go_back()
+    page.get_by_role("button", name="Take difference 2 over into other.yaml").click()
+    becomes(page, SWEEP)
+    # The first one again: its lines are not those that were compared.
+    page.go_back()
+    page.get_by_role("button", name="Take difference 1 over into other.yaml").click()
+    expect(page.locator("#status")).to_contain_text("these lines have been edited meanwhile")
+    becomes(page, SWEEP)
+    assert refusals(browser_page[1]) == [409]
+    page.locator("#text").focus()
+    for wanted in (step1, OTHER):
+        page.keyboard.press("Control+z")
+        becomes(page, wanted)
+    expect(page.locator("#save")).to_be_disabled()
+    # The other direction: the first text gets the lines of the second one.
+    page.go_back()
+    with page.expect_request("**/api/take-over/swept.yaml") as sent:
+        page.get_by_role("button", name="Take difference 2 over into swept.yaml").click()
+    assert sent.value.post_data_json["first"] is True
+    expect(page.locator("#name")).to_have_text("swept.yaml", timeout=WAIT_MS)
+    becomes(page, SWEEP.replace("[500 us, 250 us]", "250 us"))
+    page.locator("#text").focus()
+    page.keyboard.press("Control+z")
+    becomes(page, SWEEP)
+
+
+@in_a_browser
+def test_a_file_that_has_changed_meanwhile_is_not_taken_over(
+    tab: Page, server: Server, other: str, browser_page: tuple[Page, list[str], list[str]]
+) -> None:
+    page = tab
+    page.goto(other)
+    button = page.get_by_role("button", name="Take difference 1 over into other.yaml")
+    expect(button).to_be_visible(timeout=WAIT_MS)
+    (server.folder / "swept.yaml").write_text(SWEEP.replace("A comment", "Another comment"))
+    button.click()
+    expect(page.locator("#status")).to_contain_text("Another program has changed the file")
+    becomes(page, OTHER)
+    assert refusals(browser_page[1]) == [412]
+
+
+def asked(server: Server, name: str = "other.yaml", **changes: Any) -> tuple[int, Any]:
+    tags = [server.ask("GET", f"/api/scenario/{one}")[1].get("etag") for one in ("other.yaml", "swept.yaml")]
+    body = {"text": OTHER, "other": "swept.yaml", "tags": tags, "number": 0, "first": False} | changes
+    status, _, words = server.ask("POST", f"/api/take-over/{name}", json.dumps(body).encode())
+    return status, json.loads(words) if status == 200 else words
+
+
+def test_wrong_questions_are_refused(server: Server, other: str) -> None:
+    status, edit = asked(server)
+    assert (status, edit["insert"]) == (200, "name: swept\n")
+    assert OTHER[edit["start"] : edit["end"]] == "name: other\n"
+    # Places count in the units of the page: a letter beyond 16 bits has two of them.
+    assert asked(server, text=f"# \N{GRINNING FACE}\n{OTHER}")[1]["start"] == edit["start"] + 5
+    for changes, wanted in [
+        ({"number": 9}, 409),
+        ({"number": -1}, 409),
+        ({"number": "0"}, 400),
+        ({"number": True}, 400),
+        ({"tags": None}, 400),
+        ({"tags": ["x", "y"]}, 412),
+        ({"other": "../secret.yaml"}, 404),
+        ({"other": "link.yaml"}, 404),
+        ({"other": None}, 400),
+        ({"text": 1}, 409),
+        ({"text": "all: new\n"}, 409),
+        ({"name": "../secret.yaml"}, 404),
+        ({"name": "none.yaml"}, 404),
+    ]:
+        assert asked(server, **changes)[0] == wanted, changes
+    assert server.ask("POST", "/api/take-over/other.yaml", b"{}", known=False)[0] == 403
+
+
+def test_differences_are_numbered_as_they_are_shown_whichever_text_is_the_target(server: Server) -> None:
+    """These two texts have three differences in one order, and two in the other one."""
+    texts = {"x.yaml": "a\na\na\nb\n", "y.yaml": "b\na\nc\na\n"}
+    for name, text in texts.items():
+        (server.folder / name).write_text(text)
+    tags = [server.ask("GET", f"/api/scenario/{name}")[1]["etag"] for name in texts]
+    for number, wanted in enumerate(("a\nc\na\n", "b\na\na\n", "b\na\nc\na\na\nb\n")):
+        same = {"text": texts["y.yaml"], "other": "x.yaml", "tags": tags[::-1], "number": number}
+        status, edit = asked(server, "y.yaml", **same, first=False)
+        assert status == 200
+        after = texts["y.yaml"][: edit["start"]] + edit["insert"] + texts["y.yaml"][edit["end"] :]
+        assert after == wanted
+    same["number"] = 2
+    # In the other order there is no third one.
+    assert asked(server, "y.yaml", **same, first=True)[0] == 409
+    for name in texts:
+        (server.folder / name).unlink()
