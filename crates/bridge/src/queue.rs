@@ -235,6 +235,11 @@ impl<F: Frame> Queue<F> {
     #[inline]
     pub fn pop(&mut self) -> Option<F> {
         let frame = self.waiting.pop_front()?;
+        if self.waiting.is_empty() {
+            // The next frame goes to the beginning, which is in the cache, instead of through all of the memory that
+            // the longest queue so far has left.
+            self.waiting.clear();
+        }
         let octets = u64::from(frame.octets().0);
         self.octets -= octets;
         if let Some(shared) = &self.shared {

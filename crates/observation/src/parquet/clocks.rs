@@ -1,13 +1,13 @@
 //! Clock errors as Parquet: one row per node and instant; the node names are in the file's metadata.
 
 use super::Error;
-use super::writer::column;
+use super::pages::compression;
 use crate::ClockError;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::data_type::{Int32Type, Int64Type};
+use parquet::basic::Encoding;
+use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
 use std::io::Write;
@@ -56,7 +56,7 @@ impl<W: Write + Send> ClockWriter<W> {
             .set_key_value_metadata(Some(vec![KeyValue::new(NODES_KEY.to_owned(), names)]))
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::DELTA_BINARY_PACKED)
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_compression(compression()?)
             .set_statistics_enabled(EnabledStatistics::None)
             .build();
         let schema = Arc::new(parse_message_type(SCHEMA)?);
@@ -101,4 +101,17 @@ impl<W: Write + Send> ClockWriter<W> {
         group.close()?;
         Ok(())
     }
+}
+
+/// Writes one column of a row group.
+fn column<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    values: &[T::T],
+    defined: Option<&[i16]>,
+) -> Result<(), Error> {
+    let Some(mut column) = group.next_column()? else {
+        return Err(Error::Columns("fewer columns than values".into()));
+    };
+    column.typed::<T>().write_batch(values, defined, None)?;
+    Ok(column.close()?)
 }

@@ -1,6 +1,8 @@
 //! Observations as Parquet: one row per sighting, numbers only; the legend is in the file's metadata.
 
 mod clocks;
+mod deltas;
+mod pages;
 mod reader;
 mod writer;
 

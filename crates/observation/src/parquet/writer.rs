@@ -1,22 +1,22 @@
 //! Writes sightings as Parquet, one row group at a time: the memory in use does not depend on the length of the run.
 
+use super::deltas::{BLOCK, Deltas};
+use super::pages::{Column, Compressor, Levels, compression};
 use super::{Error, LEGEND_KEY, SCHEMA};
 use crate::{Legend, Sighting, Sink};
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{
-    DeltaBinaryPackedEncoderOptions, EnabledStatistics, WriterProperties, WriterVersion,
-};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows per row group. They stay in memory (about 5 MB), and a killed process loses at most these.
-const ROWS: usize = 1 << 17;
+/// Rows per row group. They stay in memory, encoded, and a killed process loses at most these.
+const ROWS: u32 = 1 << 17;
+/// Rows that are encoded together.
+const TOGETHER: usize = BLOCK;
 
 /// Writes a file of observations.
 ///
@@ -25,24 +25,28 @@ const ROWS: usize = 1 << 17;
 pub struct Writer<W: Write + Send = File> {
     /// `None` after the writer has finished.
     file: Option<SerializedFileWriter<W>>,
+    /// The last rows, as they came.
+    last: Vec<Sighting>,
     rows: Columns,
+    compressor: Compressor,
     written: u64,
 }
 
-/// The rows of the next row group, one vector per column.
+/// The rows of the next row group, encoded.
 #[derive(Default)]
 struct Columns {
-    tap: Vec<i32>,
-    stream: Vec<i32>,
-    seq: Vec<i64>,
-    copy: Vec<i32>,
+    rows: u32,
+    tap: Deltas<i32>,
+    stream: Deltas<i32>,
+    seq: Deltas<i64>,
+    copy: Deltas<i32>,
     /// The existing timestamps.
-    t_ns: Vec<i64>,
-    /// Per row: 1 if a timestamp exists.
-    stamped: Vec<i16>,
-    octets: Vec<i32>,
-    pcp: Vec<i32>,
-    vid: Vec<i32>,
+    t_ns: Deltas<i64>,
+    /// Which rows have a timestamp.
+    stamped: Levels,
+    octets: Deltas<i32>,
+    pcp: Deltas<i32>,
+    vid: Deltas<i32>,
 }
 
 impl Writer<File> {
@@ -66,25 +70,25 @@ impl<W: Write + Send> Writer<W> {
             .set_writer_version(WriterVersion::PARQUET_2_0)
             .set_created_by(concat!("tsnbench ", env!("CARGO_PKG_VERSION")).into())
             .set_key_value_metadata(Some(vec![KeyValue::new(LEGEND_KEY.to_owned(), legend)]))
-            // Neighbouring rows differ little: deltas are smaller than a dictionary, and need no hashing.
-            .set_dictionary_enabled(false)
-            .set_encoding(Encoding::DELTA_BINARY_PACKED)
-            .set_delta_binary_packed_encoder_options(DeltaBinaryPackedEncoderOptions::try_new(1024, 8)?)
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+            .set_compression(compression()?)
             .set_statistics_enabled(EnabledStatistics::None)
             .set_offset_index_disabled(true)
-            .set_data_page_row_count_limit(ROWS)
-            .set_write_batch_size(4096)
             .build();
         let schema = Arc::new(parse_message_type(SCHEMA)?);
         let file = SerializedFileWriter::new(into, schema, Arc::new(properties))?;
-        Ok(Self { file: Some(file), rows: Columns::default(), written: 0 })
+        Ok(Self {
+            file: Some(file),
+            last: Vec::with_capacity(TOGETHER),
+            rows: Columns::default(),
+            compressor: Compressor::new()?,
+            written: 0,
+        })
     }
 
     /// Number of rows written so far.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        self.written + self.rows.tap.len() as u64
+        self.written + u64::from(self.rows.rows) + self.last.len() as u64
     }
 
     /// Writes buffered rows and the footer; returns the number of rows.
@@ -105,71 +109,70 @@ impl<W: Write + Send> Writer<W> {
         Ok(())
     }
 
+    /// Encodes the last rows, and writes the row group if it is full.
+    #[inline(never)]
+    fn encode(&mut self) -> Result<(), Error> {
+        self.rows.extend(&self.last);
+        self.last.clear();
+        if self.rows.rows < ROWS { Ok(()) } else { self.flush() }
+    }
+
     fn flush(&mut self) -> Result<(), Error> {
+        self.rows.extend(&self.last);
+        self.last.clear();
         let Some(file) = self.file.as_mut() else { return Ok(()) };
-        if self.rows.tap.is_empty() {
+        if self.rows.rows == 0 {
             return Ok(());
         }
-        let rows = &mut self.rows;
+        let descriptors = file.schema_descr().columns().to_vec();
         let mut group = file.next_row_group()?;
-        column::<Int32Type, W>(&mut group, &rows.tap, None)?;
-        column::<Int32Type, W>(&mut group, &rows.stream, None)?;
-        column::<Int64Type, W>(&mut group, &rows.seq, None)?;
-        column::<Int32Type, W>(&mut group, &rows.copy, None)?;
-        column::<Int64Type, W>(&mut group, &rows.t_ns, Some(&rows.stamped))?;
-        column::<Int32Type, W>(&mut group, &rows.octets, None)?;
-        column::<Int32Type, W>(&mut group, &rows.pcp, None)?;
-        column::<Int32Type, W>(&mut group, &rows.vid, None)?;
+        let rows = self.rows.rows;
+        for (descriptor, column) in descriptors.into_iter().zip(self.rows.take()) {
+            self.compressor.write(&mut group, descriptor, column, rows)?;
+        }
         group.close()?;
-        self.written += rows.tap.len() as u64;
-        rows.clear();
+        self.written += u64::from(rows);
         Ok(())
     }
 }
 
-/// Writes one column of a row group.
-pub(super) fn column<T: DataType, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    values: &[T::T],
-    defined: Option<&[i16]>,
-) -> Result<(), Error> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(Error::Columns("fewer columns than values".into()));
-    };
-    column.typed::<T>().write_batch(values, defined, None)?;
-    Ok(column.close()?)
-}
-
 impl Columns {
-    fn clear(&mut self) {
-        for numbers in
-            [&mut self.tap, &mut self.stream, &mut self.copy, &mut self.octets, &mut self.pcp, &mut self.vid]
-        {
-            numbers.clear();
-        }
-        self.seq.clear();
-        self.t_ns.clear();
-        self.stamped.clear();
+    fn extend(&mut self, rows: &[Sighting]) {
+        self.rows += rows.len() as u32;
+        self.tap.extend(rows.iter().map(|row| i32::from(row.tap)));
+        self.stream.extend(rows.iter().map(|row| row.stream.cast_signed()));
+        self.seq.extend(rows.iter().map(|row| row.seq.cast_signed()));
+        self.copy.extend(rows.iter().map(|row| i32::from(row.copy)));
+        self.t_ns.extend(rows.iter().filter_map(|row| row.t_ns));
+        rows.iter().for_each(|row| self.stamped.push(row.t_ns.is_some()));
+        self.octets.extend(rows.iter().map(|row| row.octets.cast_signed()));
+        self.pcp.extend(rows.iter().map(|row| i32::from(row.pcp)));
+        self.vid.extend(rows.iter().map(|row| i32::from(row.vid)));
+    }
+
+    /// Takes the columns out, in the order of the schema.
+    fn take(&mut self) -> [Column; 8] {
+        self.rows = 0;
+        let (levels, missing) = self.stamped.take();
+        [
+            Column::every(self.tap.take()),
+            Column::every(self.stream.take()),
+            Column::every(self.seq.take()),
+            Column::every(self.copy.take()),
+            Column { values: self.t_ns.take(), levels, missing },
+            Column::every(self.octets.take()),
+            Column::every(self.pcp.take()),
+            Column::every(self.vid.take()),
+        ]
     }
 }
 
 impl<W: Write + Send> Sink for Writer<W> {
     #[inline]
     fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
-        let rows = &mut self.rows;
-        rows.tap.push(i32::from(sighting.tap));
-        rows.stream.push(sighting.stream.cast_signed());
-        rows.seq.push(sighting.seq.cast_signed());
-        rows.copy.push(i32::from(sighting.copy));
-        rows.stamped.push(i16::from(sighting.t_ns.is_some()));
-        if let Some(stamp) = sighting.t_ns {
-            rows.t_ns.push(stamp);
-        }
-        rows.octets.push(sighting.octets.cast_signed());
-        rows.pcp.push(i32::from(sighting.pcp));
-        rows.vid.push(i32::from(sighting.vid));
-        if rows.tap.len() >= ROWS {
-            self.flush()?;
+        self.last.push(sighting);
+        if self.last.len() >= TOGETHER {
+            self.encode()?;
         }
         Ok(())
     }

@@ -78,7 +78,7 @@ impl Simulation<'_> {
     ) -> io::Result<()> {
         let Some(timing) = &self.timing else { return Ok(()) };
         let link = self.network.links[port];
-        let hop = self.network.hops[frame.hop];
+        let hop = self.network.hops[frame.hop()];
         let InTransit { stamped, last_bit, propagation, lost } = passing;
         let out = link.tx.of(&self.network.taps).iter().map(|tap| (tap, stamped, last_bit));
         let into = link.rx.of(&self.network.taps).iter().filter(|_| !lost);
@@ -95,7 +95,7 @@ impl Simulation<'_> {
                     seq,
                     copy: 0,
                     t_ns: Some(timing.clock(tap.node).forward(at).ticked_ns(tap.granularity_ns)),
-                    octets: frame.octets,
+                    octets: frame.octets(),
                     pcp: hop.pcp,
                     vid: 0,
                 };

@@ -264,11 +264,8 @@ impl Timing {
             Pending::Send { port, message } => {
                 if let Some(hop) = self.hops[port] {
                     let octets = message.frame(self.profile).0;
-                    commands.push(Command::Arrive(Frame {
-                        seq: u64::from(self.messages.put(message)),
-                        hop,
-                        octets,
-                    }));
+                    let number = self.messages.put(message);
+                    commands.push(Command::Arrive(Frame::new(u64::from(number), hop, octets)));
                 }
             }
             Pending::Sent { port, message, at } => {

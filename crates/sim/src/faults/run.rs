@@ -102,7 +102,7 @@ impl Simulation<'_> {
             self.affected[fault] += lost.len() as u64;
             for frame in lost {
                 self.sources.left(port, frame);
-                let stream = self.network.hops[frame.hop].stream;
+                let stream = self.network.hops[frame.hop()].stream;
                 if let Some(timing) =
                     self.timing.as_mut().filter(|_| stream.index() >= self.plan.streams.len())
                 {
@@ -166,9 +166,9 @@ impl Simulation<'_> {
             first,
             first_in: first + propagation,
             last_in: last + propagation,
-            octets: frame.octets,
+            octets: frame.octets(),
             rate: line.rate().0,
-            occupies: line.until_free(Octets(frame.octets)),
+            occupies: line.until_free(Octets(frame.octets())),
         };
         let outcome = impairment.apply(&transit, &mut self.affected);
         let lost = outcome.damage != Damage::None;

@@ -40,7 +40,7 @@ impl Simulation<'_> {
 
     /// How much earlier than its last bit a frame reaches its next queue.
     pub(crate) fn early(&self, port: PortId, frame: Frame, next: HopId) -> Duration {
-        if frame.octets > self.network.links[port].cut_through {
+        if frame.octets() > self.network.links[port].cut_through {
             self.cut_short(port, frame, next)
         } else {
             Duration::ZERO
@@ -64,11 +64,11 @@ impl Simulation<'_> {
         let ingress = &self.plan.ports[port];
         let egress = &self.plan.ports[self.network.hops[next].port];
         // The priority on the ingress link decides whether the frame may be pre-empted there.
-        let pcp = self.network.hops[frame.hop].pcp;
-        let cut = self.plan.octets_cut(frame.octets, pcp, ingress, egress);
+        let pcp = self.network.hops[frame.hop()].pcp;
+        let cut = self.plan.octets_cut(frame.octets(), pcp, ingress, egress);
         let line = self.ports[port].line();
         // The difference of two times from the first bit on, so that both are rounded as every other time is.
-        line.until_last_bit(Octets(frame.octets)) - line.until_last_bit(Octets(frame.octets - cut))
+        line.until_last_bit(Octets(frame.octets())) - line.until_last_bit(Octets(frame.octets() - cut))
     }
 
     /// Gives the ports of a node their shared memory.

@@ -41,18 +41,18 @@ impl Simulation<'_> {
         self.leave_cyclic_queue(port, hop.class, frame, first_bit);
         let link = self.network.links[port];
         if !frame.is_damaged() {
-            let copy = self.hop_extras.copy(frame.hop);
+            let copy = self.hop_extras.copy(frame.hop());
             // A node makes no timestamps after it went down.
             let stamped =
                 |at: Instant| if self.is_down(link.node, first_bit, at) { Instant::MAX } else { at };
             let (start, end) = (stamped(first_bit + link.until_timestamp_point), stamped(last_bit));
-            self.sight(link.tx, hop, (frame, copy), start, end, sink)?;
+            self.sight(link.tx, hop, frame, copy, (start, end), sink)?;
         }
         let mut landing = Arrival {
             frame,
             begun: first_bit + link.propagation,
             arrival: last_bit + link.propagation,
-            octets_in: frame.octets,
+            octets_in: frame.octets(),
         };
         self.count_disobeying(port);
         let Some(Some(impairment)) = self.impairments.get_mut(port.index()) else {
@@ -63,9 +63,9 @@ impl Simulation<'_> {
             first: first_bit,
             first_in: landing.begun,
             last_in: landing.arrival,
-            octets: frame.octets,
+            octets: frame.octets(),
             rate: line.rate().0,
-            occupies: line.until_free(Octets(frame.octets)),
+            occupies: line.until_free(Octets(frame.octets())),
         };
         let outcome = impairment.apply(&transit, &mut self.affected);
         match outcome.damage {
@@ -101,7 +101,7 @@ impl Simulation<'_> {
     ) -> io::Result<()> {
         let Arrival { frame, begun, arrival, .. } = landing;
         let link = self.network.links[port];
-        let merge_point = self.hop_extras.merge_point(frame.hop);
+        let merge_point = self.hop_extras.merge_point(frame.hop());
         // Frames on the wire at the outage are cut; a frame that a delay fault held back also arrives at a node that
         // is down.
         if self.is_down(link.peer, arrival, arrival) {
@@ -112,22 +112,22 @@ impl Simulation<'_> {
             self.forward_damaged(merge_point, &landing);
             return Ok(());
         }
-        let learns = self.learning.as_ref().is_some_and(|learning| learning.learns_from(frame.hop));
-        let filtered = self.hop_extras.filtered(frame.hop).is_some();
+        let learns = self.learning.as_ref().is_some_and(|learning| learning.learns_from(frame.hop()));
+        let filtered = self.hop_extras.filtered(frame.hop()).is_some();
         let copies = merge_point.is_some_and(|meeting| meeting.recovery.is_some());
         let answered = self.answers.as_ref().is_some_and(|answers| answers.has(hop.stream, link.peer));
         if filtered || learns || copies || answered || self.is_received(port) {
             // Elimination, learning, filters, software and answers depend on the order in which frames arrive.
-            if begun + self.ports[port].line().until_last_bit(Octets(frame.octets)) != arrival {
+            if begun + self.ports[port].line().until_last_bit(Octets(frame.octets())) != arrival {
                 self.hop_extras.remember_first_bit(frame, arrival, begun);
             }
             self.schedule(arrival, link.peer, EventKind::Ingress(frame));
             return Ok(());
         }
-        let copy = self.hop_extras.copy(frame.hop);
-        self.sight(link.rx, hop, (frame, copy), begun + link.until_timestamp_point, arrival, sink)?;
+        let copy = self.hop_extras.copy(frame.hop());
+        self.sight(link.rx, hop, frame, copy, (begun + link.until_timestamp_point, arrival), sink)?;
         let passed =
-            PolicingResult { yellow: self.hop_extras.yellow(frame.hop), ..PolicingResult::default() };
+            PolicingResult { yellow: self.hop_extras.yellow(frame.hop()), ..PolicingResult::default() };
         self.forward_received(merge_point, frame, (arrival, arrival), false, passed);
         Ok(())
     }
@@ -137,8 +137,8 @@ impl Simulation<'_> {
     #[cold]
     #[inline(never)]
     pub(crate) fn ingress<S: Sink>(&mut self, frame: Frame, sink: &mut S) -> io::Result<()> {
-        let hop = self.network.hops[frame.hop];
-        let merge_point = self.hop_extras.merge_point(frame.hop);
+        let hop = self.network.hops[frame.hop()];
+        let merge_point = self.hop_extras.merge_point(frame.hop());
         let number = (frame.seq & 0xffff) as u16;
         let policed = self.apply_filters(frame);
         // The timers of a recovery function run on its node's clock.
@@ -149,15 +149,15 @@ impl Simulation<'_> {
             let recoveries = self.hop_extras.recoveries.get_mut(recovery as usize);
             recoveries.is_none_or(|recovery| recovery.machine.receive(now, path as usize, number))
         });
-        let copy = self.hop_extras.copy(frame.hop) | if passes { 0 } else { ELIMINATED };
+        let copy = self.hop_extras.copy(frame.hop()) | if passes { 0 } else { ELIMINATED };
         let link = self.network.links[hop.port];
         let line = *self.ports[hop.port].line();
         let begun = self.hop_extras.take_first_bit(frame, self.now);
-        let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets)));
-        self.sight(link.rx, &hop, (frame, copy), begun + link.until_timestamp_point, self.now, sink)?;
+        let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets())));
+        self.sight(link.rx, &hop, frame, copy, (begun + link.until_timestamp_point, self.now), sink)?;
         // Bridges learn before stream filters apply (8.7), so they also learn from dropped frames.
         if let Some(learning) = &mut self.learning {
-            learning.learn(frame.hop, self.now);
+            learning.learn(frame.hop(), self.now);
         }
         match policed {
             None => {}
@@ -197,9 +197,9 @@ impl Simulation<'_> {
         stored: bool,
         passed: PolicingResult,
     ) {
-        let leading_hop = merge_point.map_or(frame.hop, |meeting| meeting.leading_hop);
+        let leading_hop = merge_point.map_or(frame.hop(), |meeting| meeting.leading_hop);
         let hop = self.network.hops[leading_hop];
-        let ingress = self.network.hops[frame.hop].port;
+        let ingress = self.network.hops[frame.hop()].port;
         let link = self.network.links[ingress];
         let mut copies = 0_u64;
         for listener in hop.listeners.indices() {
@@ -221,9 +221,9 @@ impl Simulation<'_> {
                 blocked = Some(ingress);
             } else if self.hop_extras.is_active(next, queued) {
                 copies += 1;
-                let octets = self.hop_extras.octets(frame.octets, Some(frame.hop), next);
+                let octets = self.hop_extras.octets(frame.octets(), Some(frame.hop()), next);
                 let next = self.policing.as_ref().map_or(next, |policing| policing.next(next, &passed));
-                let frame = Frame { hop: next, octets, ..frame };
+                let frame = Frame::new(frame.seq, next, octets);
                 if passed.ipv.is_some() {
                     self.enter_cyclic_queue(frame, queued);
                 }
@@ -247,12 +247,12 @@ impl Simulation<'_> {
     /// forwards the rest that arrives, and the receiver finds the damage by the check sequence.
     fn forward_damaged(&mut self, merge_point: Option<MergePoint>, landing: &Arrival) {
         let Arrival { frame, arrival, octets_in, .. } = *landing;
-        let own = self.network.hops[frame.hop];
-        let hop = self.network.hops[merge_point.map_or(frame.hop, |meeting| meeting.leading_hop)];
+        let own = self.network.hops[frame.hop()];
+        let hop = self.network.hops[merge_point.map_or(frame.hop(), |meeting| meeting.leading_hop)];
         let link = self.network.links[own.port];
         let mut copies = 0_u64;
         // Filters and merge points take whole frames only.
-        let stored = self.hop_extras.filtered(frame.hop).is_some();
+        let stored = self.hop_extras.filtered(frame.hop()).is_some();
         if !stored && merge_point.is_none_or(|meeting| meeting.recovery.is_none()) {
             for branch in hop.branches.indices() {
                 let next = self.network.branches[branch as usize];
@@ -267,8 +267,8 @@ impl Simulation<'_> {
                     && self.hop_extras.is_active(next, queued)
                 {
                     copies += 1;
-                    let octets = self.hop_extras.octets(octets_in, Some(frame.hop), next).max(1);
-                    self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop: next, octets, ..frame }));
+                    let octets = self.hop_extras.octets(octets_in, Some(frame.hop()), next).max(1);
+                    self.schedule(queued, link.peer, EventKind::Arrive(Frame::new(frame.seq, next, octets)));
                 }
             }
         }
@@ -308,9 +308,9 @@ impl Simulation<'_> {
                 continue;
             }
             copies += 1;
-            let frame = Frame { seq, hop: number, octets: self.hop_extras.octets(octets, None, number) };
+            let frame = Frame::new(seq, number, self.hop_extras.octets(octets, None, number));
             let send = self.network.links[hop.port].send;
-            self.sight(send, &hop, (frame, self.hop_extras.copy(number)), self.now, self.now, sink)?;
+            self.sight(send, &hop, frame, self.hop_extras.copy(number), (self.now, self.now), sink)?;
             self.arrive(frame, more, sink)?;
         }
         match (copies, blocked) {

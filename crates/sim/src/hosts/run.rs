@@ -58,7 +58,7 @@ impl Simulation<'_> {
         for root in self.network.roots[stream].indices() {
             let number = self.network.branches[root as usize];
             let hop = self.network.hops[number];
-            let sized = Frame { seq, hop: number, octets: self.hop_extras.octets(octets, None, number) };
+            let sized = Frame::new(seq, number, self.hop_extras.octets(octets, None, number));
             let frame = (sized, self.hop_extras.copy(number));
             for (stage, at) in [(Stage::IntervalStart, self.now), (Stage::Wakeup, passage.wakeup)] {
                 self.sight_up(node, self.taps(hop.port, stage), &hop, frame, at, sink)?;
@@ -92,7 +92,11 @@ impl Simulation<'_> {
         at: Instant,
         sink: &mut S,
     ) -> io::Result<()> {
-        if self.is_down(node, self.now, at) { Ok(()) } else { self.sight(taps, hop, frame, at, at, sink) }
+        if self.is_down(node, self.now, at) {
+            Ok(())
+        } else {
+            self.sight(taps, hop, frame.0, frame.1, (at, at), sink)
+        }
     }
 
     /// Handles an event in a host's software.
@@ -147,7 +151,7 @@ impl Simulation<'_> {
             }
             copies += 1;
             let octets = self.hop_extras.octets(octets, None, hop);
-            self.enqueue(Frame { seq, hop, octets }, true, txtime, sink)?;
+            self.enqueue(Frame::new(seq, hop, octets), true, txtime, sink)?;
         }
         match (copies, blocked) {
             (0, Some(port)) => self.lose(stream, port),
@@ -163,14 +167,14 @@ impl Simulation<'_> {
         txtime: Option<HostTime>,
         sink: &mut S,
     ) -> io::Result<()> {
-        let hop = self.network.hops[frame.hop];
-        let copy = self.hop_extras.copy(frame.hop);
-        self.sight(self.taps(hop.port, Stage::Qdisc), &hop, (frame, copy), self.now, self.now, sink)?;
+        let hop = self.network.hops[frame.hop()];
+        let copy = self.hop_extras.copy(frame.hop());
+        self.sight(self.taps(hop.port, Stage::Qdisc), &hop, frame, copy, (self.now, self.now), sink)?;
         let now = self.host_time(self.network.links[hop.port].node);
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
         let talking = hosts.talking.get(hop.stream.index()).and_then(Option::as_deref);
         let socket = talking.filter(|_| own).map(|talking| talking.options());
-        let packet = Packet { item: frame, octets: frame.octets, class: hop.class, socket, txtime };
+        let packet = Packet { item: frame, octets: frame.octets(), class: hop.class, socket, txtime };
         let actions = hosts.enqueue(hop.port, now, packet);
         self.follow(hop.port, actions, sink)
     }
@@ -192,8 +196,8 @@ impl Simulation<'_> {
             at_hardware = at_hardware.max(*last);
             *last = at_hardware;
             let frame = handed.item;
-            let hop = self.network.hops[frame.hop];
-            let copy = self.hop_extras.copy(frame.hop);
+            let hop = self.network.hops[frame.hop()];
+            let copy = self.hop_extras.copy(frame.hop());
             self.sight_up(node, self.taps(port, Stage::Driver), &hop, (frame, copy), at_driver, sink)?;
             if self.is_down(node, self.now, at_hardware) {
                 self.lose(hop.stream, port);
@@ -302,7 +306,7 @@ impl Simulation<'_> {
 
     /// Forwards a frame that came over `ingress` to the next queue at `at`: in a host, through its software.
     pub(crate) fn forward(&mut self, (ingress, at): (PortId, Instant), node: NodeId, frame: Frame) {
-        let Hop { port, stream, .. } = self.network.hops[frame.hop];
+        let Hop { port, stream, .. } = self.network.hops[frame.hop()];
         let Some(hosts) = &mut self.hosts else { return self.schedule(at, node, EventKind::Arrive(frame)) };
         let Some(own) = hosts.ports.get_mut(port.index()).and_then(Option::as_deref_mut) else {
             return self.schedule(at, node, EventKind::Arrive(frame));

@@ -5,20 +5,45 @@ use tsn_bridge as bridge;
 use tsn_units::{Instant, Octets};
 
 /// A frame in transit, and the hop of its route that it is at.
+///
+/// Two words, which stay in registers: a third field would be written and read as another number of octets at a time,
+/// and the processor would wait for each such read.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Frame {
     /// The talker's sequence number.
     pub seq: u64,
-    /// Index into [`crate::network::tables::Network::hops`], which contains the stream.
-    pub hop: HopId,
-    /// Octets from destination address to FCS.
-    pub octets: u32,
+    /// The frame's octets above the number of its hop.
+    place: u64,
 }
 
 /// Bit of [`Frame::seq`] that marks a damaged frame. Sequence numbers of talkers do not reach this bit.
 const DAMAGED: u64 = 1 << 63;
 
 impl Frame {
+    /// A frame at a hop.
+    #[inline]
+    pub fn new(seq: u64, hop: HopId, octets: u32) -> Self {
+        Self { seq, place: u64::from(octets) << 32 | u64::from(hop.0) }
+    }
+
+    /// Index into [`crate::network::tables::Network::hops`], which contains the stream.
+    #[inline]
+    pub fn hop(&self) -> HopId {
+        HopId(self.place as u32)
+    }
+
+    /// Octets from destination address to FCS.
+    #[inline]
+    pub fn octets(&self) -> u32 {
+        (self.place >> 32) as u32
+    }
+
+    /// This frame at another hop.
+    #[inline]
+    pub fn at_hop(self, hop: HopId) -> Self {
+        Self::new(self.seq, hop, self.octets())
+    }
+
     /// Whether the frame is damaged; a cut-through node forwards it before it can check that.
     #[inline]
     pub fn is_damaged(&self) -> bool {
@@ -34,7 +59,7 @@ impl Frame {
 impl bridge::Frame for Frame {
     #[inline]
     fn octets(&self) -> Octets {
-        Octets(self.octets)
+        Octets(Self::octets(self))
     }
 }
 
@@ -93,10 +118,8 @@ pub(crate) struct Event {
     /// Phase, node and counter.
     order: u64,
     seq: u64,
-    /// Index of a hop, a stream or a port.
-    id: u32,
-    /// Octets of a frame; 0 for an event without a frame.
-    octets: u32,
+    /// [`Frame::place`] of a frame; the index of a stream or a port for an event without a frame.
+    place: u64,
 }
 
 /// The kinds of events.
@@ -154,10 +177,10 @@ impl Event {
     /// The `counter`-th event of a node.
     #[inline]
     pub fn new(at: Instant, node: NodeId, counter: u64, kind: EventKind) -> Self {
-        let frameless = |kind: Frameless, id: u32| (Phase::Reach, kind as u64, id, 0);
-        let (phase, seq, id, octets) = match kind {
-            EventKind::Arrive(frame) => (Phase::Reach, frame.seq, frame.hop.0, frame.octets),
-            EventKind::Ingress(frame) => (Phase::Ingress, frame.seq, frame.hop.0, frame.octets),
+        let frameless = |kind: Frameless, id: u32| (Phase::Reach, kind as u64, u64::from(id));
+        let (phase, seq, place) = match kind {
+            EventKind::Arrive(frame) => (Phase::Reach, frame.seq, frame.place),
+            EventKind::Ingress(frame) => (Phase::Ingress, frame.seq, frame.place),
             EventKind::Release { stream } => frameless(Frameless::Release, stream.0),
             EventKind::Babble { fault } => frameless(Frameless::Babble, fault.0),
             EventKind::Fault { fault, begins: true } => frameless(Frameless::FaultBegins, fault.0),
@@ -165,13 +188,13 @@ impl Event {
             EventKind::Hold { number } => frameless(Frameless::Hold, number),
             EventKind::Eligible { number } => frameless(Frameless::Eligible, number),
             EventKind::Host { number } => frameless(Frameless::Host, number),
-            EventKind::Wake { port } => (Phase::Choose, 0, port.0, 0),
-            EventKind::Timing { number } => (Phase::Timing, 0, number, 0),
+            EventKind::Wake { port } => (Phase::Choose, 0, u64::from(port.0)),
+            EventKind::Timing { number } => (Phase::Timing, 0, u64::from(number)),
         };
         let order = (phase as u64) << (COUNTER_BITS + NODE_BITS)
             | u64::from(node.0) << COUNTER_BITS
             | counter & ((1 << COUNTER_BITS) - 1);
-        Self { at: at.ps(), order, seq, id, octets }
+        Self { at: at.ps(), order, seq, place }
     }
 
     /// The instant of the event.
@@ -196,22 +219,23 @@ impl Event {
     #[inline]
     pub fn kind(&self) -> EventKind {
         let phase = self.order >> (COUNTER_BITS + NODE_BITS);
-        let frame = Frame { seq: self.seq, hop: HopId(self.id), octets: self.octets };
+        let frame = Frame { seq: self.seq, place: self.place };
+        let id = self.place as u32;
         if phase == Phase::Choose as u64 {
-            EventKind::Wake { port: PortId(self.id) }
+            EventKind::Wake { port: PortId(id) }
         } else if phase == Phase::Timing as u64 {
-            EventKind::Timing { number: self.id }
-        } else if self.octets > 0 {
+            EventKind::Timing { number: id }
+        } else if frame.octets() > 0 {
             if phase == Phase::Reach as u64 { EventKind::Arrive(frame) } else { EventKind::Ingress(frame) }
         } else {
             match Frameless::ALL[self.seq as usize % Frameless::ALL.len()] {
-                Frameless::Release => EventKind::Release { stream: StreamId(self.id) },
-                Frameless::Babble => EventKind::Babble { fault: FaultId(self.id) },
-                Frameless::FaultBegins => EventKind::Fault { fault: FaultId(self.id), begins: true },
-                Frameless::FaultEnds => EventKind::Fault { fault: FaultId(self.id), begins: false },
-                Frameless::Hold => EventKind::Hold { number: self.id },
-                Frameless::Eligible => EventKind::Eligible { number: self.id },
-                Frameless::Host => EventKind::Host { number: self.id },
+                Frameless::Release => EventKind::Release { stream: StreamId(id) },
+                Frameless::Babble => EventKind::Babble { fault: FaultId(id) },
+                Frameless::FaultBegins => EventKind::Fault { fault: FaultId(id), begins: true },
+                Frameless::FaultEnds => EventKind::Fault { fault: FaultId(id), begins: false },
+                Frameless::Hold => EventKind::Hold { number: id },
+                Frameless::Eligible => EventKind::Eligible { number: id },
+                Frameless::Host => EventKind::Host { number: id },
             }
         }
     }
@@ -241,7 +265,7 @@ mod tests {
 
     #[test]
     fn every_kind_comes_back_as_it_was() {
-        let frame = Frame { seq: 7, hop: HopId(8), octets: 64 };
+        let frame = Frame::new(7, HopId(8), 64);
         for kind in [
             EventKind::Arrive(frame),
             EventKind::Ingress(frame),

@@ -107,14 +107,14 @@ fn bucket_width(plan: &Plan) -> Duration {
 /// not depend on each other, and the processor makes many of them at the same time.
 fn touch(network: &Network, ports: &[EgressPort<Frame>], events: &[Event]) {
     let hop = |event: &Event| match event.kind() {
-        EventKind::Arrive(frame) => Some(network.hops[frame.hop]),
+        EventKind::Arrive(frame) => Some(network.hops[frame.hop()]),
         _ => None,
     };
     let numbers = events.iter().filter_map(hop).fold(0, |sum: u32, hop| sum.wrapping_add(hop.port.0));
     let room = events.iter().filter(|event| match event.kind() {
         EventKind::Arrive(frame) => {
-            let Hop { port, class, .. } = network.hops[frame.hop];
-            ports[port.index()].has_room(class, Octets(frame.octets))
+            let Hop { port, class, .. } = network.hops[frame.hop()];
+            ports[port.index()].has_room(class, Octets(frame.octets()))
         }
         EventKind::Wake { port } => ports[port.index()].line().rate().0 > 0,
         _ => false,
@@ -304,10 +304,10 @@ impl<'a> Simulation<'a> {
         totals.replicated += (roots.len() as u64).saturating_sub(1);
         for root in roots {
             let hop_number = self.network.branches[root as usize];
-            let frame = Frame { seq, hop: hop_number, octets };
+            let frame = Frame::new(seq, hop_number, octets);
             let hop = self.network.hops[hop_number];
             let send = self.network.links[hop.port].send;
-            self.sight(send, &hop, (frame, 0), self.now, self.now, sink)?;
+            self.sight(send, &hop, frame, 0, (self.now, self.now), sink)?;
             self.arrive(frame, more, sink)?;
         }
         Ok(())
@@ -315,7 +315,7 @@ impl<'a> Simulation<'a> {
 
     #[inline]
     pub(crate) fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
-        let Hop { port, class, .. } = self.network.hops[frame.hop];
+        let Hop { port, class, .. } = self.network.hops[frame.hop()];
         self.handle_port_event(port, bridge::Event::Arrive { class, frame, more }, sink)
     }
 
@@ -336,7 +336,7 @@ impl<'a> Simulation<'a> {
             let node = self.network.links[port].node;
             self.schedule(at, node, EventKind::Wake { port });
         }
-        if let Some(transmission) = actions.start {
+        if let Some(transmission) = &actions.start {
             self.transmit(port, transmission, sink)?;
             if self.sources.left(port, transmission.frame) {
                 self.refill(port, sink)?;
@@ -350,14 +350,14 @@ impl<'a> Simulation<'a> {
     fn transmit<S: Sink>(
         &mut self,
         port: PortId,
-        transmission: bridge::Transmission<Frame>,
+        transmission: &bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
-        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
+        let &bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
         self.frame_hops += 1;
-        let hop = self.network.hops[frame.hop];
+        let hop = self.network.hops[frame.hop()];
         if hop.special {
-            return self.transmit_with_extras(port, &hop, &transmission, sink);
+            return self.transmit_with_extras(port, &hop, transmission, sink);
         }
         let link = self.network.links[port];
         if hop.timing {
@@ -365,8 +365,8 @@ impl<'a> Simulation<'a> {
         }
         let timestamp_point = first_bit + link.until_timestamp_point;
         let arrival = last_bit + link.propagation;
-        self.sight(link.tx, &hop, (frame, 0), timestamp_point, last_bit, sink)?;
-        self.sight(link.rx, &hop, (frame, 0), timestamp_point + link.propagation, arrival, sink)?;
+        self.sight(link.tx, &hop, frame, 0, (timestamp_point, last_bit), sink)?;
+        self.sight(link.rx, &hop, frame, 0, (timestamp_point + link.propagation, arrival), sink)?;
         for listener in hop.listeners.indices() {
             if arrival <= self.end {
                 self.delivered[listener as usize] += 1;
@@ -382,10 +382,10 @@ impl<'a> Simulation<'a> {
         for branch in branches {
             let hop = self.network.branches[branch as usize];
             let mut queued = arrival + link.processing;
-            if frame.octets > link.cut_through {
+            if frame.octets() > link.cut_through {
                 queued = self.queue_arrival(port, frame, hop, queued);
             }
-            self.schedule(queued, link.peer, EventKind::Arrive(Frame { hop, ..frame }));
+            self.schedule(queued, link.peer, EventKind::Arrive(frame.at_hop(hop)));
         }
         Ok(())
     }
@@ -427,15 +427,15 @@ impl<'a> Simulation<'a> {
         *counter += 1;
     }
 
-    /// Records sightings, unless they are after the end of the run.
+    /// Records sightings of the frame's start and end, unless they are after the end of the run.
     #[inline]
     pub(crate) fn sight<S: Sink>(
         &self,
         taps: IndexRange,
         hop: &Hop,
-        (frame, copy): (Frame, u8),
-        start: Instant,
-        end: Instant,
+        frame: Frame,
+        copy: u8,
+        (start, end): (Instant, Instant),
         sink: &mut S,
     ) -> io::Result<()> {
         for tap in taps.of(&self.network.taps) {
@@ -453,7 +453,7 @@ impl<'a> Simulation<'a> {
                         None => at.ticked_ns(tap.granularity_ns),
                         Some(timing) => timing.clock(tap.node).forward(at).ticked_ns(tap.granularity_ns),
                     }),
-                    octets: frame.octets,
+                    octets: frame.octets(),
                     pcp: hop.pcp,
                     vid: hop.vid,
                 })?;

@@ -109,12 +109,12 @@ impl HopExtras {
 
     /// Remembers when the first bit of a copy arrives at its merge point.
     pub fn remember_first_bit(&mut self, frame: Frame, arrival: Instant, begun: Instant) {
-        self.begun.insert((frame.hop, frame.seq, arrival), begun);
+        self.begun.insert((frame.hop(), frame.seq, arrival), begun);
     }
 
     /// When the first bit of a copy arrived whose last bit arrives `now`, if that was recorded.
     pub fn take_first_bit(&mut self, frame: Frame, now: Instant) -> Option<Instant> {
-        if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop, frame.seq, now)) }
+        if self.begun.is_empty() { None } else { self.begun.remove(&(frame.hop(), frame.seq, now)) }
     }
 
     /// Restarts the recovery functions of a node.

@@ -15,7 +15,7 @@ use tsn_units::{Clock, True};
 
 /// The run folder's file of observations.
 pub const OBSERVATIONS: &str = "observations.parquet";
-/// The run folder's file of clock errors, if the Plan has clocks.
+/// The run folder's file of counters.
 pub const COUNTERS: &str = "counters.json";
 /// The run folder's file of clocks' errors, where the Plan has clocks.
 pub const CLOCK_ERROR: &str = "clock_error.parquet";

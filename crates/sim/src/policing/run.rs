@@ -19,12 +19,12 @@ const TAG: u32 = 4;
 impl Simulation<'_> {
     /// Applies the filters at the end of a frame's hop; none if the frame is dropped, which is then counted.
     pub(crate) fn apply_filters(&mut self, frame: Frame) -> Option<PolicingResult> {
-        let yellow = self.hop_extras.yellow(frame.hop);
-        let (Some(filtered), Some(policing)) = (self.hop_extras.filtered(frame.hop), &mut self.policing)
+        let yellow = self.hop_extras.yellow(frame.hop());
+        let (Some(filtered), Some(policing)) = (self.hop_extras.filtered(frame.hop()), &mut self.policing)
         else {
             return Some(PolicingResult { yellow, ..PolicingResult::default() });
         };
-        let hop = self.network.hops[frame.hop];
+        let hop = self.network.hops[frame.hop()];
         let node = self.network.links[hop.port].peer;
         let local = match &self.timing {
             None => self.now.on_perfect_clock(),
@@ -42,7 +42,7 @@ impl Simulation<'_> {
         };
         let header = HEADER + if hop.vid == 0 { 0 } else { TAG };
         let received =
-            Received { octets: frame.octets, sdu_octets: frame.octets.saturating_sub(header), yellow };
+            Received { octets: frame.octets(), sdu_octets: frame.octets().saturating_sub(header), yellow };
         let table = policing.tables.get_mut(filtered.table as usize)?;
         match table.receive(counted, local, filtered.filter as usize, received) {
             Verdict::Pass { ipv, yellow, eligible } => {
@@ -57,10 +57,10 @@ impl Simulation<'_> {
 
     /// Records a frame that will be in a queue that a stream gate has chosen.
     pub(crate) fn enter_cyclic_queue(&mut self, frame: Frame, queued: Instant) {
-        let hop = self.network.hops[frame.hop];
+        let hop = self.network.hops[frame.hop()];
         let at = self.clock_of(self.network.links[hop.port].node, queued);
         if let Some(policing) = &mut self.policing {
-            policing.cyclic_queues.queue(frame.hop, frame.seq, at);
+            policing.cyclic_queues.queue(frame.hop(), frame.seq, at);
         }
     }
 
@@ -71,7 +71,7 @@ impl Simulation<'_> {
         }
         let at = self.clock_of(self.network.links[port].node, first_bit);
         if let Some(policing) = &mut self.policing {
-            policing.cyclic_queues.leave(self.plan, (frame.hop, frame.seq), (port, class), at);
+            policing.cyclic_queues.leave(self.plan, (frame.hop(), frame.seq), (port, class), at);
         }
     }
 
@@ -101,8 +101,8 @@ impl Simulation<'_> {
         else {
             return Ok(());
         };
-        let hop = self.network.hops[frame.hop];
-        if !self.ports[hop.port].reserve(hop.class, Octets(frame.octets)) {
+        let hop = self.network.hops[frame.hop()];
+        if !self.ports[hop.port].reserve(hop.class, Octets(frame.octets())) {
             if let Some(policing) = &mut self.policing {
                 policing.held.take(number);
             }
@@ -120,12 +120,12 @@ impl Simulation<'_> {
     /// Drops the frames of a node that goes down which are not eligible yet.
     pub(crate) fn flush_held(&mut self, node: NodeId, fault: FaultId) {
         let (network, links) = (&self.network.hops, &self.network.links);
-        let port_of = |frame: &Frame| network[frame.hop].port;
+        let port_of = |frame: &Frame| network[frame.hop()].port;
         let here = |frame: &Frame| links[port_of(frame)].node == node;
         let Some(lost) = self.policing.as_mut().map(|policing| policing.flush(here)) else { return };
         self.affected[fault] += lost.len() as u64;
         for frame in lost {
-            let Hop { stream, port, .. } = self.network.hops[frame.hop];
+            let Hop { stream, port, .. } = self.network.hops[frame.hop()];
             self.lose(stream, port);
         }
     }
@@ -145,8 +145,8 @@ impl Simulation<'_> {
         else {
             return Ok(());
         };
-        let hop = self.network.hops[frame.hop];
-        self.ports[hop.port].unreserve(hop.class, Octets(frame.octets));
+        let hop = self.network.hops[frame.hop()];
+        self.ports[hop.port].unreserve(hop.class, Octets(frame.octets()));
         let more = self.calendar.has_same_turn_next(event);
         self.arrive(frame, more, sink)
     }

@@ -73,7 +73,7 @@ impl Sources {
         match self.at.get_mut(port.index()) {
             None => false,
             Some(sources) => {
-                if let Some(source) = sources.iter_mut().find(|source| source.hop == frame.hop) {
+                if let Some(source) = sources.iter_mut().find(|source| source.hop == frame.hop()) {
                     source.queued = source.queued.saturating_sub(1);
                 }
                 !sources.is_empty()

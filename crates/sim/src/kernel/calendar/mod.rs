@@ -115,7 +115,7 @@ mod tests {
 
     fn event(ps: i64, counter: u64) -> Event {
         let kind = if counter.is_multiple_of(3) {
-            EventKind::Arrive(Frame { seq: counter, hop: HopId(0), octets: 64 })
+            EventKind::Arrive(Frame::new(counter, HopId(0), 64))
         } else {
             EventKind::Release { stream: StreamId(0) }
         };
