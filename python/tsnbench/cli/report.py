@@ -22,7 +22,7 @@ from tsnbench.cli.console.progress import busy
 
 
 def report(
-    folders: Annotated[list[Path], argument("FOLDER", "Run folders.")],
+    folders: Annotated[list[Path], argument("FOLDER", "Run folders; the folder of a sweep stands for its runs.")],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
     figures: FigureKinds = "",
@@ -32,10 +32,10 @@ def report(
         typer.Option("--summary", help="Write summary.html instead: one run on one page of A4."),
     ] = False,
 ) -> None:
-    """Write a report as one HTML file; several run folders are compared in it."""
+    """Write a report as one HTML file; several run folders, or the runs of a sweep, are compared in it."""
     from tsnbench.report import write, write_figure
     from tsnbench.runs import Run
-    from tsnbench.runs.sweep import earlier_among
+    from tsnbench.runs.sweep import earlier_among, expanded
 
     kinds = figure_kinds(figures, Path(), names=figure)
     if figure and summary:
@@ -44,7 +44,7 @@ def report(
         for folder in earlier_among(folders):
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
             print_message(said)
-        runs = [Run.open(folder) for folder in folders]
+        runs = [Run.open(folder) for folder in expanded(folders)]
         if figure:
             with busy("figures"):
                 files = write_figure(runs[0] if len(runs) == 1 else runs, figure, kinds, into)

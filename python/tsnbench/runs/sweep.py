@@ -80,6 +80,19 @@ def _add(folder: Path, runs: Iterable[str], files: Iterable[str]) -> None:
         write(folder, more)
 
 
+def expanded(folders: Iterable[Path]) -> list[Path]:
+    """These run folders; a folder of runs stands for them, that of a sweep for the runs of the last whole sweep."""
+    found: list[Path] = []
+    for folder in folders:
+        there = sorted(path.parent for path in folder.glob("*/manifest.json"))
+        if (folder / "manifest.json").exists() or not there:
+            found.append(folder)
+            continue
+        earlier = read(folder).earlier if (folder / NAME).is_file() else []
+        found += [run for run in there if run.name not in earlier]
+    return found
+
+
 def earlier_among(folders: Iterable[Path]) -> list[Path]:
     """Run folders for values that are no longer part of their sweep."""
     found = []
