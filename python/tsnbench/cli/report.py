@@ -22,7 +22,7 @@ from tsnbench.cli.console.progress import busy
 
 
 def report(
-    folders: Annotated[list[Path], argument("FOLDER", "Run folders; the folder of a sweep stands for its runs.")],
+    folders: Annotated[list[Path], argument("FOLDER", "Run folders, or a sweep's folder.")],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
     figures: FigureKinds = "",
@@ -32,7 +32,7 @@ def report(
         typer.Option("--summary", help="Write summary.html instead: one run on one page of A4."),
     ] = False,
 ) -> None:
-    """Write a report as one HTML file; several run folders, or the runs of a sweep, are compared in it."""
+    """Write a report as one HTML file; several runs, or those of a sweep, are compared in it."""
     from tsnbench.report import write, write_figure
     from tsnbench.runs import Run
     from tsnbench.runs.sweep import earlier_among, expanded

@@ -32,7 +32,7 @@ SUMMARIES = {
         "Measure delay, jitter and loss per stream: of a run folder, or of captures (A B, or --tx, --rx)."
     ),
     "inspect": "Report the figures of one capture: streams, rates, intervals, bursts, missing numbers.",
-    "report": "Write a report as one HTML file; several run folders, or the runs of a sweep, are compared in it.",
+    "report": "Write a report as one HTML file; several runs, or those of a sweep, are compared in it.",
     "replay": "Show why frames waited, hop by hop, and replay a window of the run in a page.",
     "compare": (
         "Compare runs (simulator, kernels, captures) with the first run, and all runs with the bounds."
