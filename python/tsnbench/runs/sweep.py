@@ -81,7 +81,7 @@ def _add(folder: Path, runs: Iterable[str], files: Iterable[str]) -> None:
 
 
 def expanded(folders: Iterable[Path]) -> list[Path]:
-    """These run folders; a folder of runs stands for them, that of a sweep for those of the last whole sweep."""
+    """These run folders; a folder of runs stands for its runs, except those of an earlier sweep."""
     found: list[Path] = []
     for folder in folders:
         there = sorted(path.parent for path in folder.glob("*/manifest.json"))
