@@ -39,3 +39,12 @@ def test_the_newest_runs_come_first_and_the_others_are_counted(tmp_path: Path) -
     assert (runs[0], runs[-1], more_runs) == (f"runs/{MOST_LISTED + 2}", "runs/3", 3)
     scenarios, more_scenarios = Workspace(tmp_path).scenarios()
     assert (scenarios[0], len(scenarios), more_scenarios) == ("0000.yaml", MOST_LISTED, 3)
+
+
+def test_scenarios_are_listed_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    names = ["1-link", "2-gates", "10-replay", "a2/b", "a10/b", "b"]
+    for name in reversed(names):
+        path = tmp_path / f"{name}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("name: x")
+    assert Workspace(tmp_path).scenarios() == ([f"{name}.yaml" for name in names], 0)

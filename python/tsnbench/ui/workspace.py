@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -65,11 +66,12 @@ class Workspace:
         files = list(self._files())
         # The folder of a study keeps a copy of its scenario, and only the study's own file is edited.
         studies = {path.parent for path in files if path.name == LIST}
-        found = sorted(
+        names = (
             path.relative_to(self.folder).as_posix()
             for path in files
             if path.suffix in SUFFIXES and path.parent not in studies and not path.is_symlink()
         )
+        found = sorted(names, key=_by_numbers)
         return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
 
     def runs(self) -> tuple[list[str], int]:
@@ -98,7 +100,7 @@ class Workspace:
                 with suppress(OSError, foreign.UnusableFileError):
                     if "(#t=" in foreign.read_text(path, LARGEST_LESSON):
                         found.append(path.relative_to(self.folder).as_posix())
-        return sorted(found)
+        return sorted(found, key=_by_numbers)
 
     def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
         """The regular file of this name after all links are followed.
@@ -222,6 +224,11 @@ class Workspace:
         for root, folders, files in os.walk(self.folder):
             folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
             yield from (Path(root) / one for one in sorted(files) if not one.startswith("."))
+
+
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    """The key for names in the order of their numbers: ``2-gates`` before ``10-replay``."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]{1,18})", name)]
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:
