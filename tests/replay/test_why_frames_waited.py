@@ -72,6 +72,16 @@ def test_another_frame_is_in_the_way(tmp_path: Path) -> None:
     ]
 
 
+def test_a_frame_that_comes_in_the_gap_waits_for_its_end(tmp_path: Path) -> None:
+    text = BRIDGE.replace("offset: 100 us", "offset: 190.5 us")
+    run, history, journeys = replayed(text, tmp_path)
+    # slow ends at 203.1 us, fast is in the queue at 203.6 us, the gap ends at 204.06 us.
+    assert parts(history, of_stream(run, journeys, "fast"))[2:4] == [
+        ("processing", 3_000),
+        ("other frames", 460),
+    ]
+
+
 def test_gates_are_shut_and_frames_do_not_fit(tmp_path: Path) -> None:
     gates = "gates: {cycle: 250 us, entries: [{open: [7], for: 150 us}, {open: [0], for: 100 us}]}"
     text = BRIDGE.replace("0: 0}}}", f"0: 0}}}}, {gates}}}")

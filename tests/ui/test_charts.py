@@ -54,6 +54,15 @@ def test_every_column_has_its_least_and_greatest_delay(run: Run) -> None:
     assert [delay_of[seq] for seq in found["seq"]] == found["high"]
 
 
+def test_a_window_has_the_frames_at_its_edges(run: Run) -> None:
+    delays = charts.Charts().delays(run, "loop", "robot")
+    whole = delays.window(None, None, 4000)
+    assert whole["frames"] == run.measures()["paths"][0]["count"]["received"]
+    first, last = whole["t"][0], whole["t"][-1]
+    assert delays.window(first, last, 4000)["frames"] == whole["frames"]
+    assert delays.window(first + 1, last - 1, 4000)["frames"] == whole["frames"] - 2
+
+
 @pytest.mark.parametrize("columns", [1, 3, 50, 399, 400, 4000])
 def test_the_worst_frame_of_the_verdict_is_there_at_every_zoom(run: Run, columns: int) -> None:
     row = run.verdict()["rows"][0]
