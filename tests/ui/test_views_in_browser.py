@@ -206,7 +206,9 @@ def test_runs_of_two_files_show_how_their_texts_differ(tab: Page, server: Server
     expect(found.locator(".added")).to_have_text(
         [re.compile(r"^\+ name: other"), re.compile("period: 250 us")]
     )
-    assert drawn(page, "#chart-runs-delay") == drawn(page, "#chart-runs") == 2
+    for canvas in ("#chart-runs-delay", "#chart-runs"):
+        expect(page.locator(canvas)).to_have_attribute("data-ready", re.compile("."), timeout=WAIT_MS)
+        assert drawn(page, canvas) == 2
     # Runs of one file have one text.
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": "|".join(runs)}))
     expect(page.locator("#view-compare code")).to_have_text(f"tsnbench compare {' '.join(runs)}")
@@ -238,13 +240,15 @@ def test_no_view_has_a_serious_finding_of_axe(
     expect(page.locator(".node").first).to_be_visible(timeout=WAIT_MS)
     page.get_by_role("button", name="station one").click()
     page.get_by_role("button", name="+ Link").click()
+    page.locator("#where summary").click()
+    expect(page.locator("#places li")).to_have_count(4, timeout=WAIT_MS)
     assert findings(page) == []
     page.get_by_role("button", name="+ Link").click()
     page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
     expect(page.locator("#problems .fix")).to_be_visible(timeout=WAIT_MS)
     page.locator("#text").press("F8")
     page.locator("#text").press("Control+Space")
-    expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#candidates").get_by_role("option").first).to_be_visible(timeout=WAIT_MS)
     assert findings(page) == []
     page.locator("#text").fill(SCENARIO)
     page.get_by_role("link", name=f"charts of {runs[0]}").click()
