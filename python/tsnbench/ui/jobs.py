@@ -22,6 +22,7 @@ from tsnbench.ui.places import ALONE, HOSTS, Place
 
 SIMULATED = Place()
 MOST_AT_ONCE = 4
+STOPPED = 130
 MOST_LISTED = 50
 """Jobs that have ended stay listed; the oldest go first."""
 MOST_WORDS = 2000
@@ -117,6 +118,8 @@ class Job:
         if not running and self._ended is None:
             self._ended = time.monotonic()
         words = ["tsnbench", "run", "--keep-runs", *self.place.words()]
+        # A signal before the command has begun ends Python itself, with a traceback of its imports.
+        early = not running and self.stopping and self.process.returncode == -signal.SIGINT
         return {
             "job": self.number,
             "scenario": self.scenario,
@@ -126,8 +129,8 @@ class Job:
             "state": "ended" if not running else "stopping" if self.stopping else "running",
             "progress": self._progress,
             "verdict": self._verdict,
-            "words": "".join(self._words).strip(),
-            "code": None if running else self.process.returncode,
+            "words": "" if early else "".join(self._words).strip(),
+            "code": None if running else STOPPED if early else self.process.returncode,
         }
 
     def _read(self) -> None:

@@ -19,11 +19,16 @@ async function list() {
   const answer = await fetch("/api/folder");
   if (!answer.ok) return say(await answer.text(), "bad");
   const found = await answer.json();
+  // The lists are made anew whenever a run ends: what has the focus keeps it.
+  const focused = document.activeElement?.closest("#lists") ? identity(document.activeElement) : "";
   at("folder").textContent = found.folder;
   at("scenarios").replaceChildren(...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios));
   at("runs").replaceChildren(...found.runs.map((one) => runEntry(one, found.runs)), ...more(found.more_runs));
+  if (focused) [...at("lists").querySelectorAll("button, a, input")].find((one) => identity(one) === focused)?.focus({ preventScroll: true });
   document.body.dataset.ready = "yes";
 }
+
+const identity = (one) => `${one.localName} ${one.dataset.scenario ?? ""} ${one.getAttribute("href") ?? ""} ${one.getAttribute("aria-label") ?? ""}`;
 
 function scenarioEntry(name) {
   const item = entry(name, () => { location.hash = hash({ scenario: name }); });
