@@ -23,7 +23,7 @@ from ui.conftest import Server, serving
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
-WAIT_MS = 20_000
+WAIT_MS = 120_000
 RUN_S = 12
 """A run that has not ended then is stopped; by keyboard, each run is stopped at once."""
 MOST_REPLAYED = 2
@@ -196,6 +196,7 @@ class Walk:
 
     def zoomed(self) -> None:
         svg = self.page.locator("#network svg")
+        self.hand.press(self.page.locator("#fit"))
         whole = svg.get_attribute("viewBox")
         if self.hand.keyboard:
             self.page.locator("#node-0").focus()

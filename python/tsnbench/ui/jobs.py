@@ -119,7 +119,9 @@ class Job:
             self._ended = time.monotonic()
         words = ["tsnbench", "run", "--keep-runs", *self.place.words()]
         # A signal before the command has begun ends Python itself, with a traceback of its imports.
-        early = not running and self.stopping and self.process.returncode == -signal.SIGINT
+        said = "".join(self._words).strip()
+        killed = self.process.returncode == -signal.SIGINT or "Traceback (most recent call last)" in said
+        early = not running and self.stopping and killed
         return {
             "job": self.number,
             "scenario": self.scenario,
@@ -129,7 +131,7 @@ class Job:
             "state": "ended" if not running else "stopping" if self.stopping else "running",
             "progress": self._progress,
             "verdict": self._verdict,
-            "words": "" if early else "".join(self._words).strip(),
+            "words": "" if early else said,
             "code": None if running else STOPPED if early else self.process.returncode,
         }
 
