@@ -116,6 +116,8 @@ function requirements() {
 const facts = () => run.streams.find((one) => one.stream === state.stream && one.listener === state.listener);
 
 async function load() {
+  // Another run is being read: its charts are loaded when they are there.
+  if (!run) return;
   const number = ++loading;
   const { stream, listener } = state;
   remember();
