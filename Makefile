@@ -33,7 +33,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run test test-rust test-python twin check bench bench-hosts lab papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
+.PHONY: run test test-rust test-python everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -59,6 +59,9 @@ fresh:
 
 twin: $(VENV)/.built packages
 	cd tests && $(CURDIR)/$(BIN)/python -m twin.page
+
+everyday: $(VENV)/.built packages
+	cd tests && $(CURDIR)/$(BIN)/python -m ui.everyday
 
 check: $(VENV)/.locked
 	cargo fmt --check

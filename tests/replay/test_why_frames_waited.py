@@ -11,7 +11,7 @@ import pytest
 
 from tsnbench.backends.simulation import Simulation
 from tsnbench.replay.passages import passages
-from tsnbench.replay.sightings import ReplayError, sightings_of
+from tsnbench.replay.sightings import ReplayError, counters_of, sightings_of
 from tsnbench.replay.waiting import COLUMNS, History, Passage, Reason
 from tsnbench.replay.window import Journey, around, journey_named, slowest
 from tsnbench.runs import Run
@@ -44,7 +44,7 @@ def replayed(text: str, folder: Path) -> tuple[Run, History, list[Journey]]:
     file.write_text(text)
     run = load(file).plan().run(Simulation(), folder / "run")
     table = passages(run.plan.document, sightings_of(run))
-    history = History(run.plan.document, table)
+    history = History(run.plan.document, table, counters_of(run))
     return run, history, slowest(run.plan.document, history, table)
 
 
@@ -176,8 +176,8 @@ ACROSS = gate_list((0b01, 3_000), (0b10, 5_000), (0b01, 2_000))
             11_000,
             [(GUARD, 999), ("gate shut", 5_000)],
         ),
-        # The list is not in force before the base time.
-        (gate_list((0b10, 5_000), (0b01, 5_000), base=40_000), 1_000, 2_000, [("unknown", 1_000)]),
+        # Without another list, and without states before it, the list also repeats before its base time.
+        (gate_list((0b10, 5_000), (0b01, 5_000), base=40_000), 1_000, 2_000, [("gate shut", 1_000)]),
         (ACROSS, 9_500, 11_000, [("unknown", 1_500)]),
         (ACROSS, 11_500, 18_000, [("unknown", 500), (GUARD, 1_000), ("gate shut", 5_000)]),
         (None, 0, 700, [("unknown", 700)]),
@@ -234,20 +234,23 @@ def test_no_wait_is_unknown_with_shapers_and_preemption(
     run = next(one for one in every if value in one.variant.values()).plan().run(Simulation(), tmp_path / "r")
     document = run.plan.document
     table = passages(document, sightings_of(run))
-    history = History(document, table)
+    history = History(document, table, counters_of(run))
     found = {part.reason for row in table.select(COLUMNS).rows() for part in history.parts(Passage(*row))}
     assert reason in found
     assert Reason.UNKNOWN not in found
 
 
-def test_a_wrong_schedule_gives_no_reason_of_the_planned_one(tmp_path: Path) -> None:
-    gates = "gates: {cycle: 250 us, entries: [{open: [7], for: 150 us}, {open: [0], for: 100 us}]}"
-    text = BRIDGE.replace("0: 0}}}", f"0: 0}}}}, {gates}}}").replace("1242", "1117")
-    text += "faults: [{schedule: {shift: 100 us}, on: sw -> sink, at: 0 s, for: 2 ms}]\n"
-    _, history, journeys = replayed(text, tmp_path)
-    reasons = {reason for one in journeys for reason, _ in parts(history, one)}
-    assert "unknown" in reasons
-    assert not {"gate shut", GUARD} & reasons
+def test_without_the_counters_of_the_run_a_list_that_changes_gives_no_reason(tmp_path: Path) -> None:
+    gates = "gates: {entries: [{open: [7], for: 500 us}, {open: [0, 7], for: 500 us}], changes: [CHANGE]}"
+    change = "{at: 1 ms, base-time: 1 ms, entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]}"
+    text = BRIDGE.replace("0: 0}}}", f"0: 0}}}}, {gates.replace('CHANGE', change)}}}")
+    run, history, journeys = replayed(text, tmp_path)
+    assert "gate shut" in {reason for one in journeys for reason, _ in parts(history, one)}
+    history = History(run.plan.document, passages(run.plan.document, sightings_of(run)))
+    found = [part for one in journeys for part in parts(history, one)]
+    assert "unknown" in {reason for reason, _ in found}
+    assert not {"gate shut", GUARD} & {reason for reason, _ in found}
+    assert sum(length for _, length in found) == sum(one.total_ns for one in journeys)
 
 
 def test_of_a_replicated_frame_the_first_arrival_counts(tmp_path: Path) -> None:
@@ -296,7 +299,7 @@ def explained(run: Run) -> int:
     frames = 0
     document = run.plan.document
     table = passages(document, sightings_of(run))
-    history = History(document, table)
+    history = History(document, table, counters_of(run))
     for journey in slowest(document, history, table):
         arrived = [
             row["arrived_ns"]

@@ -46,6 +46,32 @@ def test_verdict_matrix_has_a_cell_per_run(hops: list[Path], tmp_path: Path) -> 
         assert all(cell.startswith(words) for cell, words in zip(row[1:], wanted, strict=True)), row
 
 
+def test_each_requirement_has_a_bar_for_every_run(hops: list[Path], tmp_path: Path) -> None:
+    text = report.write(hops, into=tmp_path / "sweep.html").read_text(encoding="utf-8")
+    found = read(tmp_path / "sweep.html")
+    rows = found.table("Each requirement with a line for every run")
+    verdicts = [json.loads((folder / "verdict.json").read_text())["rows"] for folder in hops]
+    kinds = {(row["stream"], row["requirement"]) for rows in verdicts for row in rows}
+    assert len(rows) == 1 + 4 * len(kinds)
+    assert text.count('<svg class="bar"') == 4 * len(kinds)
+    sweep = Sweep([gather(folder) for folder in hops])
+    stream, requirement, cells = sweep.bars[0]
+    # The first requirement is the one with the worst run.
+    assert min(cell.rank for cell in cells if cell) == min(
+        cell.rank for _, _, others in sweep.bars for cell in others if cell
+    )
+    for run, cell in enumerate(cells):
+        assert cell is not None
+        own = [row for row in verdicts[run] if (row["stream"], row["requirement"]) == (stream, requirement)]
+        bar = cell.bar
+        assert bar.limit is not None
+        assert bar.found is not None
+        assert (bar.found > bar.limit) == (own[0]["found"] > own[0]["limit"])
+        words = f"{stream} to {cell.listener}, {requirement}: found {cell.found}, worst case"
+        assert words in text
+    assert [one[1] if len(one) > 6 else one[0] for one in rows[1:5]] == list(sweep.labels)
+
+
 def test_outcome_counts_runs(hops: list[Path], tmp_path: Path) -> None:
     met = sum(json.loads((folder / "verdict.json").read_text())["met"] for folder in hops)
     found = read(report.write(hops, into=tmp_path / "sweep.html"))

@@ -40,7 +40,7 @@ def page(browser_page: tuple[Page, list[str], list[str]], server: Server) -> Ite
     """The scenario ``two.yaml`` is open; at the end there was no error and no request to other servers."""
     tab, said, asked = browser_page
     tab.reload()
-    tab.get_by_role("button", name="two.yaml").click()
+    tab.get_by_role("button", name="two.yaml", exact=True).click()
     expect(tab.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
     yield tab
     assert said == []

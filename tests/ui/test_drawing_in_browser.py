@@ -180,7 +180,7 @@ def test_names_of_nodes_are_completed(drawn: Page) -> None:
     page.locator("#text").fill(SCENARIO.replace("two, pcp", ", pcp"))
     page.locator("#text").evaluate("(field, at) => field.setSelectionRange(at, at)", at)
     page.keyboard.press("Control+Space")
-    options = page.get_by_role("option")
+    options = page.locator("#candidates").get_by_role("option")
     expect(options.filter(has_text="two")).to_be_visible(timeout=WAIT_MS)
     assert {"one", "two"} <= {one.split()[0] for one in page.locator("#candidates b").all_inner_texts()}
     page.keyboard.type("tw")

@@ -153,6 +153,32 @@ def test_names_as_options_and_with_spaces_are_names(folder: Path) -> None:
     assert [state(path) for path in (folder / "runs").iterdir()] == ["interrupted"] * 2
 
 
+def test_a_run_that_is_stopped_at_once_is_stopped_without_a_traceback(folder: Path) -> None:
+    jobs = Jobs(folder)
+    # From before Python has begun to the middle of its imports.
+    for ms in (0, 30, 100, 300):
+        begun = jobs.start("a b.yaml")
+        time.sleep(ms / 1000)
+        jobs.stop(begun["job"])
+        until(lambda: all(job["state"] == "ended" for job in jobs.told()))
+        job = jobs.told()[0]
+        assert (job["code"], "Traceback" in job["words"]) == (130, False), ms
+    assert not [path for path in folder.rglob("manifest.json") if state(path.parent) != "interrupted"]
+
+
+def test_a_sweep_that_is_stopped_makes_no_further_run(folder: Path) -> None:
+    periods = ", ".join(f"{500 + number} us" for number in range(16))
+    (folder / "many.yaml").write_text(SCENARIO.replace("period: 500 us", f"period: [{periods}]"))
+    jobs = Jobs(folder)
+    begun = jobs.start("many.yaml")
+    until(lambda: jobs.told()[0]["progress"].get("done", 0) >= 1)
+    jobs.stop(begun["job"])
+    until(lambda: jobs.told()[0]["state"] == "ended")
+    assert jobs.told()[0]["code"] == 130
+    made = [path for path in folder.rglob("manifest.json") if state(path.parent) == "complete"]
+    assert 1 <= len(made) < 12
+
+
 def test_the_number_of_runs_at_once_is_limited(folder: Path) -> None:
     jobs = Jobs(folder)
     try:

@@ -240,6 +240,8 @@ def test_no_view_has_a_serious_finding_of_axe(
     expect(page.locator(".node").first).to_be_visible(timeout=WAIT_MS)
     page.get_by_role("button", name="station one").click()
     page.get_by_role("button", name="+ Link").click()
+    page.locator("#where summary").click()
+    expect(page.locator("#places li")).to_have_count(4, timeout=WAIT_MS)
     assert findings(page) == []
     page.get_by_role("button", name="+ Link").click()
     page.locator("[data-legend]").first.click()
@@ -259,7 +261,7 @@ def test_no_view_has_a_serious_finding_of_axe(
     page.keyboard.press("Escape")
     page.locator("#text").press("F8")
     page.locator("#text").press("Control+Space")
-    expect(page.get_by_role("option").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#candidates").get_by_role("option").first).to_be_visible(timeout=WAIT_MS)
     assert findings(page) == []
     page.locator("#text").fill(SCENARIO)
     page.get_by_role("link", name=f"charts of {runs[0]}").click()
@@ -359,3 +361,102 @@ def test_a_run_without_a_plan_says_so(server: Server, tmp_path: Path) -> None:
     assert content
     (folder / "manifest.json").unlink()
     folder.rmdir()
+
+
+TURNS = """\
+name: turn
+duration: 8 ms
+network:
+  stations: [low, sink]
+  bridges: {sw: {processing: 3 us}}
+  links: {rate: 100 Mbit/s, between: [low -- sw, sw -- sink]}
+streams:
+  slow: {from: low, to: sink, pcp: 0, period: 1 ms, frame: 1242 B}
+shapers:
+  sw -> sink:
+    queues: {classes: {7: 1, 0: 0}}
+    gates:
+      before: open
+      base-time: 1250 us
+      entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]
+      changes:
+        - at: 2 ms
+          base-time: 4 ms
+          cycle: 2 ms
+          entries: [{open: [7], for: 500 us}, {open: [0, 7], for: 1500 us}]
+"""
+SHUT_US = [(1_750, 2_250), (2_750, 3_250), (3_750, 4_500), (6_000, 6_500)]
+"""When the gate of class 0 is shut: by the first list, and from 4 ms on by the second one."""
+
+
+def grey(page: Page, canvas: str, left: int, right: int, from_us: float, until_us: float) -> list[bool]:
+    """Whether a gate is drawn as shut, every 100 us."""
+    steps = [30 + 100 * n for n in range(80)]
+    inside = [one for one in steps if from_us < one < until_us]
+    shares = [(one - from_us) / (until_us - from_us) for one in inside]
+    found: list[bool] = page.locator(canvas).evaluate(
+        """(canvas, [shares, left, right]) => {
+          const ratio = canvas.width / canvas.clientWidth;
+          const {data, width} = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return shares.map((share) => {
+            const x = Math.round((left + share * (canvas.clientWidth - left - right)) * ratio);
+            for (let n = 4 * x; n < data.length; n += 4 * width) {
+              if (`${data[n]},${data[n + 1]},${data[n + 2]}` === "227,230,234") return true;
+            }
+            return false;
+          });
+        }""",
+        [shares, left, right],
+    )
+    assert found == [any(begin < one < end for begin, end in SHUT_US) for one in inside], list(
+        zip(inside, found, strict=True)
+    )
+    return found
+
+
+def test_gates_are_drawn_with_the_list_that_is_in_force(tab: Page, server: Server, runs: list[str]) -> None:
+    page = tab
+    (server.folder / "turn.yaml").write_text(TURNS)
+    command = [sys.executable, "-m", "tsnbench", "run", "turn.yaml", "-q", "--into", "turn"]
+    subprocess.run(command, cwd=server.folder, capture_output=True, check=True)
+    home = f"http://127.0.0.1:{server.port}/"
+    page.goto(f"{home}#" + urlencode({"run": "turn", "from": 0, "until": 8_000_000}))
+    expect(page.locator("#view-run h2")).to_contain_text("turn", timeout=WAIT_MS)
+    loaded(page)
+    assert any(grey(page, "#chart-gantt", 170, 12, 0, 8_000))
+    page.goto(f"{home}api/replay/turn")
+    # The window is thrice the delay of the slowest frame, around it.
+    expect(page.locator("#window")).to_contain_text("from 3\u202f400\u202f000 ns", timeout=WAIT_MS)
+    page.locator("#chart").focus()
+    page.keyboard.press("Home")
+    assert any(grey(page, "#chart", 190, 8, 3_400, 5_200))
+    page.goto(home)
+
+
+def test_another_run_that_is_opened_before_the_first_one_is_drawn_is_shown(
+    tab: Page, runs: list[str]
+) -> None:
+    page = tab
+    page.evaluate(
+        """() => {
+          const real = window.fetch;
+          window.fetch = async (...words) => {
+            const answer = await real(...words);
+            const late = {delays: 500, facts: 1000}[String(words[0]).split("/")[2]] ?? 0;
+            await new Promise((done) => setTimeout(done, late));
+            return answer;
+          };
+        }"""
+    )
+    page.get_by_role("link", name=f"charts of {runs[0]}").click()
+    expect(page.locator("#stream")).to_be_visible(timeout=WAIT_MS)
+    # A zoom of the first one's charts is still due then.
+    page.get_by_role("link", name=f"charts of {runs[1]}").evaluate(
+        """link => {
+          const press = new KeyboardEvent("keydown", {key: "+", bubbles: true});
+          document.getElementById("chart-delay").dispatchEvent(press);
+          link.click();
+        }"""
+    )
+    expect(page.locator("#view-run h2")).to_contain_text(runs[1], timeout=15_000)
+    loaded(page)

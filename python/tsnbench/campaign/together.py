@@ -16,9 +16,14 @@ from typing import TYPE_CHECKING
 from tsnbench.campaign.campaign import Options, Outcome, run_one
 
 if TYPE_CHECKING:
+    from concurrent.futures._base import DoneAndNotDoneFutures
+
     from tsnbench.backends.protocol import Progress
     from tsnbench.foreign import Json
     from tsnbench.plan.document import Plan
+
+LOOK_S = 0.2
+"""How often the main thread looks for Ctrl-C."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,11 @@ class Watcher:
     stage: Callable[[str], None] | None = None
     """The name of each step after the run."""
     done: Callable[[], None] | None = None
+
+
+def _ended(found: DoneAndNotDoneFutures[Outcome]) -> bool:
+    """Whether all runs are made, or one has failed."""
+    return not found.not_done or any(one.exception() is not None for one in found.done)
 
 
 def run_together(
@@ -82,7 +92,9 @@ def run_together(
             pool.submit(make, job, watcher) for job, watcher in zip(jobs, watching, strict=True)
         ]
         try:
-            wait(made, return_when=FIRST_EXCEPTION)
+            # The system may give Ctrl-C to another thread; this one must not sleep through it.
+            while not _ended(wait(made, LOOK_S, FIRST_EXCEPTION)):
+                pass
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)

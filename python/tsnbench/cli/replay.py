@@ -64,7 +64,7 @@ def replay(
     from tsnbench.errors import InputError
     from tsnbench.replay.page import lesson, write
     from tsnbench.replay.passages import passages
-    from tsnbench.replay.sightings import sightings_of
+    from tsnbench.replay.sightings import counters_of, sightings_of
     from tsnbench.replay.waiting import History
     from tsnbench.replay.window import MOST_JOURNEYS, around, journey_named, refuse_large, slowest, window
     from tsnbench.runs import Run
@@ -88,7 +88,7 @@ def replay(
             refuse_large(document)
         with progress("replay", 1, 1, document["duration_ns"]) as bar:
             table = passages(document, sightings_of(run, bar.simulated if bar else None))
-        history = History(document, table)
+        history = History(document, table, counters_of(run))
         journeys = (
             # A page offers the slowest frames of the whole run, wherever its window is.
             slowest(document, history, table, handed=(None, None) if html else (first, last))

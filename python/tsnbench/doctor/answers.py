@@ -12,8 +12,11 @@ from tsnbench.backends.netns import capabilities, probe, sandbox
 from tsnbench.backends.netns import unavailable as no_namespaces
 from tsnbench.backends.vm import VirtualMachine
 from tsnbench.backends.vm import unavailable as no_guests
+from tsnbench.errors import InputError
+from tsnbench.hosts.backend import Hosts
 
 if TYPE_CHECKING:
+    from tsnbench.hosts import Inventory
     from tsnbench.plan.document import Plan
 
 
@@ -28,9 +31,22 @@ class Answer:
     remedy: str = ""
 
 
-def answers(plans: Sequence[Plan]) -> list[Answer]:
-    """The answers for all runs of a scenario."""
-    return [Answer("simulation", True, ()), _namespaces(plans), _guest(plans)]
+def answers(plans: Sequence[Plan], dilate: int = 1) -> list[Answer]:
+    """The answers for all runs of a scenario; a guest runs slower by the factor ``dilate``."""
+    return [Answer("simulation", True, ()), _namespaces(plans), _guest(plans, dilate)]
+
+
+def answer_of_lab(plans: Sequence[Plan], lab: Inventory, dilate: int = 1) -> Answer:
+    """The answer for the hosts of a lab, as far as no host has to be asked."""
+    found: dict[str, None] = {}
+    for plan in plans:
+        try:
+            Hosts(lab, dilate=dilate).check_supported(plan)
+        except InputError as error:
+            found |= dict.fromkeys(str(error).splitlines())
+    hints = [line for line in found if line.startswith("hint: ")]
+    reasons = tuple(line.strip() for line in found if line not in hints)
+    return Answer("hosts", not found, reasons, "; ".join(hint.removeprefix("hint: ") for hint in hints))
 
 
 def _namespaces(plans: Sequence[Plan]) -> Answer:
@@ -48,10 +64,10 @@ def _namespaces(plans: Sequence[Plan]) -> Answer:
     return Answer("netns", True, tuple(capabilities.notes(can)))
 
 
-def _guest(plans: Sequence[Plan]) -> Answer:
+def _guest(plans: Sequence[Plan], dilate: int) -> Answer:
     found: dict[str, None] = {}
     for plan in plans:
-        found |= dict.fromkeys(unsupported(plan.document, VirtualMachine().device))
+        found |= dict.fromkeys(unsupported(plan.document, VirtualMachine().device, dilation=dilate))
     if found:
         return Answer("vm", False, tuple(found), "the simulator")
     if why := no_guests():

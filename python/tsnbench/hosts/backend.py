@@ -94,6 +94,15 @@ class Hosts(Backend):
                 be configured first.
             FolderError: the folder has other content.
         """
+        self.check_supported(plan)
+        begin(plan, folder, backend=self.name)
+
+    def check_supported(self, plan: Plan) -> None:
+        """Maps the Plan to the lab, and checks that hosts support it; no host is contacted.
+
+        Raises:
+            InputError: they do not.
+        """
         self._mapped = map_plan(self.inventory, plan.document, self.given)
         if self.dilate < 1:
             raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
@@ -104,7 +113,6 @@ class Hosts(Backend):
                 "hint: the simulator has everything"
             )
         self._confirmed = devices.require(self.inventory, plan.document, self._mapped)
-        begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Repeats attempts until one is valid; the folder's state is then ``complete``.

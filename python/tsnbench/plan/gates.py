@@ -5,11 +5,13 @@ IEEE 802.1Q-2022, 8.6.8.4.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tsnbench import foreign
     from tsnbench.plan.types import GateCycle, GateList, Gates, Port
 
 Span = tuple[int, int]
@@ -21,6 +23,47 @@ Entry = tuple[int, int]
 def gate_lists(gates: Gates) -> list[GateList]:
     """A port's gate control lists in order of time; all but the first one have ``at_ns``."""
     return [gates, *gates.get("changes", ())]
+
+
+@dataclass(frozen=True)
+class Period:
+    """A time in which one list is in force; None: from the beginning of time, or for ever."""
+
+    from_ns: int | None
+    until_ns: int | None
+    gates: GateCycle
+    """The list; gates that keep their states are a list of one entry."""
+    words: str = "list 1"
+
+
+def in_turn(gates: Gates, in_force: Sequence[foreign.Json]) -> list[Period]:
+    """The periods of a port's lists; before the first list, and in an extended cycle, the gate states do not
+    change.
+
+    Args:
+        gates: all lists of the port.
+        in_force: what a run has counted (``in_force`` of ``counters.json``); empty: the first list, always.
+    """
+    if not in_force:
+        return [Period(None, None, gates)]
+    found: list[Period] = []
+    for place, one in enumerate(in_force):
+        until = in_force[place + 1]["from_ns"] if place + 1 < len(in_force) else None
+        number = one["list"] or 0
+        own = gate_lists(gates)[number]
+        entries = own["entries"]
+        if one["schedule"] != "list":
+            mask = gates["initial"] if one["schedule"] == "initial" else entries[-1]["open"]
+            entries = [{"open": mask, "interval_ns": own["cycle_ns"]}]
+        words = {"initial": "before any list", "extended": f"list {number + 1}, last cycle extended"}
+        called = words.get(one["schedule"], f"list {number + 1}")
+        cycle: GateCycle = {
+            "base_time_ns": own["base_time_ns"],
+            "cycle_ns": own["cycle_ns"],
+            "entries": entries,
+        }
+        found.append(Period(one["from_ns"], until, cycle, called))
+    return found
 
 
 def requested_ns(gates: GateList) -> int | None:

@@ -10,12 +10,13 @@ from tsnbench import foreign
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import BackendError, InputError
 from tsnbench.plan.document import Plan
-from tsnbench.runs import Run, file_names
+from tsnbench.runs import FolderError, Run, file_names
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tsnbench.backends.protocol import Progress
+    from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument, Stage, Tap
 
 
@@ -103,3 +104,11 @@ def _must_agree(run: Run, table: pl.DataFrame) -> None:
                 f"{run.folder}: the Plan, simulated again, gives other frames at {tap['name']}: "
                 "the run is of another version of tsnbench"
             )
+
+
+def counters_of(run: Run) -> Json | None:
+    """The counters of a run; None if it has none, because it was interrupted."""
+    try:
+        return run.counters
+    except FolderError:
+        return None

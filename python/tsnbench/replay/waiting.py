@@ -10,13 +10,14 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from tsnbench.plan.gates import Span, clock_spans
+from tsnbench.replay.gates import PortGates, port_gates
 from tsnbench.replay.passages import GAP_OCTETS, PREAMBLE_OCTETS, octets_ns
 
 if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
+    from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument, Port
 
 STAMP_NS = 2
@@ -100,21 +101,21 @@ class PortHistory:
     """
 
     def __init__(
-        self, port: Port, rows: Rows, numbers: np.ndarray, gates_known: bool, shaped: Set[int] = frozenset()
+        self,
+        port: Port,
+        rows: Rows,
+        numbers: np.ndarray,
+        gates: PortGates | None,
+        shaped: Set[int] = frozenset(),
     ) -> None:
         self.port = port
-        self.gates_known = gates_known
+        self.gates = gates
         self._shaped = shaped
         self._express = port["preemption"]["express"] if "preemption" in port else None
         self._rows = rows
         self._numbers = numbers
         self._starts = rows.columns["start_ns"][numbers]
         self._gap = octets_ns(GAP_OCTETS, port["rate_bps"])
-
-    @cached_property
-    def _spans(self) -> dict[int, list[Span]]:
-        gates = self.port.get("gates")
-        return {} if gates is None else {c: clock_spans(gates, c) for c in range(len(self.port["classes"]))}
 
     def waits(self, frame: Passage) -> list[Part]:
         """The parts between a frame's arrival in the queue and its first bit, without gaps between them."""
@@ -199,33 +200,18 @@ class PortHistory:
 
     def _gate(self, traffic_class: int, at: int) -> int | None:
         """The instant at which the open gate shuts; ``at`` if it is shut; None without known gates."""
-        if not self.gates_known or (gates := self.port.get("gates")) is None or at < gates["base_time_ns"]:
-            return None
-        cycle, spans = gates["cycle_ns"], self._spans[traffic_class]
-        if spans == [(0, cycle)]:
-            return None
-        turn = at - at % cycle
-        for begin, end in spans:
-            if begin <= at - turn < end:
-                if end == cycle and spans[0][0] == 0:
-                    end += spans[0][1]
-                return turn + end
-        return at
+        lists = self.gates.known(at) if self.gates is not None else None
+        return lists.shuts(traffic_class, at) if lists is not None else None
 
     def _gate_edges(self, traffic_class: int, begin: int, end: int) -> Iterator[int]:
-        gates = self.port.get("gates")
-        if not self.gates_known or gates is None:
-            return
-        cycle = gates["cycle_ns"]
-        for turn in range(begin - begin % cycle, end, cycle):
-            for span in self._spans[traffic_class]:
-                yield from (turn + span[0], turn + span[1])
+        if self.gates is not None:
+            yield from self.gates.edges(traffic_class, begin, end)
 
 
 class History:
-    """A run's frames at all ports."""
+    """A run's frames at all ports; ``counted``: the run's counters, which say when gate lists change."""
 
-    def __init__(self, document: PlanDocument, table: pl.DataFrame) -> None:
+    def __init__(self, document: PlanDocument, table: pl.DataFrame, counted: Json | None = None) -> None:
         import numpy as np
 
         self.document = document
@@ -234,7 +220,7 @@ class History:
         # The table is in the order of starts, and a stable sort keeps it within each port.
         by_port = np.argsort(columns["port"], kind="stable")
         edges = columns["port"][by_port].searchsorted(np.arange(len(document["ports"]) + 1))
-        shifted = any(fault.get("kind") == "schedule" for fault in document.get("faults", ()))
+        gates = port_gates(document, counted)
         shaped: dict[int, set[int]] = {}
         for own in document.get("policing", ()):
             everyone = range(len(document["streams"]))
@@ -245,7 +231,7 @@ class History:
                 port,
                 self._rows,
                 by_port[edges[number] : edges[number + 1]],
-                not shifted and not port.get("gates", {}).get("changes"),
+                gates[number],
                 shaped.get(port["node"], set()),
             )
             for number, port in enumerate(document["ports"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.plan.gates import clock_spans
 from tsnbench.replay.sightings import ReplayError
 from tsnbench.replay.waiting import History, Part, Passage, Reason, Rows
 from tsnbench.report.layout import MOST_NODES, place
@@ -237,13 +236,12 @@ def window(
     }
 
 
-def _gates(history: History, number: int) -> dict[str, Any] | None:
-    port = history.document["ports"][number]
-    gates = port.get("gates")
-    if gates is None or not history.ports[number].gates_known:
+def _gates(history: History, number: int) -> list[dict[str, Any]] | None:
+    """The lists of a port with the times in which they are in force; None if its gates are always open."""
+    gates = history.ports[number].gates
+    if gates is None:
         return None
-    return {
-        "cycle": gates["cycle_ns"],
-        "base": gates["base_time_ns"],
-        "spans": [clock_spans(gates, traffic_class) for traffic_class in range(len(port["classes"]))],
-    }
+    return [
+        {"from": one.from_ns, "until": one.until_ns, "cycle": one.cycle_ns, "spans": one.spans}
+        for one in gates.stretches()
+    ]

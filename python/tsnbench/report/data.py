@@ -13,7 +13,7 @@ from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
 from tsnbench.plan.document import Plan
-from tsnbench.plan.gates import gate_lists
+from tsnbench.plan.gates import entries_of, in_turn
 from tsnbench.plan.streams.paths import path_to
 from tsnbench.report.facts import (
     ClassCount,
@@ -213,21 +213,18 @@ def _port(port: plan_types.Port, in_force: Sequence[foreign.Json]) -> Port:
 
 
 def _in_turn(gates: plan_types.Gates, in_force: Sequence[foreign.Json]) -> tuple[Gates, ...]:
-    """The lists with their times in force; before the first list, and in an extended cycle, the gate states
-    do not change."""
-    found = []
-    for place, one in enumerate(in_force):
-        until = in_force[place + 1]["from_ns"] if place + 1 < len(in_force) else None
-        number = one["list"] or 0
-        own = gate_lists(gates)[number]
-        entries = tuple((entry["open"], entry["interval_ns"]) for entry in own["entries"])
-        if one["schedule"] != "list":
-            mask = gates["initial"] if one["schedule"] == "initial" else entries[-1][0]
-            entries = ((mask, own["cycle_ns"]),)
-        words = {"initial": "before any list", "extended": f"list {number + 1}, last cycle extended"}
-        called = words.get(one["schedule"], f"list {number + 1}")
-        found.append(Gates(own["base_time_ns"], own["cycle_ns"], entries, one["from_ns"], until, called))
-    return tuple(found)
+    """The lists with their times in force; none if the list never changes."""
+    return tuple(
+        Gates(
+            one.gates["base_time_ns"],
+            one.gates["cycle_ns"],
+            tuple(entries_of(one.gates)),
+            one.from_ns,
+            one.until_ns,
+            one.words,
+        )
+        for one in (in_turn(gates, in_force) if in_force else ())
+    )
 
 
 def _measure(value: foreign.Json, **more: Any) -> Measure:

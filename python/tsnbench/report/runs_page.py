@@ -41,6 +41,9 @@ def render(
         "outcome": sweep.outcome(),
         "overall": sweep.overall(),
         "judged": bool(sweep.matrix),
+        "bars": sweep.bars[: most_bars(sweep)],
+        "more_bars": sweep.bars[most_bars(sweep) : MOST_LINES // len(sweep.runs)],
+        "bars_left": len(sweep.bars[max(most_bars(sweep), MOST_LINES // len(sweep.runs)) :]),
         "uncertain": any(row.outcome is Outcome.UNCERTAIN for run in sweep.runs for row in run.judged),
         "facts": headline(sweep),
         "charts": charts(drawn),
@@ -62,6 +65,16 @@ def render(
         "quantity": formatting.quantity,
     }
     return environment().get_template(template).render(parts | more)
+
+
+MOST_OPEN = 60
+"""Lines with bars before a fold."""
+MOST_LINES = 600
+
+
+def most_bars(sweep: Sweep) -> int:
+    """Requirements before the fold: each has a line for every run."""
+    return max(1, MOST_OPEN // len(sweep.runs))
 
 
 def headline(sweep: Sweep) -> list[tuple[str, str]]:

@@ -23,6 +23,9 @@ class RunState(TypedDict):
     report: bool
     replay: bool
     """Whether the run is a simulation: others cannot be replayed."""
+    backend: str
+    plan: str
+    """The hash of its Plan: two runs with the same hash are the same experiment."""
     problem: str
 
 
@@ -46,6 +49,8 @@ def run_state(folder: Path, name: str) -> RunState:
             "verdict": "",
             "report": False,
             "replay": False,
+            "backend": "",
+            "plan": "",
             "problem": str(error),
         }
     return {
@@ -56,5 +61,7 @@ def run_state(folder: Path, name: str) -> RunState:
         "verdict": words,
         "report": (folder / "report.html").is_file(),
         "replay": run.manifest.get("backend") == "simulation",
+        "backend": str(run.manifest.get("backend", "")),
+        "plan": str(run.manifest.get("plan", "")),
         "problem": str(run.manifest.get("problem") or ""),
     }

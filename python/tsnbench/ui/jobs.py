@@ -7,26 +7,34 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
+from tsnbench.ui.places import ALONE, HOSTS, Place
+
+SIMULATED = Place()
 MOST_AT_ONCE = 4
+STOPPED = 130
 MOST_LISTED = 50
 """Jobs that have ended stay listed; the oldest go first."""
 MOST_WORDS = 2000
 """Characters of the messages of a job."""
 PATIENCE_S = 10
 """How long a run has to close its folder before it is killed."""
+PATIENCE_ON_HOSTS_S = 60
+"""How long a run has to give hosts their earlier state back."""
 
 
 class BusyError(Exception):
-    """The greatest number of simultaneous runs is reached."""
+    """Other runs are active; the message says what prevents the start."""
 
 
 class Told(TypedDict):
@@ -34,6 +42,10 @@ class Told(TypedDict):
 
     job: int
     scenario: str
+    on: str
+    """Where it runs: the word behind ``--on``."""
+    seconds: int
+    """The time since its start, or its whole time."""
     command: str
     """What starts the same run in a terminal, in the opened folder."""
     state: str
@@ -51,15 +63,18 @@ class Told(TypedDict):
 class Job:
     """One child process, and two threads that read its output."""
 
-    def __init__(self, number: int, folder: Path, scenario: str) -> None:
+    def __init__(self, number: int, folder: Path, scenario: str, place: Place) -> None:
         self.number = number
         self.scenario = scenario
+        self.place = place
         self.stopping = False
+        self._began = time.monotonic()
+        self._ended: float | None = None
         self._progress: dict[str, Any] = {}
         self._words: deque[str] = deque(maxlen=MOST_WORDS)
         self._verdict = ""
         # A file's name may begin with a dash.
-        words = ["run", "--keep-runs", "--progress", "json", "--until-closed", "--", scenario]
+        words = ["run", "--keep-runs", "--progress", "json", "--until-closed", *place.words(), "--", scenario]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tsnbench", *words],
             cwd=folder,
@@ -81,8 +96,18 @@ class Job:
     def running(self) -> bool:
         return self.process.poll() is None or any(thread.is_alive() for thread in self._threads)
 
+    @property
+    def patience_s(self) -> int:
+        """How long it has to end after it was stopped."""
+        return PATIENCE_ON_HOSTS_S if self.place.on == HOSTS else PATIENCE_S
+
     def stop(self) -> None:
-        """Ends the run as Ctrl-C does: its folder is marked as interrupted."""
+        """Ends the run as Ctrl-C does: its folder is marked as interrupted.
+
+        A second signal would end the work that gives the machine its earlier state back.
+        """
+        if self.stopping:
+            return
         self.stopping = True
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGINT)
@@ -90,15 +115,24 @@ class Job:
     def told(self) -> Told:
         """The present state and progress of the job."""
         running = self.running
+        if not running and self._ended is None:
+            self._ended = time.monotonic()
+        words = ["tsnbench", "run", "--keep-runs", *self.place.words()]
+        # A signal before the command has begun ends Python itself, with a traceback of its imports.
+        said = "".join(self._words).strip()
+        killed = self.process.returncode == -signal.SIGINT or "Traceback (most recent call last)" in said
+        early = not running and self.stopping and killed
         return {
             "job": self.number,
             "scenario": self.scenario,
-            "command": f"tsnbench run --keep-runs {quoted(self.scenario)}",
+            "on": self.place.on,
+            "seconds": int((self._ended or time.monotonic()) - self._began),
+            "command": f"{shlex.join(words)} {quoted(self.scenario)}",
             "state": "ended" if not running else "stopping" if self.stopping else "running",
             "progress": self._progress,
             "verdict": self._verdict,
-            "words": "".join(self._words).strip(),
-            "code": None if running else self.process.returncode,
+            "words": "" if early else said,
+            "code": None if running else STOPPED if early else self.process.returncode,
         }
 
     def _read(self) -> None:
@@ -128,18 +162,17 @@ class Jobs:
         self._last = 0
         self._lock = threading.Lock()
 
-    def start(self, scenario: str) -> Told:
+    def start(self, scenario: str, place: Place = SIMULATED) -> Told:
         """Starts a run of a scenario of the folder.
 
         Raises:
-            BusyError: too many are running.
+            BusyError: too many are running, or one that must be alone.
             OSError: no process could be started.
         """
         with self._lock:
-            if sum(job.running for job in self._jobs.values()) >= MOST_AT_ONCE:
-                raise BusyError
+            _refuse_busy([job for job in self._jobs.values() if job.running], place)
             self._last += 1
-            job = self._jobs[self._last] = Job(self._last, self._folder, scenario)
+            job = self._jobs[self._last] = Job(self._last, self._folder, scenario, place)
             ended = [number for number, one in self._jobs.items() if not one.running]
             for number in ended[: max(0, len(self._jobs) - MOST_LISTED)]:
                 del self._jobs[number]
@@ -168,15 +201,23 @@ class Jobs:
             job.stop()
         for job in jobs:
             with suppress(subprocess.TimeoutExpired):
-                job.process.wait(PATIENCE_S)
+                job.process.wait(job.patience_s)
             if job.process.poll() is None:
                 with suppress(ProcessLookupError):
                     os.killpg(job.process.pid, signal.SIGKILL)
                 job.process.wait()
 
 
+def _refuse_busy(active: list[Job], place: Place) -> None:
+    """Raises BusyError if a run at this place cannot begin beside the active ones."""
+    if len(active) >= MOST_AT_ONCE:
+        raise BusyError(f"{MOST_AT_ONCE} runs are running; stop one or wait")
+    if alone := next((job for job in active if job.place.on in ALONE), None):
+        raise BusyError(f"a run on {alone.place.on} is running, and another one would disturb its delays")
+    if active and place.on in ALONE:
+        raise BusyError(f"a run on {place.on} must be alone, and others are running; stop them or wait")
+
+
 def quoted(name: str) -> str:
     """A file name as a shell needs it."""
-    import shlex
-
     return shlex.quote(f"./{name}" if name.startswith("-") else name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.replay.page import page
 from tsnbench.replay.passages import passages
-from tsnbench.replay.sightings import ReplayError, sightings_of
+from tsnbench.replay.sightings import ReplayError, counters_of, sightings_of
 from tsnbench.replay.waiting import History
 from tsnbench.replay.window import (
     MOST_JOURNEYS,
@@ -54,7 +54,7 @@ class Replay:
         document = run.plan.document
         refuse_large(document)
         table = passages(document, sightings_of(run))
-        history = History(document, table)
+        history = History(document, table, counters_of(run))
         journeys = slowest(document, history, table, MOST_JOURNEYS)
         if not journeys:
             raise ReplayError(f"{run.folder}: no frame arrived at its listener")

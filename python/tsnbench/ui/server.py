@@ -22,10 +22,10 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from tsnbench.ui import answers, run_routes, scenario_routes
+from tsnbench.ui import answers, job_routes, run_routes, scenario_routes
 from tsnbench.ui.guard import HEADERS, Guard
-from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
-from tsnbench.ui.workspace import OutsideError, Workspace
+from tsnbench.ui.jobs import Jobs
+from tsnbench.ui.workspace import Workspace
 
 PAGE = Path(__file__).parent / "page"
 
@@ -76,7 +76,7 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
         *scenario_routes.routes(workspace),
         *run_routes.routes(workspace),
         *_api(workspace),
-        *_runs(workspace, jobs),
+        *job_routes.routes(workspace, jobs),
     ]
     inner = Starlette(routes=routes)
 
@@ -135,34 +135,4 @@ def _api(workspace: Workspace) -> list[Route]:
 
     return [
         Route("/api/folder", everything),
-    ]
-
-
-def _runs(workspace: Workspace, jobs: Jobs) -> list[Route]:
-    """The routes that start and stop runs."""
-
-    async def start(request: Request) -> Response:
-        name = request.path_params["name"]
-        try:
-            workspace.path(name)
-            return JSONResponse(await run_in_threadpool(jobs.start, name), 201)
-        except OutsideError:
-            return PlainTextResponse("No such scenario\n", 404)
-        except BusyError:
-            return PlainTextResponse(f"{MOST_AT_ONCE} runs are running; stop one or wait\n", 429)
-        except OSError as error:
-            return PlainTextResponse(f"The run cannot be started: {error.strerror}\n", 503)
-
-    async def told(_: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(jobs.told))
-
-    async def stop(request: Request) -> Response:
-        if await run_in_threadpool(jobs.stop, request.path_params["job"]):
-            return Response(status_code=204)
-        return PlainTextResponse("No such run\n", 404)
-
-    return [
-        Route("/api/run/{name:path}", start, methods=["POST"]),
-        Route("/api/jobs", told),
-        Route("/api/stop/{job:int}", stop, methods=["POST"]),
     ]

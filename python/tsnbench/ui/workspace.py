@@ -22,11 +22,14 @@ MOST_LISTED = 500
 """Most files of each kind in a list; the others are counted."""
 MOST_STUDIES = 50
 MOST_LESSONS = 50
+MOST_LABS = 50
+LARGEST_LAB = 1 << 20
 LARGEST_SCENARIO = 64 << 20
 LAYOUT = ".layout.json"
 """The ending of a file with positions, instead of .yaml."""
 SUFFIXES = (".yaml", ".yml")
 LESSON = ".md"
+_HOSTS, _NETWORK = (re.compile(rf"^{key}\s*:", re.MULTILINE) for key in ("hosts", "network"))
 _SKIPPED = {"node_modules", "target", "__pycache__"}
 
 
@@ -101,6 +104,17 @@ class Workspace:
                     if "(#t=" in foreign.read_text(path, LARGEST_LESSON):
                         found.append(path.relative_to(self.folder).as_posix())
         return sorted(found, key=_by_numbers)
+
+    def labs(self) -> list[str]:
+        """YAML files with hosts and without a network, by name: inventories of labs."""
+        found: list[str] = []
+        for path in self._files():
+            if path.suffix in SUFFIXES and not path.is_symlink() and len(found) < MOST_LABS:
+                with suppress(OSError, foreign.UnusableFileError):
+                    text = foreign.read_text(path, LARGEST_LAB)
+                    if _HOSTS.search(text) and not _NETWORK.search(text):
+                        found.append(path.relative_to(self.folder).as_posix())
+        return sorted(found)
 
     def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
         """The regular file of this name after all links are followed.

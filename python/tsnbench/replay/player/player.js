@@ -28,13 +28,13 @@ function instant(ns) {
   return `${String(BigInt(data.begin_ns) + BigInt(Math.round(ns))).replace(/\B(?=(\d{3})+$)/g, "\u202f")} ns`;
 }
 
+// The lists of a port are in force one after the other; null: without a begin, without an end, or not known.
 function gateIsOpen(port, trafficClass, at) {
-  const gates = data.ports[port].gates;
-  if (gates === null) return true;
   const run = data.begin_ns + at;
-  if (run < gates.base) return true;
-  const phase = run % gates.cycle;
-  return gates.spans[trafficClass].some(([begin, end]) => begin <= phase && phase < end);
+  const list = (data.ports[port].gates ?? []).find((one) => (one.from ?? -Infinity) <= run && run < (one.until ?? Infinity));
+  if (!list?.spans) return true;
+  const phase = run % list.cycle;
+  return list.spans[trafficClass].some(([begin, end]) => begin <= phase && phase < end);
 }
 
 function canvasContext(canvas, height) {
@@ -223,20 +223,27 @@ function drawChart() {
 }
 
 function drawShut(context, gates, trafficClass, x, y, from, until) {
-  if (gates === null) return;
-  const cycle = gates.cycle;
-  if (((until - from) / cycle) * gates.spans[trafficClass].length > 4000) return;
-  context.fillStyle = theme("--shut");
-  const first = Math.floor((data.begin_ns + from) / cycle) * cycle - data.begin_ns;
-  for (let turn = first; turn < until; turn += cycle) {
-    let at = 0;
-    for (const [begin, end] of [...gates.spans[trafficClass], [cycle, cycle]]) {
-      if (begin > at) {
-        const left = Math.max(LEFT, x(turn + at));
-        const right = x(turn + begin);
+  for (const list of gates ?? []) {
+    const low = Math.max(from, (list.from ?? -Infinity) - data.begin_ns);
+    const high = Math.min(until, (list.until ?? Infinity) - data.begin_ns);
+    if (low >= high) continue;
+    if (list.from !== null && low > from) {
+      context.fillStyle = theme("--soft");
+      context.fillRect(x(low), y, 1, LANE);
+    }
+    const { cycle, spans } = list;
+    if (!spans || ((high - low) / cycle) * spans[trafficClass].length > 4000) continue;
+    if (spans[trafficClass].length === 1 && spans[trafficClass][0][1] - spans[trafficClass][0][0] === cycle) continue;
+    context.fillStyle = theme("--shut");
+    const first = Math.floor((data.begin_ns + low) / cycle) * cycle - data.begin_ns;
+    for (let turn = first; turn < high; turn += cycle) {
+      let at = 0;
+      for (const [begin, end] of [...spans[trafficClass], [cycle, cycle]]) {
+        const left = Math.max(LEFT, x(Math.max(low, turn + at)));
+        const right = x(Math.min(high, turn + begin));
         if (right > left) context.fillRect(left, y, right - left, LANE);
+        at = end;
       }
-      at = end;
     }
   }
 }

@@ -10,7 +10,7 @@ from tsnbench.compare.runs import called
 from tsnbench.measure.outcome import Outcome, worst
 from tsnbench.report.facts import Judged, Measure, RunFacts
 from tsnbench.report.parts.curves import Curve, curve_of
-from tsnbench.report.parts.verdicts import rank
+from tsnbench.report.parts.verdicts import Row, rank, row_of
 
 DOT = " \u00b7 "
 """Between the values of several parameters."""
@@ -157,6 +157,16 @@ class Sweep:
                 if kept is None or rank(row) < rank(kept):
                     cells[place] = row
         return [(stream, requirement, cells) for (stream, requirement), cells in found.items()]
+
+    @cached_property
+    def bars(self) -> list[tuple[str, str, list[Row | None]]]:
+        """The matrix as lines with bars: failed requirements first, then those nearest to their limit in any
+        run."""
+        found = [
+            (stream, requirement, [None if cell is None else row_of(cell, stream, 1) for cell in cells])
+            for stream, requirement, cells in self.matrix
+        ]
+        return sorted(found, key=lambda one: min(row.rank for row in one[2] if row is not None))
 
     @property
     def outcomes(self) -> set[Outcome]:

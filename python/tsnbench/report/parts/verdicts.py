@@ -50,7 +50,7 @@ def rows(judged: Sequence[Judged]) -> list[Row]:
         grouped.setdefault((row.group, row.listener, row.requirement, row.limit), []).append(row)
     found = []
     for (group, *_), members in grouped.items():
-        found.append(_row(min(members, key=rank), group, len(members)))
+        found.append(row_of(min(members, key=rank), group, len(members)))
     return sorted(found, key=lambda row: row.rank)
 
 
@@ -83,10 +83,11 @@ def notes(found: Sequence[Row]) -> list[str]:
 
 def every_flow(judged: Sequence[Judged]) -> list[Row]:
     """One row per flow and requirement."""
-    return [_row(row, row.stream, 1) for row in judged]
+    return [row_of(row, row.stream, 1) for row in judged]
 
 
-def _row(row: Judged, name: str, flows: int) -> Row:
+def row_of(row: Judged, name: str, flows: int) -> Row:
+    """One line of the verdict table."""
     frame = "" if row.worst_seq is None else f"frame {count(row.worst_seq)}"
     if frame and row.stream != name:
         frame += f" of {row.stream}"

@@ -2,6 +2,7 @@
 import { at, make, say, url } from "./dom.js";
 import * as comparison from "./compare.js";
 import * as creation from "./create.js";
+import * as place from "./place.js";
 import * as charts from "./run.js";
 import * as scenario from "./scenario.js";
 
@@ -19,11 +20,16 @@ async function list() {
   const answer = await fetch("/api/folder");
   if (!answer.ok) return say(await answer.text(), "bad");
   const found = await answer.json();
+  // The lists are made anew whenever a run ends: what has the focus keeps it.
+  const focused = document.activeElement?.closest("#lists") ? identity(document.activeElement) : "";
   at("folder").textContent = found.folder;
   at("scenarios").replaceChildren(...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios));
-  at("runs").replaceChildren(...found.runs.map(runEntry), ...more(found.more_runs));
+  at("runs").replaceChildren(...found.runs.map((one) => runEntry(one, found.runs)), ...more(found.more_runs));
+  if (focused) [...at("lists").querySelectorAll("button, a, input")].find((one) => identity(one) === focused)?.focus({ preventScroll: true });
   document.body.dataset.ready = "yes";
 }
+
+const identity = (one) => `${one.localName} ${one.dataset.scenario ?? ""} ${one.getAttribute("href") ?? ""} ${one.getAttribute("aria-label") ?? ""}`;
 
 function scenarioEntry(name) {
   const item = entry(name, () => { location.hash = hash({ scenario: name }); });
@@ -39,10 +45,13 @@ function more(count) {
   return [item];
 }
 
-function runEntry(run) {
+const simulated = (run) => run.backend === "simulation" && run.state === "complete";
+
+function runEntry(run, all) {
   const item = document.createElement("li");
   const verdict = [run.state === "complete" && run.verdict ? "" : run.state, run.verdict].filter(Boolean).join(", ");
-  const words = `${run.folder}: ${verdict}${run.problem ? ` (${run.problem})` : ""}`;
+  const where = run.backend && run.backend !== "simulation" ? `, on ${run.backend}` : "";
+  const words = `${run.folder}: ${verdict}${where}${run.problem ? ` (${run.problem})` : ""}`;
   const tick = make("input", { type: "checkbox", "aria-label": `Compare ${run.folder}`, title: "Compare" });
   tick.checked = comparison.chosen.has(run.folder);
   tick.addEventListener("change", () => comparison.chosen[tick.checked ? "add" : "delete"](run.folder));
@@ -50,6 +59,12 @@ function runEntry(run) {
   if (run.state === "complete") {
     const open = make("a", { href: hash({ run: run.folder }), text: "charts", "aria-label": `charts of ${run.folder}` });
     item.append(" ", open);
+  }
+  // The same Plan in the simulator: the twin of a run on a kernel or on hosts.
+  const twin = where && run.state === "complete" ? all.find((one) => simulated(one) && one.plan === run.plan) : null;
+  if (twin) {
+    const both = hash({ compare: `${twin.folder}|${run.folder}` });
+    item.append(" ", make("a", { href: both, text: "beside its simulation", "aria-label": `${run.folder} beside its simulation ${twin.folder}` }));
   }
   if (run.replay) item.append(" ", anchor("replay", run.folder, "replay"));
   return item;
@@ -64,8 +79,11 @@ function anchor(kind, folder, words) {
 
 async function run() {
   const name = await scenario.saved();
-  if (name === null) return;
-  const answer = await fetch(url("run", name), { method: "POST" });
+  if (name !== null) begin(name, place.chosen());
+}
+
+async function begin(name, where) {
+  const answer = await fetch(url("run", name), { method: "POST", body: JSON.stringify(where) });
   if (!answer.ok) return say(`Not started: ${await answer.text()}`, "bad");
   const job = await answer.json();
   say(`Started: ${job.command}`, "good");
@@ -125,7 +143,9 @@ function jobItem(job) {
   stop.textContent = "Stop";
   stop.setAttribute("aria-label", `Stop ${job.command}`);
   stop.addEventListener("click", () => fetch(`/api/stop/${job.job}`, { method: "POST" }));
-  item.append(name, bar, words, stop);
+  const also = make("button", { type: "button", text: "Simulate it, too", "aria-label": `Simulate ${job.scenario}, too` });
+  also.addEventListener("click", () => begin(job.scenario, { on: "simulation" }));
+  item.append(name, bar, words, stop, also);
   return item;
 }
 
@@ -133,21 +153,23 @@ function jobItem(job) {
 const ENDS = { 0: "", 1: "", 2: "", 3: "", 130: "Stopped. " };
 
 function update(item, job) {
-  const [, bar, words, stop] = item.children;
+  const [, bar, words, stop, also] = item.children;
+  const elsewhere = job.on !== "simulation";
   const { run, number = 1, count = 1, done, ns, of_ns: all, step } = job.progress;
   item.dataset.state = job.state;
   const ended = job.state === "ended";
   bar.hidden = ended;
   stop.hidden = ended;
+  also.hidden = !(ended && elsewhere && [0, 1].includes(job.code));
   stop.disabled = job.state !== "running";
   // Runs that are made at the same time: only how many have ended is a measure of progress.
   if (done !== undefined) bar.value = done / count;
-  else if (step === undefined && all) bar.value = (number - 1 + ns / all) / count;
+  else if (step === undefined && all && !elsewhere) bar.value = (number - 1 + ns / all) / count;
   else if (count > 1) bar.value = number / count;
   else bar.removeAttribute("value");
   const which = count > 1 ? `${run} (${number} of ${count}): ` : "";
   const together = done === undefined ? "" : `${done} of ${count} runs`;
-  const far = step ?? (all ? `${Math.floor((100 * ns) / all)} % simulated` : "starting");
+  const far = step ?? (elsewhere ? `on ${job.on}, ${job.seconds} s` : all ? `${Math.floor((100 * ns) / all)} % simulated` : "starting");
   const end = ENDS[job.code] ?? `Ended with ${job.code}. `;
   words.textContent = ended ? `${end}${job.verdict}\n${job.words}`.trim() : together || `${which}${far}`;
   // Green is what is proved; a run in which nothing failed is no proof.

@@ -30,14 +30,19 @@ export async function show(parts) {
     return;
   }
   if (run?.folder !== folder) {
+    // Answers for the run before come too late: its charts are not there any more.
+    const number = ++loading;
+    run = null;
     host().replaceChildren(make("p", { text: `Reading ${folder} …` }));
+    let found;
     try {
-      run = await get(url("facts", folder));
+      found = await get(url("facts", folder));
     } catch (error) {
-      run = null;
-      host().replaceChildren(make("h2", { text: folder }), make("p", { class: "bad", text: error.message }));
+      if (number === loading) host().replaceChildren(make("h2", { text: folder }), make("p", { class: "bad", text: error.message }));
       return;
     }
+    if (number !== loading) return;
+    run = found;
     shown = {};
     build();
   }
@@ -79,7 +84,7 @@ function build() {
     make("p", { class: good ? "good" : run.verdict.startsWith("NOT") ? "bad" : "", text: `${run.verdict} (${run.backend}, ${run.state})` }),
     ...requirements(), tools,
     pane("delay", "Delay over time", "Filled: least to greatest delay of each column. Dotted: worst case. Red: limit. Click: choose a frame. Drag: zoom."),
-    pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is shut. Outline: planned frame."),
+    pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is shut. Grey line: another gate list. Outline: planned frame."),
     make("section", { "aria-label": "Why this frame waited" }, make("h3", { text: "Why this frame waited" }), make("div", { id: "why", "aria-live": "polite" })),
     pane("ccdf", "Share of frames with a greater delay", "Logarithmic. Dotted: worst case. Red: limit."),
     make("p", {}, "The commands that do the same: ", make("code", { id: "run-command" })),
@@ -111,6 +116,8 @@ function requirements() {
 const facts = () => run.streams.find((one) => one.stream === state.stream && one.listener === state.listener);
 
 async function load() {
+  // Another run is being read: its charts are loaded when they are there.
+  if (!run) return;
   const number = ++loading;
   const { stream, listener } = state;
   remember();
@@ -464,19 +471,28 @@ function occupied(context, data, x) {
   });
 }
 
+// Each list of a port in its time; its spans count from multiples of its cycle.
 function shut(context, gates, trafficClass, x, y, from, until) {
-  if (!gates || ((until - from) / gates.cycle) * gates.spans[trafficClass].length > 4000) return;
-  context.fillStyle = theme("--shut");
-  for (let turn = gates.base + Math.floor((from - gates.base) / gates.cycle) * gates.cycle; turn < until; turn += gates.cycle) {
-    if (turn + gates.cycle <= gates.base) continue;
-    let before = 0;
-    for (const [begin, end] of [...gates.spans[trafficClass], [gates.cycle, gates.cycle]]) {
-      if (begin > before) {
-        const left = Math.max(LEFT, x(turn + before));
-        const right = x(turn + begin);
+  for (const list of gates ?? []) {
+    const low = Math.max(from, list.from ?? -Infinity);
+    const high = Math.min(until, list.until ?? Infinity);
+    if (low >= high) continue;
+    if (list.from !== null && low > from) {
+      context.fillStyle = theme("--soft");
+      context.fillRect(x(low), y, 1, LANE - 1);
+    }
+    const { cycle, spans } = list;
+    if (!spans || ((high - low) / cycle) * spans[trafficClass].length > 4000) continue;
+    if (spans[trafficClass].length === 1 && spans[trafficClass][0][1] - spans[trafficClass][0][0] === cycle) continue;
+    context.fillStyle = theme("--shut");
+    for (let turn = Math.floor(low / cycle) * cycle; turn < high; turn += cycle) {
+      let before = 0;
+      for (const [begin, end] of [...spans[trafficClass], [cycle, cycle]]) {
+        const left = Math.max(LEFT, x(Math.max(low, turn + before)));
+        const right = x(Math.min(high, turn + begin));
         if (right > left) context.fillRect(left, y, right - left, LANE - 1);
+        before = end;
       }
-      before = end;
     }
   }
 }

@@ -4,6 +4,7 @@ import { Editor } from "./editor.js";
 import { LISTS, Network, gates } from "./network.js";
 import * as requirements from "./requirements.js";
 import { Search } from "./search.js";
+import * as place from "./place.js";
 
 let open = null; // the scenario in the editor: {name, tag, saved}
 let asked = 0; // the number of the last check: answers to earlier ones are of an older text
@@ -34,6 +35,7 @@ export function start() {
     moved: (places) => post(url("layout", open.name), places, "PUT").catch((error) => say(error.message, "bad")),
     edited: (words) => say(words),
   });
+  place.start(() => open && { name: open.name, text: editor.text }, commands);
   at("save").addEventListener("click", save);
   at("closer").addEventListener("click", () => network.zoom(1 / 1.3));
   at("farther").addEventListener("click", () => network.zoom(1.3));
@@ -101,11 +103,15 @@ export async function load(wanted) {
   at("text").readOnly = !whole;
   search.update();
   at("name").textContent = wanted;
-  at("command").textContent = `tsnbench check ${quoted(wanted)}; tsnbench run --keep-runs ${quoted(wanted)}`;
+  place.reset();
   say(whole ? "" : "This file has line ends other than line feeds: it can be read here, not edited.");
   refresh();
   check();
   return true;
+}
+
+function commands() {
+  if (open) at("command").textContent = `tsnbench check ${quoted(open.name)}; tsnbench run --keep-runs${place.options()} ${quoted(open.name)}`;
 }
 
 const refresh = () => {
@@ -175,6 +181,7 @@ async function check() {
   const found = await answer.json();
   if (number !== asked) return undefined;
   show(found, number, text);
+  place.later();
   return undefined;
 }
 
