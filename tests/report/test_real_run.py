@@ -76,6 +76,7 @@ def test_loads_from_counters_and_from_sightings_agree(runs: dict[str, list[Path]
             assert seen == pytest.approx(counted[flowed.port.name], rel=0.06), flowed.port.name
 
 
+@pytest.mark.filterwarnings("error:constrained_layout not applied")
 def test_pages_are_whole(runs: dict[str, list[Path]], tmp_path: Path) -> None:
     for name, folders in runs.items():
         page = report.write(folders[-1])

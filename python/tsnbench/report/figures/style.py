@@ -227,12 +227,12 @@ def _letters(match: re.Match[str]) -> str:
 
 
 def axis_of(
-    panels: Sequence[Any], size: Size, each: float, *, share_x: bool = False
+    panels: Sequence[Any], size: Size, each: float, *, share_x: bool = False, below: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
-    """A figure of panels, one under the other, ``each`` inches high."""
+    """A figure of panels, one under the other, ``each`` inches high, with ``below`` inches under them."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(size.width, each * len(panels) + 0.35))
+    figure = Figure(figsize=(size.width, each * len(panels) + 0.35 + below))
     axes = figure.subplots(len(panels), 1, sharex=share_x, squeeze=False)
     return figure, [row[0] for row in axes]
 

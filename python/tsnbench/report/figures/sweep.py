@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+TURNED = 60
+"""Degrees by which names of runs are turned."""
 STATISTICS: tuple[Literal["max", "p99", "mean", "median"], ...] = ("max", "p99", "mean", "median")
 
 
@@ -64,9 +67,10 @@ def _grid(
     size: Size,
     height: float,
     fill: Callable[[Axes, Along, tuple[Curve | None, ...], bool], None],
+    below: float = 0.0,
 ) -> tuple[Figure, list[Axes]]:
-    """A panel per stream, one under the other."""
-    figure, axes = axis_of(sweep.drawn, size, height)
+    """A panel per stream, one under the other, and ``below`` inches for what is under the last one."""
+    figure, axes = axis_of(sweep.drawn, size, height, below=below)
     for at, (along, curves) in zip(axes, sweep.drawn, strict=True):
         fill(at, along, curves, at is axes[-1])
         priority = "" if along.pcp is None else f" (priority {along.pcp})"
@@ -108,7 +112,7 @@ def along_axis(sweep: Sweep) -> Drawing:
         _ticks(at, sweep, sweep.axis.at, last=last)
 
     def draw(size: Size) -> Figure:
-        figure, axes = _grid(sweep, size, 1.9, fill)
+        figure, axes = _grid(sweep, size, 1.9, fill, _below(sweep, size))
         _legend_of(sweep, figure, axes, size, runs=False)
         return figure
 
@@ -156,7 +160,7 @@ def boxes(sweep: Sweep) -> Drawing:
         at.grid(axis="x", visible=False)
 
     def draw(size: Size) -> Figure:
-        return _grid(sweep, size, 1.9, fill)[0]
+        return _grid(sweep, size, 1.9, fill, _below(sweep, size))[0]
 
     return Drawing(
         "boxes-along-axis",
@@ -266,19 +270,37 @@ def _shade(place: int, many: int) -> Any:
     return matplotlib.colormaps["viridis"](0.08 + 0.72 * place / max(1, many - 1))
 
 
-def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> None:
-    """The runs on the x axis; names that do not fit are turned, and are then under the last panel only."""
+def _labels(sweep: Sweep) -> tuple[list[str], list[int], bool]:
+    """The names of all runs, which of them are written, and whether these are turned to fit."""
     # The text in brackets gets a line of its own.
     labels = [
         "\n".join(shortened(line, 24) for line in tick.replace(" (", "\n(", 1).split("\n"))
         for tick in sweep.axis.ticks
     ]
     kept = spread(len(labels), 20)
-    turned = sum(max(map(len, labels[n].split("\n"))) for n in kept) > 44
+    return labels, kept, sum(_longest(labels[n]) for n in kept) > 44
+
+
+def _longest(label: str) -> int:
+    return max(map(len, label.split("\n")))
+
+
+def _below(sweep: Sweep, size: Size) -> float:
+    """The inches that turned names of runs need under the last panel, which would be squeezed otherwise."""
+    labels, kept, turned = _labels(sweep)
+    if not turned:
+        return 0.0
+    letter = 0.6 * size.letters / 72
+    return math.sin(math.radians(TURNED)) * letter * max(_longest(labels[n]) for n in kept)
+
+
+def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> None:
+    """The runs on the x axis; names that do not fit are turned, and are then under the last panel only."""
+    labels, kept, turned = _labels(sweep)
     shown = [labels[n] if last or not turned else "" for n in kept]
     at.set_xticks([where[n] for n in kept], shown)
     if turned:
-        at.tick_params(axis="x", rotation=60)
+        at.tick_params(axis="x", rotation=TURNED)
         for text in at.get_xticklabels():
             text.set(ha="right", rotation_mode="anchor")
     if (last or not turned) and sweep.axis.name != "run":
