@@ -11,7 +11,6 @@ from tsnbench.editing.requiring import offered
 from ui.conftest import SCENARIO, Server
 from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
 from ui.test_drawing_in_browser import becomes, drawn, tab_to
-from ui.test_new_scenario import refusals
 
 __all__ = ["browser_page", "drawn", "page", "pytestmark"]
 
@@ -75,7 +74,7 @@ def test_requirements_are_added_changed_and_removed_by_keyboard_and_undone(chose
 
 
 def test_a_wrong_value_is_refused_with_its_reason_and_stays_in_the_form(
-    chosen: Page, browser_page: tuple[Page, list[str], list[str]]
+    chosen: Page,
 ) -> None:
     page = chosen
     page.locator("#require-value").fill("300")
@@ -87,7 +86,6 @@ def test_a_wrong_value_is_refused_with_its_reason_and_stays_in_the_form(
     page.keyboard.press("Enter")
     expect(status).to_contain_text("expected a value such as 500 us")
     becomes(page, SCENARIO)
-    assert refusals(browser_page[1]) == [409, 409]
 
 
 def test_a_swept_limit_and_a_class_are_shown_as_they_are_written(chosen: Page) -> None:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from tsnbench.errors import BackendError, InputError
 from tsnbench.ui.jobs import BusyError, Jobs
 from tsnbench.ui.places import chosen, offers
-from tsnbench.ui.scenario_routes import answered, asked, body
+from tsnbench.ui.scenario_routes import answered, asked, body, refused
 from tsnbench.ui.workspace import OutsideError, Workspace
 
 LARGEST_REQUEST = 1 << 16
@@ -56,7 +56,7 @@ def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
         except InputError:
             return JSONResponse({"places": [], "labs": labs})
         except BackendError as error:
-            return PlainTextResponse(f"{error}\n", 422)
+            return refused(error)
         return JSONResponse({"places": found, "labs": labs})
 
     async def told(_: Request) -> Response:

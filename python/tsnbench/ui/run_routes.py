@@ -19,9 +19,14 @@ from tsnbench.runs import Run, file_names
 from tsnbench.ui import charts, studies
 from tsnbench.ui.guard import REPORT_POLICY
 from tsnbench.ui.replays import Replay, Replays
+from tsnbench.ui.scenario_routes import refused
 from tsnbench.ui.workspace import LESSON, SUFFIXES, OutsideError, Workspace
 
 MOST_COMPARED = 4
+
+
+PAGES = ("/api/report/", "/api/replay/")
+"""Answers that users look at in a tab of their own."""
 
 
 def answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
@@ -36,7 +41,9 @@ def answered(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
         except KeyError as error:
             return PlainTextResponse(f"The run has no {error.args[0]}\n", 404)
         except (InputError, BackendError, OSError) as error:
-            return PlainTextResponse(f"{error}\n", 422)
+            if request.url.path.startswith(PAGES):
+                return PlainTextResponse(f"{error}\n", 422)
+            return refused(error)
 
     return safe
 

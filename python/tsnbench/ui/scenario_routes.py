@@ -95,7 +95,7 @@ def answered(endpoint: Endpoint) -> Endpoint:
         except NewNameError as error:
             return PlainTextResponse(f"{error}\n", 400)
         except EditError as error:
-            return PlainTextResponse(f"{error}\n", 409)
+            return refused(error)
         except (UnicodeDecodeError, foreign.UnusableFileError) as error:
             return PlainTextResponse(f"{error}\n", 422)
         except OSError as error:
@@ -260,6 +260,14 @@ async def asked(request: Request) -> Any:
         if not isinstance(found.setdefault(key, 0), int):
             raise EditError("the request has no place")
     return found
+
+
+def refused(why: Exception) -> JSONResponse:
+    """The answer to a wish that cannot be granted, with the reason.
+
+    Its status is 200: a browser's console shows each answer with another one as an error of the page.
+    """
+    return JSONResponse({"refused": str(why)})
 
 
 async def body(request: Request, most: int) -> bytes | None:

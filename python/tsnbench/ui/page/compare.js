@@ -188,13 +188,17 @@ function curves(found, names, labels) {
     };
     if (event.key in actions) { event.preventDefault(); actions[event.key](); }
   });
+  let shown = 0;
   const show = async (again) => {
+    const number = ++shown;
     const { stream, listener, has } = chosenStream();
     const query = new URLSearchParams({ stream, listener });
     if (!again) view = null;
-    const [all] = await Promise.all([Promise.all(names.map((name, n) => has.has(n) && get(`${url("distribution", name)}?${query}`).catch(() => null))), windows()]);
+    const [all] = await Promise.all([Promise.all(names.map((name, n) => (has.has(n) ? get(`${url("distribution", name)}?${query}`).catch(() => null) : null))), windows()]);
+    if (number !== shown) return; // another stream has been chosen meanwhile
     drawCurves(canvas, all);
     canvas.dataset.ready = "yes";
+    canvas.dataset.stream = stream;
   };
   choice.addEventListener("change", () => show(false));
   let wide = 0;

@@ -68,13 +68,19 @@ export function requirementBar(one) {
 }
 
 export async function get(path) {
-  const answer = await fetch(path);
-  if (!answer.ok) throw new Error((await answer.text()).trim());
-  return answer.json();
+  return told(await fetch(path));
 }
 
 export async function post(path, content, method = "POST") {
   const answer = await fetch(path, { method, body: typeof content === "string" ? content : JSON.stringify(content) });
+  return told(answer);
+}
+
+// What an answer says. What is impossible has a reason, which is no error of the program: its status is 200, because
+// the browser's console would show any other one in red.
+async function told(answer) {
   if (!answer.ok) throw new Error((await answer.text()).trim());
-  return answer.status === 204 ? null : answer.json();
+  const found = answer.status === 204 ? null : await answer.json();
+  if (found?.refused) throw new Error(found.refused);
+  return found;
 }
