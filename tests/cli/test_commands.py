@@ -186,15 +186,20 @@ def test_a_sweep_gives_a_folder_per_run_and_one_report(tmp_path: Path) -> None:
 
 def test_the_folder_of_a_sweep_says_where_its_runs_are(tmp_path: Path) -> None:
     tsnbench("run", GATES, "--duration", "2ms", "--no-report", cwd=tmp_path)
-    for command in ("measure", "report"):
+    for command in ("measure", "replay"):
         done = tsnbench(command, "runs/gates", cwd=tmp_path)
         assert done.returncode == 2
         assert "found 3 of them in it" in done.stderr
         assert "'runs/gates/port=gates'" in done.stderr
-        assert "runs/gates/*/" in done.stderr
+        assert "tsnbench report also takes all of them: runs/gates" in done.stderr
         assert "tsnbench run makes one" in tsnbench(command, "runs/nothing", cwd=tmp_path).stderr
+    assert "tsnbench run makes one" in tsnbench("report", "runs/nothing", cwd=tmp_path).stderr
+    # The report takes the folder, or the runs by name: the same page.
     every = sorted(path for path in (tmp_path / "runs/gates").glob("*/"))
-    assert tsnbench("report", *every, "--into", "all", cwd=tmp_path).returncode == 0
+    for folders, into in (["runs/gates"], "all"), (every, "named"):
+        assert tsnbench("report", *folders, "--into", into, cwd=tmp_path).returncode == 0
+    pages = [(tmp_path / into / "report.html").read_text(encoding="utf-8") for into in ("all", "named")]
+    assert pages[0] == pages[1]
 
 
 def test_the_command_of_the_manifest_repeats_the_run(tmp_path: Path) -> None:
