@@ -191,7 +191,7 @@ def test_the_folder_of_a_sweep_says_where_its_runs_are(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "found 3 of them in it" in done.stderr
         assert "'runs/gates/port=gates'" in done.stderr
-        assert "tsnbench report also takes all of them: runs/gates" in done.stderr
+        assert "tsnbench report also takes all: runs/gates\n" in done.stderr
         assert "tsnbench run makes one" in tsnbench(command, "runs/nothing", cwd=tmp_path).stderr
     assert "tsnbench run makes one" in tsnbench("report", "runs/nothing", cwd=tmp_path).stderr
     # The report takes the folder, or the runs by name: the same page.

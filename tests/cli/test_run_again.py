@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -136,9 +137,12 @@ def test_runs_of_values_that_the_sweep_has_no_longer_are_named(here: Path) -> No
     ]
     done = tsnbench("report", "runs/small", "--into", "sweep", cwd=here)
     page = (here / "sweep/report.html").read_text()
-    assert (done.returncode, done.stderr.count("earlier")) == (0, 0)
+    assert (done.returncode, done.stderr.count("not part of this report: period=4_ms")) == (0, 1)
     assert "period 2 ms" in page
     assert "period 4 ms" not in page
+    # Other folders of runs are no sweep: their runs have nothing in common.
+    done = tsnbench("report", "runs", cwd=here)
+    assert (done.returncode, "found no manifest.json" in done.stderr) == (2, True)
     assert run(here, "small.yaml", "--only", "period=1 ms")[0] == 0
     assert (here / "runs/small/period=4_ms/manifest.json").exists()
     (here / "runs/small/period=4_ms/notes.md").write_text("precious")
@@ -195,3 +199,12 @@ def test_values_that_give_one_name_do_not_overwrite_each_other(here: Path) -> No
     assert run(here, "small.yaml", "--only", "p=7 us", "--seed", "5")[0] == 0
     assert seed_of(here / "runs/small" / before["p 7 us"]) == 5
     assert seed_of(here / "runs/small" / before["p 7/us"]) == 1
+
+
+def test_the_report_of_an_interrupted_sweep_names_the_runs_that_are_not_there(here: Path) -> None:
+    (here / "small.yaml").write_text(SWEEP)
+    assert run(here, "small.yaml", "--no-report")[0] == 0
+    shutil.rmtree(here / "runs/small/period=2_ms")
+    done = tsnbench("report", "runs/small", cwd=here)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == ["note: these runs of the sweep are not there: period=2_ms"]

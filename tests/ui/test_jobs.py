@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs, quoted
+from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
 from ui.conftest import SCENARIO, Server
 
 LONG = SCENARIO.replace("duration: 5 ms", "duration: 20000 s")
@@ -133,24 +133,27 @@ def test_another_origin_starts_and_stops_nothing(server: Server, path: str) -> N
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("-dash.yaml", "a b.yaml"):
+    for name in NAMES:
         (tmp_path / name).write_text(LONG)
     return tmp_path
 
 
+NAMES = ("-dash.yaml", "a b.yaml", "it's.yaml")
+
+
 def test_names_as_options_and_with_spaces_are_names(folder: Path) -> None:
     jobs = Jobs(folder)
-    for name in ("-dash.yaml", "a b.yaml"):
+    for name in NAMES:
         jobs.start(name)
     until(lambda: all(job["progress"].get("ns") for job in jobs.told()))
     assert [job["command"] for job in jobs.told()] == [
+        "tsnbench run --keep-runs 'it'\"'\"'s.yaml'",
         "tsnbench run --keep-runs 'a b.yaml'",
         "tsnbench run --keep-runs ./-dash.yaml",
     ]
-    assert quoted("it's.yaml") == "'it'\"'\"'s.yaml'"
     jobs.close()
     assert {job["code"] for job in jobs.told()} == {130}
-    assert [state(path) for path in (folder / "runs").iterdir()] == ["interrupted"] * 2
+    assert [state(path) for path in (folder / "runs").iterdir()] == ["interrupted"] * len(NAMES)
 
 
 def test_a_run_that_is_stopped_at_once_is_stopped_without_a_traceback(folder: Path) -> None:

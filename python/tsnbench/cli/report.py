@@ -19,6 +19,7 @@ from tsnbench.cli.console.output import (
     user_errors,
 )
 from tsnbench.cli.console.progress import busy
+from tsnbench.quantities import some
 
 
 def report(
@@ -35,7 +36,7 @@ def report(
     """Write a report as one HTML file; several runs, or those of a sweep, are compared in it."""
     from tsnbench.report import write, write_figure
     from tsnbench.runs import Run
-    from tsnbench.runs.sweep import earlier_among, expanded
+    from tsnbench.runs.sweep import earlier_among
 
     kinds = figure_kinds(figures, Path(), names=figure)
     if figure and summary:
@@ -44,7 +45,7 @@ def report(
         for folder in earlier_among(folders):
             said = f"note: {folder} is of an earlier sweep: the sweep has these values no longer"
             print_message(said)
-        runs = [Run.open(folder) for folder in expanded(folders)]
+        runs = [Run.open(folder) for one in folders for folder in _runs_of(one)]
         if figure:
             with busy("figures"):
                 files = write_figure(runs[0] if len(runs) == 1 else runs, figure, kinds, into)
@@ -56,3 +57,17 @@ def report(
         print_json({"report": str(where)})
         return
     print_line(str(where))
+
+
+def _runs_of(folder: Path) -> list[Path]:
+    """A run folder, or the runs of a sweep's folder; tells which of the runs are left out."""
+    from tsnbench.runs.sweep import earlier_note, members
+
+    found = members(folder)
+    if found is None or not found.runs:
+        return [folder]
+    if found.missing:
+        print_message(f"note: these runs of the sweep are not there: {some(found.missing, 5)}")
+    if found.earlier:
+        print_message(earlier_note(folder, found.earlier))
+    return found.runs

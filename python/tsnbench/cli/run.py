@@ -23,7 +23,6 @@ from tsnbench.cli.console.output import print_line as put
 from tsnbench.cli.console.progress import HOW, busy, end_with_input, known, progress_together
 from tsnbench.cli.console.progress import progress as progress_of
 from tsnbench.cli.console.strict import HELP, refuse_warnings
-from tsnbench.quantities import some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -257,9 +256,9 @@ def _make(
 
 def _tell_earlier(into: Path, earlier: list[str]) -> None:
     """Lists runs with values that the sweep does not have any more."""
-    names = some(earlier, 5)
-    said = f"note: {into} also holds runs of an earlier sweep, which are not part of this report: {names}"
-    print_message(f"{said}\nhint: --force removes them")
+    from tsnbench.runs.sweep import earlier_note
+
+    print_message(f"{earlier_note(into, earlier)}\nhint: --force removes them")
 
 
 def _backend(on: str, dilate: int, hosts: Path | None, place: list[str]) -> Backend:

@@ -104,7 +104,8 @@ def require(text: str, file: str, stream: str, key: str, value: str) -> Edit:
         raise EditError(f"there is no requirement {key}")
     if not _VALUE.fullmatch(value):
         raise EditError(f"{key}: expected a value such as {EXAMPLES.get(key, '500 us')}, found {value!r}")
-    entry, found = _requires(text, stream)
+    top = spans(text)
+    entry, found = _requires(top, stream)
     limit = f"{key}: {value}"
     if found is None:
         edit = added(text, entry, f"requires: {{{limit}}}")
@@ -121,7 +122,7 @@ def require(text: str, file: str, stream: str, key: str, value: str) -> Edit:
         raise EditError(ALIAS)
     else:
         edit = Edit(old[1].start, old[1].end, value)
-    _check(text, edit, stream)
+    _check(text, top, edit, stream)
     try:
         read_scenario(edit.applied(text), file)
     except ScenarioErrors as errors:
@@ -138,7 +139,8 @@ def no_longer_require(text: str, stream: str, key: str) -> Edit:
     Raises:
         EditError: the stream has no such requirement, or it shares its line in the text.
     """
-    entry, found = _requires(text, stream)
+    top = spans(text)
+    entry, found = _requires(top, stream)
     whole = entry.entry("requires")
     if found is None or whole is None:
         raise EditError(f"{stream} has no requirements")
@@ -151,13 +153,13 @@ def no_longer_require(text: str, stream: str, key: str) -> Edit:
         rest = {name.text for name, _ in found.items if name} - {key}
         # Without a limit, there is nothing that the worst case could keep.
         edit = remove(text, own[0].start if rest - {"worst-case"} else whole[0].start)
-    _check(text, edit, stream)
+    _check(text, top, edit, stream)
     return edit
 
 
-def _requires(text: str, stream: str) -> tuple[Span, Span | None]:
+def _requires(top: Span, stream: str) -> tuple[Span, Span | None]:
     """The entry of a stream and its requirements."""
-    streams = spans(text).get("streams")
+    streams = top.get("streams")
     own = streams.entry(stream) if streams else None
     if own is None or own[1].kind != "mapping":
         raise EditError(_ELSEWHERE)
@@ -169,8 +171,8 @@ def _requires(text: str, stream: str) -> tuple[Span, Span | None]:
     return own[1], found[1] if found else None
 
 
-def _check(text: str, edit: Edit, stream: str) -> None:
-    """Everything else of the text stays, also where an alias stands."""
+def _check(text: str, top: Span, edit: Edit, stream: str) -> None:
+    """Everything else of the text stays, also where an alias stands; ``top`` is the tree of the text."""
 
     def rest(top: Span) -> Iterator[tuple[tuple[str, ...], str]]:
         for path, one, is_key in top.walk():
@@ -178,7 +180,7 @@ def _check(text: str, edit: Edit, stream: str) -> None:
             if whole[:3] != ("streams", stream, "requires"):
                 yield whole, one.text
 
-    before = list(rest(spans(text)))
+    before = list(rest(top))
     try:
         after = list(rest(spans(edit.applied(text))))
     except EditError:

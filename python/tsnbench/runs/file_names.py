@@ -1,4 +1,4 @@
-"""Names of the files of a run folder: the only place that contains them."""
+"""Names of the files of a run folder, and of the folder of a sweep: the only place that contains them."""
 
 from __future__ import annotations
 
@@ -16,3 +16,4 @@ VERDICT = "verdict.json"
 REPORT = "report.html"
 SUMMARY = "summary.html"
 COMPARISON = "compare.html"
+SWEEP = "sweep.json"

@@ -111,7 +111,8 @@ def _no_run(folder: Path) -> tuple[str, str | None]:
     if not runs:
         return f"expected a run folder, found no {NAME} in it", None
     found = f"expected one run's folder, found {len(runs)} of them in it"
-    return found, f"name one, such as '{runs[0]}'; tsnbench report also takes all of them: {folder}"
+    every = folder if (folder / file_names.SWEEP).is_file() else f"{folder}/*/"
+    return found, f"name one, such as '{runs[0]}'; tsnbench report also takes all: {every}"
 
 
 def listed(manifest: Json) -> list[str]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tsnbench import foreign
-from tsnbench.runs import lock
+from tsnbench.quantities import some
+from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import FolderError
 
 FORMAT = "tsnbench-sweep/1"
-NAME = "sweep.json"
+NAME = file_names.SWEEP
 MOST = 16 << 20
 """Octets."""
 PATIENCE_S = 10.0
@@ -80,17 +81,34 @@ def _add(folder: Path, runs: Iterable[str], files: Iterable[str]) -> None:
         write(folder, more)
 
 
-def expanded(folders: Iterable[Path]) -> list[Path]:
-    """These run folders; a folder of runs stands for its runs, except those of an earlier sweep."""
-    found: list[Path] = []
-    for folder in folders:
-        there = sorted(path.parent for path in folder.glob("*/manifest.json"))
-        if (folder / "manifest.json").exists() or not there:
-            found.append(folder)
-            continue
-        earlier = read(folder).earlier if (folder / NAME).is_file() else []
-        found += [run for run in there if run.name not in earlier]
-    return found
+@dataclass(frozen=True)
+class Members:
+    """What is in the folder of a sweep."""
+
+    runs: list[Path]
+    missing: list[str]
+    """Run folders of the last whole sweep that are not there: it was interrupted, or they were removed."""
+    earlier: list[str]
+    """Run folders that are there, for values that the sweep does not have any more."""
+
+
+def members(folder: Path) -> Members | None:
+    """The runs in the folder of a sweep; None for other folders."""
+    if not (folder / NAME).is_file():
+        return None
+    content = read(folder)
+    there = sorted(path.parent.name for path in folder.glob(f"*/{file_names.MANIFEST}"))
+    return Members(
+        [folder / name for name in there if name not in content.earlier],
+        [name for name in content.current if name not in there],
+        [name for name in there if name in content.earlier],
+    )
+
+
+def earlier_note(folder: Path, earlier: Sequence[str]) -> str:
+    """The sentence about runs with values that the sweep does not have any more."""
+    names = some(earlier, 5)
+    return f"note: {folder} also holds runs of an earlier sweep, which are not part of this report: {names}"
 
 
 def earlier_among(folders: Iterable[Path]) -> list[Path]:

@@ -24,6 +24,8 @@ def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
     async def start(request: Request) -> Response:
         name = request.path_params["name"]
         content = await body(request, LARGEST_REQUEST)
+        if content is None:
+            return PlainTextResponse("The request is too large\n", 413)
         try:
             workspace.path(name)
             place = chosen(json.loads(content or b"{}"))
@@ -45,11 +47,10 @@ def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
     async def places(request: Request) -> Response:
         file = workspace.path(request.path_params["name"])
         wanted = await asked(request)
-        place = chosen({key: wanted[key] for key in ("dilate",) if key in wanted})
-        if place is None:
+        dilate = wanted.get("dilate", 1)
+        if chosen({"dilate": dilate}) is None:
             return PlainTextResponse("No such place\n", 400)
         lab = workspace.path(str(wanted["lab"])) if wanted.get("lab") else None
-        dilate = int(wanted.get("dilate", 1))
         labs = await run_in_threadpool(workspace.labs)
         try:
             found = await run_in_threadpool(offers, wanted["text"], str(file), lab, dilate)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypedDict
 
-from tsnbench.ui.places import ALONE, HOSTS, Place
+from tsnbench.ui.places import ALONE, HOSTS, Place, argument
 
 SIMULATED = Place()
 MOST_AT_ONCE = 4
@@ -73,10 +73,9 @@ class Job:
         self._progress: dict[str, Any] = {}
         self._words: deque[str] = deque(maxlen=MOST_WORDS)
         self._verdict = ""
-        # A file's name may begin with a dash.
-        words = ["run", "--keep-runs", "--progress", "json", "--until-closed", *place.words(), "--", scenario]
+        options = ["--keep-runs", "--progress", "json", "--until-closed", *place.words()]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tsnbench", *words],
+            [sys.executable, "-m", "tsnbench", "run", *options, argument(scenario)],
             cwd=folder,
             # The child ends when this pipe is closed: also if the server is killed.
             stdin=subprocess.PIPE,
@@ -117,7 +116,7 @@ class Job:
         running = self.running
         if not running and self._ended is None:
             self._ended = time.monotonic()
-        words = ["tsnbench", "run", "--keep-runs", *self.place.words()]
+        words = ["tsnbench", "run", "--keep-runs", *self.place.words(), argument(self.scenario)]
         # A signal before the command has begun ends Python itself, with a traceback of its imports.
         said = "".join(self._words).strip()
         killed = self.process.returncode == -signal.SIGINT or "Traceback (most recent call last)" in said
@@ -127,7 +126,7 @@ class Job:
             "scenario": self.scenario,
             "on": self.place.on,
             "seconds": int((self._ended or time.monotonic()) - self._began),
-            "command": f"{shlex.join(words)} {quoted(self.scenario)}",
+            "command": shlex.join(words),
             "state": "ended" if not running else "stopping" if self.stopping else "running",
             "progress": self._progress,
             "verdict": self._verdict,
@@ -216,8 +215,3 @@ def _refuse_busy(active: list[Job], place: Place) -> None:
         raise BusyError(f"a run on {alone.place.on} is running, and another one would disturb its delays")
     if active and place.on in ALONE:
         raise BusyError(f"a run on {place.on} must be alone, and others are running; stop them or wait")
-
-
-def quoted(name: str) -> str:
-    """A file name as a shell needs it."""
-    return shlex.quote(f"./{name}" if name.startswith("-") else name)

@@ -56,9 +56,13 @@ class Place:
         if self.dilate != 1:
             found += ["--dilate", str(self.dilate)]
         if self.lab:
-            # A file's name may begin with a dash.
-            found += ["--hosts", f"./{self.lab}" if self.lab.startswith("-") else self.lab]
+            found += ["--hosts", argument(self.lab)]
         return found
+
+
+def argument(name: str) -> str:
+    """A file's name as a command reads it: it may begin with a dash."""
+    return f"./{name}" if name.startswith("-") else name
 
 
 def chosen(wanted: Any) -> Place | None:

@@ -16,14 +16,14 @@ export function start(created) {
 }
 
 async function open() {
+  at("new-refused").textContent = "";
   try {
     templates = await get("/api/templates");
-  } catch (error) {
+  } catch {
     templates = [];
-    at("new-refused").textContent = error.message;
+    at("new-refused").textContent = "The server does not answer any more.";
   }
   at("new-from").replaceChildren(...templates.map((one) => make("option", { value: one.name, text: `${one.name}: ${one.about}` })));
-  at("new-refused").textContent = "";
   tell();
   at("new-scenario").showModal();
   at("new-file").focus();
