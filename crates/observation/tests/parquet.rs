@@ -143,3 +143,45 @@ fn the_error_of_a_full_disk_is_not_hidden_by_the_footer() {
         assert!(matches!(&error, Error::Io(error) if error.raw_os_error() == Some(28)), "{room}: {error}");
     }
 }
+
+/// A disk that is full for a moment: one write fails, and later ones succeed.
+struct FullOnce<'a> {
+    into: &'a mut Vec<u8>,
+    fails_at: usize,
+}
+
+impl std::io::Write for FullOnce<'_> {
+    fn write(&mut self, octets: &[u8]) -> std::io::Result<usize> {
+        if self.into.len() >= self.fails_at {
+            self.fails_at = usize::MAX;
+            return Err(std::io::Error::from_raw_os_error(28));
+        }
+        self.into.extend_from_slice(octets);
+        Ok(octets.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A file whose rows were lost on a full disk must not look complete, also if there is room for its footer.
+#[test]
+fn a_file_that_lost_rows_has_no_footer() {
+    // Times without any order: each row group has about a megabyte.
+    let noise = |row: u64| {
+        let word = row.wrapping_mul(6_364_136_223_846_793_005);
+        (word ^ word >> 29).wrapping_mul(1_442_695_040_888_963_407).cast_signed()
+    };
+    for (fails_at, lost) in [(5, true), (1_500_000, true), (usize::MAX, false)] {
+        let mut octets = Vec::new();
+        let mut writer = Writer::new(FullOnce { into: &mut octets, fails_at }, &legend()).unwrap();
+        let rows = rows(300_000).into_iter().zip(0..);
+        let failed = rows
+            .map(|(row, number)| Sighting { t_ns: Some(noise(number)), ..row })
+            .any(|row| writer.sight(row).is_err());
+        assert_eq!(failed, lost);
+        drop(writer);
+        assert_eq!(read(octets).is_err(), lost, "{fails_at}");
+    }
+}
