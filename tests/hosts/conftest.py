@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,31 @@ class Rig:
         with ThreadPoolExecutor() as pool:
             said = pool.map(lambda host: self.ssh(host, words).stdout.splitlines(), hosts)
         return dict(zip(hosts, said, strict=True))
+
+
+@contextmanager
+def heard(rig: Rig, host: str, pcap: Path, *words: str) -> Iterator[None]:
+    """What a host's tcpdump receives at eth1 meanwhile, independent of the run.
+
+    Without ``--immediate-mode`` frames of the last second are in a block that tcpdump has not read when it
+    is told to end. The connection ends by itself once it has passed on all that was written.
+    """
+    rig.says(host, "ip link set eth1 up")
+    told = "exec tcpdump -Z root --immediate-mode -n -Q in -U -i eth1 -w -"
+    command = [*rig.made.ssh.split(), host, " ".join([told, *words])]
+    with pcap.open("wb") as file, subprocess.Popen(command, stdout=file, stderr=subprocess.PIPE) as watcher:
+        assert watcher.stderr is not None
+        assert any(b"listening on" in line for line in watcher.stderr)
+        try:
+            yield
+            time.sleep(0.5)
+        finally:
+            rig.ssh(host, "pkill tcpdump")
+            try:
+                watcher.communicate(timeout=20)
+            finally:
+                watcher.kill()
+    rig.says(host, "ip link set eth1 down")
 
 
 def during(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:

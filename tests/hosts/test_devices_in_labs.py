@@ -42,7 +42,7 @@ MISSING = {Kind.CELLS: cells.missing, Kind.GUEST: lambda sshd: unavailable() or 
 @contextmanager
 def heard(pcap: Path) -> Iterator[None]:
     """Every packet of this thread's network namespace."""
-    words = ["tcpdump", "-Z", "root", "-n", "-U", "-i", "any", "-w", str(pcap)]
+    words = ["tcpdump", "-Z", "root", "--immediate-mode", "-n", "-U", "-i", "any", "-w", str(pcap)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as watcher:
         assert watcher.stderr is not None
         assert any("listening on" in line for line in watcher.stderr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from tsnbench.hosts.backend import Hosts
 from tsnbench.scenario import load
 
-from .conftest import SCENARIO, Rig
+from .conftest import SCENARIO, Rig, heard
 
 FRAMES = [(0, 100), (3_000, 1_400), (3_500, 64), (20_000, 700), (41_000, 333), (90_000, 1_518)]
 """When a frame begins, in us, and its octets with FCS."""
@@ -37,23 +36,14 @@ def test_a_recording_is_played_by_a_host(rig: Rig, tmp_path: Path) -> None:
     lines = SCENARIO.splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("  x:"))
     scenario.write_text("\n".join([*lines[:place], f"  {own}"]) + "\n")
-    heard = tmp_path / "heard.pcap"
-    rig.says("b", "ip link set eth1 up")
-    words = [*rig.made.ssh.split(), "b", "exec tcpdump -Z root -n -Q in -U -i eth1 -w -"]
-    with heard.open("wb") as file, subprocess.Popen(words, stdout=file, stderr=subprocess.PIPE) as watcher:
-        assert watcher.stderr is not None
-        assert any(b"listening on" in line for line in watcher.stderr)
-        try:
-            run = load(scenario).plan().run(on=Hosts(rig.inventory), into=tmp_path / "run")
-        finally:
-            rig.ssh("b", "pkill tcpdump")
-            watcher.terminate()
-    rig.says("b", "ip link set eth1 down")
+    pcap = tmp_path / "heard.pcap"
+    with heard(rig, "b", pcap):
+        run = load(scenario).plan().run(on=Hosts(rig.inventory), into=tmp_path / "run")
     frames = run.frames().sort("seq")
     assert frames["delay_ns"].null_count() == 0
     assert frames.height == len(FRAMES)
     address = bytes.fromhex(run.plan.document["streams"][0]["destination_mac"].replace(":", ""))
-    ours = [(at_s, octets) for at_s, octets, frame in packets(heard) if frame.startswith(address)]
+    ours = [(at_s, octets) for at_s, octets, frame in packets(pcap) if frame.startswith(address)]
     assert [octets + FCS for _, octets in ours] == [octets for _, octets in FRAMES]
     for (early, late), (first, second) in zip(pairwise(ours), pairwise(FRAMES), strict=True):
         assert abs(late[0] - early[0] - (second[0] - first[0]) / 1e6) < NEAR_S

@@ -27,7 +27,7 @@ from tsnbench.hosts.remote.answers import Step
 from tsnbench.runs import Run
 from tsnbench.scenario import read_scenario
 
-from .conftest import SCENARIO, Rig, on
+from .conftest import SCENARIO, Rig, heard, on
 
 
 @pytest.fixture(scope="module")
@@ -36,27 +36,19 @@ def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[s
     into = tmp_path_factory.mktemp("run") / "run"
     longer = rig.folder / "longer.yaml"
     longer.write_text(SCENARIO.replace("200 ms", "3 s", 1))
-    heard = rig.folder / "independent.pcap"
-    rig.says("b", "ip link set eth1 up")
-    words = [*rig.made.ssh.split(), "b", "exec tcpdump -Z root -n -Q in -s 64 -i eth1 -U -w - vlan"]
-    with heard.open("wb") as file:
-        watcher = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.DEVNULL)
-    process = on(rig, into, scenario=longer)
+    pcap = rig.folder / "independent.pcap"
     seen: dict[str, str] = {}
-    until = time.monotonic() + 60
-    while process.poll() is None and time.monotonic() < until and "tc" not in seen:
-        processes = rig.ssh("a", "ps -e -o args").stdout
-        if "traffic talk" in processes:
-            seen["ps"] = processes
-            seen["tc"] = rig.says("s", "tc -s qdisc show")
-    _, said = process.communicate(timeout=120)
+    with heard(rig, "b", pcap, "-s", "64", "vlan"):
+        process = on(rig, into, scenario=longer)
+        until = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < until and "tc" not in seen:
+            processes = rig.ssh("a", "ps -e -o args").stdout
+            if "traffic talk" in processes:
+                seen["ps"] = processes
+                seen["tc"] = rig.says("s", "tc -s qdisc show")
+        _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
-    time.sleep(0.5)
-    rig.ssh("b", "pkill tcpdump")
-    watcher.terminate()
-    watcher.wait(timeout=20)
-    rig.says("b", "ip link set eth1 down")
-    lines = subprocess.run(["tcpdump", "-n", "-r", heard], capture_output=True, timeout=60, check=False)
+    lines = subprocess.run(["tcpdump", "-n", "-r", pcap], capture_output=True, timeout=60, check=False)
     seen["frames"] = str(len(lines.stdout.splitlines()))
     return Run.open(into), seen
 
@@ -219,8 +211,9 @@ def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> 
     inside = ["ip", "netns", "exec", space]
     for route in ROUTE_TO_NOWHERE:
         subprocess.run(["ip", "-n", space, *route.split()], check=True, timeout=30)
-    heard = tmp_path / "heard.pcap"
-    words = [*inside, "tcpdump", "-Z", "root", "-n", "-U", "-i", "any", "-w", str(heard), "tcp or udp"]
+    pcap = tmp_path / "heard.pcap"
+    words = [*inside, "tcpdump", "-Z", "root", "--immediate-mode", "-n", "-U", "-i", "any"]
+    words += ["-w", str(pcap), "tcp or udp"]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as watcher:
         assert watcher.stderr is not None
         assert any("listening on" in line for line in watcher.stderr)
@@ -246,7 +239,7 @@ def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> 
         watcher.terminate()
     subprocess.run(["ip", "-n", space, "link", "del", "outside"], check=True, timeout=30)
     assert done.returncode == 0, done.stderr
-    words = ["tcpdump", "-n", "-q", "-r", str(heard), "dst port 22"]
+    words = ["tcpdump", "-n", "-q", "-r", str(pcap), "dst port 22"]
     to_hosts = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
     words[-1] = "not port 22"
     others = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True).stdout
