@@ -8,6 +8,7 @@ Prints a table and writes all single results as JSON (``runs/bench.json``; anoth
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 import statistics
@@ -34,6 +35,12 @@ REPEATS = 3
 FRAMES = (1_000_000, 4_000_000)
 WRITTEN = (1_000, 10_000)
 Result = dict[str, Any]
+
+
+def installed(folder: Path) -> None:
+    """Python keeps compiled modules for the measurements, as pip does when it installs tsnbench."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "modules")
 
 
 def child(*arguments: object) -> Result:
@@ -254,6 +261,7 @@ def main() -> None:
     into = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "runs/bench.json"
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
+        installed(folder)
         results = {
             "machine": machine(),
             "simulating": simulating(folder),

@@ -21,7 +21,13 @@ impl<R: Read> Buffer<R> {
     }
 
     /// Reads until `length` octets are available, or the file ends; returns whether they are available.
+    #[inline]
     pub(crate) fn fill(&mut self, length: usize) -> io::Result<bool> {
+        if self.end - self.start >= length { Ok(true) } else { self.read_more(length) }
+    }
+
+    #[cold]
+    fn read_more(&mut self, length: usize) -> io::Result<bool> {
         while self.end - self.start < length && !self.ended {
             if self.octets.len() - self.start < length.max(CHUNK / 4) {
                 self.octets.copy_within(self.start..self.end, 0);

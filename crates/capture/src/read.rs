@@ -115,7 +115,7 @@ impl<R: Read> Reader<R> {
     ///
     /// # Errors
     /// The file is damaged before its first frame, or its link type is not supported.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self) -> Result<Option<Packet<'_>>, Error> {
         if self.warning.is_some() {
             return Ok(None);
@@ -147,6 +147,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// The rest of the file cannot be read: an error before the first frame, a warning after it.
+    #[cold]
     fn stop<T>(&mut self, problem: &str) -> Result<Option<T>, Error> {
         let at = self.buffer.position();
         if self.frames == 0 {
@@ -158,6 +159,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// The file ends exactly here, or within a part that needs `needed` octets.
+    #[cold]
     fn end<T>(&mut self) -> Result<Option<T>, Error> {
         let left = self.buffer.octets().len();
         if left > 0 {
@@ -170,6 +172,7 @@ impl<R: Read> Reader<R> {
         Ok(None)
     }
 
+    #[inline(always)]
     fn read_pcap(
         &mut self,
         big_endian: bool,

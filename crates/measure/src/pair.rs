@@ -341,7 +341,7 @@ mod tests {
         assert_eq!(path.statistics.delay.count(), 4, "what has no stamp has no delay");
         assert_eq!(path.statistics.delay.max().map(|max| (max.value, max.seq)), Some((3000, Some(4))));
         // Steps in order of numbers: 10, 10, 3000, 10.
-        let steps = path.statistics.step.stat().unwrap();
+        let steps = path.statistics.steps.signed().stat().unwrap();
         assert_eq!((steps.count, steps.min, steps.max, steps.sum), (3, -2990, 2990, 0));
         assert_eq!(path.statistics.lost_after, [1]);
     }
@@ -589,7 +589,7 @@ mod tests {
                     }
                 }
                 path.finish(&mut ());
-                (counts(&path.statistics), path.statistics.delay.stat(), path.statistics.step.stat(), path.statistics.arrivals.stat())
+                (counts(&path.statistics), path.statistics.delay.stat(), path.statistics.steps.signed().stat(), path.statistics.arrivals.stat())
             };
             let straight = run(&mut |_, _| true);
             prop_assert_eq!(&run(&mut |_, _| false), &straight);

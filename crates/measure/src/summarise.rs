@@ -162,8 +162,8 @@ fn report(
             .filter_map(|share| percentile(statistics, *share))
             .collect(),
         jitter: Jitter {
-            delay_step: stat(&statistics.step),
-            delay_step_abs: stat(&statistics.step_abs),
+            delay_step: stat(statistics.steps.signed()),
+            delay_step_abs: stat(&statistics.steps.magnitudes()),
             deviation: stat(&deviation),
             interval: stat(intervals),
         },

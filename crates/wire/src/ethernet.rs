@@ -146,7 +146,7 @@ pub struct Contents<'a> {
 ///
 /// # Errors
 /// The octets end within a tag.
-#[inline]
+#[inline(always)]
 pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
     let [high, low, rest @ ..] = bytes else {
         return Err(Error::Truncated { what: "an EtherType", needed: 2, found: bytes.len() });
@@ -158,7 +158,7 @@ pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
 ///
 /// # Errors
 /// The octets end within a tag.
-#[inline]
+#[inline(always)]
 pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
     loop {

@@ -51,7 +51,7 @@ pub struct Opened<'a> {
 ///
 /// # Errors
 /// The frame ends within its link layer, or is neither IPv4 nor IPv6 where it must be.
-#[inline]
+#[inline(always)]
 pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
     let cut = |needed: usize| Error::Truncated { what: "a link header", needed, found: bytes.len() };
     let (source, destination, contents) = match link {

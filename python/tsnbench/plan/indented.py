@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from tsnbench import _native
 
@@ -16,10 +17,8 @@ def for_people(value: object) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def indented(text: str) -> str:
-    """A JSON text with line breaks and two spaces for each level, as ``json.dumps`` writes it."""
-    try:
-        return _native.json_indented(text)
-    except ValueError:
+def write_indented(text: str, write: Callable[[str], object]) -> None:
+    """Writes a JSON text with line breaks and two spaces for each level, as ``json.dumps`` does, in parts."""
+    if not _native.write_json_indented(text, write):
         # Infinity and NaN, which Python writes although JSON has neither.
-        return json.dumps(json.loads(text), indent=2)
+        write(json.dumps(json.loads(text), indent=2))

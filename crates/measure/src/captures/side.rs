@@ -7,7 +7,7 @@ use crate::Error;
 use crate::report::{Source, SourceFile};
 use std::path::PathBuf;
 use tsn_capture::Reader;
-use tsn_wire::dissect::dissect;
+use tsn_wire::dissect::dissect_for;
 
 struct Capture {
     path: PathBuf,
@@ -28,19 +28,15 @@ impl Capture {
                 Ok(None) => return Ok(None),
                 Err(error) => return Err(Error::Capture { path: self.path.clone(), error }),
             };
-            let Ok(frame) = dissect(packet.link, packet.octets, packet.original) else {
+            let identified = dissect_for(packet.link, packet.octets, packet.original, |frame| {
+                (streams.identify(frame, end), frame.octets)
+            });
+            let Ok(((stream, number), octets)) = identified else {
                 self.unreadable += 1;
                 continue;
             };
             self.last_at = packet.t_ns.unwrap_or(self.last_at);
-            let (stream, number) = streams.identify(&frame, end);
-            return Ok(Some(CapturedFrame {
-                t_ns: packet.t_ns,
-                at: self.last_at,
-                stream,
-                number,
-                octets: frame.octets,
-            }));
+            return Ok(Some(CapturedFrame { t_ns: packet.t_ns, at: self.last_at, stream, number, octets }));
         }
     }
 }

@@ -93,6 +93,11 @@ impl Distribution {
         found
     }
 
+    /// The distances of the samples from 0, of which the extremes are known.
+    pub(super) fn magnitudes(&self, min: Option<Extreme>, max: Option<Extreme>) -> Self {
+        Self { min, max, ..self.distances(0) }
+    }
+
     /// The mean, rounded to a whole number (halves away from zero).
     #[must_use]
     pub fn mean_rounded(&self) -> Option<i64> {

@@ -1,6 +1,6 @@
 //! Counts how often each integer occurs, exactly; the memory grows with the range of values, not with their number.
 
-/// Values per page, and what a page costs: half a kilobyte.
+/// Values per page, and what a page costs: a quarter of a kilobyte.
 const PAGE: usize = 128;
 const SHIFT: u32 = PAGE.trailing_zeros();
 /// Marks a free slot in the index; no page has this number, since numbers are shifted values.
@@ -11,7 +11,8 @@ const FREE: i64 = i64::MIN;
 pub(crate) struct Histogram {
     /// Open addressing: page number and its index in `pages`; a power of two long, at most half full.
     index: Vec<(i64, u32)>,
-    pages: Vec<[u32; PAGE]>,
+    /// Counters of few bits: those of common values stay in the processor's cache.
+    pages: Vec<[u16; PAGE]>,
     /// Values whose counter was full, and the number of occurrences until then.
     carried_over: Vec<(i64, u64)>,
     /// The page of the last value.
@@ -33,7 +34,7 @@ impl Histogram {
         self.last = (number, page);
         self.total += 1;
         let counter = &mut self.pages[page as usize][(value & (PAGE as i64 - 1)) as usize];
-        if *counter == u32::MAX {
+        if *counter == u16::MAX {
             self.carry_over(value);
         } else {
             *counter += 1;
@@ -49,7 +50,7 @@ impl Histogram {
         let rest = times - 1;
         self.total += rest;
         let counter = &mut self.pages[self.last.1 as usize][(value & (PAGE as i64 - 1)) as usize];
-        match u32::try_from(rest).ok().and_then(|rest| counter.checked_add(rest)) {
+        match u16::try_from(rest).ok().and_then(|rest| counter.checked_add(rest)) {
             Some(sum) => *counter = sum,
             None => self.carried_over.push((value, rest)),
         }
@@ -57,7 +58,7 @@ impl Histogram {
 
     #[cold]
     fn carry_over(&mut self, value: i64) {
-        self.carried_over.push((value, u64::from(u32::MAX)));
+        self.carried_over.push((value, u64::from(u16::MAX)));
         let page = self.last.1 as usize;
         self.pages[page][(value & (PAGE as i64 - 1)) as usize] = 1;
     }
@@ -68,7 +69,7 @@ impl Histogram {
         }
         let place = find(&self.index, number);
         if self.index[place].0 == FREE {
-            #[expect(clippy::cast_possible_truncation, reason = "2^32 pages are two terabytes")]
+            #[expect(clippy::cast_possible_truncation, reason = "2^32 pages are a terabyte")]
             let page = self.pages.len() as u32;
             self.index[place] = (number, page);
             self.pages.push([0; PAGE]);
@@ -151,12 +152,18 @@ mod tests {
 
     #[test]
     fn a_counter_that_is_full_goes_on() {
+        const FULL: u64 = u16::MAX as u64;
         let mut counts = Histogram::default();
-        counts.add_many(5, u64::from(u32::MAX));
-        counts.add(5);
-        counts.add(5);
+        counts.add_many(5, FULL);
+        for (more, value) in [(1, 5), (2, 5), (2, 6)] {
+            counts.add(value);
+            assert_eq!(counts.ascending()[0], (5, FULL + more));
+        }
         counts.add_many(5, 10_000_000_000);
-        assert_eq!(counts.ascending(), [(5, 10_000_000_000 + u64::from(u32::MAX) + 2)]);
-        assert_eq!(counts.total(), 10_000_000_000 + u64::from(u32::MAX) + 2);
+        for _ in 0..3 * FULL {
+            counts.add(5);
+        }
+        assert_eq!(counts.ascending(), [(5, 10_000_000_000 + 4 * FULL + 2), (6, 1)]);
+        assert_eq!(counts.total(), 10_000_000_000 + 4 * FULL + 3);
     }
 }

@@ -4,4 +4,5 @@ pub(crate) mod age;
 pub mod distribution;
 mod histogram;
 pub mod path_statistics;
+pub mod steps;
 pub mod throughput;

@@ -2,6 +2,7 @@
 
 use super::age::Ages;
 use super::distribution::Distribution;
+use super::steps::Steps;
 use super::throughput::Throughput;
 use crate::frame::{Frame, FrameFlags};
 
@@ -34,10 +35,8 @@ pub struct PathStatistics {
     pub lost_after: Vec<u64>,
     /// Delays.
     pub delay: Distribution,
-    /// Signed steps of delay.
-    pub step: Distribution,
-    /// Magnitudes of the steps of delay.
-    pub step_abs: Distribution,
+    /// Steps of delay.
+    pub steps: Steps,
     /// Gaps between departures.
     pub departures: Distribution,
     /// Gaps between arrivals.
@@ -147,8 +146,7 @@ impl PathStatistics {
             self.late += 1;
         }
         if let Some(step) = self.previous_delay.and_then(|previous| delay.checked_sub(previous)) {
-            self.step.add(step, seq, options.path);
-            self.step_abs.add(step.saturating_abs(), seq, options.path);
+            self.steps.add(step, seq, options.path);
         }
         self.previous_delay = Some(delay);
     }
@@ -188,8 +186,7 @@ impl PathStatistics {
             *sum += part;
         }
         self.delay.merge(&other.delay);
-        self.step.merge(&other.step);
-        self.step_abs.merge(&other.step_abs);
+        self.steps.merge(&other.steps);
         self.departures.merge(&other.departures);
         self.arrivals.merge(&other.arrivals);
         self.age.merge(&other.age);
@@ -243,9 +240,9 @@ mod tests {
             statistics.add(seq, &frame, &PathOptions::default());
         }
         // Delays 100, 130, lost, 90: steps of 30 and -40. Departures 1,000, 1,100 and 800 apart.
-        let step = statistics.step.stat().unwrap();
+        let step = statistics.steps.signed().stat().unwrap();
         assert_eq!((step.count, step.min, step.max), (2, -40, 30));
-        let step = statistics.step_abs.stat().unwrap();
+        let step = statistics.steps.magnitudes().stat().unwrap();
         assert_eq!((step.count, step.min, step.max, step.max_seq), (2, 30, 40, Some(3)));
         let gaps = statistics.departures.stat().unwrap();
         assert_eq!((gaps.count, gaps.min, gaps.max, gaps.sum), (3, 800, 1_100, 2_900));
@@ -294,7 +291,14 @@ mod tests {
             }
             sum.merge(&statistics);
         }
-        let counts = [&sum.delay, &sum.step, &sum.step_abs, &sum.departures, &sum.arrivals, &sum.send_to_tx];
+        let counts = [
+            &sum.delay,
+            sum.steps.signed(),
+            &sum.steps.magnitudes(),
+            &sum.departures,
+            &sum.arrivals,
+            &sum.send_to_tx,
+        ];
         assert_eq!(counts.map(|of| of.count()), [6, 4, 4, 4, 2, 6]);
     }
 }

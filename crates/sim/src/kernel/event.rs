@@ -111,15 +111,16 @@ impl Frameless {
     ];
 }
 
-/// A future event: 32 octets, which are copied.
+/// A future event: two numbers of 128 bits, which are copied in registers.
+///
+/// Four fields would be written one by one and copied in pairs, and the processor would wait for each such copy.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Event {
-    at: i64,
-    /// Phase, node and counter.
-    order: u64,
-    seq: u64,
-    /// [`Frame::place`] of a frame; the index of a stream or a port for an event without a frame.
-    place: u64,
+    /// The time in ps, above phase, node and counter.
+    key: u128,
+    /// [`Frame::seq`] above [`Frame::place`]. For an event without a frame, its kind above the index of a stream or a
+    /// port.
+    content: u128,
 }
 
 /// The kinds of events.
@@ -194,33 +195,36 @@ impl Event {
         let order = (phase as u64) << (COUNTER_BITS + NODE_BITS)
             | u64::from(node.0) << COUNTER_BITS
             | counter & ((1 << COUNTER_BITS) - 1);
-        Self { at: at.ps(), order, seq, place }
+        Self {
+            key: u128::from(at.ps().cast_unsigned()) << 64 | u128::from(order),
+            content: u128::from(seq) << 64 | u128::from(place),
+        }
     }
 
     /// The instant of the event.
     #[inline]
     pub fn at(&self) -> Instant {
-        Instant::from_ps(self.at)
+        Instant::from_ps(((self.key >> 64) as u64).cast_signed())
     }
 
     /// The total order as one number.
     #[inline]
     pub fn key(&self) -> u128 {
-        u128::from(self.at as u64) << 64 | u128::from(self.order)
+        self.key
     }
 
     /// Whether both events have the same phase, node and instant, so that only the counter orders them.
     #[inline]
     pub fn same_turn(&self, other: &Self) -> bool {
-        self.at == other.at && self.order >> COUNTER_BITS == other.order >> COUNTER_BITS
+        self.key >> COUNTER_BITS == other.key >> COUNTER_BITS
     }
 
     /// The kind of the event.
     #[inline]
     pub fn kind(&self) -> EventKind {
-        let phase = self.order >> (COUNTER_BITS + NODE_BITS);
-        let frame = Frame { seq: self.seq, place: self.place };
-        let id = self.place as u32;
+        let phase = self.key as u64 >> (COUNTER_BITS + NODE_BITS);
+        let frame = Frame { seq: (self.content >> 64) as u64, place: self.content as u64 };
+        let id = frame.place as u32;
         if phase == Phase::Choose as u64 {
             EventKind::Wake { port: PortId(id) }
         } else if phase == Phase::Timing as u64 {
@@ -228,7 +232,7 @@ impl Event {
         } else if frame.octets() > 0 {
             if phase == Phase::Reach as u64 { EventKind::Arrive(frame) } else { EventKind::Ingress(frame) }
         } else {
-            match Frameless::ALL[self.seq as usize % Frameless::ALL.len()] {
+            match Frameless::ALL[frame.seq as usize % Frameless::ALL.len()] {
                 Frameless::Release => EventKind::Release { stream: StreamId(id) },
                 Frameless::Babble => EventKind::Babble { fault: FaultId(id) },
                 Frameless::FaultBegins => EventKind::Fault { fault: FaultId(id), begins: true },

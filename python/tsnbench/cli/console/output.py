@@ -107,9 +107,10 @@ def print_json(value: Any) -> None:
 
 def print_json_text(text: str) -> None:
     """Prints a JSON document, given as text, on stdout."""
-    from tsnbench.plan.indented import indented
+    from tsnbench.plan.indented import write_indented
 
-    sys.stdout.write(indented(json_text(text)) + "\n")
+    write_indented(json_text(text), sys.stdout.write)
+    sys.stdout.write("\n")
 
 
 def print_csv(text: str) -> None:
