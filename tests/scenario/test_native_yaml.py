@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tsnbench import _native
-from tsnbench.plan.indented import indented
 from tsnbench.scenario import ScenarioErrors, read_scenario
 from tsnbench.scenario.text import source
 from tsnbench.scenario.text.source import Builder, Scalar, Sequence, Value
@@ -161,10 +160,6 @@ values = st.recursive(
 def test_indented_json_is_that_of_pythons_writer(value: object) -> None:
     text = json.dumps(value, ensure_ascii=True)
     assert _native.json_indented(text) == json.dumps(value, indent=2, ensure_ascii=True)
-
-
-def test_numbers_that_json_lacks_are_written_as_python_does() -> None:
-    assert indented('{"a": Infinity}') == '{\n  "a": Infinity\n}'
 
 
 def test_what_is_no_json_is_not_indented() -> None:

@@ -58,15 +58,19 @@ pub fn segment<'a>(frame: &Dissected<'a>) -> Option<Telegram<'a>> {
 ///
 /// # Errors
 /// There is no test payload.
-#[inline]
+#[inline(always)]
 pub fn test_payload(frame: &Dissected<'_>) -> Result<tsnbench::Repr, crate::Error> {
     match tsnbench::Repr::parse(frame.payload) {
-        Err(error) => match data_set_begin(frame) {
-            Some(begin) => tsnbench::Repr::parse(frame.payload.get(begin..).unwrap_or_default()),
-            None => Err(error),
-        },
+        Err(error) => in_data_set(frame).unwrap_or(Err(error)),
         found => found,
     }
+}
+
+/// The test payload in the data set of a datagram's telegram; `None` if there is no telegram.
+#[inline(never)]
+fn in_data_set(frame: &Dissected<'_>) -> Option<Result<tsnbench::Repr, crate::Error>> {
+    let begin = data_set_begin(frame)?;
+    Some(tsnbench::Repr::parse(frame.payload.get(begin..).unwrap_or_default()))
 }
 
 /// Offset of the data set of a telegram in a datagram, by its port and the version in its header; the header is not

@@ -41,7 +41,7 @@ impl Repr {
     ///
     /// # Errors
     /// The octets are not such a payload.
-    #[inline]
+    #[inline(always)]
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let Some((head, rest)) = bytes.split_first_chunk::<SHORT>() else {
             return Err(Error::Truncated { what: "a test payload", needed: SHORT, found: bytes.len() });
