@@ -53,7 +53,7 @@ HOSTILE = {
     "new%e2%80%ae.yaml": 400,
     "%20new.yaml": 400,
     ".yaml": 400,
-    f"{'x' * 300}.yaml": 507,
+    f"{'x' * 300}.yaml": 400,
     f"{'deep/' * 900}new.yaml": 404,
 }
 """Names with the status of their answer: no file is made for any of them."""

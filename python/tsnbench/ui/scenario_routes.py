@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from functools import wraps
 from typing import Any, TypedDict
 
 from starlette.concurrency import run_in_threadpool
@@ -12,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from tsnbench import foreign
 from tsnbench.editing.completion import Names, complete, meaning
 from tsnbench.editing.differences import differences, lines_of, take_over
 from tsnbench.editing.edits import Edit
@@ -24,12 +21,10 @@ from tsnbench.editing.spans import EditError, characters_of, units_of
 from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
+from tsnbench.ui.exchange import answered, asked, body
 from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
     ChangedError,
-    NewNameError,
-    OutsideError,
-    ThereError,
     Workspace,
 )
 
@@ -39,8 +34,6 @@ MOST_TRIED = 200_000
 """Characters of a text whose hints are tried."""
 MOST_COMPLETED = 300
 LARGEST_LAYOUT = 4 << 20
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Mark(TypedDict):
@@ -77,32 +70,6 @@ def look(text: str, file: str) -> tuple[Look, Names | None]:
     drawn = drawing(text, runs) if runs else None
     names = Names.of(scenario for scenario, _ in runs) if runs else None
     return {"checked": answer, "marks": marks, "drawing": drawn}, names
-
-
-def answered(endpoint: Endpoint) -> Endpoint:
-    """The endpoint, with an answer for every request that it refuses."""
-
-    @wraps(endpoint)
-    async def safe(request: Request) -> Response:
-        try:
-            return await endpoint(request)
-        except OutsideError:
-            return PlainTextResponse("No such scenario or folder\n", 404)
-        except ChangedError:
-            return PlainTextResponse("Another program has changed the file\n", 412)
-        except ThereError as error:
-            return PlainTextResponse(f"There is a file {error} already\n", 412)
-        except NewNameError as error:
-            return PlainTextResponse(f"{error}\n", 400)
-        except EditError as error:
-            return refused(error)
-        except (UnicodeDecodeError, foreign.UnusableFileError) as error:
-            return PlainTextResponse(f"{error}\n", 422)
-        except OSError as error:
-            # A full disk, for example; the file is as it was.
-            return PlainTextResponse(f"{error.strerror or error}\n", 507)
-
-    return safe
 
 
 def routes(workspace: Workspace) -> list[Route]:
@@ -241,40 +208,3 @@ def positions_of(content: bytes) -> dict[str, list[float]] | None:
         return {str(name): [round(float(x), 4), round(float(y), 4)] for name, (x, y) in found.items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
         return None
-
-
-async def asked(request: Request) -> Any:
-    """The JSON object of a request, with its text.
-
-    Raises:
-        EditError: it is none.
-    """
-    content = await body(request, 2 * LARGEST_SCENARIO)
-    try:
-        found = json.loads(content or b"")
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
-        raise EditError("the request has no text")
-    for key in ("line", "column"):
-        if not isinstance(found.setdefault(key, 0), int):
-            raise EditError("the request has no place")
-    return found
-
-
-def refused(why: Exception) -> JSONResponse:
-    """The answer to a wish that cannot be granted, with the reason.
-
-    Its status is 200: a browser's console shows each answer with another one as an error of the page.
-    """
-    return JSONResponse({"refused": str(why)})
-
-
-async def body(request: Request, most: int) -> bytes | None:
-    """The body of a request; None if it is too large."""
-    content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > most:
-            return None
-    return bytes(content)

@@ -1,0 +1,98 @@
+"""Requests and answers of all routes: what a request asks, and the answer when it is refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from tsnbench import foreign
+from tsnbench.editing.spans import EditError
+from tsnbench.ui.workspace import (
+    LARGEST_SCENARIO,
+    ChangedError,
+    NewNameError,
+    OutsideError,
+    ThereError,
+)
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+STATUS = {
+    errno.ENOSPC: 507,
+    errno.EDQUOT: 507,
+    errno.EFBIG: 507,
+    errno.EACCES: 403,
+    errno.EPERM: 403,
+    errno.EROFS: 403,
+    errno.ENAMETOOLONG: 400,
+}
+"""The status of an answer by the error of the file system: no room, no permission, an impossible name."""
+
+
+def answered(endpoint: Endpoint) -> Endpoint:
+    """The endpoint, with an answer for every request that it refuses."""
+
+    @wraps(endpoint)
+    async def safe(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except OutsideError:
+            return PlainTextResponse("No such scenario or folder\n", 404)
+        except ChangedError:
+            return PlainTextResponse("Another program has changed the file\n", 412)
+        except ThereError as error:
+            return PlainTextResponse(f"There is a file {error} already\n", 412)
+        except NewNameError as error:
+            return PlainTextResponse(f"{error}\n", 400)
+        except EditError as error:
+            return refused(error)
+        except (UnicodeDecodeError, foreign.UnusableFileError) as error:
+            return PlainTextResponse(f"{error}\n", 422)
+        except OSError as error:
+            # The file is as it was.
+            return PlainTextResponse(f"{error.strerror or error}\n", STATUS.get(error.errno or 0, 500))
+
+    return safe
+
+
+async def asked(request: Request) -> Any:
+    """The JSON object of a request, with its text.
+
+    Raises:
+        EditError: it is none.
+    """
+    content = await body(request, 2 * LARGEST_SCENARIO)
+    try:
+        found = json.loads(content or b"")
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("text"), str):
+        raise EditError("the request has no text")
+    for key in ("line", "column"):
+        if not isinstance(found.setdefault(key, 0), int):
+            raise EditError("the request has no place")
+    return found
+
+
+def refused(why: Exception) -> JSONResponse:
+    """The answer to a wish that cannot be granted, with the reason.
+
+    Its status is 200: a browser's console shows each answer with another one as an error of the page.
+    """
+    return JSONResponse({"refused": str(why)})
+
+
+async def body(request: Request, most: int) -> bytes | None:
+    """The body of a request; None if it is too large."""
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > most:
+            return None
+    return bytes(content)
