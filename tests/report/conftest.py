@@ -66,3 +66,12 @@ def without(path: Path, places: Iterable[int]) -> None:
             kept.append(content[place:end])
         place, number = end, number + 1
     path.write_bytes(b"".join(kept))
+
+
+def made(folder: Path, text: str) -> Path:
+    """The folder of a simulated run without a report."""
+    from tsnbench.campaign.campaign import Options, run_one
+    from tsnbench.scenario import read_scenario
+
+    run_one(read_scenario(text)[0].plan(), folder / "run", Options(report=False))
+    return folder / "run"

@@ -9,6 +9,8 @@ from tsnbench.report.data import gather
 from tsnbench.report.page import drawings
 from tsnbench.report.parts.faults import losses
 
+from .conftest import made
+
 TEXT = """
 name: faults
 duration: 20 ms
@@ -25,14 +27,6 @@ FAULTS = """faults:
   - {loss: 100 %, on: b1 -> b2, at: 10 ms, for: 1 ms}
   - {schedule: open, on: b2 -> l, at: 12 ms, for: 1 ms}
 """
-
-
-def made(folder: Path, text: str) -> Path:
-    from tsnbench.campaign.campaign import Options, run_one
-    from tsnbench.scenario import read_scenario
-
-    run_one(read_scenario(text)[0].plan(), folder / "run", Options(report=False))
-    return folder / "run"
 
 
 def test_faults_are_in_the_table_and_in_the_figures(tmp_path: Path) -> None:
@@ -56,10 +50,10 @@ def test_faults_are_in_the_table_and_in_the_figures(tmp_path: Path) -> None:
 
 
 def test_the_shading_is_where_the_fault_is(tmp_path: Path) -> None:
-    from tsnbench.report.figures.style import PAGE
+    from tsnbench.report.figures.style import COLUMN
 
     run = gather(made(tmp_path, TEXT + FAULTS))
-    figure = next(drawing for drawing in drawings(run) if drawing.name == "delay-over-time").draw(PAGE)
+    figure = next(drawing for drawing in drawings(run) if drawing.name == "delay-over-time").draw(COLUMN)
     spans = [
         patch.get_extents().transformed(figure.axes[0].transData.inverted())
         for patch in figure.axes[0].patches

@@ -9,6 +9,8 @@ from tsnbench.report.data import gather
 from tsnbench.report.formatting import count
 from tsnbench.report.parts.ingress import MOST_ROWS, ingress_rows, left_out
 
+from .conftest import made
+
 NETWORK = """
 name: ingress
 duration: 10 ms
@@ -22,14 +24,6 @@ streams: {s: {from: t, to: l, pcp: 6, period: 100 us, units: {sizes: [20 kB], mo
 METERED = "policing: [{at: t -> b1, meter: {cir: 10 Mbit/s, cbs: 5 kB}}]\n"
 SHAPED = "shapers: {b2 -> l: {ats: {pcp: [6], rate: 100 Mbit/s, burst: 25 kB, residence: 1 ms}}}\n"
 CYCLIC = "shapers: {b1 -> b2: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}}\n"
-
-
-def made(folder: Path, text: str) -> Path:
-    from tsnbench.campaign.campaign import Options, run_one
-    from tsnbench.scenario import read_scenario
-
-    run_one(read_scenario(text)[0].plan(), folder / "run", Options(report=False))
-    return folder / "run"
 
 
 def _number(text: str) -> int:

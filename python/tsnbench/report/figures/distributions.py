@@ -6,14 +6,25 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Drawing, Row, Size, axis_of, key
+from tsnbench.report.figures.style import (
+    COLOURS,
+    DASHES,
+    INK,
+    MARKERS,
+    AnyFigure,
+    Drawing,
+    Row,
+    Size,
+    key,
+    panels_of,
+)
+from tsnbench.report.figures.writers.panel import Axis, PagePanel
 from tsnbench.report.formatting import count, micros, shortened, signed
 from tsnbench.report.parts.bounds import drawn, in_words
 from tsnbench.report.parts.curves import Curve, Panel, Steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def left_out(panels: Sequence[Panel]) -> str:
@@ -31,8 +42,8 @@ def left_out(panels: Sequence[Panel]) -> str:
 def ccdf(panels: Sequence[Panel]) -> Drawing:
     """The share of frames with a delay greater than x, on a log axis."""
 
-    def draw(size: Size) -> Figure:
-        figure, axes = axis_of(panels, size, 1.8)
+    def draw(size: Size) -> AnyFigure:
+        figure, axes = panels_of(len(panels), size, 1.8 * len(panels) + 0.35)
         for at, panel in zip(axes, panels, strict=True):
             handles, labels = [], []
             bottom = 0.5 / max(curve.frames for curve in panel.curves)
@@ -63,6 +74,7 @@ def ccdf(panels: Sequence[Panel]) -> Drawing:
         ),
         draw,
         lambda: (row for p in panels for c in p.curves for row in later_rows(c)),
+        light=True,
     )
 
 
@@ -103,7 +115,9 @@ def draw_bounds(at: Axes, panel: Panel, which: Literal["x", "y"], highest: float
         if (where := drawn(curve.measure.bound, highest)) is not None:
             line(where, color=COLOURS[place % len(COLOURS)], linewidth=1.1, linestyle=(0, (1, 1.5)))
             found.append(where)
-    if found:
+    if found and isinstance(at, PagePanel):
+        at.note("bound", max(found), which, fontsize="small", color=INK)
+    elif found:
         last = max(found)
         along: dict[str, Any] = (
             {"xy": (last, 1), "xycoords": ("data", "axes fraction"), "xytext": (-2, -2), "rotation": 90}
@@ -151,8 +165,8 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
     """The share of frames whose delay-step-abs is at most x."""
     shown = [panel for panel in panels if any(curve.jitter for curve in panel.curves)]
 
-    def draw(size: Size) -> Figure:
-        figure, axes = axis_of(shown, size, 1.8)
+    def draw(size: Size) -> AnyFigure:
+        figure, axes = panels_of(len(shown), size, 1.8 * len(shown) + 0.35)
         for at, panel in zip(axes, shown, strict=True):
             handles, labels = [], []
             for place, curve in enumerate(panel.curves):
@@ -194,6 +208,7 @@ def jitter(panels: Sequence[Panel]) -> Drawing:
             if c.jitter
             for row in step_rows(c.jitter, "delay_step_abs_us", "share_at_most")
         ),
+        light=True,
     )
 
 
@@ -205,11 +220,8 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         for curve in sorted(panel.curves, key=lambda c: c.measure.hops or 0)
     ]
 
-    def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(size.width, 0.24 * len(rows) + 0.7))
-        at = figure.subplots()
+    def draw(size: Size) -> AnyFigure:
+        figure, (at,) = panels_of(1, size, 0.24 * len(rows) + 0.7)
         draw_boxes(at, [curve for _, curve in rows], horizontal=True)
         names = [
             f"{shortened(c.measure.label, 30)}, {hops(c.measure.hops)}"
@@ -242,24 +254,33 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         ),
         draw,
         lambda: (box_row(c) for _, c in rows),
+        light=True,
     )
 
 
 def delay_axis(at: Axes, which: Literal["x", "y"], low: float, high: float) -> bool:
     """An axis of delays in µs; returns whether it is logarithmic, for a wide range."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
     axis = at.xaxis if which == "x" else at.yaxis
     logarithmic = 0 < low < high / 40
     if logarithmic:
         at.set(**{f"{which}scale": "log"})
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
-        axis.set_minor_formatter(NullFormatter())
+        log_marks(axis, (1, 2, 5) if high / low < 100 else (1,))
     elif which == "y":
         at.set_ylim(bottom=0)
     axis.set_major_formatter(plain)
     axis.set_label_text("delay (µs, log)" if logarithmic else "delay (µs)")
     return logarithmic
+
+
+def log_marks(axis: Any, parts: tuple[int, ...]) -> None:
+    """Marks with texts at these multiples of each decade."""
+    if isinstance(axis, Axis):
+        axis.parts = parts
+        return
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=parts))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def plain(value: float, _place: float = 0) -> str:

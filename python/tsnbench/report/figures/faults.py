@@ -6,13 +6,22 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.facts import FaultSpan
-from tsnbench.report.figures.style import COLOURS, INK, LIMIT, Drawing, Row, Size
+from tsnbench.report.figures.style import (
+    COLOURS,
+    INK,
+    LIMIT,
+    AnyFigure,
+    Drawing,
+    Row,
+    Size,
+    few_whole_marks,
+    panels_of,
+)
 from tsnbench.report.formatting import count, printable, seconds_or_millis, shortened, span
 from tsnbench.report.parts.faults import Losses, drawn
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MARK = 0.14
 """Opacity of a fault behind the data."""
@@ -32,15 +41,11 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
     """A bar per fault, and below them the lost frames of each priority, by time of sending."""
     shown = drawn(faults)
 
-    def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-
+    def draw(size: Size) -> AnyFigure:
         unit, scale = seconds_or_millis(duration_ns)
         heights = [0.22 * len(shown) + 0.25, *([0.9] * len(lost))]
-        figure = Figure(figsize=(size.width, sum(heights) + 0.6))
-        rows = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)
-        bars, *panels = [row[0] for row in rows]
+        figure, rows = panels_of(len(heights), size, sum(heights) + 0.6, ratios=heights, share_x=True)
+        bars, *panels = rows
         for place, fault in enumerate(shown):
             begin, end = fault.from_ns / scale, min(fault.until_ns, duration_ns) / scale
             bars.barh(place, max(end - begin, 0), left=begin, height=0.6, color=LIMIT, alpha=0.75)
@@ -55,9 +60,9 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
             at.set_title(one.title, color=INK)
             at.set_ylabel("lost frames")
             at.set_ylim(bottom=0)
-            at.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        rows[-1][0].set_xlim(0, duration_ns / scale)
-        rows[-1][0].set_xlabel(f"time of sending ({unit})" if lost else f"time ({unit})")
+            few_whole_marks(at.yaxis, 3)
+        rows[-1].set_xlim(0, duration_ns / scale)
+        rows[-1].set_xlabel(f"time of sending ({unit})" if lost else f"time ({unit})")
         return figure
 
     left = len(faults) - len(shown)
@@ -74,6 +79,7 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
         ),
         draw,
         lambda: _rows(shown, lost),
+        light=True,
     )
 
 

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import GRID, INK, Drawing, Row, Size, colour_of
+from tsnbench.report.figures.style import GRID, INK, AnyFigure, Drawing, Row, Size, colour_of, panels_of
 from tsnbench.report.formatting import count, printable, span
 from tsnbench.report.parts.ports import called, carried
 from tsnbench.report.parts.schedule import BINS, Folded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MOST = 8
 
@@ -33,15 +32,13 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     ordered = sorted(ports, key=order)
     shown, others = ordered[:MOST], ordered[MOST:]
 
-    def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
-
+    def draw(size: Size) -> AnyFigure:
         lanes = [len(_lanes(one)) for one in shown]
-        figure = Figure(figsize=(size.width, 0.27 * sum(lanes) + 0.55 * len(shown) + 0.25))
-        axes = figure.subplots(len(shown), 1, squeeze=False, height_ratios=lanes)
-        for (at,), one in zip(axes, shown, strict=True):
+        height = 0.27 * sum(lanes) + 0.55 * len(shown) + 0.25
+        figure, axes = panels_of(len(shown), size, height, ratios=lanes)
+        for at, one in zip(axes, shown, strict=True):
             _chart(at, one, used)
-        axes[-1][0].set_xlabel("time within the cycle (µs)")
+        axes[-1].set_xlabel("time within the cycle (µs)")
         return figure
 
     return Drawing(
@@ -56,6 +53,7 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
         draw,
         lambda: (row for one in shown for row in _rows(one)),
         wide=True,
+        light=True,
     )
 
 

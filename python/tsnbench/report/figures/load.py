@@ -4,14 +4,22 @@ tap."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tsnbench.report.figures.style import CLASS_COLOURS, GRID, INK, MARKERS, Drawing, Size, axis_of, colour_of
+from tsnbench.report.figures.style import (
+    CLASS_COLOURS,
+    GRID,
+    INK,
+    MARKERS,
+    AnyFigure,
+    Drawing,
+    Size,
+    colour_of,
+    panels_of,
+    sample,
+)
 from tsnbench.report.formatting import printable, seconds_or_millis, span
 from tsnbench.report.parts.ports import MOST_PORTS, Flowed, Load, called
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_BARS = 24
 
@@ -22,12 +30,9 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
     shown = [load for load in loads if load in busiest]
     reserved = any(load.reserved(own) is not None for load in shown for own in load.by_class)
 
-    def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
-
+    def draw(size: Size) -> AnyFigure:
         lanes = [max(1, len(load.by_class)) for load in shown]
-        figure = Figure(figsize=(size.width, 0.11 * sum(lanes) + 0.12 * len(shown) + 0.75))
-        at = figure.subplots()
+        figure, (at,) = panels_of(1, size, 0.11 * sum(lanes) + 0.12 * len(shown) + 0.75)
         y = 0.0
         ticks: list[float] = []
         handles: dict[str, Any] = {}
@@ -52,9 +57,8 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
         labels = sorted(handles, key=_by_priority)
         lines = [handles[label] for label in labels]
         if reserved:
-            from matplotlib.lines import Line2D
-
-            lines.append(Line2D([], [], color=INK, linewidth=1.6, marker="|", linestyle="none", markersize=7))
+            mark = sample(size, color=INK, linewidth=1.6, marker="|", linestyle="none", markersize=7)
+            lines.append(mark)
             labels.append("reserved (idle slope)")
         figure.legend(lines, labels, loc="outside lower center", ncols=2)
         return figure
@@ -85,6 +89,7 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
             for load in shown
             for own, share in load.by_class.items()
         ),
+        light=True,
     )
 
 
@@ -97,10 +102,10 @@ def _by_priority(label: str) -> tuple[bool, list[int], str]:
 def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -> Drawing:
     """Rate per class over time at ports with a tap."""
 
-    def draw(size: Size) -> Figure:
+    def draw(size: Size) -> AnyFigure:
         unit, scale = seconds_or_millis(max(one.t[-1] for one in flowed))
         known: dict[str, Any] = {}
-        figure, axes = axis_of(flowed, size, 1.2)
+        figure, axes = panels_of(len(flowed), size, 1.2 * len(flowed) + 0.35)
         for at, one in zip(axes, flowed, strict=True):
             highest = 0.0
             for own, rates in one.by_class.items():
@@ -142,4 +147,5 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -
             for own, rates in one.by_class.items()
             for t, rate in zip(one.t, rates, strict=True)
         ),
+        light=True,
     )

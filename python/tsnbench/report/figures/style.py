@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tsnbench.report.facts import Port
+from tsnbench.report.figures.writers.page_figure import Colours, PageFigure
+from tsnbench.report.figures.writers.panel import Axis, Key, PagePanel
+from tsnbench.report.figures.writers.shapes import Look, number
 from tsnbench.report.parts.ports import carried
 from tsnbench.sheet import csv_text
 
@@ -58,6 +61,11 @@ class Size:
     letters: float
     text_as_paths: bool
 
+    @property
+    def for_page(self) -> bool:
+        """Whether the figure is for a page, where the browser sets the text."""
+        return not self.text_as_paths
+
 
 PAGE = Size("page", 5.2, 9.0, text_as_paths=False)
 """Inline in a page; the browser sets the text."""
@@ -66,7 +74,8 @@ PAGE_WIDE = 9.0
 COLUMN = Size("column", 3.5, 7.0, text_as_paths=True)
 """One column of a two-column paper."""
 
-Draw = Callable[[Size], "Figure"]
+AnyFigure: TypeAlias = "Figure | PageFigure"
+Draw = Callable[[Size], AnyFigure]
 Row = dict[str, Any]
 """One row of a figure's numbers: the columns depend on the figure, and are written as CSV alone."""
 Rows = Callable[[], Iterable[Row]]
@@ -86,8 +95,12 @@ class Drawing:
     """One row for each drawn point, box or bar; units are in the names of columns."""
     wide: bool = False
     """Whether it uses the page's whole width."""
+    light: bool = False
+    """Whether ``draw`` needs no matplotlib for a page: its figure is then a :class:`PageFigure`."""
 
 
+DOCUMENT = ' xmlns="http://www.w3.org/2000/svg"'
+"""The attribute of a file."""
 _LOOKS: dict[Size, dict[str, Any]] = {}
 """All of matplotlib's settings for a size, after their first use."""
 
@@ -157,7 +170,6 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
 
     if kind == "csv":
         return _csv(drawing)
-
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None, "Creator": None, "Title": drawing.title},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": drawing.title},
@@ -168,10 +180,13 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         # The font may lack characters of a name. A browser uses another font; a PDF or PNG shows a box.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure = drawing.draw(size)
+        if isinstance(figure, PageFigure):
+            assert kind == "svg"
+            return _of_page(drawing, figure, DOCUMENT).encode()
         inline = kind == "svg" and not size.text_as_paths
         figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
         if kind == "pgf":
-            from tsnbench.report.figures.pgf import pgf
+            from tsnbench.report.figures.writers.pgf import pgf
 
             into.write(pgf(figure).encode())
         elif inline:
@@ -195,6 +210,9 @@ def inline(drawing: Drawing) -> str:
     """The figure as an ``<svg>`` element for a page: the page's colours and fonts, no ids that could
     clash."""
     size = replace(PAGE, width=PAGE_WIDE) if drawing.wide else PAGE
+    figure = drawing.draw(size) if drawing.light else None
+    if isinstance(figure, PageFigure):
+        return _in_the_pages_colours(_of_page(drawing, figure))
     text = bytes_of(drawing, size, "svg").decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -203,14 +221,28 @@ def inline(drawing: Drawing) -> str:
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
     text = re.sub(r'\sid="([^"]*)"', lambda m: f' id="{drawing.name}-{m[1]}"' if m[1] in used else "", text)
     text = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: f"{m[1]}{drawing.name}-{m[2]}", text)
-    for stand_in, variable in VARIABLES.items():
-        text = text.replace(stand_in, f"var({variable})")
+    text = _in_the_pages_colours(text)
     text = re.sub(r"font: (bold )?([\d.]+px) [^;\"]*", _letters, text)
     text = re.sub(r"<[^>]*>", lambda tag: _LONG.sub(_cut, tag[0]), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
+    return _head(drawing, width, height) + text[text.index(">") + 1 :]
+
+
+def _of_page(drawing: Drawing, figure: PageFigure, more: str = "") -> str:
+    content = figure.svg(drawing.name)
+    return f"{_head(drawing, number(figure.width), number(figure.height), more)}{content}</svg>"
+
+
+def _head(drawing: Drawing, width: str, height: str, more: str = "") -> str:
     kind = "chart wide" if drawing.wide else "chart"
     named = f'role="img" aria-labelledby="{drawing.name}-title"'
-    return f'<svg class="{kind}" {named} viewBox="0 0 {width} {height}">' + text[text.index(">") + 1 :]
+    return f'<svg class="{kind}"{more} {named} viewBox="0 0 {width} {height}">'
+
+
+def _in_the_pages_colours(text: str) -> str:
+    for stand_in, variable in VARIABLES.items():
+        text = text.replace(stand_in, f"var({variable})")
+    return text
 
 
 _LONG = re.compile(r"-?\d+\.\d{3,}")
@@ -237,6 +269,83 @@ def axis_of(
     return figure, [row[0] for row in axes]
 
 
+def panels_of(
+    count: int,
+    size: Size,
+    height: float,
+    *,
+    ratios: Sequence[float] | None = None,
+    share_x: bool = False,
+) -> tuple[AnyFigure, list[Any]]:
+    """A figure of panels, one under the other, ``height`` inches high, for pages and for papers.
+
+    Args:
+        count: of panels.
+        size: decides between a :class:`PageFigure` and a figure of matplotlib, whose panels have the same
+            methods.
+        height: of the whole figure.
+        ratios: of the panels' heights.
+        share_x: whether all have the same horizontal axis.
+    """
+    if size.for_page:
+        page = page_figure(size, height)
+        return page, page.stacked(count, ratios, share_x)
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(size.width, height))
+    axes = figure.subplots(count, 1, sharex=share_x, squeeze=False, height_ratios=ratios)
+    return figure, [row[0] for row in axes]
+
+
+def page_figure(size: Size, height: float) -> PageFigure:
+    """An empty figure of a page, ``height`` inches high."""
+    return PageFigure(size.width, height, size.letters, Colours(INK, GRID))
+
+
+def whole_of(size: Size, height: float) -> tuple[AnyFigure, Any]:
+    """A figure of one panel without axes, whose units are inches from the lower left corner."""
+    if size.for_page:
+        page = page_figure(size, height)
+        return page, page.whole()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(size.width, height))
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, size.width)
+    axes.set_ylim(0, height)
+    axes.axis("off")
+    return figure, axes
+
+
+def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+    """The head of an arrow that points from one point to another."""
+    if isinstance(axes, PagePanel):
+        axes.arrow(start, end, color=colour)
+        return
+    how = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.2, "mutation_scale": 8}
+    axes.annotate("", xy=end, xytext=start, arrowprops=how, zorder=3)
+
+
+def few_whole_marks(axis: Any, most: int) -> None:
+    """At most so many marks, all at integers."""
+    if isinstance(axis, Axis):
+        axis.most, axis.whole = most, True
+        return
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(most, integer=True))
+
+
+def sample(size: Size, **style: Any) -> Any:
+    """A line or sign that is only in a key, in matplotlib's words."""
+    if size.for_page:
+        return Look.of_line("", style)
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **style)
+
+
 def colour_of(port: Port, traffic_class: int, used: Sequence[int]) -> str:
     """A class has the colour of the highest priority in it, so that a stream keeps its colour everywhere."""
     return CLASS_COLOURS[next(iter(carried(port, traffic_class, used)), traffic_class)]
@@ -253,7 +362,13 @@ def columns_for(labels: Sequence[str], size: Size) -> int:
 
 
 def key(
-    axes: Axes, title: str, handles: Sequence[Any], labels: Sequence[str], size: Size, *, last: bool
+    axes: Axes | PagePanel,
+    title: str,
+    handles: Sequence[Any],
+    labels: Sequence[str],
+    size: Size,
+    *,
+    last: bool,
 ) -> None:
     """The key of lines: under the data, never over it; a single line is named in the title.
 
@@ -265,14 +380,18 @@ def key(
     axes.set_title(title)
     if not labels:
         return
+    columns = columns_for(labels, size)
+    # A long key lengthens the figure; it does not shorten the panel.
+    beyond = max(0, -(-len(labels) // columns) - ROWS_OF_KEY)
+    if isinstance(axes, PagePanel):
+        axes.key = Key(handles, labels, columns)
+        axes.figure.lengthen(beyond * size.letters * 1.55 / 72)
+        return
     from matplotlib.transforms import ScaledTranslation
 
     down = size.letters * (3.6 if last else 2.0) / 72
     figure = axes.get_figure(root=True)
     assert figure is not None
-    columns = columns_for(labels, size)
-    # A long key lengthens the figure; it does not shorten the panel.
-    beyond = max(0, -(-len(labels) // columns) - ROWS_OF_KEY)
     figure.set_figheight(figure.get_figheight() + beyond * size.letters * 1.55 / 72)
     below = axes.transAxes + ScaledTranslation(-0.1, -down, figure.dpi_scale_trans)
     axes.legend(

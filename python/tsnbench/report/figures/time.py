@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 from tsnbench.report.facts import FaultSpan
 from tsnbench.report.figures.distributions import about_bounds, draw_bounds, left_out, plain
 from tsnbench.report.figures.faults import shade
-from tsnbench.report.figures.style import COLOURS, MARKERS, Drawing, Row, Size, axis_of, key
+from tsnbench.report.figures.style import COLOURS, MARKERS, AnyFigure, Drawing, Row, Size, key, panels_of
 from tsnbench.report.formatting import micros, seconds_or_millis, shortened
 from tsnbench.report.parts.bounds import in_words
 from tsnbench.report.parts.curves import Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from tsnbench.report.parts.curves import Envelope
@@ -51,10 +50,10 @@ def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -
     """Envelope of least and greatest delay with the mean as a line; single frames as points."""
     shown = [panel for panel in panels if any(curve.over_time for curve in panel.curves)]
 
-    def draw(size: Size) -> Figure:
+    def draw(size: Size) -> AnyFigure:
         last = max(c.over_time.t[-1] for p in shown for c in p.curves if c.over_time)
         unit, scale = seconds_or_millis(last)
-        figure, axes = axis_of(shown, size, 1.8)
+        figure, axes = panels_of(len(shown), size, 1.8 * len(shown) + 0.35)
         for at, panel in zip(axes, shown, strict=True):
             shade(at, faults, scale, last)
             handles, labels = [], []
@@ -93,4 +92,5 @@ def delay_over_time(panels: Sequence[Panel], faults: Sequence[FaultSpan] = ()) -
             if c.over_time
             for row in envelope_rows(c.over_time)
         ),
+        light=True,
     )

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING
 
 from tsnbench.quantities import share
 from tsnbench.report.facts import Network
-from tsnbench.report.figures.style import COLOURS, DASHES, GRID, INK, PAPER, Drawing, Size
+from tsnbench.report.figures.style import (
+    COLOURS,
+    DASHES,
+    GRID,
+    INK,
+    PAPER,
+    AnyFigure,
+    Drawing,
+    Size,
+    arrow,
+    whole_of,
+)
 from tsnbench.report.formatting import shortened
 from tsnbench.report.layout import place
 from tsnbench.report.parts.ports import Load
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 NAME = "topology"
 MOST_ROUTES = 6
@@ -41,17 +51,10 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
 
     plain = len(network.nodes) > MOST_NAMED
 
-    def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
-
+    def draw(size: Size) -> AnyFigure:
         below = 0.04 + 0.024 * size.letters * len(drawn)
-        at, width, height = _inches(place(len(network.nodes), list(links)), size, below)
-        figure = Figure(figsize=(width, height))
-        figure.set_layout_engine("none")
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_xlim(0, width)
-        axes.set_ylim(0, height)
-        axes.axis("off")
+        at, _, height = _inches(place(len(network.nodes), list(links)), size, below)
+        figure, axes = whole_of(size, height)
         for (a, b), ports in links.items():
             ends = tuple(zip(at[a], at[b], strict=True))
             axes.plot(*ends, color=GRID, linewidth=3 if plain else 7, solid_capstyle="round", zorder=1)
@@ -71,7 +74,7 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
             for (a, b), values in _by_direction(network, share).items():
                 _load(axes, at[a], at[b], values, sum(link == _link(a, b) for _, link in lanes))
             _names(axes, network, at)
-        _key(axes, [label for _, label in drawn], below)
+        _key(axes, [label for _, label in drawn], below, size)
         return figure
 
     return Drawing(
@@ -91,6 +94,7 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
             for number, port in enumerate(network.ports)
         ),
         wide=True,
+        light=True,
     )
 
 
@@ -216,13 +220,7 @@ def _route(
         start, end = _between(at[a], at[b], 0.0, aside), _between(at[a], at[b], 1.0, aside)
         axes.plot(*zip(start, end, strict=True), color=colour, linestyle=dashes, linewidth=1.5, zorder=2)
         share = 0.5 + 0.03 * (number % 5)
-        axes.annotate(
-            "",
-            xy=_between(start, end, share + 0.03),
-            xytext=_between(start, end, share),
-            arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 1.2, "mutation_scale": 8},
-            zorder=3,
-        )
+        arrow(axes, _between(start, end, share), _between(start, end, share + 0.03), colour)
 
 
 def _load(axes: Axes, a: Point, b: Point, loads: Sequence[float], routes: int) -> None:
@@ -240,21 +238,10 @@ def _load(axes: Axes, a: Point, b: Point, loads: Sequence[float], routes: int) -
     )
 
 
-def _key(axes: Axes, labels: Sequence[str], height: float) -> None:
+def _key(axes: Axes, labels: Sequence[str], height: float, size: Size) -> None:
     """The key of routes, under the drawing."""
-    from matplotlib.lines import Line2D
-
-    if not labels:
-        return
-    handles = [
-        Line2D([], [], color=COLOURS[n % len(COLOURS)], linestyle=DASHES[n % len(DASHES)], linewidth=1.5)
-        for n in range(len(labels))
-    ]
-    axes.legend(
-        handles,
-        labels,
-        loc="upper left",
-        bbox_to_anchor=(0.1, height),
-        bbox_transform=axes.transData,
-        borderaxespad=0,
-    )
+    for n, label in enumerate(labels):
+        y = height - (n + 0.6) * 0.024 * size.letters
+        style = {"color": COLOURS[n % len(COLOURS)], "linestyle": DASHES[n % len(DASHES)], "linewidth": 1.5}
+        axes.plot([0.1, 0.1 + 0.033 * size.letters], [y, y], **style)
+        axes.text(0.1 + 0.043 * size.letters, y, label, va="center", fontsize=size.letters - 0.5)
