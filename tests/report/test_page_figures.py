@@ -112,6 +112,20 @@ def test_steps_last_until_the_next_value_on_a_logarithmic_axis() -> None:
     assert numbers == pytest.approx(corners, abs=0.006)
 
 
+@pytest.mark.parametrize(
+    ("values", "least"), [([0, 1, 100], 1), ([-5, 0, 2, 8], 2), ([0, 0], 0.1), ([], 0.1)]
+)
+def test_a_logarithmic_axis_begins_above_0(values: list[float], least: float) -> None:
+    """Also if the scale is set after the data are drawn."""
+    _, (panel,) = panels_of(1, PAGE, 2.0)
+    panel.plot(values, values)
+    panel.set(xscale="log")
+    low, high = panel.xaxis.limits()
+    assert least / 2 < low < least < high
+    assert all(low <= at <= high for at, _ in panel.xaxis.marks(300, 20))
+    assert panel.xaxis.place(10, 20)(0) < 10
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("figures"), SCENARIO + FAULTS)

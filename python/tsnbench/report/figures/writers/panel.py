@@ -35,6 +35,8 @@ class Axis:
     least: float = math.inf
     """Of the data."""
     greatest: float = -math.inf
+    least_above_0: float = math.inf
+    """Where a logarithmic axis can begin."""
     begins_at_data: bool = False
     """Whether there is no room below the least value: bars stand on the axis."""
     given: list[tuple[float, str]] | None = None
@@ -55,9 +57,9 @@ class Axis:
     def see(self, values: Iterable[float]) -> None:
         """The range of the data includes these values."""
         for value in values:
-            if self.scale == "log" and value <= 0:
-                continue
             self.least, self.greatest = min(self.least, value), max(self.greatest, value)
+            if value > 0:
+                self.least_above_0 = min(self.least_above_0, value)
 
     def limits(self) -> tuple[float, float]:
         """The range of the axis: as set, or that of the data with room beyond it."""
@@ -65,6 +67,7 @@ class Axis:
             return self.low, self.high
         least, greatest = (self.least, self.greatest) if self.least <= self.greatest else (0.0, 1.0)
         if self.scale == "log":
+            least, greatest = (self.least_above_0, greatest) if self.least_above_0 < math.inf else (0.1, 1.0)
             a, b = math.log10(least), math.log10(greatest)
             room = (b - a) * MARGIN or 0.05
             low, high = 10 ** (a - room), 10 ** (b + room)
