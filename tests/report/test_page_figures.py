@@ -15,7 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tsnbench.report.data import gather
-from tsnbench.report.figures.style import COLUMN, PAGE, inline, page_figure, panels_of
+from tsnbench.report.figures.style import (
+    COLOURS,
+    COLUMN,
+    INK,
+    PAGE,
+    AnyFigure,
+    Drawing,
+    Size,
+    axis_of,
+    inline,
+    page_figure,
+    panels_of,
+)
 from tsnbench.report.figures.writers import letters, ticks
 from tsnbench.report.figures.writers.page_figure import PageFigure
 from tsnbench.report.page import drawings
@@ -77,7 +89,7 @@ def test_data_are_where_the_axes_say() -> None:
     panel.plot([0, 10], [100, 300])
     panel.set_xlim(0, 10)
     panel.set_ylim(100, 300)
-    panel.set_xticks([0, 5, 10], ["begin", "middle", "end"])
+    panel.xaxis.given = [(0, "begin"), (5, "middle"), (10, "end")]
     svg = f"<svg>{figure.svg('x')}</svg>"
     (left, right), (top, bottom) = figure.span(panel), figure.reach(panel)
     lines = [
@@ -153,6 +165,38 @@ def test_a_page_has_the_words_of_the_figure_for_papers(run: Path) -> None:
             wide, tall = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())  # type: ignore[union-attr]
             assert 0 <= float(x) <= wide, drawing.name
             assert 0 <= float(y) <= tall, drawing.name
+
+
+def test_ranges_are_those_that_matplotlib_finds(run: Path) -> None:
+    """Of every axis; a network is drawn in inches, and its figure has another size."""
+    compared = 0
+    for drawing in drawings(gather(run)):
+        if not drawing.light or drawing.name == "topology":
+            continue
+        here, there = drawing.draw(PAGE), drawing.draw(COLUMN)
+        assert isinstance(here, PageFigure)
+        assert not isinstance(there, PageFigure)
+        for panel, axes in zip(here.panels, there.axes, strict=True):
+            for own, other in ((panel.x.limits(), axes.get_xlim()), (panel.y.limits(), axes.get_ylim())):
+                assert own == pytest.approx(other, abs=1e-9 * (1 + abs(other[1] - other[0]))), drawing.name
+                compared += 1
+    assert compared > 20
+
+
+@pytest.mark.parametrize("light", [True, False])
+def test_a_name_like_a_colour_stays_as_it_is(light: bool) -> None:
+    """A page replaces some colours by its own, which may be dark, but not within words."""
+
+    def draw(size: Size) -> AnyFigure:
+        figure, (panel,) = panels_of(1, size, 2.0) if light else axis_of([None], size, 2.0)
+        panel.plot([0, 1], [0, 1], color=COLOURS[0])
+        panel.set_title(f"{COLOURS[0]} & <{INK}>")
+        return figure
+
+    svg = inline(Drawing("x", "x", "", "", draw, lambda: (), light=light))
+    assert texts_of_page(svg).count(f"{COLOURS[0]} & <{INK}>") == 1
+    assert "var(--blue)" in svg
+    assert COLOURS[0] not in re.sub(r">[^<]*<", "><", svg)
 
 
 def test_the_page_of_a_run_needs_no_matplotlib(run: Path, tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from tsnbench.report.figures.style import (
     key,
     panels_of,
 )
-from tsnbench.report.figures.writers.panel import Axis, PagePanel
+from tsnbench.report.figures.writers.axis import Axis
+from tsnbench.report.figures.writers.panel import PagePanel
 from tsnbench.report.formatting import count, micros, shortened, signed
 from tsnbench.report.parts.bounds import drawn, in_words
 from tsnbench.report.parts.curves import Curve, Panel, Steps

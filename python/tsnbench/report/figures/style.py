@@ -14,8 +14,9 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tsnbench.report.facts import Port
+from tsnbench.report.figures.writers.axis import Axis
 from tsnbench.report.figures.writers.page_figure import Colours, PageFigure
-from tsnbench.report.figures.writers.panel import Axis, Key, PagePanel
+from tsnbench.report.figures.writers.panel import Key, PagePanel
 from tsnbench.report.figures.writers.shapes import Look, number
 from tsnbench.report.parts.ports import carried
 from tsnbench.sheet import csv_text
@@ -99,8 +100,6 @@ class Drawing:
     """Whether ``draw`` needs no matplotlib for a page: its figure is then a :class:`PageFigure`."""
 
 
-DOCUMENT = ' xmlns="http://www.w3.org/2000/svg"'
-"""The attribute of a file."""
 _LOOKS: dict[Size, dict[str, Any]] = {}
 """All of matplotlib's settings for a size, after their first use."""
 
@@ -180,9 +179,7 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         # The font may lack characters of a name. A browser uses another font; a PDF or PNG shows a box.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         figure = drawing.draw(size)
-        if isinstance(figure, PageFigure):
-            assert kind == "svg"
-            return _of_page(drawing, figure, DOCUMENT).encode()
+        assert not isinstance(figure, PageFigure)  # such figures are in pages only
         inline = kind == "svg" and not size.text_as_paths
         figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
         if kind == "pgf":
@@ -212,7 +209,8 @@ def inline(drawing: Drawing) -> str:
     size = replace(PAGE, width=PAGE_WIDE) if drawing.wide else PAGE
     figure = drawing.draw(size) if drawing.light else None
     if isinstance(figure, PageFigure):
-        return _in_the_pages_colours(_of_page(drawing, figure))
+        content = _in_the_pages_colours(figure.svg(drawing.name))
+        return f"{_head(drawing, number(figure.width), number(figure.height))}{content}</svg>"
     text = bytes_of(drawing, size, "svg").decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -221,25 +219,20 @@ def inline(drawing: Drawing) -> str:
     used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
     text = re.sub(r'\sid="([^"]*)"', lambda m: f' id="{drawing.name}-{m[1]}"' if m[1] in used else "", text)
     text = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: f"{m[1]}{drawing.name}-{m[2]}", text)
-    text = _in_the_pages_colours(text)
     text = re.sub(r"font: (bold )?([\d.]+px) [^;\"]*", _letters, text)
-    text = re.sub(r"<[^>]*>", lambda tag: _LONG.sub(_cut, tag[0]), text)
+    text = re.sub(r"<[^>]*>", lambda tag: _in_the_pages_colours(_LONG.sub(_cut, tag[0])), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
     return _head(drawing, width, height) + text[text.index(">") + 1 :]
 
 
-def _of_page(drawing: Drawing, figure: PageFigure, more: str = "") -> str:
-    content = figure.svg(drawing.name)
-    return f"{_head(drawing, number(figure.width), number(figure.height), more)}{content}</svg>"
-
-
-def _head(drawing: Drawing, width: str, height: str, more: str = "") -> str:
+def _head(drawing: Drawing, width: str, height: str) -> str:
     kind = "chart wide" if drawing.wide else "chart"
     named = f'role="img" aria-labelledby="{drawing.name}-title"'
-    return f'<svg class="{kind}"{more} {named} viewBox="0 0 {width} {height}">'
+    return f'<svg class="{kind}" {named} viewBox="0 0 {width} {height}">'
 
 
 def _in_the_pages_colours(text: str) -> str:
+    """Tags with the page's colours in place of their stand-ins."""
     for stand_in, variable in VARIABLES.items():
         text = text.replace(stand_in, f"var({variable})")
     return text

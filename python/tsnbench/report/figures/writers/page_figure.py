@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tsnbench.report.figures.writers import letters, ticks
-from tsnbench.report.figures.writers.panel import PagePanel, Place
+from tsnbench.report.figures.writers.axis import Place
+from tsnbench.report.figures.writers.panel import PagePanel
 from tsnbench.report.figures.writers.shapes import Look, Style, escaped, number, paint
 
 PAD = 3.6
@@ -24,7 +25,7 @@ SAMPLE = 2.4
 
 @dataclass(frozen=True)
 class Colours:
-    """Those of text, of lines behind the data, and of the page."""
+    """Those of text and axes, and of lines behind the data."""
 
     ink: str
     grid: str
@@ -124,7 +125,7 @@ class PageFigure:
             at += tall + bottom
 
     def _left(self, panel: PagePanel, rough: float) -> float:
-        texts = [text for _, text in panel.y.marks(rough, ROOM_Y * self.small)] if panel.y.shown else []
+        texts = [text for _, text in panel.y.marks(rough, ROOM_Y * self.small)]
         wide = max((letters.width(text, self.small) for text in texts), default=0.0)
         return PAD + wide + panel.y.length + GAP + (self.size + GAP if panel.y.label else 0)
 
@@ -142,9 +143,7 @@ class PageFigure:
         )
 
     def _bottom(self, panel: PagePanel) -> float:
-        found = PAD
-        if panel.x.length or panel.x.shown:
-            found += panel.x.length
+        found = PAD + panel.x.length
         if self._has_texts_below(panel):
             found += self.small + GAP
         if panel.x.label and self._has_texts_below(panel):
@@ -155,7 +154,7 @@ class PageFigure:
 
     def _has_texts_below(self, panel: PagePanel) -> bool:
         """Whether its horizontal axis has texts: of panels that share one, only the last."""
-        return panel.x.shown and (not self._shared or panel is self.panels[-1])
+        return not self._shared or panel is self.panels[-1]
 
     def _key_height(self, labels: Sequence[str], columns: int) -> float:
         return -(-len(labels) // columns) * ROW * self.small
@@ -166,8 +165,8 @@ class PageFigure:
         """The content of the ``<svg>`` element; ``name`` begins all its ids."""
         self._lay_out()
         parts = []
-        for number_of, panel in enumerate(self.panels):
-            parts.append(self._panel(panel, f"{name}-clip{number_of}"))
+        for place, panel in enumerate(self.panels):
+            parts.append(self._panel(panel, f"{name}-clip{place}"))
         if self.keys and self.keys[1]:
             looks, labels, columns, loc = self.keys
             top = self.height - PAD - self._key_height(labels, columns)
@@ -255,8 +254,7 @@ class PageFigure:
             parts += [self._text(places[n], below, marks_x[n][1], size, "middle") for n in kept]
             below += GAP
         side = box.left - panel.y.length - GAP
-        if panel.y.shown:
-            parts += [self._text(side, py(at) + 0.36 * size, text, size, "end") for at, text in marks_y]
+        parts += [self._text(side, py(at) + 0.36 * size, text, size, "end") for at, text in marks_y]
         if panel.x.label and self._has_texts_below(panel):
             below += self.size
             parts.append(self._text((box.left + box.right) / 2, below, panel.x.label, self.size, "middle"))
@@ -309,8 +307,6 @@ class PageFigure:
         across = style.get("va", "baseline")
         bold = style.get("fontweight") == "bold"
         shift = {"center": 0.36, "top": 0.8, "bottom": -0.2, "baseline": 0.0}[across] * size
-        dx, dy = style.get("offset", (0.0, 0.0))
-        x, y = x + dx, y - dy
         turned = (
             f' transform="rotate(-{style["rotation"]} {number(x)} {number(y)})"'
             if style.get("rotation")

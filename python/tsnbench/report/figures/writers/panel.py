@@ -11,117 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from tsnbench.report.figures.writers import ticks
-from tsnbench.report.figures.writers.shapes import Look, Point, Shape, Style, number, paint, polyline
+from tsnbench.report.figures.writers.axis import Axis, Place
+from tsnbench.report.figures.writers.shapes import Look, Point, Shape, Style, paint, polyline, rectangle
 
 if TYPE_CHECKING:
     from tsnbench.report.figures.writers.page_figure import PageFigure
-
-MARGIN = 0.05
-"""The share of an axis that is free beyond the data, at each end."""
-TICK = 3.5
-"""Points."""
-Place = Callable[[float], float]
-"""A value's place on an axis in points."""
-
-
-@dataclass
-class Axis:
-    """One axis: its range, its marks and its label."""
-
-    scale: Literal["linear", "log"] = "linear"
-    low: float | None = None
-    high: float | None = None
-    least: float = math.inf
-    """Of the data."""
-    greatest: float = -math.inf
-    least_above_0: float = math.inf
-    """Where a logarithmic axis can begin."""
-    begins_at_data: bool = False
-    """Whether there is no room below the least value: bars stand on the axis."""
-    given: list[tuple[float, str]] | None = None
-    """Marks with their texts."""
-    parts: Sequence[int] = (1,)
-    """Of each decade, which multiples have a label."""
-    most: int | None = None
-    """Most marks."""
-    whole: bool = False
-    minor: bool = True
-    label: str = ""
-    shown: bool = True
-    """Whether marks have texts."""
-    grid: bool = True
-    length: float = TICK
-    format: Callable[[float, float], str] | None = None
-
-    def see(self, values: Iterable[float]) -> None:
-        """The range of the data includes these values."""
-        for value in values:
-            self.least, self.greatest = min(self.least, value), max(self.greatest, value)
-            if value > 0:
-                self.least_above_0 = min(self.least_above_0, value)
-
-    def limits(self) -> tuple[float, float]:
-        """The range of the axis: as set, or that of the data with room beyond it."""
-        if self.low is not None and self.high is not None:
-            return self.low, self.high
-        least, greatest = (self.least, self.greatest) if self.least <= self.greatest else (0.0, 1.0)
-        if self.scale == "log":
-            least, greatest = (self.least_above_0, greatest) if self.least_above_0 < math.inf else (0.1, 1.0)
-            a, b = math.log10(least), math.log10(greatest)
-            room = (b - a) * MARGIN or 0.05
-            low, high = 10 ** (a - room), 10 ** (b + room)
-        else:
-            room = (greatest - least) * MARGIN or abs(greatest) * MARGIN or 0.05
-            low, high = least - (0 if self.begins_at_data else room), greatest + room
-        return low if self.low is None else self.low, high if self.high is None else self.high
-
-    def place(self, begin: float, end: float) -> Place:
-        """Where values are between two places in points."""
-        low, high = self.limits()
-        if self.scale == "log":
-            a, b = math.log10(low), math.log10(high)
-            return lambda value: (
-                begin + (end - begin) * (math.log10(value) - a) / (b - a) if value > 0 else 2 * begin - end
-            )
-        span = (end - begin) / ((high - low) or 1.0)
-        return lambda value: begin + span * (value - low)
-
-    def marks(self, length: float, room: float) -> list[tuple[float, str]]:
-        """The marks within the range, with their texts, for an axis of so many points.
-
-        ``room``: points that a mark needs.
-        """
-        low, high = self.limits()
-        least, greatest = min(low, high), max(low, high)
-        if self.given is not None:
-            return [(at, text) for at, text in self.given if least <= at <= greatest]
-        if self.scale == "log":
-            found = ticks.decades(least, greatest, self.parts)
-        else:
-            most = self.most or max(2, min(9, int(length / room)))
-            found = ticks.linear(least, greatest, most, self.whole)
-        return [(at, self.text(at)) for at in found]
-
-    def text(self, at: float) -> str:
-        """The text of a mark."""
-        at = float(f"{at:.10g}")
-        return self.format(at, 0) if self.format else f"{at:.10g}".replace("-", "\N{MINUS SIGN}")
-
-    def minors(self) -> list[float]:
-        """Marks without texts."""
-        if self.scale != "log" or not self.minor or self.given is not None:
-            return []
-        return ticks.decades(*self.limits(), (2, 3, 4, 5, 6, 7, 8, 9))
-
-    # matplotlib's names.
-    def set_major_formatter(self, format: Callable[[float, float], str]) -> None:
-        """The texts of the marks."""
-        self.format = format
-
-    def set_label_text(self, text: str) -> None:
-        """The label of the axis."""
-        self.label = text
 
 
 @dataclass
@@ -195,29 +89,19 @@ class PagePanel:
         self._add(2, draw)
         return (look,)
 
-    def fill_between(self, x: Sequence[float], low: Any, high: Sequence[float], **style: Any) -> None:
+    def fill_between(
+        self, x: Sequence[float], low: Sequence[float], high: Sequence[float], **style: Any
+    ) -> None:
         """A band."""
-        lows = [float(low)] * len(x) if isinstance(low, int | float) else low
         self.x.see(x)
-        self.y.see(lows)
+        self.y.see(low)
         self.y.see(high)
         fill = paint(style)
 
         def draw(px: Place, py: Place) -> str:
             upper = [(px(a), py(b)) for a, b in zip(x, high, strict=True)]
-            lower = [(px(a), py(b)) for a, b in zip(reversed(x), reversed(lows), strict=True)]
+            lower = [(px(a), py(b)) for a, b in zip(reversed(x), reversed(low), strict=True)]
             return f'<path d="{polyline([*upper, *lower])}z" {fill}/>'
-
-        self._add(1, draw)
-
-    def fill(self, x: Sequence[float], y: Sequence[float], **style: Any) -> None:
-        """A polygon."""
-        self.x.see(x)
-        self.y.see(y)
-        look = paint(style)
-
-        def draw(px: Place, py: Place) -> str:
-            return f'<path d="{polyline([(px(a), py(b)) for a, b in zip(x, y, strict=True)])}z" {look}/>'
 
         self._add(1, draw)
 
@@ -229,14 +113,10 @@ class PagePanel:
         look, fill = Look.of_patch(style), paint(style)
 
         def draw(px: Place, py: Place) -> str:
-            found = []
-            for left, bottom, right, top in boxes:
-                (a, b), (c, d) = sorted((px(left), px(right))), sorted((py(bottom), py(top)))
-                found.append(
-                    f'<rect x="{number(a)}" y="{number(c)}" width="{number(b - a)}" height="{number(d - c)}" '
-                    f"{fill}/>"
-                )
-            return "".join(found)
+            path = [
+                rectangle((px(left), py(bottom)), (px(right), py(top))) for left, bottom, right, top in boxes
+            ]
+            return f'<path d="{"".join(path)}" {fill}/>' if path else ""
 
         self._add(style.get("zorder", 1), draw)
         return look
@@ -279,9 +159,7 @@ class PagePanel:
 
         def draw(px: Place, _: Place) -> str:
             top, bottom = self.figure.reach(self)
-            a, b = sorted((px(left), px(right)))
-            size = f'width="{number(b - a)}" height="{number(bottom - top)}"'
-            return f'<rect x="{number(a)}" y="{number(top)}" {size} {fill}/>'
+            return f'<path d="{rectangle((px(left), bottom), (px(right), top))}" {fill}/>'
 
         self._add(style.get("zorder", 1), draw)
 
@@ -315,7 +193,7 @@ class PagePanel:
 
         def draw(px: Place, _: Place) -> str:
             top, bottom = self.figure.reach(self)
-            return "".join([look.line([(px(x), bottom), (px(x), top)]) for x in places])
+            return look.lines([[(px(x), bottom), (px(x), top)] for x in places])
 
         self._add(2, draw)
 
@@ -353,7 +231,6 @@ class PagePanel:
 
     def text(self, x: float, y: float, words: str, **style: Any) -> None:
         """A text at a point of the data."""
-
         if style.get("ha", "left") == "left":
             self.beside.append((x, words))
 
@@ -434,10 +311,6 @@ class PagePanel:
     def set_xscale(self, scale: Literal["linear", "log"]) -> None:
         """The scale of the horizontal axis."""
         self.x.scale, self.x.minor = scale, True
-
-    def set_xticks(self, places: Sequence[float], texts: Sequence[str]) -> None:
-        """The marks of the horizontal axis."""
-        self.x.given = list(zip(places, texts, strict=True))
 
     def set_yticks(self, places: Iterable[float], texts: Sequence[str]) -> None:
         """The marks of the vertical axis."""

@@ -48,9 +48,16 @@ def polyline(points: Sequence[Point]) -> str:
     return "M" + "L".join([f"{number(x)} {number(y)}" for x, y in points])
 
 
+def rectangle(one: Point, other: Point) -> str:
+    """The path around two opposite corners."""
+    (left, right), (top, bottom) = sorted((one[0], other[0])), sorted((one[1], other[1]))
+    wide, tall = number(right - left), number(bottom - top)
+    return f"M{number(left)} {number(top)}h{wide}v{tall}h-{wide}z"
+
+
 def escaped(text: str) -> str:
-    """A text between tags."""
-    return escape(text, quote=False)
+    """A text between tags; in it, nothing looks like a colour."""
+    return escape(text, quote=False).replace("#", "&#35;")
 
 
 def colour_of(text: str) -> tuple[str, float]:
@@ -120,7 +127,12 @@ class Look:
 
     def line(self, points: Sequence[Point]) -> str:
         """The line through points."""
-        if self.dashes is None or len(points) < 2 or not self.width:
+        return self.lines([points])
+
+    def lines(self, all_points: Sequence[Sequence[Point]]) -> str:
+        """Several lines, as one path."""
+        path = "".join([polyline(points) for points in all_points if len(points) > 1])
+        if self.dashes is None or not path or not self.width:
             return ""
         words = [f'stroke="{self.colour}" stroke-width="{number(self.width)}"']
         if self.dashes:
@@ -130,7 +142,7 @@ class Look:
             words.append(f'stroke-opacity="{number(self.opacity)}"')
         if self.cap == "round":
             words.append('stroke-linecap="round"')
-        return f'<path d="{polyline(points)}" fill="none" {" ".join(words)}/>'
+        return f'<path d="{path}" fill="none" {" ".join(words)}/>'
 
     def signs(self, points: Sequence[Point]) -> str:
         """The signs at points, as one path."""
