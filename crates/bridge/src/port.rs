@@ -154,13 +154,13 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// Handles an event and writes the resulting actions. `class` beyond the port's classes means the lowest one.
-    #[inline]
+    ///
+    /// This and what it calls for every frame is inlined, so that the actions stay in registers.
+    #[inline(always)]
     pub fn handle(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
         *actions = Actions::default();
-        if let Some(mut merge) = self.merge.take() {
-            self.handle_merging(&mut merge, now, event, actions);
-            self.merge = Some(merge);
-            return;
+        if self.merge.is_some() {
+            return self.handle_merging(now, event, actions);
         }
         match event {
             Event::Arrive { class, frame, more } => self.arrive(now, class, frame, more, actions),
@@ -177,59 +177,82 @@ impl<F: Frame> EgressPort<F> {
         }
     }
 
-    /// Puts a frame into its queue; returns its class if it is the first frame there.
+    /// Whether a frame may enter the queue of its class, which this returns; otherwise the frame is dropped.
     #[inline(always)]
-    fn accept(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
+    fn admit(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
         let class = if usize::from(class) < self.classes.len() { class } else { 0 };
-        let index = usize::from(class);
-        if frame.octets().0 > self.classes[index].max_frame_octets {
-            self.classes[index].queue.count_over_max_sdu(frame.octets());
-            actions.dropped = Some(Drop { frame, class, cause: DropCause::OverMaxSdu });
-            return None;
+        let selector = &self.classes[usize::from(class)];
+        let octets = frame.octets();
+        let cause = if octets.0 > selector.max_frame_octets {
+            DropCause::OverMaxSdu
+        } else if selector.gated && !self.ever_fits(now, class, octets) {
+            DropCause::FitsNoWindow
+        } else if selector.queue.has_room(octets) {
+            return Some(class);
+        } else {
+            selector.queue.drop_cause(octets)
+        };
+        self.classes[usize::from(class)].queue.count_drop(octets, cause);
+        actions.dropped = Some(Drop { frame, class, cause });
+        None
+    }
+
+    /// Whether a frame that comes now fits into a window of its gate.
+    fn ever_fits(&self, now: Instant, class: u8, octets: Octets) -> bool {
+        if self.classes[usize::from(class)].held {
+            self.preemptable_start(class, now, octets) < Instant::MAX
+        } else {
+            self.own_gate(class).ever_fits(now, self.window_needed(octets))
         }
-        if self.classes[index].gated {
-            let fits = if self.classes[index].held {
-                self.preemptable_start(class, now, frame.octets()) < Instant::MAX
-            } else {
-                self.own_gate(class).ever_fits(now, self.window_needed(frame.octets()))
-            };
-            if !fits {
-                self.classes[index].queue.count_drop(frame.octets());
-                actions.dropped = Some(Drop { frame, class, cause: DropCause::FitsNoWindow });
-                return None;
-            }
-        }
-        let selector = &mut self.classes[index];
-        if !selector.queue.push(frame) {
-            let cause = selector.queue.drop_cause(frame.octets());
-            actions.dropped = Some(Drop { frame, class, cause });
-            return None;
-        }
-        if self.waiting >> class & 1 == 1 {
-            // The head of the queue is unchanged, so the port has nothing to do.
-            return None;
-        }
-        self.waiting |= 1 << class;
-        if let Some(shaper) = &mut selector.shaper {
+    }
+
+    /// Brings the credit of a class up to date whose queue has been empty.
+    #[inline(always)]
+    fn end_idle(&mut self, now: Instant, class: u8) {
+        if let Some(shaper) = &mut self.classes[usize::from(class)].shaper {
             let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
             shaper.advance(now, false, gate);
         }
-        Some(class)
     }
 
-    #[inline]
+    /// Puts an admitted frame into its queue.
+    #[inline(always)]
+    fn enqueue(&mut self, class: u8, frame: F) {
+        self.waiting |= 1 << class;
+        self.classes[usize::from(class)].queue.push(frame);
+    }
+
+    /// Puts a frame into its queue; returns its class if it is the first frame there.
+    fn accept(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) -> Option<u8> {
+        let class = self.admit(now, class, frame, actions)?;
+        let first = self.waiting >> class & 1 == 0;
+        if first {
+            self.end_idle(now, class);
+        }
+        self.enqueue(class, frame);
+        first.then_some(class)
+    }
+
+    #[inline(always)]
     fn arrive(&mut self, now: Instant, class: u8, frame: F, more: bool, actions: &mut Actions<F>) {
-        let Some(class) = self.accept(now, class, frame, actions) else { return };
-        let start = self.earliest_start(class, now.max(self.free));
+        let Some(class) = self.admit(now, class, frame, actions) else { return };
+        if self.waiting >> class & 1 == 1 {
+            // The head of the queue is unchanged, so the port has nothing to do.
+            return self.enqueue(class, frame);
+        }
+        self.end_idle(now, class);
+        let start = self.start_of(class, Some(frame.octets()), now.max(self.free));
         if start > now {
             self.request_wake(start, actions);
         } else if more || self.wake == now {
             // The port must also choose among other frames of this instant.
             self.request_wake(now, actions);
         } else {
-            // No other waiting frame may start yet, otherwise it would have started.
-            self.transmit(now, class, actions);
+            // No other waiting frame may start yet, otherwise it would have started. This frame needs no memory.
+            self.classes[usize::from(class)].queue.pass(frame);
+            return self.start(now, class, frame, actions);
         }
+        self.enqueue(class, frame);
     }
 
     /// From `now` on, the gates follow this clock; without gates nothing changes. Requests a wake.
@@ -258,6 +281,7 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// Starts the frame of the highest class that may be sent now, or requests a wake for the next one.
+    #[inline(always)]
     fn select(&mut self, now: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
@@ -274,17 +298,24 @@ impl<F: Frame> EgressPort<F> {
         self.request_wake(earliest, actions);
     }
 
+    #[inline(always)]
     fn transmit(&mut self, now: Instant, class: u8, actions: &mut Actions<F>) {
-        let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
         let selector = &mut self.classes[usize::from(class)];
         let Some(frame) = selector.queue.pop() else { return };
-        let occupied = self.line.until_free(frame.octets());
-        if let Some(shaper) = &mut selector.shaper {
-            shaper.advance(now, true, gate);
-            shaper.charge(now, occupied, gate);
-        }
         if selector.queue.is_empty() {
             self.waiting &= !(1 << class);
+        }
+        self.start(now, class, frame, actions);
+    }
+
+    /// Starts a frame that has left its queue.
+    #[inline(always)]
+    fn start(&mut self, now: Instant, class: u8, frame: F, actions: &mut Actions<F>) {
+        let occupied = self.line.until_free(frame.octets());
+        if let Some(shaper) = &mut self.classes[usize::from(class)].shaper {
+            let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
+            shaper.advance(now, true, gate);
+            shaper.charge(now, occupied, gate);
         }
         self.free = now + occupied;
         let last_bit = now + self.line.until_last_bit(frame.octets());
@@ -298,6 +329,7 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// Requests a wake for the earliest start of a waiting frame, with the medium free from `from` on.
+    #[inline(always)]
     fn request_wake_at_next_start(&mut self, from: Instant, actions: &mut Actions<F>) {
         let mut earliest = Instant::MAX;
         let mut rest = self.waiting;
@@ -310,8 +342,14 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// When the head of a class may start, not before `from`; [`Instant::MAX`] for never.
-    #[inline]
+    #[inline(always)]
     fn earliest_start(&mut self, class: u8, from: Instant) -> Instant {
+        self.start_of(class, None, from)
+    }
+
+    /// When a frame of a class may start, not before `from`: one of so many octets, or the head of its queue.
+    #[inline(always)]
+    fn start_of(&mut self, class: u8, octets: Option<Octets>, from: Instant) -> Instant {
         let gate = self.gates.as_ref().map_or(Gate::ALWAYS_OPEN, |list| list.gate(class));
         let selector = &mut self.classes[usize::from(class)];
         let mut start = from;
@@ -321,16 +359,13 @@ impl<F: Frame> EgressPort<F> {
         if !selector.gated {
             return start;
         }
-        let Some(head) = selector.queue.head() else { return Instant::MAX };
-        if start > HORIZON {
-            return Instant::MAX;
-        }
+        let octets = octets.or_else(|| selector.queue.head().map(Frame::octets));
+        let Some(octets) = octets.filter(|_| start <= HORIZON) else { return Instant::MAX };
         if selector.held {
-            let octets = head.octets();
             return self.preemptable_start(class, start, octets);
         }
         let window_needed =
-            if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(head.octets()) };
+            if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(octets) };
         let Window { opens, closes } = selector.window;
         if opens > start || start + window_needed > closes {
             match gate.next_window(start, window_needed) {
@@ -341,6 +376,7 @@ impl<F: Frame> EgressPort<F> {
         start.max(selector.window.opens)
     }
 
+    #[inline(always)]
     fn request_wake(&mut self, when: Instant, actions: &mut Actions<F>) {
         if when < self.wake {
             self.wake = when;

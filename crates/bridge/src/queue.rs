@@ -69,6 +69,15 @@ struct Shared {
     admitted: bool,
 }
 
+impl Shared {
+    #[cold]
+    fn pass(&mut self, octets: u64) {
+        self.buffer.allocate(octets);
+        self.buffer.free(octets);
+        self.admitted = false;
+    }
+}
+
 impl<F: Frame> Queue<F> {
     /// An empty queue.
     #[must_use]
@@ -123,14 +132,10 @@ impl<F: Frame> Queue<F> {
         }
     }
 
-    /// Appends a frame, or counts it as dropped and returns false.
-    #[inline]
-    pub fn push(&mut self, frame: F) -> bool {
+    /// Appends a frame that has room.
+    #[inline(always)]
+    pub fn push(&mut self, frame: F) {
         let octets = u64::from(frame.octets().0);
-        if !self.has_room(frame.octets()) {
-            self.count_drop(frame.octets());
-            return false;
-        }
         self.waiting.push_back(frame);
         self.octets += octets;
         if let Some(shared) = &mut self.shared {
@@ -140,15 +145,29 @@ impl<F: Frame> Queue<F> {
         self.counters.enqueued_frames += 1;
         self.counters.enqueued_octets += octets;
         self.record_maximum();
-        true
+    }
+
+    /// Appends a frame that has room to the empty queue and takes it out again.
+    #[inline(always)]
+    pub fn pass(&mut self, frame: F) {
+        let octets = u64::from(frame.octets().0);
+        if let Some(shared) = &mut self.shared {
+            shared.pass(octets);
+        }
+        self.counters.enqueued_frames += 1;
+        self.counters.enqueued_octets += octets;
+        self.counters.sent_frames += 1;
+        self.counters.sent_octets += octets;
+        self.counters.most_frames = self.counters.most_frames.max(1 + self.reserved.frames);
+        self.counters.most_octets = self.counters.most_octets.max(octets + self.reserved.octets);
     }
 
     /// Reserves room for a frame that is not eligible yet, or counts it as dropped and returns false.
     #[cold]
     pub fn reserve(&mut self, frame: Octets) -> bool {
         if !self.has_room(frame) {
-            self.count_drop(frame);
-            let _ = self.drop_cause(frame);
+            let cause = self.drop_cause(frame);
+            self.count_drop(frame, cause);
             return false;
         }
         let octets = u64::from(frame.0);
@@ -203,19 +222,14 @@ impl<F: Frame> Queue<F> {
     }
 
     /// Counts a frame that was dropped before the queue.
-    pub fn count_drop(&mut self, octets: Octets) {
+    #[inline]
+    pub fn count_drop(&mut self, octets: Octets, cause: DropCause) {
+        self.counters.over_max_sdu_frames += u64::from(cause == DropCause::OverMaxSdu);
         self.counters.dropped_frames += 1;
         self.counters.dropped_octets += u64::from(octets.0);
         if let Some(shared) = &mut self.shared {
             shared.admitted = false;
         }
-    }
-
-    /// Counts a frame that is larger than the class allows.
-    #[cold]
-    pub fn count_over_max_sdu(&mut self, octets: Octets) {
-        self.counters.over_max_sdu_frames += 1;
-        self.count_drop(octets);
     }
 
     /// Counts a frame whose gate closed during its transmission.
@@ -232,7 +246,7 @@ impl<F: Frame> Queue<F> {
     }
 
     /// Takes the first frame.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<F> {
         let frame = self.waiting.pop_front()?;
         if self.waiting.is_empty() {
@@ -294,6 +308,17 @@ mod tests {
         }
     }
 
+    /// Appends a frame, or counts it as dropped and returns false.
+    fn offer(queue: &mut Queue<Sized>, frame: Sized) -> bool {
+        let fits = queue.has_room(Octets(frame.0));
+        if fits {
+            queue.push(frame);
+        } else {
+            queue.count_drop(Octets(frame.0), DropCause::QueueFull);
+        }
+        fits
+    }
+
     fn waiting(queue: &Queue<Sized>) -> Vec<u32> {
         queue.waiting.iter().map(|frame| frame.0).collect()
     }
@@ -303,14 +328,14 @@ mod tests {
         let mut queue = Queue::new(Limits::NONE);
         assert!(queue.is_empty() && queue.head().is_none() && queue.pop().is_none());
         for octets in [64, 1_500, 100] {
-            assert!(queue.push(Sized(octets)));
+            assert!(offer(&mut queue, Sized(octets)));
         }
         assert_eq!((waiting(&queue), queue.len(), queue.is_empty()), (vec![64, 1_500, 100], 3, false));
         assert_eq!(
             (queue.head().map(|frame| frame.0), queue.pop().map(|frame| frame.0)),
             (Some(64), Some(64))
         );
-        assert!(queue.push(Sized(65)));
+        assert!(offer(&mut queue, Sized(65)));
         assert_eq!(waiting(&queue), [1_500, 100, 65]);
         let counted = Counters {
             enqueued_frames: 4,
@@ -336,7 +361,7 @@ mod tests {
         ] {
             let mut queue = Queue::new(limits);
             let frames = [100, 200, 101, 100].map(Sized);
-            assert_eq!(frames.map(|frame| queue.push(frame)), taken, "{limits:?}");
+            assert_eq!(frames.map(|frame| offer(&mut queue, frame)), taken, "{limits:?}");
             let octets = |wanted: bool| -> u64 {
                 let of = frames.iter().zip(taken).filter(|(_, taken)| *taken == wanted);
                 of.map(|(frame, _)| u64::from(frame.0)).sum()
@@ -349,7 +374,7 @@ mod tests {
             assert_eq!(queue.drop_cause(Octets(1_000)), DropCause::QueueFull);
         }
         let mut queue = Queue::<Sized>::new(Limits::NONE);
-        queue.count_over_max_sdu(Octets(2_000));
+        queue.count_drop(Octets(2_000), DropCause::OverMaxSdu);
         queue.count_overrun();
         queue.count_overrun();
         let counted = Counters {
@@ -368,13 +393,13 @@ mod tests {
         let mut queue = Queue::new(Limits { frames: 2, octets: 500 });
         assert!(queue.reserve(Octets(300)));
         assert!(!queue.has_room(Octets(201)) && queue.has_room(Octets(200)));
-        assert!(queue.push(Sized(200)));
+        assert!(offer(&mut queue, Sized(200)));
         assert!(!queue.has_room(Octets(0)), "two frames");
         assert!(!queue.reserve(Octets(0)));
         assert_eq!((queue.counters().most_frames, queue.counters().most_octets), (2, 500));
         assert_eq!((queue.len(), queue.counters().dropped_frames), (1, 1));
         queue.unreserve(Octets(300));
-        assert!(queue.push(Sized(300)));
+        assert!(offer(&mut queue, Sized(300)));
         assert_eq!(waiting(&queue), [200, 300]);
         // No room is reserved any more, so none is freed.
         queue.unreserve(Octets(300));
@@ -391,13 +416,13 @@ mod tests {
         let mut queues = [(); 2].map(|()| Queue::<Sized>::new(Limits { frames: 3, octets: u64::MAX }));
         queues.iter_mut().for_each(|queue| queue.set_shared_buffer(&buffer));
         let [one, other] = &mut queues;
-        assert!(one.push(Sized(400)));
+        assert!(offer(one, Sized(400)));
         // 600 octets are free: 200 more are allowed, 201 are not.
         assert!(!one.has_room(Octets(201)) && one.has_room(Octets(200)));
         assert!(other.has_room(Octets(600)) && !other.has_room(Octets(601)));
-        assert!(!one.push(Sized(201)));
+        assert!(!offer(one, Sized(201)));
         assert_eq!(one.drop_cause(Octets(201)), DropCause::BufferFull);
-        assert!(other.push(Sized(100)) && other.push(Sized(100)) && other.push(Sized(100)));
+        assert!(offer(other, Sized(100)) && offer(other, Sized(100)) && offer(other, Sized(100)));
         assert!(!other.has_room(Octets(1)));
         assert_eq!(other.drop_cause(Octets(1)), DropCause::QueueFull);
         let counters = crate::BufferCounters { most_octets: 700, dropped_frames: 1, dropped_octets: 201 };
@@ -415,7 +440,7 @@ mod tests {
             let buffer = SharedBuffer::new(&plan(900, alpha));
             let mut queue = Queue::<Sized>::new(Limits::NONE);
             queue.set_shared_buffer(&buffer);
-            while queue.push(Sized(1)) {}
+            while offer(&mut queue, Sized(1)) {}
             assert_eq!(queue.len(), most, "{alpha:?}");
         }
     }
@@ -428,11 +453,11 @@ mod tests {
         let [one, other] = &mut queues;
         assert!(one.reserve(Octets(400)));
         assert!(!one.reserve(Octets(400)), "more than what is free");
-        assert!(other.push(Sized(300)));
+        assert!(offer(other, Sized(300)));
         // By now 300 octets are free; the threshold for 400 was checked when they were reserved.
         one.unreserve(Octets(400));
-        assert!(one.push(Sized(400)));
-        assert!(!one.push(Sized(400)), "the next one has kept nothing");
+        assert!(offer(one, Sized(400)));
+        assert!(!offer(one, Sized(400)), "the next one has kept nothing");
         assert_eq!(buffer.counters().most_octets, 700);
         // After a restart of the node all memory is free again.
         assert!(one.pop().is_some() && one.reserve(Octets(100)));

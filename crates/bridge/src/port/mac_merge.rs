@@ -90,26 +90,23 @@ impl<F> PartialFrame<F> {
 impl<F: Frame> EgressPort<F> {
     /// [`EgressPort::handle`] of a port with pre-emption.
     #[cold]
-    pub(super) fn handle_merging(
-        &mut self,
-        merge: &mut MacMerge<F>,
-        now: Instant,
-        event: Event<F>,
-        actions: &mut Actions<F>,
-    ) {
+    #[inline(never)]
+    pub(super) fn handle_merging(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
+        let Some(mut merge) = self.merge.take() else { return };
         match event {
             Event::Arrive { class, frame, .. } => {
-                self.gain_while_interrupted(merge, now);
+                self.gain_while_interrupted(&mut merge, now);
                 if self.accept(now, class, frame, actions).is_some() {
                     self.request_wake(now, actions);
                 }
             }
             Event::Wake if now == self.wake => {
                 self.wake = Instant::MAX;
-                self.step(merge, now, actions);
+                self.step(&mut merge, now, actions);
             }
             Event::Wake => {}
         }
+        self.merge = Some(merge);
     }
 
     fn step(&mut self, merge: &mut MacMerge<F>, now: Instant, actions: &mut Actions<F>) {

@@ -213,23 +213,34 @@ impl<'a> Simulation<'a> {
         Ok(self.count(interrupted))
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle<S: Sink>(&mut self, event: Event, sink: &mut S) -> io::Result<()> {
-        match event.kind() {
+        let (port, at_port) = match event.kind() {
             EventKind::Arrive(frame) => {
+                let Hop { port, class, .. } = self.network.hops[frame.hop()];
                 // Whether the next event also brings a frame to a queue of this node at this instant.
                 let more = self.calendar.has_same_turn_next(&event);
-                self.arrive(frame, more, sink)
+                (port, bridge::Event::Arrive { class, frame, more })
             }
-            EventKind::Wake { port } => self.handle_port_event(port, bridge::Event::Wake, sink),
-            EventKind::Release { stream } => self.release(stream, &event, sink),
+            EventKind::Wake { port } => (port, bridge::Event::Wake),
+            other => return self.handle_other(other, &event, sink),
+        };
+        // One call for both, because it is inlined.
+        self.handle_port_event(port, at_port, sink)
+    }
+
+    fn handle_other<S: Sink>(&mut self, kind: EventKind, event: &Event, sink: &mut S) -> io::Result<()> {
+        match kind {
+            EventKind::Release { stream } => self.release(stream, event, sink),
             EventKind::Ingress(frame) => self.ingress(frame, sink),
-            EventKind::Babble { fault } => self.babble(fault, &event, sink),
+            EventKind::Babble { fault } => self.babble(fault, event, sink),
             EventKind::Fault { fault, begins } => self.turn(fault, begins, sink),
-            EventKind::Hold { number } => self.queue_held(number, &event, sink),
-            EventKind::Eligible { number } => self.become_eligible(number, &event, sink),
+            EventKind::Hold { number } => self.queue_held(number, event, sink),
+            EventKind::Eligible { number } => self.become_eligible(number, event, sink),
             EventKind::Host { number } => self.tell_host(number, sink),
             EventKind::Timing { number } => self.tell_timing(number, sink),
+            EventKind::Arrive(frame) => self.arrive(frame, false, sink),
+            EventKind::Wake { .. } => Ok(()),
         }
     }
 
@@ -313,14 +324,14 @@ impl<'a> Simulation<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(never)]
     pub(crate) fn arrive<S: Sink>(&mut self, frame: Frame, more: bool, sink: &mut S) -> io::Result<()> {
         let Hop { port, class, .. } = self.network.hops[frame.hop()];
         self.handle_port_event(port, bridge::Event::Arrive { class, frame, more }, sink)
     }
 
     /// Passes an event to a port's machine, and executes its actions.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn handle_port_event<S: Sink>(
         &mut self,
         port: PortId,
@@ -346,7 +357,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Transmits a frame over a link: sightings at both ends, listeners, and the queues of its next hops.
-    #[inline]
+    #[inline(always)]
     fn transmit<S: Sink>(
         &mut self,
         port: PortId,
@@ -391,6 +402,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Refills the backlog of saturating talkers at `port`.
+    #[inline(never)]
     pub(crate) fn refill<S: Sink>(&mut self, port: PortId, sink: &mut S) -> io::Result<()> {
         let node = self.network.links[port].node;
         if self.is_silent(node) {
@@ -428,7 +440,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Records sightings of the frame's start and end, unless they are after the end of the run.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn sight<S: Sink>(
         &self,
         taps: IndexRange,
