@@ -160,7 +160,9 @@ impl<F: Frame> EgressPort<F> {
     pub fn handle(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
         *actions = Actions::default();
         if self.merge.is_some() {
-            return self.handle_merging(now, event, actions);
+            // By value: where a reference goes out of the inlined code, the actions would be in memory.
+            *actions = self.handle_merging(now, event);
+            return;
         }
         match event {
             Event::Arrive { class, frame, more } => self.arrive(now, class, frame, more, actions),

@@ -91,22 +91,24 @@ impl<F: Frame> EgressPort<F> {
     /// [`EgressPort::handle`] of a port with pre-emption.
     #[cold]
     #[inline(never)]
-    pub(super) fn handle_merging(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
-        let Some(mut merge) = self.merge.take() else { return };
+    pub(super) fn handle_merging(&mut self, now: Instant, event: Event<F>) -> Actions<F> {
+        let mut actions = Actions::default();
+        let Some(mut merge) = self.merge.take() else { return actions };
         match event {
             Event::Arrive { class, frame, .. } => {
                 self.gain_while_interrupted(&mut merge, now);
-                if self.accept(now, class, frame, actions).is_some() {
-                    self.request_wake(now, actions);
+                if self.accept(now, class, frame, &mut actions).is_some() {
+                    self.request_wake(now, &mut actions);
                 }
             }
             Event::Wake if now == self.wake => {
                 self.wake = Instant::MAX;
-                self.step(&mut merge, now, actions);
+                self.step(&mut merge, now, &mut actions);
             }
             Event::Wake => {}
         }
         self.merge = Some(merge);
+        actions
     }
 
     fn step(&mut self, merge: &mut MacMerge<F>, now: Instant, actions: &mut Actions<F>) {

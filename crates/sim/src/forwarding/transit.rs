@@ -10,7 +10,6 @@ use crate::network::hop_extras::MergePoint;
 use crate::network::tables::Hop;
 use crate::policing::state::PolicingResult;
 use std::io;
-use tsn_bridge as bridge;
 use tsn_observation::{ELIMINATED, Sink};
 use tsn_units::{Duration, Instant, Octets};
 
@@ -33,11 +32,11 @@ impl Simulation<'_> {
     pub(crate) fn transmit_with_extras<S: Sink>(
         &mut self,
         port: PortId,
-        hop: &Hop,
-        transmission: &bridge::Transmission<Frame>,
+        frame: Frame,
+        (first_bit, last_bit): (Instant, Instant),
         sink: &mut S,
     ) -> io::Result<()> {
-        let bridge::Transmission { frame, first_bit, last_bit, .. } = *transmission;
+        let hop = &{ self.network.hops[frame.hop()] };
         self.leave_cyclic_queue(port, hop.class, frame, first_bit);
         let link = self.network.links[port];
         if !frame.is_damaged() {

@@ -232,6 +232,10 @@ impl Event {
         } else if frame.octets() > 0 {
             if phase == Phase::Reach as u64 { EventKind::Arrive(frame) } else { EventKind::Ingress(frame) }
         } else {
+            // Most frameless events are releases, so they take no jump table.
+            if frame.seq == Frameless::Release as u64 {
+                return EventKind::Release { stream: StreamId(id) };
+            }
             match Frameless::ALL[frame.seq as usize % Frameless::ALL.len()] {
                 Frameless::Release => EventKind::Release { stream: StreamId(id) },
                 Frameless::Babble => EventKind::Babble { fault: FaultId(id) },

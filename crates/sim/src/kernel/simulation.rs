@@ -347,7 +347,7 @@ impl<'a> Simulation<'a> {
             let node = self.network.links[port].node;
             self.schedule(at, node, EventKind::Wake { port });
         }
-        if let Some(transmission) = &actions.start {
+        if let Some(transmission) = actions.start {
             self.transmit(port, transmission, sink)?;
             if self.sources.left(port, transmission.frame) {
                 self.refill(port, sink)?;
@@ -361,14 +361,14 @@ impl<'a> Simulation<'a> {
     fn transmit<S: Sink>(
         &mut self,
         port: PortId,
-        transmission: &bridge::Transmission<Frame>,
+        transmission: bridge::Transmission<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
-        let &bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
+        let bridge::Transmission { frame, first_bit, last_bit, .. } = transmission;
         self.frame_hops += 1;
         let hop = self.network.hops[frame.hop()];
         if hop.special {
-            return self.transmit_with_extras(port, &hop, transmission, sink);
+            return self.transmit_with_extras(port, frame, (first_bit, last_bit), sink);
         }
         let link = self.network.links[port];
         if hop.timing {

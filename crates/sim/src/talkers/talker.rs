@@ -29,6 +29,8 @@ enum ReleasePattern {
     },
     Poisson {
         last: Instant<Local>,
+        /// The next gap. It is drawn one release ahead, so that no event waits for its logarithm.
+        gap_ps: u64,
         mean_ps: u64,
         draws: Box<Draws>,
     },
@@ -66,7 +68,9 @@ impl Talker {
                 draws: (jitter_ns > 0).then(|| draws("jitter")),
             },
             &Pattern::Poisson { mean_interval_ps } => {
-                ReleasePattern::Poisson { last: start, mean_ps: mean_interval_ps, draws: draws("gap") }
+                let mut draws = draws("gap");
+                let gap_ps = draws.exponential(mean_interval_ps);
+                ReleasePattern::Poisson { last: start, gap_ps, mean_ps: mean_interval_ps, draws }
             }
             &Pattern::Saturating { backlog } => ReleasePattern::Saturating { start, backlog },
         };
@@ -102,8 +106,9 @@ impl Talker {
                     Some(draws) => later(nominal, draws.below(jitter_ps.saturating_add(1))).max(now),
                 }
             }
-            ReleasePattern::Poisson { last, mean_ps, draws } => {
-                *last = later(*last, draws.exponential(*mean_ps));
+            ReleasePattern::Poisson { last, gap_ps, mean_ps, draws } => {
+                *last = later(*last, *gap_ps);
+                *gap_ps = draws.exponential(*mean_ps);
                 *last
             }
             ReleasePattern::Saturating { start, .. } => std::mem::replace(start, Instant::MAX),
