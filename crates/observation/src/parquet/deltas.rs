@@ -111,13 +111,19 @@ fn write_block<T: Number>(numbers: &[T], into: &mut Vec<u8>) {
     put_signed(least.signed(), into);
     let widths = into.len();
     into.resize(widths + PARTS, 0);
+    if count == BLOCK && deltas.iter().all(|delta| *delta == least) {
+        // A column of one value, as most columns of most blocks: all widths are zero.
+        return;
+    }
     for (part, deltas) in deltas.chunks(PART).enumerate() {
         // What a short part lacks is zero.
         let mut above = [0; PART];
         above.iter_mut().zip(deltas).for_each(|(above, delta)| *above = delta.minus(least).unsigned());
         let width = u64::BITS - above.iter().fold(0, |all, number| all | number).leading_zeros();
         into[widths + part] = width as u8;
-        pack(&above, width, into);
+        if width > 0 {
+            pack(&above, width, into);
+        }
     }
 }
 

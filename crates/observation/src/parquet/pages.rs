@@ -128,6 +128,18 @@ impl Levels {
         self.defined += u32::from(defined);
     }
 
+    /// So many more rows that all have a value.
+    pub fn push_defined(&mut self, mut rows: u32) {
+        while rows > 0 && (rows < 8 || !self.rows.is_multiple_of(8)) {
+            self.push(true);
+            rows -= 1;
+        }
+        self.bits.resize(self.bits.len() + rows as usize / 8, u8::MAX);
+        self.rows += rows / 8 * 8;
+        self.defined += rows / 8 * 8;
+        (0..rows % 8).for_each(|_| self.push(true));
+    }
+
     /// Takes the levels of a page out, and the number of rows without a value, and begins anew.
     pub fn take(&mut self) -> (Vec<u8>, u32) {
         let Self { bits, rows, defined } = std::mem::take(self);

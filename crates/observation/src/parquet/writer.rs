@@ -143,8 +143,13 @@ impl Columns {
         self.stream.extend(rows.iter().map(|row| row.stream.cast_signed()));
         self.seq.extend(rows.iter().map(|row| row.seq.cast_signed()));
         self.copy.extend(rows.iter().map(|row| i32::from(row.copy)));
-        self.t_ns.extend(rows.iter().filter_map(|row| row.t_ns));
-        rows.iter().for_each(|row| self.stamped.push(row.t_ns.is_some()));
+        if rows.iter().all(|row| row.t_ns.is_some()) {
+            self.t_ns.extend(rows.iter().map(|row| row.t_ns.unwrap_or_default()));
+            self.stamped.push_defined(rows.len() as u32);
+        } else {
+            self.t_ns.extend(rows.iter().filter_map(|row| row.t_ns));
+            rows.iter().for_each(|row| self.stamped.push(row.t_ns.is_some()));
+        }
         self.octets.extend(rows.iter().map(|row| row.octets.cast_signed()));
         self.pcp.extend(rows.iter().map(|row| i32::from(row.pcp)));
         self.vid.extend(rows.iter().map(|row| i32::from(row.vid)));
