@@ -366,8 +366,7 @@ impl<F: Frame> EgressPort<F> {
         if selector.held {
             return self.preemptable_start(class, start, octets);
         }
-        let window_needed =
-            if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(octets) };
+        let window_needed = if self.unguarded { SHORTEST_WINDOW } else { self.line.until_last_bit(octets) };
         let Window { opens, closes } = selector.window;
         if opens > start || start + window_needed > closes {
             match gate.next_window(start, window_needed) {

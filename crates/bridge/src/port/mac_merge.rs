@@ -96,7 +96,7 @@ impl<F: Frame> EgressPort<F> {
         let Some(mut merge) = self.merge.take() else { return actions };
         match event {
             Event::Arrive { class, frame, .. } => {
-                self.gain_while_interrupted(&mut merge, now);
+                self.gain_while_interrupted(&merge, now);
                 if self.accept(now, class, frame, &mut actions).is_some() {
                     self.request_wake(now, &mut actions);
                 }
