@@ -408,6 +408,41 @@ mod tests {
         assert!(queue.has_room(Octets(500)) && !queue.has_room(Octets(501)));
     }
 
+    /// A frame that passes is counted like one that waits for no time, in the queue and in the shared memory.
+    #[test]
+    fn a_frame_that_passes_counts_as_one_that_waits_for_no_time() {
+        for (reserved, is_shared) in [(None, false), (Some(300), false), (None, true), (Some(300), true)] {
+            let buffer =
+                || SharedBuffer::new(&tsn_plan::Buffer { octets: 1_000, alpha_permille: Some(1_000) });
+            let buffers = [(); 2].map(|()| buffer());
+            let mut queues = [(); 2].map(|()| Queue::new(Limits { frames: 3, octets: 900 }));
+            for (queue, buffer) in queues.iter_mut().zip(&buffers).filter(|_| is_shared) {
+                queue.set_shared_buffer(buffer);
+            }
+            let [waits, passes] = &mut queues;
+            for octets in [64, 500, 200] {
+                if let Some(octets) = reserved {
+                    assert!(waits.reserve(Octets(octets)) && passes.reserve(Octets(octets)));
+                    waits.unreserve(Octets(octets));
+                    passes.unreserve(Octets(octets));
+                    // Frames that become eligible later still have room.
+                    assert!(waits.reserve(Octets(octets)) && passes.reserve(Octets(octets)));
+                }
+                waits.push(Sized(octets));
+                assert_eq!(waits.pop().map(|frame| frame.0), Some(octets));
+                passes.pass(Sized(octets));
+                assert_eq!(waits.counters(), passes.counters());
+                for size in [1, 400, 600, 601, 700, 900, 901] {
+                    assert_eq!(waits.has_room(Octets(size)), passes.has_room(Octets(size)), "{size}");
+                }
+                waits.clear().for_each(drop);
+                passes.clear().for_each(drop);
+            }
+            assert_eq!(buffers[0].counters(), buffers[1].counters());
+            assert_eq!(buffers[0].counters().most_octets > 0, is_shared);
+        }
+    }
+
     /// 1,000 octets; a queue may hold as much as is free.
     #[test]
     fn shared_memory_takes_what_is_within_the_threshold() {
