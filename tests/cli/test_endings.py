@@ -110,6 +110,64 @@ def test_signals_leave_a_run_that_can_be_read(here: Path, number: signal.Signals
     assert tsnbench("measure", folder, cwd=here).returncode == 0
 
 
+GUARDED = """
+import signal, sys, time
+from tsnbench.cli.console.net import guarded
+class Lost:
+    def __del__(self):
+        signal.raise_signal(number)
+def lost():
+    Lost()
+    time.sleep(30)
+def changed(error, chained):
+    try:
+        signal.raise_signal(number)
+    except KeyboardInterrupt as interrupt:
+        raise error from (interrupt if chained else None)
+def clean_up():
+    try:
+        signal.raise_signal(number)
+    finally:
+        raise RuntimeError("the clean-up")
+number = signal.Signals(int(sys.argv[1]))
+sys.exit(guarded(lambda: eval(sys.argv[2])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
+@pytest.mark.parametrize(
+    "work",
+    [
+        "lost()",
+        "changed(SyntaxError('unicodedata'), False)",
+        "changed(ImportError('numpy'), False)",
+        "changed(RuntimeError('__set_name__'), True)",
+    ],
+)
+def test_a_signal_that_python_turns_into_another_error_or_ignores(
+    number: signal.Signals, code: int, work: str
+) -> None:
+    """As during imports: a callback ignores it, a compiler makes it a SyntaxError."""
+    done = guarded(number, work)
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_an_error_of_the_work_after_a_signal_is_told() -> None:
+    for work in ("clean_up()", "changed(RuntimeError('the clean-up'), False)"):
+        done = guarded(signal.SIGINT, work)
+        assert done.returncode == 130
+        assert one_line(done.stderr) == "this is a defect of tsnbench: RuntimeError: the clean-up"
+
+
+def guarded(number: signal.Signals, work: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", GUARDED, str(int(number)), work], capture_output=True, text=True, timeout=60,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+
+
 def test_a_hang_up_that_is_ignored_stays_so(here: Path) -> None:
     """``nohup tsnbench run …``"""
     process = subprocess.Popen(

@@ -42,6 +42,7 @@ HEAVY = {
 }
 """Libraries that are loaded on use: reading and planning need none of them."""
 LATE = {
+    "__main__.py": "a signal that comes while the command line is loaded ends it as later",
     "cli": "a command loads what it needs when it runs",
     "backends/kernel": "doctor asks what a kernel can do and makes no run",
     "backends/netns/state.py": "doctor and restore read the state of an interface and make no run",

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO, cast
 
+from tsnbench.cli.console.signals import heed_signals, is_interrupt, stopped_by
 from tsnbench.cli.console.visible import visible
 
 TRACEBACK = "TSNBENCH_TRACEBACK"
@@ -22,12 +23,6 @@ _GONE = {errno.EPIPE, errno.EIO}
 """Errors of a pipe or a terminal that is closed."""
 
 
-class StoppedError(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, which end a command as Ctrl-C does."""
-
-
-_stopped: list[int] = []
-"""The signal that ended the command."""
 _failed: list[OSError] = []
 """Errors of standard output."""
 
@@ -36,7 +31,7 @@ def guarded(command: Callable[[], object]) -> int:
     """Runs a command and always returns an exit code; prints errors on stderr that no other code has
     printed."""
     _open_missing()
-    _heed_signals()
+    heed_signals()
     out = _patient("stdout")
     _patient("stderr")
     try:
@@ -46,9 +41,7 @@ def guarded(command: Callable[[], object]) -> int:
             sys.stdout.flush()
     except OSError as error:
         code = _say(_words(error))
-    if _stopped and code == 128 + signal.SIGINT:
-        code = 128 + _stopped[0]
-    return code
+    return stopped_by() or code if code == 128 + signal.SIGINT else code
 
 
 def _ended(command: Callable[[], object]) -> int:
@@ -60,8 +53,6 @@ def _ended(command: Callable[[], object]) -> int:
         return (
             error.code if isinstance(error.code, int) else 0 if error.code is None else _say(str(error.code))
         )
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
     except InputError as error:
         return _say(str(error), 2)
     except BackendError as error:
@@ -71,9 +62,12 @@ def _ended(command: Callable[[], object]) -> int:
     except MemoryError:
         return _say("there is not enough memory\nhint: a smaller network or a shorter duration needs less")
     except BaseException as error:
+        if is_interrupt(error):
+            return 128 + signal.SIGINT
         said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         return _say(
-            f"this is a defect of tsnbench: {said}\nhint: {TRACEBACK}=1 shows where; please report it"
+            f"this is a defect of tsnbench: {said}\nhint: {TRACEBACK}=1 shows where; please report it",
+            stopped_by() or 3,
         )
     return 0
 
@@ -109,19 +103,6 @@ def _open_missing() -> None:
             number = os.open(os.devnull, os.O_RDWR)
             os.set_inheritable(number, True)
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
-
-
-def _heed_signals() -> None:
-    """Handles the first SIGTERM or SIGHUP as Ctrl-C; signals that are ignored (nohup) stay ignored."""
-
-    def stop(number: int, _: object) -> None:
-        if not _stopped:
-            _stopped.append(number)
-            raise StoppedError
-
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, stop)
 
 
 class _Patient(io.FileIO):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.cli.console.output import Exit, fail, progress_console
+from tsnbench.cli.console.signals import heed_interrupts
 
 if TYPE_CHECKING:
     from tsnbench.campaign.together import Watcher
@@ -137,8 +138,7 @@ def end_with_input() -> None:
 
     That process may interrupt it, also where SIGINT is ignored: shells start jobs in the background so.
     """
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    heed_interrupts()
 
     def wait() -> None:
         with suppress(OSError, ValueError):
