@@ -16,7 +16,8 @@ ROOTS = {
     "measure/types.py": {"measure": ("Measures",)},
     "plan/bounds/types.py": {"bounds": ("Bounds",), "verify": ("Proven", "Windows")},
     "planning/scheduling/problem.py": {
-        "schedule": ("Problem", "Outcome", "Placed", "GateList", "Hop", "Share", "CandidatePath"),
+        "schedule": ("Problem", "Outcome", "Placed", "Hop", "Share", "CandidatePath"),
+        "python": ("GateColumns",),
     },
 }
 """For each module of types the crates, and the objects that are read or written as a whole."""
@@ -31,7 +32,8 @@ KEBAB = {"Jitter"}
 OTHER_WORDS = {
     "list[(u32, Refusal)]": "list[tuple[int, Refusal]]",
     "Tree": "list[TreeEntry]",
-    "NotRequired[Tree]": "NotRequired[list[TreeEntry]]",
+    # A chain of links may be written without its parents.
+    "NotRequired[list[TreeEntry]]": "NotRequired[list[TreeEntry] | list[int]]",
     "Reason | None": "str | None",
 }
 CALLER_LEAVES_OUT = {("Outcome", "moved"), ("Outcome", "ejections")}

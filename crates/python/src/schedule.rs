@@ -6,11 +6,40 @@ use tsn_schedule::{
     Depth, Effort, GateList, Outcome, Placed, Problem, Reason, explain, gate_lists, solve_keeping,
 };
 
+/// A gate control list whose entries are columns: thousands of them are read at once.
+#[derive(Serialize)]
+pub struct GateColumns {
+    link: u32,
+    base_ns: i64,
+    cycle_ns: i64,
+    /// By entry: bit n: queue n of the time-triggered streams is open.
+    queues: Vec<u8>,
+    /// By entry: all other queues are open.
+    others: Vec<bool>,
+    /// By entry.
+    intervals_ns: Vec<i64>,
+    joined: u32,
+}
+
+impl From<GateList> for GateColumns {
+    fn from(list: GateList) -> Self {
+        Self {
+            link: list.link,
+            base_ns: list.base_ns,
+            cycle_ns: list.cycle_ns,
+            queues: list.entries.iter().map(|entry| entry.queues).collect(),
+            others: list.entries.iter().map(|entry| entry.others).collect(),
+            intervals_ns: list.entries.iter().map(|entry| entry.interval_ns).collect(),
+            joined: list.joined,
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Found {
     outcome: Outcome,
     /// The gate control list of every link.
-    gates: Vec<GateList>,
+    gates: Vec<GateColumns>,
     /// The reasons why there is no schedule; empty if there is one.
     reasons: Vec<Reason>,
     /// The reasons as sentences, which name streams, links and nodes by their index.
@@ -41,7 +70,7 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
         let mut gates = Vec::new();
         for list in gate_lists(&problem, &outcome.placed) {
             match list {
-                Ok(list) => gates.push(list),
+                Ok(list) => gates.push(GateColumns::from(list)),
                 Err(refusal) => reasons.push(Reason::Gates { refusal }),
             }
         }

@@ -1,9 +1,10 @@
 //! The part of a schedule's problem that another engine needs, and the proof that the engine's result is a schedule.
 
+use crate::schedule::GateColumns;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use tsn_schedule::{Engine, GateList, Placed, Problem, Reason, Refusal, gate_lists};
+use tsn_schedule::{Engine, Placed, Problem, Reason, Refusal, gate_lists};
 
 fn refuse(error: &dyn std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -24,7 +25,7 @@ fn candidate_paths(py: Python<'_>, problem_json: &str, most: u32) -> PyResult<St
 struct Taken {
     /// Streams that could not be placed so, with reasons.
     refused: Vec<(u32, Refusal)>,
-    gates: Vec<GateList>,
+    gates: Vec<GateColumns>,
     reasons: Vec<Reason>,
     sentences: Vec<String>,
 }
@@ -44,7 +45,7 @@ fn schedule_placed(py: Python<'_>, problem_json: &str, placed_json: &str) -> PyR
         let (mut gates, mut reasons) = (Vec::new(), Vec::new());
         for list in gate_lists(engine.problem(), engine.placed()) {
             match list {
-                Ok(list) => gates.push(list),
+                Ok(list) => gates.push(list.into()),
                 Err(refusal) => reasons.push(Reason::Gates { refusal }),
             }
         }

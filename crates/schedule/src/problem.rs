@@ -1,8 +1,11 @@
 //! The problem: a network and the streams to schedule.
 
 use crate::periods::gcd;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeSet;
+use std::fmt::Formatter;
 use thiserror::Error;
 use tsn_units::BitRate;
 
@@ -91,8 +94,8 @@ pub struct Stream {
     pub earliest_ns: i64,
     /// Latest release, ns; less than one period after the earliest release.
     pub latest_ns: i64,
-    /// The path, if it is fixed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The path, if it is fixed. In a document, an entry that is a number is this link after the entry before it.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "path")]
     pub tree: Option<Tree>,
     /// Number of member streams, each on a disjoint path to the listener (IEEE 802.1CB). If there are several and
     /// `tree` is not given, the stream has one listener only.
@@ -132,6 +135,52 @@ pub struct TreeEntry {
     /// The preceding entry; none at the talker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<u32>,
+}
+
+/// An entry of a path as documents have it.
+enum Entry {
+    /// A link after the entry before.
+    Next(u32),
+    Any(TreeEntry),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl<'de> Visitor<'de> for Either {
+            type Value = Entry;
+
+            fn expecting(&self, words: &mut Formatter<'_>) -> std::fmt::Result {
+                words.write_str("a link, or an entry with its link and parent")
+            }
+
+            fn visit_u64<E: de::Error>(self, link: u64) -> Result<Entry, E> {
+                u32::try_from(link)
+                    .map(Entry::Next)
+                    .map_err(|_| E::invalid_value(Unexpected::Unsigned(link), &self))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry, A::Error> {
+                TreeEntry::deserialize(MapAccessDeserializer::new(map)).map(Entry::Any)
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+fn path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Tree>, D::Error> {
+    let written = Option::<Vec<Entry>>::deserialize(deserializer)?;
+    Ok(written.map(|entries| {
+        (0..)
+            .zip(entries)
+            .map(|(place, entry)| match entry {
+                Entry::Next(link) => TreeEntry { link, parent: u32::checked_sub(place, 1) },
+                Entry::Any(entry) => entry,
+            })
+            .collect()
+    }))
 }
 
 /// A network and its streams.
@@ -295,5 +344,46 @@ impl Problem {
         let reached =
             |listener: &u32| tree.iter().any(|entry| self.links[entry.link as usize].to == *listener);
         if stream.listeners.iter().all(reached) { Ok(()) } else { Err("the path misses a listener") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(written: &str) -> Result<Option<Tree>, String> {
+        let stream = format!(
+            r#"{{"talker":0,"listeners":[1],"period_ns":1,"frames":[64],"deadline_ns":1,"earliest_ns":0,"latest_ns":0,
+            "tree":{written}}}"#
+        );
+        serde_json::from_str::<Stream>(&stream).map(|stream| stream.tree).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_chain_of_links_is_a_path() {
+        let entries = |parents: [Option<u32>; 3]| -> Tree {
+            [7, 5, 9].into_iter().zip(parents).map(|(link, parent)| TreeEntry { link, parent }).collect()
+        };
+        let chain = entries([None, Some(0), Some(1)]);
+        assert_eq!(tree("[7,5,9]"), Ok(Some(chain.clone())));
+        assert_eq!(
+            tree(r#"[{"link":7},{"link":5,"parent":0},{"link":9,"parent":1}]"#),
+            Ok(Some(chain.clone()))
+        );
+        assert_eq!(tree(r#"[7,{"link":5,"parent":0},9]"#), Ok(Some(chain)));
+        let fork = entries([None, Some(0), Some(0)]);
+        assert_eq!(tree(r#"[{"link":7},{"link":5,"parent":0},{"link":9,"parent":0}]"#), Ok(Some(fork)));
+        assert_eq!(tree("[]"), Ok(Some(Vec::new())));
+        assert_eq!(tree("null"), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_entry_of_a_path_is_refused() {
+        for wrong in ["[-1]", "[4294967296]", "[1.5]", r#"["7"]"#, "[[7]]", "[null]", r#"[{"port":7}]"#, "7"]
+        {
+            assert!(tree(wrong).is_err(), "{wrong}");
+        }
+        let said = tree("[4294967296]").unwrap_err();
+        assert!(said.contains("expected a link, or an entry with its link and parent"), "{said}");
     }
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.document import FORMAT
-from tsnbench.planning.draft import Draft, Flow, Gates, Node, Policing, Port, plan_hop
+from tsnbench.planning.draft import Draft, Flow, Gates, Node, Policing, Port, plan_route
 from tsnbench.planning.streams.requirements import requirements_document
 from tsnbench.planning.topology.clocks import clocks_document
 from tsnbench.scenario import model
@@ -169,12 +169,12 @@ def _change(at_ns: int, gates: Gates, slopes: Mapping[int, int]) -> plan_types.G
 
 
 def _entries(gates: Gates) -> list[plan_types.GateEntry]:
-    macs = gates.macs or (None,) * len(gates.entries)
-    made: list[plan_types.GateEntry] = []
-    for (mask, interval), mac in zip(gates.entries, macs, strict=True):
-        made.append({"open": mask, "interval_ns": interval})
+    made: list[plan_types.GateEntry] = [
+        {"open": mask, "interval_ns": interval} for mask, interval in gates.entries
+    ]
+    for entry, mac in zip(made, gates.macs, strict=True) if gates.macs else ():
         if mac is not None:
-            made[-1]["mac"] = mac
+            entry["mac"] = mac
     return made
 
 
@@ -241,15 +241,8 @@ def _message(trdp: model.Trdp, is_confirmed: bool) -> tuple[plan_types.TelegramK
 
 
 def _streams(draft: Draft, replies: Mapping[str, int], confirmed: Set[str]) -> list[plan_types.Stream]:
-    """All streams. Those with one route, which is one object, get copies of its hops."""
-    found: list[plan_types.Stream] = []
-    routes: dict[int, list[plan_types.Route]] = {}
-    for flow in draft.flows:
-        hops = routes.get(id(flow.route))
-        if hops is None:
-            hops = routes[id(flow.route)] = [plan_hop(hop) for hop in flow.route]
-        found.append(_stream(flow, replies, confirmed, [hop.copy() for hop in hops]))
-    return found
+    """All streams; each has hops of its own."""
+    return [_stream(flow, replies, confirmed, plan_route(flow.route)) for flow in draft.flows]
 
 
 def _stream(
@@ -286,7 +279,7 @@ def _stream(
     if flow.redundancy:
         made["redundancy"] = flow.redundancy
     if flow.flood:
-        made["flood"] = [plan_hop(hop) for hop in flow.flood]
+        made["flood"] = plan_route(flow.flood)
     if flow.socket is not None:
         made["socket"] = flow.socket
     if flow.scheduled is not None:

@@ -129,12 +129,9 @@ class Hop(NamedTuple):
     parent: int | None
 
 
-def plan_hop(hop: Hop) -> plan_types.Route:
-    """A hop in the Plan's form."""
-    made: plan_types.Route = {"port": hop.port}
-    if hop.parent is not None:
-        made["parent"] = hop.parent
-    return made
+def plan_route(hops: Sequence[Hop]) -> list[plan_types.Route]:
+    """Hops in the Plan's form."""
+    return [{"port": port} if parent is None else {"port": port, "parent": parent} for port, parent in hops]
 
 
 def _no_redundancy() -> plan_types.Redundancy:

@@ -44,12 +44,13 @@ def refuse_impossible(draft: Draft, facts: Facts) -> None:
 
 def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
     document = facts.document
-    for (number, traffic_class), streams in facts.crossing.items():
+    for number, traffic_class in facts.crossed:
         port = document["ports"][number]
         if "gates" not in port:
             continue
         windows = facts.windows(number, traffic_class)
         if not any(one is None or one for one in windows):
+            streams = facts.crossing[number, traffic_class]
             names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
             pcps = sorted({pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class})
             cure = opened(draft.ports[number], traffic_class, _pcps(draft, number, streams) or pcps)
@@ -59,8 +60,10 @@ def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
             yield Impossible(cure.path, expected, "no entry that opens it", cure.hint)
         elif all(one is not None for one in windows) and not may_overrun(port, traffic_class):
             longest = max(length for one in windows for length in one or ())
-            octets = facts.greatest(number, traffic_class)
-            yield from _too_short(draft, facts, number, traffic_class, octets, longest)
+            # Most Plans need no look at the streams of each port.
+            if needs_ps(facts.most, port["rate_bps"]) > longest * 1_000:
+                octets = facts.greatest(number, traffic_class)
+                yield from _too_short(draft, facts, number, traffic_class, octets, longest)
 
 
 def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:
@@ -123,8 +126,8 @@ def _limits(facts: Facts) -> Iterator[Impossible]:
                 takes = find(stream, place, octets)
                 if takes > max(limit, least.get((group, name), (0,))[0]):
                     least[group, name] = (takes, limit, document["nodes"][listener["node"]]["name"])
-        offered = flow_rate(stream["pattern"], stream["size"])
-        if "rate_bps" in required and offered is not None:
+        offered = flow_rate(stream["pattern"], stream["size"]) if "rate_bps" in required else None
+        if offered is not None:
             offered *= frames.frame_bits / frames.phy_bits
             if offered < required["rate_bps"]:
                 rates[group] = (required["rate_bps"], offered)

@@ -134,11 +134,13 @@ class Part:
     def model_copy(self, *, update: dict[str, Any] | None = None) -> Self:
         """A copy of the part with other values for the names in ``update``."""
         changes = update or {}
-        if unknown := changes.keys() - self._defaults.keys():
+        if not changes.keys() <= self._defaults.keys():
+            unknown = changes.keys() - self._defaults.keys()
             raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
         made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__)
-        made.__dict__.update(changes, model_fields_set=self.model_fields_set | changes.keys())
+        made.__dict__.update(self.__dict__, **changes)
+        if not changes.keys() <= self.model_fields_set:
+            made.__dict__["model_fields_set"] = self.model_fields_set | changes.keys()
         return made
 
     def model_dump(

@@ -29,8 +29,12 @@ def place(offset: int, **more: Any) -> Any:
 
 
 def gates(link: int, cycle: int, *entries: tuple[bool, int]) -> Any:
-    listed = [{"queues": 1, "others": others, "interval_ns": ns} for others, ns in entries]
-    return {"link": link, "base_ns": 0, "cycle_ns": cycle, "entries": listed, "joined": 0}
+    listed = {
+        "queues": [1 for _ in entries],
+        "others": [others for others, _ in entries],
+        "intervals_ns": [ns for _, ns in entries],
+    }
+    return {"link": link, "base_ns": 0, "cycle_ns": cycle, "joined": 0, **listed}
 
 
 def answer(placed: Any, *reasons: Any, refused: Any = (), lists: Any = ()) -> Any:
@@ -169,12 +173,16 @@ def test_no_engine_is_asked_what_no_search_can_change(
     assert asked.efforts == [("{}", [])]
 
 
-def test_the_exact_engine_is_asked_where_first_fit_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("written", [TREE, [0, 1]])
+def test_the_exact_engine_is_asked_where_first_fit_is_stuck(
+    monkeypatch: pytest.MonkeyPatch, written: Any
+) -> None:
     """With the paths of the problem; earlier places count only for those that wait behind nobody."""
     earlier = [place(4), place(3, behind=[1])]
     asked = Asked(monkeypatch, STUCK, exact=FOUND)
-    assert search(wanted(time=2_500_000_000), PROBLEM, earlier) == TOOK
-    assert asked.exact == [(PROBLEM, [place(5, tree=TREE), None], 2.5, None, {0: place(4)})]
+    problem: Any = {**PROBLEM, "streams": [{"tree": written}, {}]}
+    assert search(wanted(time=2_500_000_000), problem, earlier) == TOOK
+    assert asked.exact == [(problem, [place(5, tree=TREE), None], 2.5, None, {0: place(4)})]
     assert asked.checked == [[BEST[0], BEST[1]]]
     assert len(asked.efforts) == 1
 

@@ -28,11 +28,8 @@ ACROSS_U, ACROSS_V = (0, 2, 6), (0, 4, 8)
 def found(offset: int, *links: int) -> Any:
     """One window of 10 us at each link, and 990 us for others."""
     tree = [{"link": link, **({"parent": place - 1} if place else {})} for place, link in enumerate(links)]
-    entries = [
-        {"queues": 1, "others": False, "interval_ns": 10_000},
-        {"queues": 0, "others": True, "interval_ns": 990_000},
-    ]
-    gates = [{"link": link, "base_ns": offset, "cycle_ns": 1_000_000, "entries": entries} for link in links]
+    entries = {"queues": [1, 0], "others": [False, True], "intervals_ns": [10_000, 990_000]}
+    gates = [{"link": link, "base_ns": offset, "cycle_ns": 1_000_000, **entries} for link in links]
     placed = {"offset_ns": offset, "tree": tree, "starts_ps": [0, 1, 2], "queue": 0}
     return {"outcome": {"placed": [placed], "refused": []}, "gates": gates, "reasons": [], "sentences": []}
 

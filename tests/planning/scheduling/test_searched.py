@@ -78,7 +78,7 @@ streams:
         "deadline_ns": 1_000_000,
         "earliest_ns": 0,
         "latest_ns": 999_999,
-        "tree": [{"link": 0}, {"link": 2, "parent": 0}],
+        "tree": [0, 2],
     }
     limited = {"deadline_ns": 300_000, "jitter_ns": 20_000}
     assert problem_of(text) == {
@@ -133,8 +133,9 @@ def placed(offset: int, **more: Any) -> Any:
 
 
 def answer(*places: Any, entries: Any = None, reasons: Any = (), sentences: Any = ()) -> Any:
-    entries = entries or [{"queues": 1, "others": False, "interval_ns": 1_000_000}]
-    gates = [{"link": link, "base_ns": 0, "cycle_ns": 1_000_000, "entries": entries} for link in (0, 2)]
+    queues, others, intervals = zip(*(entries or [(1, False, 1_000_000)]), strict=True)
+    entries = {"queues": list(queues), "others": list(others), "intervals_ns": list(intervals)}
+    gates = [{"link": link, "base_ns": 0, "cycle_ns": 1_000_000, **entries} for link in (0, 2)]
     return {
         "outcome": {"placed": list(places), "refused": []},
         "gates": gates,
@@ -164,8 +165,7 @@ def test_each_queue_opens_its_own_class() -> None:
     """PCP 7 has queue 0 and class 7, and PCP 5 has queue 1 and class 5."""
     draft = drafted(f"{HEAD}streams:\n  x: {ONE}\n  y: {ONE.replace('pcp: 7', 'pcp: 5')}\n")
     states = ((1, False, 10), (2, False, 20), (3, False, 30), (0, False, 40), (0, True, 50), (2, True, 60))
-    entries = [{"queues": own, "others": others, "interval_ns": ns} for own, others, ns in states]
-    _obey(draft, draft.flows, [7, 5], answer(placed(0), placed(50_000, queue=1), entries=entries))
+    _obey(draft, draft.flows, [7, 5], answer(placed(0), placed(50_000, queue=1), entries=states))
     for port in draft.ports:
         if port.number not in (0, 2):
             assert port.gates is None

@@ -41,3 +41,22 @@ def crossing_classes(document: PlanDocument) -> dict[tuple[int, int], list[Cross
                 continue
             crossing[hop["port"], traffic_class].append((stream, tag_octets(stream, place)))
     return dict(sorted(crossing.items(), key=lambda item: item[0]))
+
+
+def crossed_classes(document: PlanDocument) -> list[tuple[int, int]]:
+    """The keys of :func:`crossing_classes`, found without the streams' lists where that is possible."""
+    plain = "policing" not in document and not any("redundancy" in stream for stream in document["streams"])
+    if not plain:
+        return list(crossing_classes(document))
+    if not any("gates" in port for port in document["ports"]):
+        return []
+    passed: dict[int, set[int]] = defaultdict(set)
+    for stream in document["streams"]:
+        passed[stream["pcp"]].update([hop["port"] for hop in stream["route"]])
+    return sorted(
+        {
+            (port, document["ports"][port]["pcp_to_class"][pcp])
+            for pcp, ports in passed.items()
+            for port in ports
+        }
+    )

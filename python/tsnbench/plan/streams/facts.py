@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.delay import SmallestDelays
-from tsnbench.plan.frames import sizes
+from tsnbench.plan.frames import R_TAG, sizes
 from tsnbench.plan.gates import gate_lists, open_windows
 from tsnbench.plan.load import ClassLoad, class_loads
-from tsnbench.plan.streams.crossing import Crossing, crossing_classes
+from tsnbench.plan.streams.crossing import Crossing, crossed_classes, crossing_classes
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
@@ -37,6 +37,11 @@ class Facts:
         return crossing_classes(self.document)
 
     @cached_property
+    def crossed(self) -> list[tuple[int, int]]:
+        """The ports and classes of :attr:`crossing`, which takes longer."""
+        return crossed_classes(self.document)
+
+    @cached_property
     def delays(self) -> SmallestDelays:
         """The smallest delays of its streams."""
         return SmallestDelays(self.document)
@@ -45,6 +50,11 @@ class Facts:
     def largest(self) -> dict[str, int]:
         """The octets of each stream's largest frame."""
         return {stream["name"]: sizes(stream["size"]).largest for stream in self.document["streams"]}
+
+    @cached_property
+    def most(self) -> int:
+        """Octets that no frame of the Plan exceeds, with an R-TAG."""
+        return max(self.largest.values(), default=0) + R_TAG
 
     def greatest(self, port: int, traffic_class: int) -> int:
         """The octets of the largest frame that crosses a class of a port with gates."""

@@ -129,12 +129,14 @@ def needs_ps(octets: int, rate_bps: int) -> int:
 
 def may_overrun(port: Port, traffic_class: int) -> bool:
     """Whether frames longer than a window may begin in it: there is no guard, or a hold cuts them."""
+    if port["gates"].get("unguarded", False):
+        return True
     preemption = port.get("preemption")
-    holds = any(
+    if preemption is None or preemption["express"] >> traffic_class & 1:
+        return False
+    return any(
         entry.get("mac") == "hold" for gates in gate_lists(port["gates"]) for entry in gates["entries"]
     )
-    held = preemption is not None and holds and not preemption["express"] >> traffic_class & 1
-    return held or port["gates"].get("unguarded", False)
 
 
 def _largest(streams: list[Crossing]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from tsnbench import _native
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import Outcome, solve
 from tsnbench.planning.scheduling.exact.explanations import impossible, unknown
+from tsnbench.planning.scheduling.member_streams import entries_of
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def name_paths(problem: Problem, found: Found) -> None:
     """The paths that the problem gives, at the streams that were placed on them."""
     for stream, placed in zip(problem["streams"], found["outcome"]["placed"], strict=True):
         if placed is not None and "tree" in stream:
-            placed["tree"] = stream["tree"]
+            placed["tree"] = entries_of(stream["tree"])
 
 
 def _shared(text: str, earlier: Sequence[Placed | None]) -> Found | None:
@@ -139,10 +140,11 @@ def _cost(problem: Problem, placed: Sequence[Placed | None], found: Found, objec
     if objective == "shortest-delay":
         return float(sum(own["delay_ps"] for own in placed if own))
     if objective == "fewest-entries":
-        return float(sum(len(gates["entries"]) for gates in found["gates"]))
+        return float(sum(len(gates["intervals_ns"]) for gates in found["gates"]))
     cost = 0.0
     for gates in found["gates"]:
         lost = 1542 * 8e9 / problem["links"][gates["link"]]["rate_bps"]
-        free = (max(0.0, entry["interval_ns"] - lost) for entry in gates["entries"] if entry["others"])
+        entries = zip(gates["others"], gates["intervals_ns"], strict=True)
+        free = (max(0.0, interval - lost) for others, interval in entries if others)
         cost += 1 - sum(free) / gates["cycle_ns"]
     return cost

@@ -6,9 +6,8 @@ IEEE 802.1CB-2017, 7. A frame continues by the path that is first; so the times 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import R_TAG
@@ -68,11 +67,15 @@ def by_route_entry(flow: Flow, starts_ps: Sequence[int]) -> list[list[int]]:
     return times
 
 
-def tree_of(hops: Sequence[Hop]) -> list[TreeEntry]:
-    """Hops in the form of ``crates/schedule``; equal entries are one object, which does not change."""
-    return [_entry(hop) for hop in hops]
+def tree_of(hops: Iterable[tuple[int, int | None]]) -> list[TreeEntry]:
+    """Hops in the form of ``crates/schedule``."""
+    return [{"link": port} if parent is None else {"link": port, "parent": parent} for port, parent in hops]
 
 
-@lru_cache(maxsize=1 << 16)
-def _entry(hop: Hop) -> TreeEntry:
-    return {"link": hop.port} if hop.parent is None else {"link": hop.port, "parent": hop.parent}
+def entries_of(tree: Sequence[TreeEntry | int]) -> list[TreeEntry]:
+    """A path of a problem; the entries of a chain of links get their parents."""
+    numbers = (None, *range(len(tree)))
+    return [
+        one if isinstance(one, dict) else tree_of([(one, parent)])[0]
+        for one, parent in zip(tree, numbers, strict=False)
+    ]

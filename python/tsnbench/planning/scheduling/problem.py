@@ -55,7 +55,8 @@ class Stream(TypedDict):
     deadline_ns: int
     earliest_ns: int
     latest_ns: int
-    tree: NotRequired[list[TreeEntry]]
+    tree: NotRequired[list[TreeEntry] | list[int]]
+    """The path; a list of numbers is a chain of links."""
     copies: NotRequired[int]
     more_octets: NotRequired[list[int]]
     jitter_ns: NotRequired[int]
@@ -97,22 +98,18 @@ class Outcome(TypedDict):
     ejections: NotRequired[int]
 
 
-class GateEntry(TypedDict):
-    """One entry: bit n of ``queues``: queue n of the time-triggered streams is open."""
-
-    queues: int
-    others: bool
-    interval_ns: int
-
-
-class GateList(TypedDict):
-    """The gate control list of one link."""
+class GateColumns(TypedDict):
+    """The gate control list of one link, with a value for each entry in the last three lists."""
 
     link: int
     base_ns: int
     cycle_ns: int
-    entries: list[GateEntry]
     joined: int
+    queues: list[int]
+    """Bit n: queue n of the time-triggered streams is open."""
+    others: list[bool]
+    """All other queues are open."""
+    intervals_ns: list[int]
 
 
 class Hop(TypedDict):
@@ -178,6 +175,6 @@ class Found(TypedDict):
     """The answer of an engine: a schedule with its gates, or the reasons why there is none, also in words."""
 
     outcome: Outcome
-    gates: list[GateList]
+    gates: list[GateColumns]
     reasons: list[Reason]
     sentences: list[str]

@@ -26,7 +26,15 @@ from tsnbench.scenario import model
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
-    from tsnbench.planning.scheduling.problem import Found, GateList, Limits, Placed, Problem, Reason
+    from tsnbench.planning.scheduling.problem import (
+        Found,
+        GateColumns,
+        Limits,
+        Placed,
+        Problem,
+        Reason,
+        TreeEntry,
+    )
     from tsnbench.planning.scheduling.problem import Stream as StreamToPlace
 
 
@@ -36,8 +44,16 @@ def schedule_flows(draft: Draft) -> None:
     if not flows:
         return
     hindered = {port.number for port in draft.ports if _hinders(draft, port)}
+    patterns: set[int] = set()
     for flow in flows:
+        # Thousands of streams of one size have the same pattern, which is one object.
+        plain = not hindered and not flow.redundancy and flow.size["kind"] == "frame"
+        if plain and id(flow.stream.pattern) in patterns:
+            continue
+        before = len(draft.problems)
         _check(draft, flow, hindered)
+        if len(draft.problems) == before and plain:
+            patterns.add(id(flow.stream.pattern))
     draft.raise_problems()
     queues = queues_of(draft, flows)
     problem = _problem(draft, flows, queues)
@@ -81,9 +97,10 @@ def schedule_flows(draft: Draft) -> None:
 
 def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) -> None:
     """Writes the result into flows and ports."""
+    margin = draft.scenario.schedule.margin * 1_000
     for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
         assert placed is not None  # there are no reasons against it
-        _release(draft, flow, placed)
+        _release(draft, flow, placed, margin)
         give_queue(draft, flow, queues[placed["queue"]])
     draft.raise_problems()
     for port in draft.ports:
@@ -224,7 +241,7 @@ def _streams(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> list[Str
             found = alike.copy()
             found["talker"], found["listeners"] = flow.talker, list(flow.listeners)
             if with_path:
-                found["tree"] = tree_of(flow.route)
+                found["tree"] = _path(flow)
         made.append(found)
     return made
 
@@ -244,7 +261,6 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
             f"streams.{flow.group}.{field}", f"a release that is a multiple of {time(step)}", found, hint
         )
     copies = expanded(flow) if flow.redundancy else None
-    path: Sequence[Hop] = flow.route if copies is None else copies.tree
     limits = [limit.limit for limit in flow.stream.requires.jitter]
     made: StreamToPlace = {
         "talker": flow.talker,
@@ -262,8 +278,13 @@ def _stream(draft: Draft, flow: Flow, queues: Sequence[int]) -> StreamToPlace:
     if copies is not None:
         made["copies"], made["more_octets"] = copies.most, copies.more_octets
     if _keeps_its_path(draft, flow):
-        made["tree"] = tree_of(path)
+        made["tree"] = _path(flow) if copies is None else tree_of(copies.tree)
     return made
+
+
+def _path(flow: Flow) -> list[TreeEntry] | list[int]:
+    """The route to one listener is a chain of links."""
+    return tree_of(flow.route) if len(flow.listeners) > 1 else [hop.port for hop in flow.route]
 
 
 def _keeps_its_path(draft: Draft, flow: Flow) -> bool:
@@ -284,7 +305,7 @@ def _window(flow: Flow) -> tuple[int, int]:
     return 0, pattern.period - 1
 
 
-def _release(draft: Draft, flow: Flow, placed: Placed) -> None:
+def _release(draft: Draft, flow: Flow, placed: Placed, margin_ps: int) -> None:
     assert flow.pattern["kind"] == "periodic"
     flow.pattern["offset_ns"] = (placed["offset_ns"] - flow.start_ns) % flow.pattern["period_ns"]
     if flow.redundancy:
@@ -295,24 +316,28 @@ def _release(draft: Draft, flow: Flow, placed: Placed) -> None:
             last = {draft.ports[hop.port].to: place for place, hop in enumerate(flow.route)}
             flow.ends = tuple(last[listener] for listener in flow.listeners)
         starts = [[start] for start in placed["starts_ps"]]
-    margin = draft.scenario.schedule.margin * 1_000
     flow.scheduled = {"starts_ps": starts}
-    if margin:
-        flow.scheduled["margin_ps"] = margin
+    if margin_ps:
+        flow.scheduled["margin_ps"] = margin_ps
     if placed.get("behind"):
         flow.scheduled["behind"] = sorted(placed["behind"])
 
 
-def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[GateList]) -> None:
+def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[GateColumns]) -> None:
     """Sets the gates of the ports of scheduled frames: only their classes are open while they pass, otherwise
     all others."""
     classes: dict[int, dict[int, int]] = defaultdict(dict)
     tables = [port.pcp_to_class for port in draft.ports]
-    seen: dict[tuple[int, int], set[int]] = defaultdict(set)
+    seen: dict[tuple[int, int], set[int]] = {
+        (pcp, queue): set() for pcp in range(8) for queue in range(len(queues))
+    }
+    numbers = {pcp: queues.index(pcp) for pcp in queues}
+    policed = bool(draft.policing)
     for flow in flows:
-        queue = queues.index(flow.stream.pcp)
-        plain = not draft.policing and not flow.redundancy
-        if plain and seen[flow.stream.pcp, queue].issuperset([hop.port for hop in flow.route]):
+        queue = numbers[flow.stream.pcp]
+        passed = seen[flow.stream.pcp, queue]
+        # Most of thousands of streams pass only ports that earlier ones have passed.
+        if not (policed or flow.redundancy) and passed.issuperset([port for port, _ in flow.route]):
             continue
         for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True):
             passed = seen[pcp, queue]
@@ -345,19 +370,17 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
                 break
 
 
-def _gates(port: Port, classes: Mapping[int, int], found: GateList) -> None:
+def _gates(port: Port, classes: Mapping[int, int], found: GateColumns) -> None:
     """``classes``: traffic class to queue."""
     rest = ((1 << port.classes) - 1) & ~sum(1 << traffic for traffic in classes)
-    masks: dict[tuple[int, bool], int] = {}
-    entries: list[tuple[int, int]] = []
-    for entry in found["entries"]:
-        # A list has hundreds of entries and few different masks.
-        opens = (entry["queues"], entry["others"])
-        if opens not in masks:
-            own = sum(1 << traffic for traffic, queue in classes.items() if opens[0] >> queue & 1)
-            masks[opens] = own | (rest if opens[1] else 0)
-        entries.append((masks[opens], entry["interval_ns"]))
-    port.gates = Gates(found["base_ns"], tuple(entries))
+    # A list has hundreds of entries and few different masks.
+    masks = {
+        (queues, others): (rest if others else 0)
+        | sum(1 << traffic for traffic, queue in classes.items() if queues >> queue & 1)
+        for queues, others in set(zip(found["queues"], found["others"], strict=True))
+    }
+    opens = map(masks.__getitem__, zip(found["queues"], found["others"], strict=True))
+    port.gates = Gates(found["base_ns"], tuple(zip(opens, found["intervals_ns"], strict=True)))
 
 
 def _refused(draft: Draft, flows: list[Flow], reason: Reason, sentence: str, hints: Hints) -> None:

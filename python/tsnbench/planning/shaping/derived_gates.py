@@ -13,7 +13,7 @@ from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import Span, folded, open_spans
 from tsnbench.plan.streams.paths import paths_to_entry
-from tsnbench.planning.draft import Draft, Flow, Gates, Port, plan_hop
+from tsnbench.planning.draft import Draft, Flow, Gates, Port, plan_route
 from tsnbench.planning.selectors import select
 from tsnbench.planning.windows.demand import processing
 from tsnbench.scenario import model
@@ -107,7 +107,7 @@ def _follow(draft: Draft, port: Port, leader: Port) -> None:
 
 def _paths(draft: Draft, flow: Flow, port: Port, leader: Port) -> Iterator[Path]:
     """The times of a flow's smallest and largest frames on every path from one port through the other."""
-    route = [plan_hop(hop) for hop in flow.route]
+    route = plan_route(flow.route)
     frames = sizes(flow.size)
     for place, hop in enumerate(flow.route):
         if hop.port != leader.number:
