@@ -180,9 +180,9 @@ def test_the_exact_engine_is_asked_where_first_fit_is_stuck(
     """With the paths of the problem; earlier places count only for those that wait behind nobody."""
     earlier = [place(4), place(3, behind=[1])]
     asked = Asked(monkeypatch, STUCK, exact=FOUND)
-    problem: Any = {**PROBLEM, "streams": [{"tree": written}, {}]}
-    assert search(wanted(time=2_500_000_000), problem, earlier) == TOOK
-    assert asked.exact == [(problem, [place(5, tree=TREE), None], 2.5, None, {0: place(4)})]
+    monkeypatch.setitem(PROBLEM["streams"][0], "tree", written)
+    assert search(wanted(time=2_500_000_000), PROBLEM, earlier) == TOOK
+    assert asked.exact == [(PROBLEM, [place(5, tree=TREE), None], 2.5, None, {0: place(4)})]
     assert asked.checked == [[BEST[0], BEST[1]]]
     assert len(asked.efforts) == 1
 
