@@ -4,6 +4,7 @@
 //! Nothing is analysed here: the proof has followed every frame along its path, and no other traffic can delay it.
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use tsn_plan::{Destination, Plan, Point, Stage, Stream};
 use tsn_units::{BitRate, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
@@ -29,6 +30,22 @@ pub struct Proven {
     pub release_lower_ps: i64,
 }
 
+/// The points and ticks (ns) of the timestamps at the ends of links, by port; the first tap of several counts.
+pub(crate) struct Stamps {
+    tx: HashMap<u32, (Point, i64)>,
+    rx: HashMap<u32, (Point, i64)>,
+}
+
+impl Stamps {
+    pub(crate) fn of(plan: &Plan) -> Self {
+        let at = |stage: Stage| {
+            let taps = plan.taps.iter().rev().filter(|tap| tap.stage == stage);
+            taps.map(|tap| (tap.port, (tap.point, i64::from(tap.granularity_ns)))).collect()
+        };
+        Self { tx: at(Stage::Tx), rx: at(Stage::Rx) }
+    }
+}
+
 /// The times of the frames of one release, ps.
 pub(crate) struct Times<'a> {
     /// The release, which is common to all frames.
@@ -42,6 +59,7 @@ pub(crate) struct Times<'a> {
 /// The delays to one listener; `None` if no path leads to the listener.
 pub(crate) fn proven(
     plan: &Plan,
+    stamps: &Stamps,
     number: u32,
     stream: &Stream,
     listener: &Destination,
@@ -51,13 +69,9 @@ pub(crate) fn proven(
     let margin = i64::try_from(own.margin_ps).ok()?;
     let last = stream.route.get(listener.route as usize)?.port;
     let first = stream.route.first()?.port;
-    let tap = |port: u32, stage: Stage, usual: Point| {
-        let found = plan.taps.iter().find(|tap| tap.port == port && tap.stage == stage);
-        found.map_or((usual, 1), |tap| (tap.point, i64::from(tap.granularity_ns)))
-    };
-    let (tx_point, tx_tick) = tap(first, Stage::Tx, Point::Start);
+    let (tx_point, tx_tick) = stamps.tx.get(&first).copied().unwrap_or((Point::Start, 1));
     let peer = plan.ports[last as usize].peer;
-    let (rx_point, rx_tick) = tap(peer, Stage::Rx, Point::End);
+    let (rx_point, rx_tick) = stamps.rx.get(&peer).copied().unwrap_or((Point::End, 1));
     let before = Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0);
     let until_point = |port: u32| BitRate(plan.ports[port as usize].rate_bps).time(before).ps();
     // The talker's ports have timestamps of their own, so the delay is counted from the release.

@@ -1,5 +1,6 @@
 //! A stream's frames at one egress port.
 
+use smallvec::SmallVec;
 use tsn_plan::{Identification, Stream};
 
 /// The frames of a stream at one egress port, for one of the possible paths. Times of the first period, ps.
@@ -22,7 +23,7 @@ pub(crate) struct Passage {
     /// The frames belong to member streams, so that some may be eliminated on the path.
     pub copies: bool,
     /// First bits out and last bits out, frame by frame.
-    pub frames: Vec<(i64, i64)>,
+    pub frames: SmallVec<[(i64, i64); 1]>,
     /// Earliest start of any next frame.
     pub ends: i64,
 }

@@ -1,9 +1,11 @@
 //! Follows a stream's frames along its route, hop by hop, from one release.
 
 use crate::cut::frames;
+use crate::delays::Stamps;
 use crate::gates::Table;
 use crate::passage::{Passage, priority};
 use crate::{Report, Unfit, Violation};
+use smallvec::{SmallVec, smallvec};
 use tsn_plan::{NodeKind, Pattern, Plan, R_TAG_OCTETS, Stream, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITER};
 
@@ -11,20 +13,25 @@ use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, PREAMBLE, START_FRAME_DELIMITE
 #[derive(Clone)]
 struct Come {
     /// Last bits in, frame by frame.
-    bits: Vec<i64>,
+    bits: SmallVec<[i64; 1]>,
     /// How much earlier the frames may be, ps.
     early: i64,
 }
 
+/// The frames after an entry, for each path that leads to it. Almost all entries have one path, and one frame: of
+/// hundreds of thousands of hops, none needs memory of its own then.
+type Paths = SmallVec<[Come; 1]>;
+
 /// Every stream's passages; `tables` are the ports' gates.
 pub(crate) fn follow(plan: &Plan, tables: &[Option<Table>], report: &mut Report) -> Vec<Passage> {
     let mut all = Vec::new();
+    let stamps = Stamps::of(plan);
     for (number, stream) in plan.streams.iter().enumerate() {
         if stream.scheduled.is_none() {
             continue;
         }
         report.streams += 1;
-        if let Err(reason) = walk(plan, tables, number as u32, stream, &mut all, report) {
+        if let Err(reason) = walk(plan, tables, &stamps, number as u32, stream, &mut all, report) {
             report.violations.push(Violation::Unfit { stream: number as u32, reason });
         }
     }
@@ -38,6 +45,7 @@ fn ps(ns: u64) -> i64 {
 fn walk(
     plan: &Plan,
     tables: &[Option<Table>],
+    stamps: &Stamps,
     number: u32,
     stream: &Stream,
     all: &mut Vec<Passage>,
@@ -51,7 +59,7 @@ fn walk(
     let release = ps(stream.start_ns) + ps(offset_ns);
     let redundancy = stream.redundancy.as_deref();
     // By entry: the frames after it, for each path that leads to it.
-    let mut behind: Vec<Vec<Come>> = vec![Vec::new(); stream.route.len()];
+    let mut behind: Vec<Paths> = vec![Paths::new(); stream.route.len()];
     let first = all.len();
     for entry in in_order(stream)? {
         let hop = &stream.route[entry];
@@ -63,8 +71,8 @@ fn walk(
         if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
             return Err(Unfit::Software);
         }
-        let paths: Vec<Come> = match hop.parent {
-            None => vec![Come { bits: vec![release; sizes.len()], early: 0 }],
+        let paths: Paths = match hop.parent {
+            None => smallvec![Come { bits: smallvec![release; sizes.len()], early: 0 }],
             Some(parent) => {
                 if node.cut_through_octets.is_some()
                     || node.further.is_some()
@@ -86,7 +94,7 @@ fn walk(
             return Err(Unfit::Times);
         }
         let class = port.pcp_to_class[usize::from(priority(stream, entry) & 7)];
-        let mut arrivals = Vec::new();
+        let mut arrivals = Paths::new();
         for (come, planned) in paths.iter().zip(planned) {
             let ready = &come.bits;
             let start = release + i64::try_from(*planned).unwrap_or(i64::MAX / 4);
@@ -108,7 +116,7 @@ fn walk(
                 early: come.early,
                 held: false,
                 copies: redundancy.is_some(),
-                frames: Vec::new(),
+                frames: SmallVec::new(),
                 ends: start,
             };
             if start > ready[0] {
@@ -117,7 +125,7 @@ fn walk(
                 passage.held = table.is_some_and(|table| table.holds(class, passage.period, comes, start));
                 passage.early = if passage.held { 0 } else { come.early + (start - ready[0]) };
             }
-            let mut bits = Vec::new();
+            let mut bits = SmallVec::new();
             for (octets, ready) in sizes.iter().zip(ready) {
                 let octets = octets + if copy { R_TAG_OCTETS } else { 0 };
                 let begin = passage.ends.max(*ready);
@@ -145,12 +153,12 @@ fn walk(
     required(stream, number, release, &behind, report);
     let roots =
         all[first..].iter().filter(|passage| own_port(plan, stream, passage)).map(|one| &one.frames[..]);
-    let roots: Vec<_> = roots.collect();
+    let roots: SmallVec<[_; 1]> = roots.collect();
     for listener in &stream.listeners {
-        let paths: Vec<(&[i64], i64)> =
+        let paths: SmallVec<[(&[i64], i64); 1]> =
             ways_to(stream, listener.route, &behind).map(|come| (&come.bits[..], come.early)).collect();
         let times = crate::delays::Times { release, roots: &roots, paths: &paths };
-        report.delays.extend(crate::delays::proven(plan, number, stream, listener, &times));
+        report.delays.extend(crate::delays::proven(plan, stamps, number, stream, listener, &times));
     }
     Ok(())
 }
@@ -163,7 +171,7 @@ fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
     while order.len() < stream.route.len() {
         let before = order.len();
         for (entry, hop) in stream.route.iter().enumerate() {
-            let mut from = hop.parent.map_or_else(Vec::new, |parent| sources(stream, parent)).into_iter();
+            let mut from = hop.parent.map_or_else(SmallVec::new, |parent| sources(stream, parent)).into_iter();
             if !done[entry] && from.all(|from| done[from as usize]) {
                 done[entry] = true;
                 order.push(entry);
@@ -177,14 +185,14 @@ fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
 }
 
 /// The entries whose frames continue after an entry: the entry itself, or all entries that merge there.
-fn sources(stream: &Stream, parent: u32) -> Vec<u32> {
+fn sources(stream: &Stream, parent: u32) -> SmallVec<[u32; 2]> {
     let merges = stream.redundancy.iter().flat_map(|own| own.merges.iter());
     let mut meets = merges.filter(|merge| merge.from.first() == Some(&parent));
-    meets.next().map_or_else(|| vec![parent], |merge| merge.from.clone())
+    meets.next().map_or_else(|| smallvec![parent], |merge| SmallVec::from_slice(&merge.from))
 }
 
 /// The frames of every path to the end of an entry, or to all entries that merge there.
-fn ways_to<'a>(stream: &Stream, end: u32, behind: &'a [Vec<Come>]) -> impl Iterator<Item = &'a Come> {
+fn ways_to<'a>(stream: &Stream, end: u32, behind: &'a [Paths]) -> impl Iterator<Item = &'a Come> {
     sources(stream, end).into_iter().flat_map(|from| behind[from as usize].iter())
 }
 
@@ -194,10 +202,10 @@ fn own_port(plan: &Plan, stream: &Stream, passage: &Passage) -> bool {
 }
 
 /// Deadlines and limits of jitter at every listener.
-fn required(stream: &Stream, number: u32, release: i64, behind: &[Vec<Come>], report: &mut Report) {
+fn required(stream: &Stream, number: u32, release: i64, behind: &[Paths], report: &mut Report) {
     let margin = stream.scheduled.as_ref().map_or(0, |own| own.margin_ps);
     for listener in &stream.listeners {
-        let paths: Vec<&Come> = ways_to(stream, listener.route, behind).collect();
+        let paths: SmallVec<[&Come; 1]> = ways_to(stream, listener.route, behind).collect();
         let lasts = paths.iter().filter_map(|come| Some((*come.bits.last()? - release, come.early)));
         let most = lasts.clone().map(|(last, _)| last).max().unwrap_or(0).unsigned_abs();
         let least = lasts.map(|(last, early)| last - early).min().unwrap_or(0).unsigned_abs();
