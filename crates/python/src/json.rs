@@ -52,10 +52,9 @@ fn indent<E>(text: &str, mut put: impl FnMut(&str) -> Result<(), E>) -> Result<(
     let octets = text.as_bytes();
     let mut part = String::with_capacity(PART + PART / 4);
     let mut depth = 0_usize;
-    let line = |part: &mut String, depth: usize| {
-        part.push('\n');
-        (0..depth).for_each(|_| part.push_str("  "));
-    };
+    // Texts of serde_json have at most 127 levels.
+    let breaks = format!("\n{}", "  ".repeat(128));
+    let line = |part: &mut String, depth: usize| part.push_str(&breaks[..=2 * depth.min(128)]);
     let mut at = 0;
     while let Some(octet) = octets.get(at) {
         match octet {
