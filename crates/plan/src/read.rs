@@ -43,13 +43,15 @@ pub fn content_hash(json: &str) -> Result<String, PlanError> {
     let mut tree: serde_json::Map<String, serde_json::Value> = serde_json::from_str(json)?;
     tree.remove("hash");
     // serde_json's map is sorted (feature preserve_order is off), and its compact form has no white space.
-    Ok(digest(&serde_json::to_string(&tree)?))
+    Ok(digest(&[&serde_json::to_string(&tree)?]))
 }
 
-/// SHA-256 of a text, as lower-case hex: the content hash of a text that is canonical and has no field `hash`.
+/// SHA-256 of a text in parts, as lower-case hex: the content hash of a text that is canonical and has no field `hash`.
 #[must_use]
-pub fn digest(canonical: &str) -> String {
-    Sha256::digest(canonical.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+pub fn digest(canonical: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    canonical.iter().for_each(|part| hash.update(part));
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether the text without its field `hash` is what was hashed, octet by octet.
@@ -58,9 +60,7 @@ pub fn digest(canonical: &str) -> String {
 /// the others.
 fn as_hashed(json: &str, hash: &str) -> bool {
     let field = format!("\"hash\":\"{hash}\",");
-    json.trim_end()
-        .split_once(&field)
-        .is_some_and(|(before, behind)| digest(&format!("{before}{behind}")) == hash)
+    json.trim_end().split_once(&field).is_some_and(|(before, behind)| digest(&[before, behind]) == hash)
 }
 
 impl Plan {

@@ -6,6 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tsn_plan::{Plan, content_hash, digest};
 
+/// The member that has the hash of all others.
+const HASH: &str = "hash";
+
 /// The content hash of a plan's JSON text.
 #[pyfunction]
 fn plan_hash(json: &str) -> PyResult<String> {
@@ -17,35 +20,34 @@ fn plan_hash(json: &str) -> PyResult<String> {
 /// Raises TypeError for values without a form in JSON.
 #[pyfunction]
 fn plan_text(document: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
-    let mut members: Vec<(String, String)> = Vec::with_capacity(document.len() + 1);
-    for (key, value) in document.iter() {
-        let mut text = String::new();
-        write(&mut text, &value, Keys::Sorted)?;
-        members.push((key.extract()?, text));
-    }
-    members.retain(|(key, _)| key != "hash");
-    members.sort();
-    let hash = digest(&joined(&members));
-    let place = members.partition_point(|(key, _)| key.as_str() < "hash");
-    members.insert(place, ("hash".to_owned(), format!("\"{hash}\"")));
-    Ok((joined(&members) + "\n", hash))
-}
-
-/// The object with these keys and texts of values.
-fn joined(members: &[(String, String)]) -> String {
-    let octets: usize = members.iter().map(|(key, text)| key.len() + text.len() + 4).sum();
-    let mut out = String::with_capacity(octets + 3);
-    out.push('{');
-    for (place, (key, text)) in members.iter().enumerate() {
-        if place > 0 {
+    let mut keys: Vec<String> = document.keys().extract()?;
+    keys.retain(|key| key != HASH);
+    keys.sort();
+    let mut out = String::from("{");
+    // Where the hash belongs: before the first greater key.
+    let mut place = None;
+    for key in &keys {
+        let Some(value) = document.get_item(key)? else { continue };
+        if out.len() > 1 {
             out.push(',');
+        }
+        if place.is_none() && key.as_str() > HASH {
+            place = Some(out.len());
         }
         quote(&mut out, key);
         out.push(':');
-        out.push_str(text);
+        write(&mut out, &value, Keys::Sorted)?;
     }
-    out.push('}');
-    out
+    let hash = digest(&[&out, "}"]);
+    match place {
+        Some(place) => out.insert_str(place, &format!("\"{HASH}\":\"{hash}\",")),
+        None => {
+            let comma = if out.len() > 1 { "," } else { "" };
+            out += &format!("{comma}\"{HASH}\":\"{hash}\"");
+        }
+    }
+    out.push_str("}\n");
+    Ok((out, hash))
 }
 
 /// Raises ValueError where the plan contradicts itself. With `prove`, what would go wrong with its scheduled streams:

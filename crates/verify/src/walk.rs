@@ -171,7 +171,8 @@ fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
     while order.len() < stream.route.len() {
         let before = order.len();
         for (entry, hop) in stream.route.iter().enumerate() {
-            let mut from = hop.parent.map_or_else(SmallVec::new, |parent| sources(stream, parent)).into_iter();
+            let mut from =
+                hop.parent.map_or_else(SmallVec::new, |parent| sources(stream, parent)).into_iter();
             if !done[entry] && from.all(|from| done[from as usize]) {
                 done[entry] = true;
                 order.push(entry);
