@@ -59,7 +59,7 @@ def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
             )
             yield Impossible(cure.path, expected, "no entry that opens it", cure.hint)
         elif all(one is not None for one in windows) and not may_overrun(port, traffic_class):
-            longest = max(length for one in windows for length in one or ())
+            longest = max(max(one) for one in windows if one)
             # Most Plans need no look at the streams of each port.
             if needs_ps(facts.most, port["rate_bps"]) > longest * 1_000:
                 octets = facts.greatest(number, traffic_class)

@@ -226,7 +226,9 @@ def _streams(draft: Draft, flows: list[Flow], queues: Sequence[int]) -> list[Str
         problems = len(draft.problems)
         octets = size["octets"] if size["kind"] == "frame" else id(size)
         kind = (
-            *(id(one) for one in (stream.pattern, stream.requires, stream.release)),
+            id(stream.pattern),
+            id(stream.requires),
+            id(stream.release),
             octets,
             stream.pcp,
             flow.start_ns,

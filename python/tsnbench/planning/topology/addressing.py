@@ -75,24 +75,24 @@ def name_flows(draft: Draft) -> None:
     numbers = draft.node_numbers
     names: set[str] = set()
     for group, stream in draft.scenario.streams.items():
-        path = f"streams.{group}"
-        unknown = [name for name in (stream.talker, *stream.listeners) if name not in numbers]
-        if unknown:
-            draft.problem(path, "nodes of the network", repr(unknown[0]))
+        ends = (stream.talker, *stream.listeners)
+        try:
+            talker, *listeners = [numbers[name] for name in ends]
+        except KeyError as unknown:
+            draft.problem(f"streams.{group}", "nodes of the network", repr(unknown.args[0]))
             continue
-        if not stream.listeners:
-            draft.problem(f"{path}.to", "at least one listener", "none")
+        if not listeners:
+            draft.problem(f"streams.{group}.to", "at least one listener", "none")
             continue
-        if stream.talker in stream.listeners or len(set(stream.listeners)) < len(stream.listeners):
-            draft.problem(f"{path}.to", "different nodes", ", ".join((stream.talker, *stream.listeners)))
+        if len(set(ends)) < len(ends):
+            draft.problem(f"streams.{group}.to", "different nodes", ", ".join(ends))
             continue
         for number in range(stream.count):
             name = group if stream.count == 1 else f"{group}.{number + 1}"
             if name in names:
-                draft.problem(path, "a name that no other flow has", repr(name))
+                draft.problem(f"streams.{group}", "a name that no other flow has", repr(name))
             names.add(name)
-            listeners = tuple(numbers[listener] for listener in stream.listeners)
-            draft.flows.append(Flow(name, group, number, stream, numbers[stream.talker], listeners))
+            draft.flows.append(Flow(name, group, number, stream, talker, tuple(listeners)))
 
 
 def address_flows(draft: Draft) -> None:
