@@ -54,7 +54,7 @@ def bounds(plan: str) -> Found:
 
 
 def plan(scenario: str) -> Found:
-    """From the text of a scenario to the proved Plan and its text, with the memory management of the command."""
+    """From the text of a scenario to the text of the proved Plan, with the memory management of the command."""
     from tsnbench.planning.passes import planned
     from tsnbench.scenario import load
 

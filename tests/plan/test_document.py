@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -166,3 +167,24 @@ def test_a_contradiction_names_its_place(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(PlanReadError, match=r"ports\[2\]\.peer|ports\[3\]\.peer"):
         Plan.read(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {},
+        {"hash": "old"},
+        {"a": [1, {"z": None, "b": True}], "name": "é\n"},
+        {"a": 1, "hash": "old"},
+        {"zz": {"y": 2, "x": -3}, "hasi": 1.5, "has": "h", "hashes": [], "b": {}},
+    ],
+)
+def test_a_text_is_sorted_and_has_the_hash_of_all_other_members(document: dict[str, Any]) -> None:
+    def dumped(content: dict[str, Any]) -> str:
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    rest = {key: value for key, value in document.items() if key != "hash"}
+    expected = hashlib.sha256(dumped(rest).encode()).hexdigest()
+    text, found = _native.plan_text(document)
+    assert found == expected == _native.plan_hash(text)
+    assert text == dumped({**rest, "hash": expected}) + "\n"
