@@ -54,7 +54,7 @@ def bounds(plan: str) -> Found:
 
 
 def plan(scenario: str) -> Found:
-    """From the text of a scenario to the text of the proved Plan, with the memory management of the command."""
+    """From the text of a scenario to that of the proved Plan; memory is managed as the command does."""
     from tsnbench.planning.passes import planned
     from tsnbench.scenario import load
 
