@@ -55,6 +55,14 @@ def test_ports_and_classes_by_hand(tmp_path: Path) -> None:
     assert found["# none"].crossed == []
 
 
+def test_frames_whose_queue_a_stream_gate_chooses_cross_no_class(tmp_path: Path) -> None:
+    """Gates of ports may hold them, but not by their priority."""
+    rule = "policing: [{at: a -> s, gate: {entries: [{for: 1 ms, ipv: 6}]}}]"
+    (tmp_path / "hand.yaml").write_text(HAND.replace("GATES", f"{GATES}\n{rule}"))
+    facts = check(load_variants(tmp_path / "hand.yaml")[0])
+    assert facts.crossed == [(0, 5), (2, 3), (5, 3)]
+
+
 RING = """\
 name: ring
 duration: 10 ms

@@ -367,3 +367,25 @@ def test_a_proof_names_streams_ports_and_nodes() -> None:
         f"class 7 of port {port} has scheduled stream x and stream rest, which is not"
         for port in ("a -> s", "s -> b")
     ]
+
+
+def test_each_of_streams_that_are_alike_needs_ports_without_gates() -> None:
+    """They are read from one another, and only the second one passes the port with gates."""
+    text = f"""\
+name: alike
+duration: 10 ms
+network:
+  stations: [a, b, c]
+  bridge s: {{}}
+  links: {{rate: 100 Mbit/s, between: [a -- s, s -- b, s -- c]}}
+shapers: {{s -> c: {{gates: {{entries: [{{open: all, for: 1 ms}}]}}}}}}
+streams:
+  x: {ONE}
+  y: {ONE.replace("to: b", "to: c")}
+"""
+    draft = drafted(text)
+    first, second = draft.scenario.streams.values()
+    assert first.pattern is second.pattern
+    with pytest.raises(PlanningErrors) as found:
+        schedule_flows(draft)
+    assert [one.path for one in found.value.problems] == ["streams.y.scheduled"]
