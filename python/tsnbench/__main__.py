@@ -1,4 +1,4 @@
-"""``python -m tsnbench``: the command line, where the program ``tsnbench`` is not on the path."""
+"""``tsnbench`` and ``python -m tsnbench``: the entry point of the command line."""
 
 import sys
 
