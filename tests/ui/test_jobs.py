@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,17 @@ def test_another_origin_starts_and_stops_nothing(server: Server, path: str) -> N
         assert server.ask("POST", path, b"", origin=origin)[0] == 403
     assert server.ask("POST", path, b"", known=False)[0] == 403
     assert len(jobs_of(server)) == before
+
+
+@pytest.fixture(autouse=True)
+def interrupts() -> Iterator[None]:
+    """SIGINT has a handler, as in a server, also where a shell starts the tests in the background.
+
+    A child inherits that a signal is ignored, and would not be stopped before it has begun.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture
