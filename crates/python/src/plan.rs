@@ -20,14 +20,13 @@ fn plan_hash(json: &str) -> PyResult<String> {
 /// Raises TypeError for values without a form in JSON.
 #[pyfunction]
 fn plan_text(document: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
-    let mut keys: Vec<String> = document.keys().extract()?;
-    keys.retain(|key| key != HASH);
-    keys.sort();
+    let mut members: Vec<(String, Bound<'_, PyAny>)> = document.items().extract()?;
+    members.retain(|(key, _)| key != HASH);
+    members.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut out = String::from("{");
     // Where the hash belongs: before the first greater key.
     let mut place = None;
-    for key in &keys {
-        let Some(value) = document.get_item(key)? else { continue };
+    for (key, value) in &members {
         if out.len() > 1 {
             out.push(',');
         }
@@ -36,7 +35,7 @@ fn plan_text(document: &Bound<'_, PyDict>) -> PyResult<(String, String)> {
         }
         quote(&mut out, key);
         out.push(':');
-        write(&mut out, &value, Keys::Sorted)?;
+        write(&mut out, value, Keys::Sorted)?;
     }
     let hash = digest(&[&out, "}"]);
     match place {

@@ -63,26 +63,20 @@ def test_frames_whose_queue_a_stream_gate_chooses_cross_no_class(tmp_path: Path)
     assert facts.crossed == [(0, 5), (2, 3), (5, 3)]
 
 
-RING = """\
-name: ring
-duration: 10 ms
-network:
-  stations: [a, b]
-  bridges: [s, t, u, v]
-  links: {rate: 100 Mbit/s, between: [a -- s, s -- t, s -- u, t -- v, u -- v, v -- b]}
-shapers: {s -> u: {gates: {entries: [{open: all, for: 1 ms}]}}}
-streams:
-  x: {from: a, to: b, pcp: 5, period: 1 ms, frame: 200 B, frer: {paths: [[s, t, v], [s, u, v]], at: v}}
-"""
-
-
-def test_member_streams_have_a_tag_from_where_they_part(tmp_path: Path) -> None:
-    (tmp_path / "ring.yaml").write_text(RING)
-    facts = check(load_variants(tmp_path / "ring.yaml")[0])
-    names = {number: port["name"] for number, port in enumerate(facts.document["ports"])}
-    tags = {names[number]: [tag for _, tag in own] for (number, _), own in facts.crossing.items()}
-    assert tags["s -> u"] == [6]
-    assert tags["a -> s"] == [0]
+def test_member_streams_have_a_tag_where_they_are_apart(tmp_path: Path) -> None:
+    """Over two links to the bridge, which eliminates the second copy."""
+    text = HAND.replace("[a -- s, b", "[a -- s, a -- s, b").replace("to: [b, c], pcp", "to: c, frer: {}, pcp")
+    (tmp_path / "hand.yaml").write_text(text.replace("GATES", GATES))
+    facts = check(load_variants(tmp_path / "hand.yaml")[0])
+    names = [port["name"] for port in facts.document["ports"]]
+    tags = {(names[port], number): [tag for _, tag in own] for (port, number), own in facts.crossing.items()}
+    assert tags == {
+        ("a -> s #1", 5): [6],
+        ("a -> s #2", 5): [6],
+        ("b -> s", 3): [0],
+        ("s -> c", 3): [0],
+        ("s -> c", 5): [0],
+    }
 
 
 def test_some_shipped_scenarios_police() -> None:

@@ -389,3 +389,14 @@ streams:
     with pytest.raises(PlanningErrors) as found:
         schedule_flows(draft)
     assert [one.path for one in found.value.problems] == ["streams.y.scheduled"]
+
+
+def test_each_of_streams_that_are_alike_has_its_mistake_told() -> None:
+    """Also where a stream has several flows: only its first flow is looked at."""
+    shaky = PAIR.replace("scheduled", "jitter: 1 us, scheduled")
+    draft = drafted(f"{HEAD}streams:\n  x: {shaky}\n  y: {shaky}\n")
+    first, second = draft.scenario.streams.values()
+    assert first.pattern is second.pattern
+    with pytest.raises(PlanningErrors) as found:
+        schedule_flows(draft)
+    assert [one.path for one in found.value.problems] == ["streams.x.jitter", "streams.y.jitter"]

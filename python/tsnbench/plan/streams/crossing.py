@@ -43,11 +43,10 @@ def crossing_classes(document: PlanDocument) -> dict[tuple[int, int], list[Cross
     return dict(sorted(crossing.items(), key=lambda item: item[0]))
 
 
-def crossed_classes(document: PlanDocument) -> list[tuple[int, int]]:
-    """The keys of :func:`crossing_classes`, found without the streams' lists where that is possible."""
-    plain = "policing" not in document and not any("redundancy" in stream for stream in document["streams"])
-    if not plain:
-        return list(crossing_classes(document))
+def crossed_classes(document: PlanDocument) -> list[tuple[int, int]] | None:
+    """The keys of :func:`crossing_classes`, without the streams' lists; None where only the lists tell."""
+    if "policing" in document or any("redundancy" in stream for stream in document["streams"]):
+        return None
     if not any("gates" in port for port in document["ports"]):
         return []
     passed: dict[int, set[int]] = defaultdict(set)

@@ -39,7 +39,8 @@ class Facts:
     @cached_property
     def crossed(self) -> list[tuple[int, int]]:
         """The ports and classes of :attr:`crossing`, which takes longer."""
-        return crossed_classes(self.document)
+        found = crossed_classes(self.document)
+        return list(self.crossing) if found is None else found
 
     @cached_property
     def delays(self) -> SmallestDelays:

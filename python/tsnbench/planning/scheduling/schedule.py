@@ -47,7 +47,7 @@ def schedule_flows(draft: Draft) -> None:
     patterns: set[int] = set()
     for flow in flows:
         # Thousands of streams of one size have the same pattern, which is one object.
-        plain = not hindered and not flow.redundancy and flow.size["kind"] == "frame"
+        plain = not (hindered or flow.redundancy or flow.number) and flow.size["kind"] == "frame"
         if plain and id(flow.stream.pattern) in patterns:
             continue
         before = len(draft.problems)

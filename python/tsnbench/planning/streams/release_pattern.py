@@ -24,7 +24,7 @@ def set_phases(draft: Draft) -> None:
         pattern = stream.pattern
         flow.start_ns = stream.start
         flow.stop_ns = duration if stream.stop is None else min(stream.stop, duration)
-        if isinstance(pattern, (model.Periodic, model.Answer)):
+        if isinstance(pattern, model.Periodic | model.Answer):
             flow.pattern = {
                 "kind": "periodic",
                 "period_ns": pattern.period,
