@@ -124,6 +124,11 @@ def changed(error, chained):
         signal.raise_signal(number)
     except KeyboardInterrupt as interrupt:
         raise error from (interrupt if chained else None)
+class Importer:
+    def find_spec(self, name, *_):
+        if name == "torn":
+            changed(RuntimeError("release unlocked lock"), False)
+sys.meta_path.insert(0, Importer())
 def clean_up():
     try:
         signal.raise_signal(number)
@@ -144,6 +149,7 @@ sys.exit(guarded(lambda: eval(sys.argv[2])))
         "changed(SyntaxError('unicodedata'), False)",
         "changed(ImportError('numpy'), False)",
         "changed(RuntimeError('__set_name__'), True)",
+        "__import__('torn')",
     ],
 )
 def test_a_signal_that_python_turns_into_another_error_or_ignores(
@@ -162,8 +168,9 @@ def test_an_error_of_the_work_after_a_signal_is_told() -> None:
 
 
 def guarded(number: signal.Signals, work: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", GUARDED, str(int(number)), work]
     return subprocess.run(
-        [sys.executable, "-c", GUARDED, str(int(number)), work], capture_output=True, text=True, timeout=60,
+        words, capture_output=True, text=True, timeout=60,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tsnbench import _native
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.passes import PASSES
@@ -400,3 +401,17 @@ def test_each_of_streams_that_are_alike_has_its_mistake_told() -> None:
     with pytest.raises(PlanningErrors) as found:
         schedule_flows(draft)
     assert [one.path for one in found.value.problems] == ["streams.x.jitter", "streams.y.jitter"]
+
+
+def test_proven_delays_have_the_ticks_of_the_taps_at_their_ends() -> None:
+    """A timestamp shows the last tick before the instant: a late one is early by a tick at most."""
+    document = json.loads(plan(read_scenario(f"{HEAD}streams:\n  x: {ONE}\n")[0]).to_json())
+    del document["hash"]
+    ticks = {"tx": 200, "rx": 3_000}
+    for tap in document["taps"]:
+        tap["granularity_ns"] = ticks[tap["stage"]]
+    assert {tap["stage"] for tap in document["taps"]} == set(ticks)
+    (found,) = json.loads(_native.proven_delays(json.dumps(document)))["delays"]
+    assert found["upper_ns"] == (found["upper_ps"] + 200_000 - 1) // 1_000
+    assert found["lower_ns"] == max(0, (found["lower_ps"] - 3_000_000) // 1_000 + 1)
+    assert found["lower_ns"] > 0
