@@ -11,13 +11,15 @@ from pathlib import Path
 
 CRATES = Path(__file__).resolve().parents[2] / "crates"
 SOURCES = CRATES / "plan/src"
+DOC = r"((?:^ *///[^\n]*\n)*)"
 DERIVED = re.compile(
-    r"^#\[derive\([^)]*\bSerialize\b[^)]*\)\]\n((?:#\[[^\n]*\]\n)*)pub (struct|enum) (\w+) \{\n(.*?)^\}",
+    DOC + r"#\[derive\([^)]*\bSerialize\b[^)]*\)\]\n((?:#\[[^\n]*\]\n)*)"
+    r"pub (struct|enum) (\w+) \{\n(.*?)^\}",
     re.MULTILINE | re.DOTALL,
 )
 FIELD = re.compile(r"((?:#\[serde\([^\n]*\)\]\s*)?)(?:pub )?(?:r#)?([a-z]\w*): ([^\n]+),\n")
 VARIANT = re.compile(
-    r"^    ([A-Z]\w*)(?: \{\n(.*?)^    \}|\((\w+)\))?,$",
+    DOC + r"(?:^    #\[[^\n]*\]\n)*^    ([A-Z]\w*)(?: \{\n(.*?)^    \}|\((\w+)\))?,$",
     re.MULTILINE | re.DOTALL,
 )
 
@@ -68,6 +70,7 @@ class Struct:
 
     name: str
     fields: tuple[Field, ...]
+    doc: str
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Variant:
     name: str
     fields: tuple[Field, ...]
     holds: str | None
+    doc: str
 
     @property
     def word(self) -> str:
@@ -91,6 +95,7 @@ class Enum:
     name: str
     tagged: bool
     variants: tuple[Variant, ...]
+    doc: str
 
 
 def sources() -> list[Path]:
@@ -102,19 +107,20 @@ def sources() -> list[Path]:
 
 def declared(path: Path) -> list[Struct | Enum]:
     """The types that a file declares, in its order."""
-    text = re.sub(r"^\s*//.*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    text = re.sub(r"^\s*//(?!/).*\n", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     found: list[Struct | Enum] = []
-    for attributes, what, name, body in DERIVED.findall(text):
+    for doc, attributes, what, name, body in DERIVED.findall(text):
         if what == "struct":
             every = re.search(r"\bdefault\b", attributes) is not None
             fields = (replace(one, optional=one.optional or every) for one in _fields(body))
-            found.append(Struct(name, tuple(fields)))
+            found.append(Struct(name, tuple(fields), _doc(doc)))
         else:
             assert 'rename_all = "kebab-case"' in attributes
             variants = [
-                Variant(case, _fields(own), holds or None) for case, own, holds in VARIANT.findall(body)
+                Variant(case, _fields(own), holds or None, _doc(about))
+                for about, case, own, holds in VARIANT.findall(body)
             ]
-            found.append(Enum(name, 'tag = "kind"' in attributes, tuple(variants)))
+            found.append(Enum(name, 'tag = "kind"' in attributes, tuple(variants), _doc(doc)))
     return found
 
 
@@ -123,3 +129,9 @@ def _fields(body: str) -> tuple[Field, ...]:
         Field(name, rust, "default" in attribute or "skip_serializing_if" in attribute)
         for attribute, name, rust in FIELD.findall(body)
     )
+
+
+def _doc(comment: str) -> str:
+    """The text of a doc comment: each paragraph is one line, and code stands between two backticks."""
+    text = re.sub(r"^ *///[ ]?", "", comment, flags=re.MULTILINE).strip()
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", text).replace("`", "``")
