@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from tsnbench.errors import InputError
+from tsnbench.foreign_files.figures import ForeignFile
 
 _NUMBER = re.compile(r"[+-]?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,2})?")
 _LARGEST = 1 << 63
@@ -19,15 +20,14 @@ class CsvTable:
     """A CSV file whose first line names its columns.
 
     Args:
-        file: its name for messages.
-        content: the octets of the file.
-        what: the table in words, for messages, as in "a table of EnGINE".
+        file: the file.
+        tool: the tool that wrote it, for messages.
     """
 
-    def __init__(self, file: str, content: bytes, what: str) -> None:
+    def __init__(self, file: ForeignFile, tool: str) -> None:
         self.file = file
-        self._what = what
-        text = content.decode("utf-8-sig", errors="replace")
+        self._tool = tool
+        text = file.text.removeprefix("\ufeff")
         first = text.partition("\n")[0]
         self._separator = max(",;\t", key=first.count)
         self._text = text
@@ -53,13 +53,11 @@ class CsvTable:
                 if len(row) != len(self.columns):
                     if reader.line_num == self._lines and not self._text.endswith("\n"):
                         return
-                    raise InputError(
-                        f"{self.file}: line {reader.line_num}: expected {len(self.columns)} cells of "
-                        f"{self._what}, found {len(row)}"
-                    )
+                    cells = f"{len(self.columns)} cells of {self._tool}"
+                    raise self.file.wrong(cells, len(row), reader.line_num)
                 yield reader.line_num, ["" if place is None else row[place] for place in places]
         except csv.Error as error:
-            raise InputError(f"{self.file}: line {reader.line_num}: {error}") from None
+            raise InputError(f"{self.file.name}: line {reader.line_num}: {error}") from None
 
     def ns(self, line: int, column: str, cell: str, digits: int = 0) -> int:
         """The whole number of ns in a cell, rounded to the nearest. ``digits``: 9 for a cell in seconds.
@@ -68,18 +66,13 @@ class CsvTable:
             InputError: the cell has no number, or a number beyond 292 years.
         """
         if not _NUMBER.fullmatch(cell):
-            raise InputError(
-                f"{self.file}: line {line}: expected a number in the column {column!r}, found {cell[:40]!r}"
-            )
+            raise self.file.wrong(f"a number in the column {column!r}", repr(cell[:40]), line)
         with localcontext() as context:
             context.prec = 200
             number = Decimal(cell).scaleb(digits)
             value = int(number.to_integral_value(ROUND_HALF_EVEN))
         if abs(value) >= _LARGEST:
-            raise InputError(
-                f"{self.file}: line {line}: expected less than 2^63 ns in the column {column!r}, "
-                f"found {cell[:40]!r}"
-            )
+            raise self.file.wrong(f"less than 2^63 ns in the column {column!r}", repr(cell[:40]), line)
         # pandas writes a column with empty cells as floating-point numbers.
         if digits == 0 and abs(value) > _EXACT_DOUBLE and not cell.lstrip("+-").isdecimal():
             self.rounded = True

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from tsnbench.errors import InputError
-from tsnbench.foreign_files.figures import FORMAT, ForeignMeasures, ForeignStream, figure, known
+from tsnbench.foreign_files.figures import ForeignFile, ForeignMeasures, figure, known
 from tsnbench.scenario.recorded.cyclictest import CyclictestError, parse
 
-TOOL = "cyclictest"
 MOST_SAMPLES = 10**15
 _THREAD = re.compile(
     r"T: ?(\d{1,6}) \( ?(\d{1,10})\) P: ?(\d{1,3}) I: ?(\d{1,10}) C: ?(\d{1,12}) "
@@ -28,38 +27,32 @@ def recognised(head: bytes) -> bool:
     )
 
 
-def measure(file: str, content: bytes) -> ForeignMeasures:
+def measure(file: ForeignFile) -> ForeignMeasures:
     """The wake-up latency of every thread, from the histogram if there is one, otherwise from the thread's
     line.
 
     Raises:
         InputError: the file has neither, or its histogram misses samples.
     """
-    text = content.decode("utf-8", errors="replace")
+    text = file.text
     first = _BIN.search(text)
     # The program may print a thread's line repeatedly; the last one counts.
     threads = {int(found[1]): found for found in _THREAD.finditer(text)}
-    streams: list[ForeignStream] = []
-    warnings: list[str] = []
     if first is not None:
         try:
             for thread in range(len(first[1].split())):
                 bins = parse(text, thread)
                 if sum(bins.values()) > MOST_SAMPLES:
-                    raise InputError(f"{file}: expected at most {MOST_SAMPLES} samples, found more")
+                    raise file.wrong(f"at most {MOST_SAMPLES} samples", "more")
                 made = figure("wake-up latency", list(bins), times=list(bins.values()))
-                streams.append({"stream": f"thread {thread}", "counts": {}, "figures": [made]})
+                file.add(f"thread {thread}", [made])
         except CyclictestError as error:
             hint = f"\nhint: {error.hint}" if error.hint else ""
-            raise InputError(f"{file}: {error}{hint}") from None
-        warnings.append("a bin is 1 us wide: times are its lower edge")
+            raise InputError(f"{file.name}: {error}{hint}") from None
+        file.warnings.append("a bin is 1 us wide: times are its lower edge")
     else:
         for thread, found in sorted(threads.items()):
             cycles, least, mean, most = (int(found[place]) for place in (5, 6, 7, 8))
             made = known("wake-up latency", least * 1_000, most * 1_000, mean * 1_000.0, cycles)
-            if not cycles:
-                made = known("wake-up latency", samples=0)
-            streams.append({"stream": f"thread {thread}", "counts": {}, "figures": [made]})
-    if not streams:
-        raise InputError(f"{file}: expected threads or a histogram of cyclictest, found neither")
-    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": streams, "warnings": warnings}
+            file.add(f"thread {thread}", [made if cycles else known("wake-up latency", samples=0)])
+    return file.measures("cyclictest", "threads or a histogram of cyclictest", "neither")

@@ -7,13 +7,11 @@ one row per packet of both captures with its delay.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import PurePath
 
-from tsnbench.errors import InputError
 from tsnbench.foreign_files import sequence
 from tsnbench.foreign_files.csv_table import CsvTable, first_line_has
-from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, figure
+from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, figure, intervals
 from tsnbench.quantities import time
 
 TOOL = "EnGINE"
@@ -34,13 +32,13 @@ def single_recognised(head: bytes) -> bool:
     return any(first_line_has(_AT, *columns)(head) for columns in (_UDP, _IPERF))
 
 
-def measure_combined(file: str, content: bytes) -> ForeignMeasures:
+def measure_combined(file: ForeignFile) -> ForeignMeasures:
     """Delays, their differences in succession (what EnGINE calls jitter), and intervals at the first capture.
 
     Raises:
         InputError: the table has no packet, or a cell without the number that belongs there.
     """
-    table = CsvTable(file, content, "EnGINE")
+    table = CsvTable(file, TOOL)
     sent: list[int] = []
     delays: list[int] = []
     lost = 0
@@ -50,33 +48,28 @@ def measure_combined(file: str, content: bytes) -> ForeignMeasures:
         if delay:
             delays.append(table.ns(line, _DELAY, delay))
         lost += bool(missing)
-    if not sent:
-        raise InputError(f"{file}: expected packets of EnGINE, found none")
-    warnings = [_ROUNDED] if table.rounded else []
+    figures = [
+        figure("delay", delays, len(sent) - len(delays)),
+        intervals("difference of successive delays", delays),
+        intervals("interval at the first capture", sent),
+    ]
+    counts = {"sent": len(sent) if lost else None, "received": len(delays), "lost": lost or None}
+    made = _measures(table, len(sent), figures, counts)
     if not lost:
-        warnings.append(
+        made["warnings"].append(
             "newer versions of EnGINE leave lost packets out of this table: losses are unknown "
             "(tsnbench measure --tx --rx of both captures counts them)"
         )
-    return _measures(
-        file,
-        {"sent": len(sent) if lost else None, "received": len(delays), "lost": lost or None},
-        [
-            figure("delay", delays, len(sent) - len(delays)),
-            figure("difference of successive delays", _steps(delays)),
-            figure("interval at the first capture", _steps(sent)),
-        ],
-        warnings,
-    )
+    return made
 
 
-def measure_single(file: str, content: bytes) -> ForeignMeasures:
+def measure_single(file: ForeignFile) -> ForeignMeasures:
     """Intervals between packets, the delay since the time in their payload, and losses by their numbers.
 
     Raises:
         InputError: the table has no packet, or a cell without the number that belongs there.
     """
-    table = CsvTable(file, content, "EnGINE")
+    table = CsvTable(file, TOOL)
     columns = _UDP if _UDP[0] in table.columns else _IPERF
     at: list[int] = []
     since: list[int] = []
@@ -90,32 +83,23 @@ def measure_single(file: str, content: bytes) -> ForeignMeasures:
         at.append(table.ns(line, _AT, stamp))
         since.append(at[-1] - (times[0] if columns is _UDP else times[0] * 10**9 + times[1] * 1_000))
         numbers.append(number)
-    if not at:
-        raise InputError(f"{file}: expected packets of EnGINE, found none")
-    warnings = [_ROUNDED] if table.rounded else []
+    path = figure("payload's time to timestamp", since)
+    made = _measures(table, len(at), [path, intervals("interval", at)], sequence.counts(numbers))
     if final:
-        warnings.append(f"{final} packets with which iperf ends were left out")
-    made = figure("payload's time to timestamp", since)
-    if (median := made["median"]) is not None and abs(abs(median) - _LEAP_NS) < 10**9:
-        warnings.append(
+        made["warnings"].append(f"{final} packets with which iperf ends were left out")
+    if (median := path["median"]) is not None and abs(abs(median) - _LEAP_NS) < 10**9:
+        made["warnings"].append(
             f"the times in the payload and the timestamps are {time(abs(median))} apart: "
             "one is TAI and the other UTC"
         )
-    return _measures(file, sequence.counts(numbers), [made, figure("interval", _steps(at))], warnings)
-
-
-def _steps(times: list[int]) -> list[int]:
-    return [after - before for before, after in pairwise(times)]
+    return made
 
 
 def _measures(
-    file: str, counts: dict[str, int | None], figures: list[Figure], warnings: list[str]
+    table: CsvTable, packets: int, figures: list[Figure], counts: dict[str, int | None]
 ) -> ForeignMeasures:
-    stream = PurePath(file).stem.removeprefix("csv-")
-    return {
-        "format": FORMAT,
-        "file": file,
-        "tool": TOOL,
-        "streams": [{"stream": stream, "counts": counts, "figures": figures}],
-        "warnings": warnings,
-    }
+    if packets:
+        table.file.add(PurePath(table.file.name).stem.removeprefix("csv-"), figures, counts)
+    if table.rounded:
+        table.file.warnings.append(_ROUNDED)
+    return table.file.measures(TOOL, "packets of EnGINE")

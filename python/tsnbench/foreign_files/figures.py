@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypedDict, cast
 
 from tsnbench import _native
+from tsnbench.errors import InputError
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.sheet import Column, Sheet
 
 FORMAT = "tsnbench-foreign/1"
-COUNTS = {
-    "sent": "sent",
-    "received": "received",
-    "lost": "lost",
-    "duplicate": "duplicate",
-    "reordered": "reordered",
-}
-"""Counts that have a word of their own in tables; others keep the name that their tool has for them."""
 
 
 class Figure(TypedDict):
@@ -56,29 +51,50 @@ class ForeignMeasures(TypedDict):
     warnings: list[str]
 
 
-def figure(name: str, samples: Sequence[int], missing: int = 0, times: list[int] | None = None) -> Figure:
-    """The statistics of a series of times in ns, by the engine that measures captures.
+@dataclass
+class ForeignFile:
+    """A file of another tool, with the streams and the warnings that its reader finds."""
 
-    Args:
-        name: the measured quantity. samples: in the order of the file. missing: number of samples without a
-        timestamp. times: how often each sample occurred; by default once.
-    """
-    stat = json.loads(_native.statistics(list(samples), times))
-    if stat is None:
-        return known(name, samples=0, missing=missing)
-    return {
-        "name": name,
-        "count": stat["count"],
-        "missing": missing,
-        "min": stat["min"],
-        "max": stat["max"],
-        "mean": stat["mean"],
-        "std": stat["std"],
-        "median": stat["median"],
-        "p90": stat["p90"],
-        "p99": stat["p99"],
-        "p99_9": stat["p99_9"],
-    }
+    name: str
+    """Its path, for messages."""
+    content: bytes
+    streams: list[ForeignStream] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The content; octets that are not UTF-8 are replaced."""
+        return self.content.decode("utf-8", errors="replace")
+
+    def add(self, stream: str, figures: list[Figure], counts: Mapping[str, int | None] | None = None) -> None:
+        """Adds a stream, traffic class or thread."""
+        self.streams.append({"stream": stream, "counts": dict(counts or {}), "figures": figures})
+
+    def wrong(self, expected: str, found: object = "none", line: int | None = None) -> InputError:
+        """The error of a damaged file: what was expected, and what was found instead."""
+        place = "" if line is None else f"line {line}: "
+        return InputError(f"{self.name}: {place}expected {expected}, found {found}")
+
+    def measures(self, tool: str, parts: str, found: str = "none") -> ForeignMeasures:
+        """All that was found.
+
+        Args:
+            tool: the tool that wrote the file.
+            parts: what the streams are made of, for the message about a file that has no stream.
+            found: what such a file has instead.
+
+        Raises:
+            InputError: the file has no stream.
+        """
+        if not self.streams:
+            raise self.wrong(parts, found)
+        return {
+            "format": FORMAT,
+            "file": self.name,
+            "tool": tool,
+            "streams": self.streams,
+            "warnings": self.warnings,
+        }
 
 
 def known(
@@ -103,6 +119,35 @@ def known(
         "p99": None,
         "p99_9": None,
     }
+
+
+def figure(name: str, samples: Sequence[int], missing: int = 0, times: list[int] | None = None) -> Figure:
+    """The statistics of a series of times in ns, by the engine that measures captures.
+
+    Args:
+        name: the measured quantity. samples: in the order of the file. missing: number of samples without a
+        timestamp. times: how often each sample occurred; by default once.
+    """
+    made = known(name, samples=0, missing=missing)
+    stat = json.loads(_native.statistics(list(samples), times))
+    return made if stat is None else cast("Figure", {key: stat.get(key, own) for key, own in made.items()})
+
+
+def distances(name: str, pairs: Sequence[tuple[int | None, int | None]], more: int = 0) -> Figure:
+    """The statistics of times from a first to a second stamp; a pair without a stamp counts as missing.
+
+    Args:
+        name: the measured quantity.
+        pairs: first and second stamp in ns; None where there is none.
+        more: ns that are added to each time.
+    """
+    samples = [last - first + more for first, last in pairs if first is not None and last is not None]
+    return figure(name, samples, len(pairs) - len(samples))
+
+
+def intervals(name: str, stamps: Sequence[int | None]) -> Figure:
+    """The statistics of times from one stamp to the next one."""
+    return distances(name, list(pairwise(stamps)))
 
 
 def foreign_table(measures: ForeignMeasures, most: int | None = None) -> Sheet:
@@ -130,7 +175,7 @@ def foreign_table(measures: ForeignMeasures, most: int | None = None) -> Sheet:
             cells = [stream["stream"], one["name"], count(one["count"]), count(one["missing"])]
             sheet.rows.append([*cells, *map(micros, numbers)])
         counted = ", ".join(
-            f"{UNKNOWN if number is None else f'{number:,}'} {COUNTS.get(name, name)}"
+            f"{UNKNOWN if number is None else f'{number:,}'} {name}"
             for name, number in stream["counts"].items()
         )
         if counted:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from tsnbench.errors import InputError
 from tsnbench.foreign_files import sequence
 from tsnbench.foreign_files.csv_table import CsvTable, first_line_has
-from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, figure, known
+from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, figure, known
 
 TOOL = "TSN-FlexTest"
 _DELAY = "Latency (ns)"
@@ -34,23 +33,23 @@ class _Stream:
     times: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in _NAMES})
 
 
-def measure_frames(file: str, content: bytes) -> ForeignMeasures:
+def measure_frames(file: ForeignFile) -> ForeignMeasures:
     """The delays and intervals of the frames as the evaluation computed them, and losses by their numbers.
 
     Raises:
         InputError: the table has no frame, or a cell without the number that belongs there.
     """
-    table = CsvTable(file, content, "TSN-FlexTest")
+    table = CsvTable(file, TOOL)
     streams: dict[str, _Stream] = {}
     differ = 0
     for line, row in table.rows([_SOURCE, _NUMBER, _SENT, _RECEIVED, *_NAMES]):
         source, number, sent, received, *times = row
         stream = streams.setdefault(source or "stream", _Stream())
         if len(streams) > _MOST_STREAMS:
-            raise InputError(f"{file}: line {line}: expected at most {_MOST_STREAMS} streams, found more")
+            raise file.wrong(f"at most {_MOST_STREAMS} streams", "more", line)
         found = table.ns(line, _NUMBER, number)
         if not 0 <= found < 1 << _NUMBER_BITS:
-            raise InputError(f"{file}: line {line}: expected a frame number of 16 bits, found {number}")
+            raise file.wrong("a frame number of 16 bits", number, line)
         stream.numbers.append(found)
         for name, cell in zip(_NAMES, times, strict=True):
             if cell:
@@ -58,28 +57,24 @@ def measure_frames(file: str, content: bytes) -> ForeignMeasures:
         if sent and received and stream.times[_DELAY]:
             between = table.ns(line, _RECEIVED, received, 9) - table.ns(line, _SENT, sent, 9)
             differ += abs(between - stream.times[_DELAY][-1]) > 1
-    if not streams:
-        raise InputError(f"{file}: expected frames of TSN-FlexTest, found none")
-    warnings = [
+    file.warnings.append(
         "the evaluation leaves out the begin and the end of a measurement: losses there are not counted"
-    ]
+    )
     if differ:
-        warnings.append(f"{differ} delays are not the difference of their two timestamps")
-    found_streams: list[ForeignStream] = []
+        file.warnings.append(f"{differ} delays are not the difference of their two timestamps")
     for source, stream in streams.items():
-        figures = [figure(_NAMES[name], times) for name, times in stream.times.items()]
-        numbers = sequence.unwrapped(stream.numbers, _NUMBER_BITS)
-        found_streams.append({"stream": source, "counts": sequence.counts(numbers), "figures": figures})
-    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": found_streams, "warnings": warnings}
+        figures = [figure(_NAMES[name], samples) for name, samples in stream.times.items()]
+        file.add(source, figures, sequence.counts(sequence.unwrapped(stream.numbers, _NUMBER_BITS)))
+    return file.measures(TOOL, "frames of TSN-FlexTest")
 
 
-def measure_statistics(file: str, content: bytes) -> ForeignMeasures:
+def measure_statistics(file: ForeignFile) -> ForeignMeasures:
     """The statistics that the evaluation printed: extremes, mean, median, deviation, 99th percentile.
 
     Raises:
         InputError: the table has no row, or a cell without a number.
     """
-    table = CsvTable(file, content, "TSN-FlexTest")
+    table = CsvTable(file, TOOL)
     streams: dict[str, list[Figure]] = {}
     columns = ["minimum", "maximum", "mean", "median", "std", "p0.99"]
     for line, (name, quantity, *cells) in table.rows(["stream", "measurement", *columns]):
@@ -92,14 +87,11 @@ def measure_statistics(file: str, content: bytes) -> ForeignMeasures:
         made |= {"median": _whole(median), "std": deviation, "p99": _whole(p99)}
         streams.setdefault(name, []).append(made)
         if len(streams) > _MOST_STREAMS:
-            raise InputError(f"{file}: line {line}: expected at most {_MOST_STREAMS} streams, found more")
-    if not streams:
-        raise InputError(f"{file}: expected rows with statistics of TSN-FlexTest, found none")
-    found: list[ForeignStream] = [
-        {"stream": name, "counts": {}, "figures": figures} for name, figures in streams.items()
-    ]
-    warnings = ["the table does not say how many frames were measured"]
-    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": found, "warnings": warnings}
+            raise file.wrong(f"at most {_MOST_STREAMS} streams", "more", line)
+    for name, figures in streams.items():
+        file.add(name, figures)
+    file.warnings.append("the table does not say how many frames were measured")
+    return file.measures(TOOL, "rows with statistics of TSN-FlexTest")
 
 
 def _whole(value: float | None) -> int | None:

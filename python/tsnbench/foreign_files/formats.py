@@ -24,7 +24,7 @@ from tsnbench.foreign_files import (
     packet_generators,
     rtc_testbench,
 )
-from tsnbench.foreign_files.figures import ForeignMeasures
+from tsnbench.foreign_files.figures import ForeignFile, ForeignMeasures
 
 LARGEST_FILE = 1 << 28
 """Octets of a file that is read as a whole."""
@@ -54,11 +54,16 @@ class Format:
     name: str
     what: str
     """The kind of file in words, as in "is a netlatency log"."""
-    hint: str
-    """A useful command; ``FILE`` stands for the path."""
     recognised: Callable[[bytes], bool]
-    measure: Callable[[str, bytes], ForeignMeasures] | None = None
-    capture: bool = False
+    measure: Callable[[ForeignFile], ForeignMeasures] | None = None
+    """The reader of its figures, if there is one."""
+    hint: str = "tsnbench measure FILE prints its figures"
+    """A useful command; ``FILE`` stands for the path."""
+
+    @property
+    def capture(self) -> bool:
+        """Whether it is a capture, which has readers of its own."""
+        return self.name == "capture"
 
 
 def _begins(*starts: bytes) -> Callable[[bytes], bool]:
@@ -89,144 +94,111 @@ def _is_csv(head: bytes) -> bool:
     return False
 
 
-_MEASURE = "tsnbench measure FILE prints its figures"
+_WRITTEN = "tsnbench writes such files (tsnbench plan SCENARIO --export FOLDER --to inet) and reads none"
+_NED = rb"^(?:import inet\.|package [\w.]+;|(?:network|module|simple) \w+(?: extends \w+)?\s*\{?$)"
+_TSNKIT = rb"\A(?:\xef\xbb\xbf)?(?:(?:id|stream),src,dst,size|link,q_num,rate)"
+_KEYS = [re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"network", b"streams")]
 FORMATS: tuple[Format, ...] = (
     Format(
-        "capture",
-        "a capture",
-        "tsnbench measure --tx FILE --rx FILE compares two",
-        _begins(*_CAPTURES),
-        capture=True,
+        "capture", "a capture", _begins(*_CAPTURES), hint="tsnbench measure --tx FILE --rx FILE compares two"
     ),
-    Format("isochron", "a log of isochron", _MEASURE, isochron.recognised, isochron.measure),
-    Format(
-        "netlatency", "a log of netlatency's receiver", _MEASURE, netlatency.recognised, netlatency.measure
-    ),
-    Format(
-        "rtc-testbench",
-        "a log of RTC-Testbench",
-        _MEASURE,
-        rtc_testbench.recognised,
-        rtc_testbench.measure,
-    ),
+    Format("isochron", "a log of isochron", isochron.recognised, isochron.measure),
+    Format("netlatency", "a log of netlatency's receiver", netlatency.recognised, netlatency.measure),
+    Format("rtc-testbench", "a log of RTC-Testbench", rtc_testbench.recognised, rtc_testbench.measure),
     Format(
         "linuxptp",
         "a log of linuxptp",
-        "tsnbench measure --sync FILE prints offsets and states",
         lambda head: _LINUXPTP.search(head[:4096]) is not None,
+        hint="tsnbench measure --sync FILE prints offsets and states",
     ),
     Format(
         "tcpreplay",
         "output of tcpreplay",
-        _MEASURE,
         packet_generators.tcpreplay_recognised,
         packet_generators.measure_tcpreplay,
     ),
     Format(
         "trafgen",
         "output of trafgen",
-        _MEASURE,
         packet_generators.trafgen_recognised,
         packet_generators.measure_trafgen,
     ),
-    Format("cyclictest", "output of cyclictest", _MEASURE, cyclictest.recognised, cyclictest.measure),
-    Format(
-        "omnetpp",
-        "a result file of OMNeT++ (.vec or .sca)",
-        _MEASURE,
-        omnetpp.recognised,
-        omnetpp.measure,
-    ),
+    Format("cyclictest", "output of cyclictest", cyclictest.recognised, cyclictest.measure),
+    Format("omnetpp", "a result file of OMNeT++ (.vec or .sca)", omnetpp.recognised, omnetpp.measure),
     Format(
         "omnetpp-ini",
         "a configuration of OMNeT++ (omnetpp.ini)",
-        "tsnbench writes such files (tsnbench plan SCENARIO --export FOLDER --to inet) and reads none",
         _search(rb"^\[(?:General|Config [^\]]*)\]\s*$"),
+        hint=_WRITTEN,
     ),
-    Format(
-        "ned",
-        "a network description of OMNeT++ (NED)",
-        "tsnbench writes such files (tsnbench plan SCENARIO --export FOLDER --to inet) and reads none",
-        _search(rb"^(?:import inet\.|package [\w.]+;|(?:network|module|simple) \w+(?: extends \w+)?\s*\{?$)"),
-    ),
+    Format("ned", "a network description of OMNeT++ (NED)", _search(_NED), hint=_WRITTEN),
     *(
-        Format(f"packed: {tool}", "a compressed file", f"unpack it first: {tool} FILE", _begins(magic))
+        Format(f"packed: {tool}", "a compressed file", _begins(magic), hint=f"unpack it first: {tool} FILE")
         for magic, tool in _PACKED
     ),
     Format(
         "parquet",
         "a Parquet table",
-        "tsnbench measure takes the run folder that it lies in",
         _begins(b"PAR1"),
+        hint="tsnbench measure takes the run folder that it lies in",
     ),
     Format(
         "tsnbench",
         "a JSON document of tsnbench",
-        "tsnbench measure takes the run folder",
         _search(rb'\A\s*\{\s*"format"\s*:\s*"tsnbench-', 256),
+        hint="tsnbench measure takes the run folder",
     ),
     Format(
         "trdp-xml",
         "an XML configuration of TRDP devices",
-        "tsnbench import trdp FILE makes a scenario of it",
         _search(rb"\A(?:\xef\xbb\xbf)?\s*<(?:\?xml|!--|device)[\s\S]*<device\s", 16_384),
+        hint="tsnbench import trdp FILE makes a scenario of it",
     ),
     Format(
         "xml",
         "an XML document",
-        "tsnbench has no reader for it",
         _search(rb"\A(?:\xef\xbb\xbf)?\s*<[?!a-zA-Z]"),
+        hint="tsnbench has no reader for it",
     ),
     Format(
         "scenario",
         "a scenario of tsnbench",
-        "tsnbench run FILE runs and measures it",
-        lambda head: (
-            _is_text(head) and all(re.search(rb"^%s:" % key, head, re.M) for key in (b"network", b"streams"))
-        ),
+        lambda head: _is_text(head) and all(key.search(head) for key in _KEYS),
+        hint="tsnbench run FILE runs and measures it",
     ),
     Format(
         "flextest",
         "a table of TSN-FlexTest's frames (CSV)",
-        _MEASURE,
         flextest.frames_recognised,
         flextest.measure_frames,
     ),
     Format(
         "flextest-statistics",
         "a table of TSN-FlexTest's statistics (CSV)",
-        _MEASURE,
         flextest.statistics_recognised,
         flextest.measure_statistics,
     ),
-    Format(
-        "engine",
-        "a table of EnGINE's packets (CSV)",
-        _MEASURE,
-        engine.single_recognised,
-        engine.measure_single,
-    ),
+    Format("engine", "a table of EnGINE's packets (CSV)", engine.single_recognised, engine.measure_single),
     Format(
         "engine-delays",
         "a table of EnGINE's delays (CSV)",
-        _MEASURE,
         engine.combined_recognised,
         engine.measure_combined,
     ),
     Format(
         "tsnkit",
         "a CSV file of tsnkit",
-        "tsnbench import tsnkit TASK TOPO makes a scenario of it",
-        _search(rb"\A(?:\xef\xbb\xbf)?(?:(?:id|stream),src,dst,size|link,q_num,rate)"),
+        _search(_TSNKIT),
+        hint="tsnbench import tsnkit TASK TOPO makes a scenario of it",
     ),
     Format(
         "json",
         "a JSON document",
-        "tsnbench has no reader for its content",
         _search(rb"\A\s*[\[{]\s*[\"\[{\]}]"),
+        hint="tsnbench has no reader for its content",
     ),
-    Format("csv", "a CSV table", "tsnbench has no reader for these columns", _is_csv),
-    Format("text", "text", "tsnbench has no reader for it", _is_text),
+    Format("csv", "a CSV table", _is_csv, hint="tsnbench has no reader for these columns"),
+    Format("text", "text", _is_text, hint="tsnbench has no reader for it"),
 )
 """All formats that are recognised, in the order in which they are tried."""
 
@@ -257,7 +229,7 @@ def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
     name = os.fspath(path)
     if found is None or found.measure is None:
         raise InputError(no_measure(name, found))
-    return found.measure(name, foreign.read_bytes(path, LARGEST_FILE))
+    return found.measure(ForeignFile(name, foreign.read_bytes(path, LARGEST_FILE)))
 
 
 def no_measure(path: str, found: Format | None, expected: str = "a capture or a log") -> str:

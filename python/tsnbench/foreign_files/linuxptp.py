@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
@@ -126,15 +126,12 @@ class _Clock:
     def port_state(self) -> str | None:
         """The decisive port state: one following port is enough. None if the log begins later."""
         states = [state for port, state in sorted(self.ports.items()) if port > 0]
-        best = [state for state in states if state == FOLLOWS] or [
-            state for state in states if state in LEADS
-        ]
-        return next(iter(best or states), None)
+        return min(states, key=lambda state: (state != FOLLOWS, state not in LEADS), default=None)
 
-    def read(self, at_ns: int, told: dict[str, Any]) -> None:
+    def read(self, at_ns: int, told: Mapping[str, int | str | None]) -> None:
         gm = self.grandmasters[-1] if self.grandmasters else ""
         own = {"gm_identity": gm, "clock_identity": self.local, "port_state": self.port_state}
-        self.readings.append(Reading(self.name, at_ns, own | told))
+        self.readings.append(Reading(self.name, at_ns, {**own, **told}))
 
 
 def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> SyncMeasures:
@@ -184,15 +181,27 @@ def _take(clocks: dict[str, _Clock], program: str, at_ns: int, said: str) -> Non
         name = f"{program} {label}" if label and program != "ptp4l" else program
         return clocks.setdefault(name, _Clock(name))
 
-    if found := _OFFSET.fullmatch(said):
-        servo = int(found[3])
-        delay = None if found[5] is None else int(found[5])
+    if found := _OFFSET.fullmatch(said) or _SUMMARY.fullmatch(said):
+        summary = found.re is _SUMMARY
+        offset, servo = (found[3], None) if summary else (found[2], int(found[3]))
         one = clock(found[1])
-        _sample(one, program, at_ns, int(found[2]), servo, int(found[4]), delay, summary=False)
-    elif found := _SUMMARY.fullmatch(said):
-        delay = None if found[5] is None else int(found[5])
-        one = clock(found[1])
-        _sample(one, program, at_ns, int(found[3]), None, int(found[4]), delay, summary=True)
+        one.samples.append(
+            {
+                "at_ns": at_ns,
+                "offset_ns": int(offset),
+                "summary": summary,
+                "servo": servo,
+                "frequency_ppb": int(found[4]),
+                "delay_ns": None if found[5] is None else int(found[5]),
+            }
+        )
+        told: dict[str, int | str | None] = {"master_offset_ns": int(offset)}
+        if servo is not None and servo < _LOCKED:
+            told["error"] = f"its servo is not locked (s{servo})"
+        if program != "ptp4l" or one.port_state is None:
+            # A log that begins later, or a log of phc2sys or ts2phc, contains no port states.
+            told["port_state"] = FOLLOWS
+        one.read(at_ns, told)
     elif program == "ptp4l" and (found := _STATE.fullmatch(said)):
         one = clock(None)
         one.ports[int(found[1])] = found[3]
@@ -208,35 +217,6 @@ def _take(clocks: dict[str, _Clock], program: str, at_ns: int, said: str) -> Non
             one.local = found[1]
         if one.grandmasters[-1:] != [found[1]]:
             one.grandmasters.append(found[1])
-
-
-def _sample(
-    one: _Clock,
-    program: str,
-    at_ns: int,
-    offset: int,
-    servo: int | None,
-    frequency: int,
-    delay: int | None,
-    summary: bool,
-) -> None:
-    one.samples.append(
-        {
-            "at_ns": at_ns,
-            "offset_ns": offset,
-            "summary": summary,
-            "servo": servo,
-            "frequency_ppb": frequency,
-            "delay_ns": delay,
-        }
-    )
-    told: dict[str, Any] = {"master_offset_ns": offset}
-    if servo is not None and servo < _LOCKED:
-        told["error"] = f"its servo is not locked (s{servo})"
-    if program != "ptp4l" or one.port_state is None:
-        # A log that begins later, or a log of phc2sys or ts2phc, contains no port states.
-        told["port_state"] = FOLLOWS
-    one.read(at_ns, told)
 
 
 def _report(one: _Clock, bounds: SyncBounds, below_ns: int | None) -> ClockReport:
@@ -349,14 +329,8 @@ def _captions(one: ClockReport) -> list[str]:
 
 def _windows(one: ClockReport) -> Sheet:
     """Equal parts of the log, with the offsets of each."""
-    columns = [
-        Column("from s"),
-        Column("samples"),
-        Column("offset: min ns"),
-        Column("max ns"),
-        Column("delay: max ns"),
-    ]
-    sheet = Sheet(f"{one['clock']} over time", columns)
+    headers = ("from s", "samples", "offset: min ns", "max ns", "delay: max ns")
+    sheet = Sheet(f"{one['clock']} over time", [Column(one) for one in headers])
     samples = one["samples"]
     begin = min(sample["at_ns"] for sample in samples)
     rows = min(WINDOWS, len(samples))
@@ -365,13 +339,7 @@ def _windows(one: ClockReport) -> Sheet:
         part = [sample for sample in samples if (sample["at_ns"] - begin) // width == place]
         offsets = [sample["offset_ns"] for sample in part]
         delays = [sample["delay_ns"] for sample in part if sample["delay_ns"] is not None]
-        cells = [count(number) for number in (min(offsets, default=None), max(offsets, default=None))]
-        sheet.rows.append(
-            [
-                f"{(begin - one['begin_ns'] + place * width) / 1e9:.1f}",
-                count(len(part)),
-                *cells,
-                count(max(delays, default=None)),
-            ]
-        )
+        least, most = min(offsets, default=None), max(offsets, default=None)
+        since = f"{(begin - one['begin_ns'] + place * width) / 1e9:.1f}"
+        sheet.rows.append([since, *map(count, (len(part), least, most, max(delays, default=None)))])
     return sheet

@@ -11,13 +11,11 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from tsnbench.errors import InputError
 from tsnbench.foreign import Json
 from tsnbench.foreign_files import sequence
-from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, figure
+from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, distances, intervals
 from tsnbench.quantities import exact
 
-TOOL = "netlatency"
 STEPS = (
     ("interval-start", "tx-wakeup"),
     ("interval-start", "tx-program"),
@@ -51,16 +49,15 @@ def recognised(head: bytes) -> bool:
     )
 
 
-def measure(file: str, content: bytes) -> ForeignMeasures:
+def measure(file: ForeignFile) -> ForeignMeasures:
     """The delays between all stages, the intervals of arrivals, and losses by the frames' sequence numbers.
 
     Raises:
         InputError: a line before the last one is damaged; the text names it.
     """
     streams: dict[int, _Stream] = {}
-    warnings: list[str] = []
     others = 0
-    lines = content.split(b"\n")
+    lines = file.content.split(b"\n")
     last = max((place for place, line in enumerate(lines) if line.strip()), default=0)
     for place, line in enumerate(lines):
         if not line.strip():
@@ -75,26 +72,15 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
             _take(record["object"], streams)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             if place == last and streams:
-                warnings.append(f"line {place + 1} breaks off and was left out")
+                file.warnings.append(f"line {place + 1} breaks off and was left out")
                 continue
-            raise InputError(
-                f"{file}: line {place + 1}: expected a record of netlatency, {_why(error)}"
-            ) from None
-    if not streams:
-        raise InputError(f"{file}: expected frames that netlatency received, found none")
+            raise file.wrong("a record of netlatency", _found(error), place + 1) from None
     if others:
-        warnings.append(f"{others} records are no received frames and were left out")
-    found: list[ForeignStream] = []
+        file.warnings.append(f"{others} records are no received frames and were left out")
     for number, stream in sorted(streams.items()):
-        warnings += _doubts(number, stream)
-        found.append(
-            {
-                "stream": f"stream {number}",
-                "counts": sequence.counts(stream.numbers),
-                "figures": _figures(stream),
-            }
-        )
-    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": found, "warnings": warnings}
+        file.warnings += _doubts(number, stream)
+        file.add(f"stream {number}", _figures(stream), sequence.counts(stream.numbers))
+    return file.measures("netlatency", "frames that netlatency received")
 
 
 def _take(told: Json, streams: dict[int, _Stream]) -> None:
@@ -127,17 +113,11 @@ def _ns(text: str) -> int | None:
 
 
 def _figures(stream: _Stream) -> list[Figure]:
-    made = []
-    for first, last in STEPS:
-        pairs = [(one.get(first), one.get(last)) for one in stream.stamps]
-        samples = [end - start for start, end in pairs if start is not None and end is not None]
-        made.append(figure(f"{first} to {last}", samples, len(pairs) - len(samples)))
-    arrivals = [one.get(ARRIVAL) for one in stream.stamps]
-    gaps = [
-        after - before for before, after in pairwise(arrivals) if before is not None and after is not None
+    made = [
+        distances(f"{first} to {last}", [(one.get(first), one.get(last)) for one in stream.stamps])
+        for first, last in STEPS
     ]
-    made.append(figure(f"between arrivals ({ARRIVAL})", gaps, max(0, len(arrivals) - 1 - len(gaps))))
-    return made
+    return [*made, intervals(f"between arrivals ({ARRIVAL})", [one.get(ARRIVAL) for one in stream.stamps])]
 
 
 def _doubts(number: int, stream: _Stream) -> list[str]:
@@ -161,11 +141,10 @@ def _doubts(number: int, stream: _Stream) -> list[str]:
     return [f"stream {number}: interval-usec is {said[0]}, but intervals begin every {exact(step)}{why}"]
 
 
-def _why(error: Exception) -> str:
+def _found(error: Exception) -> str:
+    """What was found in place of a record."""
     if isinstance(error, json.JSONDecodeError):
-        return f"found {error.msg.lower()} in column {error.colno}"
+        return f"{error.msg.lower()} in column {error.colno}"
     if isinstance(error, KeyError):
-        return f"found none with {error.args[0]}"
-    if isinstance(error, RecursionError):
-        return "found too many levels of nesting"
-    return f"found {error}"
+        return f"none with {error.args[0]}"
+    return "too many levels of nesting" if isinstance(error, RecursionError) else str(error)

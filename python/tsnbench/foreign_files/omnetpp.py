@@ -8,12 +8,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from itertools import pairwise
 
-from tsnbench.errors import InputError
-from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, figure, known
+from tsnbench.foreign_files.figures import (
+    Figure,
+    ForeignFile,
+    ForeignMeasures,
+    ForeignStream,
+    figure,
+    intervals,
+    known,
+)
 
-TOOL = "OMNeT++"
 DELAYS = {
     "meanBitLifeTimePerPacket": "delay since creation",
     "packetLifeTime": "delay since creation (packet)",
@@ -58,7 +63,7 @@ def recognised(head: bytes) -> bool:
     return _HEAD.match(head) is not None
 
 
-def measure(file: str, content: bytes) -> ForeignMeasures:
+def measure(file: ForeignFile) -> ForeignMeasures:
     """Delays and arrivals of vectors, extremes and means of statistics, counts of packets; by module.
 
     A sink has the name of its stream if the file contains the ``display-name`` of its application.
@@ -66,21 +71,18 @@ def measure(file: str, content: bytes) -> ForeignMeasures:
     Raises:
         InputError: a line is damaged, or the file has no delays and no counts of packets.
     """
-    found, warnings = _read(file, content)
-    streams = _streams(found)
-    if not streams:
-        raise InputError(
-            f"{file}: expected delays or counts of packets, found {found.others} other results\n"
-            "hint: INET's sinks record meanBitLifeTimePerPacket:vector; an omnetpp.ini of tsnbench asks for "
-            "it (tsnbench plan SCENARIO --export FOLDER --to inet)"
-        )
-    if len(streams) > _MOST_STREAMS:
-        raise InputError(
-            f"{file}: expected at most {_MOST_STREAMS} modules with packets, found {len(streams)}"
-        )
-    if found.others:
-        warnings.append(f"{found.others} results are neither delays nor counts of packets and were left out")
-    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": streams, "warnings": warnings}
+    found = _read(file)
+    file.streams += _streams(found)
+    if len(file.streams) > _MOST_STREAMS:
+        raise file.wrong(f"at most {_MOST_STREAMS} modules with packets", len(file.streams))
+    if file.streams and found.others:
+        others = f"{found.others} results are neither delays nor counts of packets and were left out"
+        file.warnings.append(others)
+    hint = (
+        "hint: INET's sinks record meanBitLifeTimePerPacket:vector; an omnetpp.ini of tsnbench asks for "
+        "it (tsnbench plan SCENARIO --export FOLDER --to inet)"
+    )
+    return file.measures("OMNeT++", "delays or counts of packets", f"{found.others} other results\n{hint}")
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,17 @@ class Arrivals:
     delays_ns: list[int]
 
 
-def arrivals(file: str, content: bytes) -> list[Arrivals]:
+def arrivals(name: str, content: bytes) -> list[Arrivals]:
     """The delays that sinks recorded packet by packet.
+
+    Args:
+        name: the file's name, for messages.
+        content: its octets.
 
     Raises:
         InputError: a line is damaged.
     """
-    found, _ = _read(file, content)
+    found = _read(ForeignFile(name, content))
     return [
         Arrivals(vector.module, found.names.get(own := _application(vector.module), own), vector.values)
         for vector in found.vectors.values()
@@ -108,23 +114,20 @@ def arrivals(file: str, content: bytes) -> list[Arrivals]:
     ]
 
 
-def _read(file: str, content: bytes) -> tuple[_Found, list[str]]:
-    """The content of a file's lines, and warnings."""
+def _read(file: ForeignFile) -> _Found:
+    """The content of a file's lines."""
     found = _Found()
     statistic: dict[str, str] = {}
-    warnings: list[str] = []
-    lines = content.decode("utf-8", errors="replace").split("\n")
+    lines = file.text.split("\n")
     for place, line in enumerate(lines):
         try:
             statistic = _take(line.rstrip("\r"), found, statistic)
         except (ValueError, InvalidOperation, IndexError, OverflowError):
             if place >= len(lines) - 2 and line[:1].isdigit():
-                warnings.append(f"line {place + 1} breaks off and was left out")
+                file.warnings.append(f"line {place + 1} breaks off and was left out")
                 continue
-            raise InputError(
-                f"{file}: line {place + 1}: expected a line of OMNeT++, found {line[:60]!r}"
-            ) from None
-    return found, warnings
+            raise file.wrong("a line of OMNeT++", repr(line[:60]), place + 1) from None
+    return found
 
 
 def _take(line: str, found: _Found, statistic: dict[str, str]) -> dict[str, str]:
@@ -219,8 +222,7 @@ def _streams(found: _Found) -> list[ForeignStream]:
         figures = of(vector.module)["figures"]
         figures.append(figure(DELAYS[vector.statistic], vector.values, vector.missing))
         if vector.statistic == ARRIVALS:
-            gaps = [after - before for before, after in pairwise(vector.times)]
-            figures.append(figure("between arrivals", gaps))
+            figures.append(intervals("between arrivals", vector.times))
     by_vectors = {own: {one["name"] for one in stream["figures"]} for own, stream in made.items()}
     for (module, statistic), fields in found.statistics.items():
         if DELAYS[statistic] not in by_vectors.get(_application(module), ()):
@@ -238,13 +240,10 @@ def _called(name: str) -> str:
 
 def _summary(name: str, fields: dict[str, str]) -> Figure:
     """A statistic of a scalar file: extremes and mean, without single packets."""
-    numbers = {key: Decimal(fields[key]) for key in _FIELDS if key in fields}
-    numbers = {key: number for key, number in numbers.items() if number.is_finite()}
-    ns = {key: number * 10**9 for key, number in numbers.items()}
-    return known(
-        name,
-        least=int(ns["min"].to_integral_value()) if "min" in ns else None,
-        most=int(ns["max"].to_integral_value()) if "max" in ns else None,
-        mean=float(ns["mean"]) if "mean" in ns else None,
-        samples=int(numbers["count"]) if "count" in numbers else None,
-    )
+    numbers = {
+        key: number for key in _FIELDS if key in fields and (number := Decimal(fields[key])).is_finite()
+    }
+    ns = {key: int((number * 10**9).to_integral_value()) for key, number in numbers.items()}
+    mean = float(numbers["mean"] * 10**9) if "mean" in numbers else None
+    samples = int(numbers["count"]) if "count" in numbers else None
+    return known(name, ns.get("min"), ns.get("max"), mean, samples)

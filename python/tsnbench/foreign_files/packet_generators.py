@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tsnbench.errors import InputError
-from tsnbench.foreign_files.figures import FORMAT, ForeignMeasures, known
+from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, known
 
 _ACTUAL = re.compile(
     rb"^Actual: (\d{1,18}) packets \((\d{1,18}) bytes\) sent in (\d{1,12}\.\d{1,9}) seconds", re.M
@@ -29,71 +28,45 @@ def trafgen_recognised(head: bytes) -> bool:
     return _PACKETS.search(head) is not None and _OCTETS.search(head) is not None
 
 
-def measure_tcpreplay(file: str, content: bytes) -> ForeignMeasures:
+def measure_tcpreplay(file: ForeignFile) -> ForeignMeasures:
     """The counts at the end of the last replay, and the mean interval between its packets."""
-    ended = content.rfind(b"Test complete: ")
-    found = _ACTUAL.search(content, ended) if ended >= 0 else None
-    warnings = []
+    ended = file.content.rfind(b"Test complete: ")
+    found = _ACTUAL.search(file.content, ended) if ended >= 0 else None
     if found is None:
         # An interrupted replay has the lines of --stats alone, and the last of them counts.
-        *_, found = _ACTUAL.finditer(content)
-        warnings.append("the replay has no end: figures are those of its last line")
+        *_, found = _ACTUAL.finditer(file.content)
+        file.warnings.append("the replay has no end: figures are those of its last line")
     packets, octets = int(found[1]), int(found[2])
     seconds, _, rest = found[3].decode().partition(".")
     length = int(seconds) * 10**9 + int(rest.ljust(9, "0"))
     counts: dict[str, int | None] = {"sent": packets, "octets": octets}
-    tail = content[found.end() :]
+    tail = file.content[found.end() :]
     for word, why, number in _COUNT.findall(tail):
         if word != b"Successful":
             counts[f"{word.decode().lower()}{f' {why.decode()}' if why else ''}"] = int(number)
-    return _measures(file, "tcpreplay", _device(tail), counts, packets, length, 10**7, warnings)
+    device = _DEVICE.search(tail)
+    name = device[1].decode("utf-8", errors="replace") if device else "all"
+    file.add(name, _mean_interval(packets, length, 10**7), counts)
+    return file.measures("tcpreplay", "packets of tcpreplay")
 
 
-def measure_trafgen(file: str, content: bytes) -> ForeignMeasures:
+def measure_trafgen(file: ForeignFile) -> ForeignMeasures:
     """The counts of all processors, and the mean interval between packets of each.
 
     Raises:
         InputError: the output has no counts.
     """
-    packets, octets = _PACKETS.search(content), _OCTETS.search(content)
-    if packets is None or octets is None:
-        raise InputError(f"{file}: expected the counts with which trafgen ends, found none")
-    measures = _measures(
-        file, "trafgen", "all", {"sent": int(packets[1]), "octets": int(octets[1])}, 0, 0, 1_000, []
-    )
-    for seconds, micros, processor, own in _TIME.findall(content):
-        length = int(seconds) * 10**9 + int(micros) * 1_000
-        one = _measures(
-            file, "trafgen", f"CPU{int(processor)}", {"sent": int(own)}, int(own), length, 1_000, []
-        )
-        measures["streams"] += one["streams"]
-    return measures
+    packets, octets = _PACKETS.search(file.content), _OCTETS.search(file.content)
+    if packets is not None and octets is not None:
+        file.add("all", [], {"sent": int(packets[1]), "octets": int(octets[1])})
+        for seconds, micros, processor, own in _TIME.findall(file.content):
+            length = int(seconds) * 10**9 + int(micros) * 1_000
+            file.add(f"CPU{int(processor)}", _mean_interval(int(own), length, 1_000), {"sent": int(own)})
+    return file.measures("trafgen", "the counts with which trafgen ends")
 
 
-def _device(tail: bytes) -> str:
-    found = _DEVICE.search(tail)
-    return found[1].decode("utf-8", errors="replace") if found else "all"
-
-
-def _measures(
-    file: str,
-    tool: str,
-    name: str,
-    counts: dict[str, int | None],
-    packets: int,
-    length_ns: int,
-    step_ns: int,
-    warnings: list[str],
-) -> ForeignMeasures:
-    """One stream. ``step_ns``: the step in which the tool prints times."""
-    figures = []
-    # A time of a few steps is mostly rounding.
-    if packets > 1 and length_ns >= 100 * step_ns:
-        figures.append(known("mean interval", mean=length_ns / packets, samples=packets))
-    return {
-        "format": FORMAT,
-        "file": file,
-        "tool": tool,
-        "streams": [{"stream": name, "counts": counts, "figures": figures}],
-        "warnings": warnings,
-    }
+def _mean_interval(packets: int, length_ns: int, step_ns: int) -> list[Figure]:
+    """The mean interval; none of a time of a few steps, in which the tool prints times: it is rounding."""
+    if packets < 2 or length_ns < 100 * step_ns:
+        return []
+    return [known("mean interval", mean=length_ns / packets, samples=packets)]

@@ -6,9 +6,8 @@ import re
 from itertools import pairwise
 
 from tsnbench.errors import InputError
-from tsnbench.foreign_files.figures import FORMAT, Figure, ForeignMeasures, ForeignStream, known
+from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, known
 
-TOOL = "RTC-Testbench"
 _LINE = re.compile(rb"^\[\d{8,20}\.\d{9}\]: \[INFO\]: (?=\S{1,64}Sent=)(.*)$", re.MULTILINE)
 _BEGIN = re.compile(rb"\[\d{8,20}\.\d{9}\]: \[[A-Z]{2,10}\]: ")
 _CLASS = re.compile(r"(\S{1,64}?)Sent=(\d{1,20}) \|")
@@ -31,33 +30,31 @@ def recognised(head: bytes) -> bool:
     return _BEGIN.match(head) is not None
 
 
-def measure(file: str, content: bytes) -> ForeignMeasures:
+def measure(file: ForeignFile) -> ForeignMeasures:
     """The statistics of the last line: extremes and means, which count from the last reset on.
 
     Raises:
         InputError: the log has no line with statistics, or the last one is damaged.
     """
-    lines = [one.decode("utf-8", errors="replace") for one in _LINE.findall(content)]
-    warnings = []
-    if lines and not content.endswith(b"\n") and not lines[-1].rstrip().endswith("|"):
-        warnings.append("the last line breaks off and was left out")
+    lines = [one.decode("utf-8", errors="replace") for one in _LINE.findall(file.content)]
+    if lines and not file.content.endswith(b"\n") and not lines[-1].rstrip().endswith("|"):
+        file.warnings.append("the last line breaks off and was left out")
         lines.pop()
-    if not lines:
-        raise InputError(f"{file}: expected a line with statistics of RTC-Testbench, found none")
     totals = [sum(int(sent) for _, sent in _CLASS.findall(line)) for line in lines]
     resets = sum(after < before for before, after in pairwise(totals))
     if resets:
-        warnings.append(f"the statistics were reset {resets} times: figures begin at the last reset")
-    streams = _streams(file, lines[-1])
-    for stream in streams:
-        sent, received = stream["counts"]["sent"], stream["counts"]["received"]
+        file.warnings.append(f"the statistics were reset {resets} times: figures begin at the last reset")
+    for name, told in _classes(file, lines[-1]).items() if lines else ():
+        counts = _counts(told)
+        file.add(name, _figures(told), counts)
+        sent, received = counts["sent"], counts["received"]
         if sent is not None and received is not None and received > sent:
-            warnings.append(f"{stream['stream']}: more frames were received than sent")
-    return {"format": FORMAT, "file": file, "tool": TOOL, "streams": streams, "warnings": warnings}
+            file.warnings.append(f"{name}: more frames were received than sent")
+    return file.measures("RTC-Testbench", "a line with statistics of RTC-Testbench")
 
 
-def _streams(file: str, line: str) -> list[ForeignStream]:
-    """The classes of one line: keys carry the name of their class in front."""
+def _classes(file: ForeignFile, line: str) -> dict[str, dict[str, float]]:
+    """The values of each traffic class of one line: keys carry the name of their class in front."""
     classes: dict[str, dict[str, float]] = {}
     name = ""
     for part in line.split("|"):
@@ -69,11 +66,10 @@ def _streams(file: str, line: str) -> list[ForeignStream]:
             classes[name] = {}
         found = _VALUE.fullmatch(text.strip())
         if not name or not key.startswith(name) or not found:
-            raise InputError(f"{file}: the last line with statistics is damaged at {part.strip()[:60]!r}")
+            damage = f"damaged at {part.strip()[:60]!r}"
+            raise InputError(f"{file.name}: the last line with statistics is {damage}")
         classes[name][key.removeprefix(name)] = float(text.split()[0]) if found[2] else int(found[1])
-    return [
-        {"stream": name, "counts": _counts(told), "figures": _figures(told)} for name, told in classes.items()
-    ]
+    return classes
 
 
 def _counts(told: dict[str, float]) -> dict[str, int | None]:
