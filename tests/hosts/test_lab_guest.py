@@ -86,7 +86,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
         pytest.skip(why)
     plan = read_scenario(EXACT)[0].plan()
     folder = tmp_path_factory.mktemp("guest") / "lab"
-    made = guest.up(plan.document, folder, SSHD, LASTS_S)
+    made = lab.up(plan.document, folder, SSHD, lab.Kind.GUEST, LASTS_S)
     before = os.environ.get("TSNBENCH_SSH")
     os.environ["TSNBENCH_SSH"] = made.ssh
     hosts = Hosts(load_inventory(made.inventory), campaign=True)

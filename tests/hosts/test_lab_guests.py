@@ -14,7 +14,7 @@ from tsnbench.hosts import lab, load_inventory
 from tsnbench.hosts.attempt import MOST_APART_NS, far_apart
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.lab import guests, record
-from tsnbench.hosts.lab.cells import inventory
+from tsnbench.hosts.lab.inventory import inventory
 from tsnbench.plan.network import Network
 from tsnbench.scenario import read_scenario
 

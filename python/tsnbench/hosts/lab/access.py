@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -69,6 +70,8 @@ def keys(folder: Path, hosts: Mapping[str, tuple[str, int]]) -> None:
         hosts: address and port by name.
     """
     for name in ("key", "host-key"):
+        if (folder / name).exists():
+            continue
         words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "tsnbench lab"]
         subprocess.run([*words, "-f", str(folder / name)], check=True, timeout=30)
     (folder / "allowed").write_text((folder / "key.pub").read_text())
@@ -79,3 +82,8 @@ def keys(folder: Path, hosts: Mapping[str, tuple[str, int]]) -> None:
         client.append(_CLIENT.format(name=name, address=address, port=port, folder=folder))
     (folder / "known").write_text("".join(known))
     (folder / "client").write_text("".join(client))
+
+
+def client(folder: Path) -> str:
+    """The ssh client for hosts that this machine's own network reaches."""
+    return f"ssh -F {shlex.quote(str(folder / 'client'))}"

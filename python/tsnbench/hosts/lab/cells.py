@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.netns import sandbox
 from tsnbench.errors import BackendError
 from tsnbench.hosts.lab import access, record
-from tsnbench.hosts.lab.record import Lab
-from tsnbench.plan.network import Network
+from tsnbench.hosts.lab.inventory import port_name
+from tsnbench.hosts.lab.record import Made
 
 if TYPE_CHECKING:
+    from tsnbench.plan.network import Network
     from tsnbench.plan.types import PlanDocument
 
 CONTROL = "control"
@@ -41,39 +42,25 @@ def missing(sshd: Path | None = None) -> str:
     return access.missing(sshd)
 
 
-def up(plan: PlanDocument, folder: Path, sshd: Path | None = None) -> Lab:
-    """Makes a host for each node of a Plan, a wire for each link, and the lab's ``lab.yaml``.
-
-    Args:
-        plan: the Plan whose network the lab has; any Plan of the same network will do.
-        folder: where the lab keeps its keys and its record; it is made.
-        sshd: the ssh server, if it is not installed; its libraries are searched beside it.
+def make(plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, lasts_s: int) -> Made:
+    """Makes the namespaces, their network and their ssh servers; they last until the lab is ended.
 
     Raises:
-        InputError: the folder has a lab, or other files.
         BackendError: this machine cannot have a lab.
     """
-    folder = record.begun(folder, missing(sshd))
-    network = Network(plan)
     tag = _free_tag()
     spaces = {node["name"]: f"{tag}-{number}" for number, node in enumerate(network.nodes)}
     control = f"{tag}-{CONTROL}"
     addresses = {name: f"{_NET}.{number + 2}" for number, name in enumerate(spaces)}
     record.note(folder, list(spaces), [control, *spaces.values()], [])
-    try:
-        _network(network, spaces, control)
-        access.keys(folder, {name: (address, 22) for name, address in addresses.items()})
-        for name, address in addresses.items():
-            (folder / f"{name}.sshd").write_text(_SSHD.format(address=address))
-        processes = _servers(folder, spaces, access.server(sshd))
-        record.note(folder, list(spaces), [control, *spaces.values()], processes)
-        _until_ready(folder, list(spaces))
-    except BaseException:
-        record.down(folder)
-        raise
-    (folder / "lab.yaml").write_text(inventory(network, _WORDS, _SYNC), encoding="utf-8")
-    client = folder / "client"
-    return Lab(folder, f"ip netns exec {control} ssh -F {client}")
+    _network(network, spaces, control)
+    access.keys(folder, {name: (address, 22) for name, address in addresses.items()})
+    for name, address in addresses.items():
+        (folder / f"{name}.sshd").write_text(_SSHD.format(address=address))
+    processes = _servers(folder, spaces, sshd)
+    record.note(folder, list(spaces), [control, *spaces.values()], processes)
+    _until_ready(folder, list(spaces))
+    return Made(f"ip netns exec {control} ssh -F {folder / 'client'}", _WORDS, _SYNC)
 
 
 def _free_tag() -> str:
@@ -84,11 +71,9 @@ def _free_tag() -> str:
 
 def _network(network: Network, spaces: dict[str, str], control: str) -> None:
     """A wire for each link, and a network of its own for ssh."""
-    lines = [f"netns add {name}" for name in (control, *spaces.values())]
-    told = _ip(lines)
+    _ip([f"netns add {name}" for name in (control, *spaces.values())])
     own = ["link add br0 type bridge", "link set lo up", "link set br0 up"]
-    own.append(f"address add {_NET}.1/24 dev br0")
-    told += _ip(own, control)
+    _ip([*own, f"address add {_NET}.1/24 dev br0"], control)
     for number, space in enumerate(spaces.values()):
         _ip([f"link add name h{number} type veth peer name mgmt netns {space}"], control)
         _ip([f"link set h{number} master br0", f"link set h{number} up"], control)
@@ -103,18 +88,13 @@ def _network(network: Network, spaces: dict[str, str], control: str) -> None:
         _ip([f"link add name {name} {queues} type veth peer name {peer} {queues} netns {far}"], space)
 
 
-def _ip(lines: list[str], space: str | None = None) -> str:
+def _ip(lines: list[str], space: str | None = None) -> None:
     words = ["ip", *(["-n", space] if space else []), "-batch", "-"]
     done = subprocess.run(
         words, input="\n".join(lines), capture_output=True, text=True, timeout=60, check=False
     )
     if done.returncode:
         raise BackendError(f"no lab can be made here: ip: {done.stderr.strip()}")
-    return done.stdout
-
-
-def port_name(network: Network, port: int) -> str:
-    return f"eth{network.place(port) + 1}"
 
 
 def _servers(folder: Path, spaces: dict[str, str], sshd: Path | None) -> list[int]:
@@ -149,22 +129,3 @@ def _until_ready(folder: Path, hosts: list[str]) -> None:
             if time.monotonic() > until:
                 raise BackendError(f"the ssh server of {name} has not begun: {said.strip()[-300:]}")
             time.sleep(0.02)
-
-
-def inventory(network: Network, words: str, sync: str, clock: str = "") -> str:
-    """``lab.yaml`` of a network, one host for each node; ``clock`` is that of all hosts, if it is stated."""
-    more = f", clock: {clock}" if clock else ""
-    names = [node["name"] for node in network.nodes]
-    lines = [*(f"# {line}" for line in words.splitlines()), "hosts:"]
-    for number, name in enumerate(names):
-        ports = ", ".join(
-            f"{port_name(network, port)}: {port_name(network, port)}" for port in network.ports_of(number)
-        )
-        lines.append(f"  {name}: {{ssh: {name}, ports: {{{ports}}}{more}}}")
-    wires = [
-        " - ".join(f"{names[network.ports[port]['node']]}.{port_name(network, port)}" for port in link)
-        for link in network.links()
-    ]
-    lines += ["wires:", *(f"  - {wire}" for wire in wires)]
-    lines += [f"sync: {sync}"]
-    return "\n".join(lines) + "\n"

@@ -11,33 +11,31 @@ There is one more host, ``lab``, for the interventions of tests in the hosts' ke
 from __future__ import annotations
 
 import shlex
-import shutil
-import subprocess
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.backends.kernel.tsnport.config import wire
-from tsnbench.backends.vm import device, initramfs, kernel, machine
-from tsnbench.hosts.lab import access, image, record
-from tsnbench.hosts.lab.cells import inventory, port_name
-from tsnbench.hosts.lab.record import Lab
-from tsnbench.plan.network import Network
+from tsnbench.backends.vm import device
+from tsnbench.backends.vm.cpio import Archive
+from tsnbench.backends.vm.initramfs import bake
+from tsnbench.backends.vm.kernel import find
+from tsnbench.hosts.lab import access, boot, image
+from tsnbench.hosts.lab.boot import Started
+from tsnbench.hosts.lab.inventory import port_name
+from tsnbench.hosts.lab.record import Made
 
 if TYPE_CHECKING:
+    from tsnbench.plan.network import Network
     from tsnbench.plan.types import PlanDocument
 
-LASTS_S = 8 * 3600
-"""The guest ends itself after this time."""
 DEVIATIONS_PPB = (20_000, -20_000)
 """The frequency deviations of the hosts' oscillators in turn, if the scenario has no clocks; the first host's
 is exact."""
 TIME_BPS, TIME_PS = 1_000_000_000, 250_000
 """Rate and propagation delay of wires that only PTP uses."""
 BESIDE = "lab"
-TRIES = 3
-"""Number of tries, as another program may take a port between its choice and its use."""
 _WORDS = """\
 A lab in a guest: each host has network cards with a clock of its own; all share the guest's processor.
 {time}"""
@@ -77,93 +75,52 @@ uds_address /run/ptp4l
 
 def missing(sshd: Path | None = None) -> str:
     """Why a lab is not possible here; empty if it is."""
-    gone = {*initramfs.missing_tools(image.CONTENTS).values(), *device.missing_tools()}
-    if shutil.which(machine.QEMU) is None:
-        gone.add("qemu-system-x86")
-    if gone:
-        return f"packages are missing: {', '.join(sorted(gone))}"
-    return access.missing(sshd)
+    return boot.missing(sshd, device.missing_tools())
 
 
-def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int = LASTS_S) -> Lab:
-    """Makes a host for each node of a Plan, a wire for each link, and the lab's ``lab.yaml``.
-
-    Args:
-        plan: the Plan whose network and clocks the lab has; any Plan of the same network will do.
-        folder: where the lab keeps its keys and its record; it is made.
-        sshd: the ssh server, if it is not installed; its libraries are searched beside it.
-        lasts_s: the time after which the guest ends itself.
+def make(plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, lasts_s: int) -> Made:
+    """Makes the guest, with the network and the clocks of the Plan.
 
     Raises:
-        InputError: the folder has a lab, or other files.
-        BackendError: this machine cannot have a lab.
+        BackendError: the guest does not start.
     """
-    folder = record.begun(folder, missing(sshd))
-    network = Network(plan)
     hosts = [node["name"] for node in network.nodes]
     beside = BESIDE
     while beside in hosts:
         beside += "-"
-    record.note(folder, hosts, [], [])
-    try:
-        for attempt in range(1, TRIES + 1):
-            ports = image.free_ports(len(hosts) + 1)
-            reached = dict(zip([beside, *hosts], ports, strict=True))
-            access.keys(folder, {name: ("127.0.0.1", port) for name, port in reached.items()})
-            process = _boot(plan, network, folder, access.server(sshd), ports, lasts_s)
-            record.note(folder, hosts, [], [process.pid])
-            if image.ready(process, folder / record.CONSOLE, last=attempt == TRIES):
-                break
-    except BaseException:
-        record.down(folder)
-        raise
+    kernel = find()
+    baked, _ = bake(kernel, traffic.program(), device.module(kernel), image.CONTENTS)
+
+    def begin(ports: list[int]) -> Iterator[Started]:
+        yield boot.start(
+            folder, "", kernel, baked, _archive(plan, network, folder, sshd), _options(ports), lasts_s
+        )
+
+    boot.try_ports(folder, [beside, *hosts], hosts, begin)
     words = _WORDS.format(time=_BY_PLAN if _has_ptp(plan) else _OWN_WIRES)
-    (folder / "lab.yaml").write_text(inventory(network, words, _SYNC), encoding="utf-8")
-    return Lab(folder, f"ssh -F {shlex.quote(str(folder / 'client'))}")
+    return Made(access.client(folder), words, _SYNC)
 
 
 def _has_ptp(plan: PlanDocument) -> bool:
     return "gptp" in plan.get("clocks", {})
 
 
-def _boot(
-    plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, ports: list[int], lasts_s: int
-) -> subprocess.Popen[bytes]:
-    guest = kernel.find()
-    baked, _ = initramfs.bake(guest, traffic.program(), device.module(guest), image.CONTENTS)
-    assert sshd is not None
-    extra = _archive(plan, network, folder, sshd)
+def _options(ports: list[int]) -> list[str]:
+    """The options of QEMU for time and for ssh to the hosts."""
     addresses = [15, *(21 + number for number in range(len(ports) - 1))]
     forward = ",".join(
         f"hostfwd=tcp:127.0.0.1:{port}-{_ADDRESS}.{last}:22"
         for port, last in zip(ports, addresses, strict=True)
     )
-    # The image contains keys, so it is a file in memory without a name, which no other program can open.
-    with machine.memory("image") as whole, (folder / record.CONSOLE).open("wb") as console:
-        with baked.open("rb") as base:
-            shutil.copyfileobj(base, whole)
-        whole.write(bytes(-whole.tell() % 512) + extra)
-        whole.flush()
-        words = ["timeout", "--kill-after=5", str(lasts_s), machine.QEMU, *machine.COMMON]
+    return [
         # sleep=on: while the guest is idle, its time runs as fast as this machine's, as ssh needs it.
-        words += ["-icount", "shift=0,sleep=on", "-seed", "1"]
-        words += ["-rtc", f"base={datetime.now(UTC):%Y-%m-%dT%H:%M:%S},clock=vm"]
-        words += ["-netdev", f"user,id=m,restrict=on,ipv6=off,net={_ADDRESS}.0/24,{forward}"]
-        words += ["-device", "virtio-net-pci,netdev=m,romfile="]
-        words += ["-serial", "stdio", "-monitor", "none", "-pidfile", str(folder / record.PROCESS)]
-        words += ["-kernel", str(guest.image), "-initrd", f"/proc/self/fd/{whole.fileno()}"]
-        words += ["-append", f"{machine.APPEND} net.ifnames=0"]
-        return subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=console,
-            stderr=console,
-            start_new_session=True,
-            pass_fds=[whole.fileno()],
-        )
+        *("-icount", "shift=0,sleep=on", "-seed", "1"),
+        *("-rtc", f"{boot.now()},clock=vm"),
+        *boot.reached(f"net={_ADDRESS}.0/24,{forward}"),
+    ]
 
 
-def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path) -> bytes:
+def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path | None) -> Archive:
     """The files of this lab alone: keys, the ssh server, the script that makes the hosts."""
     archive = image.with_server(folder, sshd)
     archive.file("lab/host.sh", _HOST.encode(), 0o755)
@@ -174,7 +131,7 @@ def _archive(plan: PlanDocument, network: Network, folder: Path, sshd: Path) -> 
             text = _PTP4L.format(priority=128 if number else 100, ports="\n".join(own))
             archive.file(f"lab/ptp4l-{number}.conf", text.encode(), 0o644)
     archive.file("lab/init.sh", ("\n".join(_script(plan, network)) + "\n").encode(), 0o755)
-    return archive.finish()
+    return archive
 
 
 def _script(plan: PlanDocument, network: Network) -> list[str]:
@@ -251,4 +208,4 @@ def _clocks(plan: PlanDocument, count: int) -> list[str]:
     return lines
 
 
-__all__ = ["BESIDE", "missing", "up"]
+__all__ = ["BESIDE", "make", "missing"]

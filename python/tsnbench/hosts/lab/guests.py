@@ -10,26 +10,21 @@ outside the lab.
 from __future__ import annotations
 
 import shlex
-import shutil
-import subprocess
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import traffic
-from tsnbench.backends.vm import initramfs, kernel, machine
-from tsnbench.hosts.lab import access, image, record
-from tsnbench.hosts.lab.cells import inventory
-from tsnbench.hosts.lab.record import Lab
-from tsnbench.plan.network import Network
+from tsnbench.backends.vm.initramfs import bake
+from tsnbench.backends.vm.kernel import find
+from tsnbench.hosts.lab import access, boot, image, record
+from tsnbench.hosts.lab.boot import Started
+from tsnbench.hosts.lab.record import Made
 
 if TYPE_CHECKING:
+    from tsnbench.plan.network import Network
     from tsnbench.plan.types import PlanDocument
 
-LASTS_S = 8 * 3600
-"""The guests end themselves after this time."""
-TRIES = 3
-"""Number of tries, as another program may take a port between its choice and its use."""
 _WORDS = """\
 A lab of guests: each host has a kernel and a clock of its own. Network cards have software stamps and one
 queue. The guests share this machine's processors: delays say nothing about a network."""
@@ -39,95 +34,38 @@ _MAC = "52:54:00"
 
 def missing(sshd: Path | None = None) -> str:
     """Why a lab is not possible here; empty if it is."""
-    gone = set(initramfs.missing_tools(image.CONTENTS).values())
-    if shutil.which(machine.QEMU) is None:
-        gone.add("qemu-system-x86")
-    if gone:
-        return f"packages are missing: {', '.join(sorted(gone))}"
-    return access.missing(sshd)
+    return boot.missing(sshd)
 
 
-def up(plan: PlanDocument, folder: Path, sshd: Path | None = None, lasts_s: int = LASTS_S) -> Lab:
-    """Makes a host for each node of a Plan, a wire for each link, and the lab's ``lab.yaml``.
-
-    Args:
-        plan: the Plan whose network the lab has; any Plan of the same network will do.
-        folder: where the lab keeps its keys and its record; it is made.
-        sshd: the ssh server, if it is not installed; its libraries are searched beside it.
-        lasts_s: the time after which the guests end themselves.
+def make(plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, lasts_s: int) -> Made:
+    """Makes a guest for each host.
 
     Raises:
-        InputError: the folder has a lab, or other files.
-        BackendError: this machine cannot have a lab.
+        BackendError: a guest does not start.
     """
-    folder = record.begun(folder, missing(sshd))
-    network = Network(plan)
     hosts = [node["name"] for node in network.nodes]
-    record.note(folder, hosts, [], [])
-    try:
-        for attempt in range(1, TRIES + 1):
-            if _all_up(network, folder, access.server(sshd), lasts_s, last=attempt == TRIES):
-                break
-    except BaseException:
-        record.down(folder)
-        raise
+    kernel = find()
+    baked, _ = bake(kernel, traffic.program(), None, image.CONTENTS)
+
+    def begin(ports: list[int]) -> Iterator[Started]:
+        for number, port in enumerate(ports):
+            archive = image.with_server(folder, sshd)
+            archive.file("lab/init.sh", ("\n".join(_script(hosts[number])) + "\n").encode(), 0o755)
+            options = _options(network, number, port)
+            yield boot.start(folder, f"{hosts[number]}.", kernel, baked, archive, options, lasts_s)
+
+    boot.try_ports(folder, hosts, hosts, begin)
     clock = "software" if "gptp" in plan.get("clocks", {}) else "none"
-    (folder / "lab.yaml").write_text(inventory(network, _WORDS, _SYNC, clock), encoding="utf-8")
-    return Lab(folder, f"ssh -F {shlex.quote(str(folder / 'client'))}")
+    return Made(access.client(folder), _WORDS, _SYNC, clock)
 
 
-def _all_up(network: Network, folder: Path, sshd: Path | None, lasts_s: int, *, last: bool) -> bool:
-    """Whether all guests are up; if not, other programs took their ports meanwhile."""
-    hosts = [node["name"] for node in network.nodes]
-    ports = image.free_ports(len(hosts))
-    access.keys(folder, {name: ("127.0.0.1", port) for name, port in zip(hosts, ports, strict=True)})
-    processes: list[subprocess.Popen[bytes]] = []
-    for number, port in enumerate(ports):
-        processes.append(_boot(network, number, folder, sshd, port, lasts_s))
-        record.note(folder, hosts, [], [process.pid for process in processes])
-    for name, process in zip(hosts, processes, strict=True):
-        if not image.ready(process, folder / f"{name}.log", last=last):
-            for one in processes:
-                one.kill()
-                one.wait()
-            return False
-    return True
-
-
-def _boot(
-    network: Network, number: int, folder: Path, sshd: Path | None, port: int, lasts_s: int
-) -> subprocess.Popen[bytes]:
-    name = network.nodes[number]["name"]
-    guest = kernel.find()
-    baked, _ = initramfs.bake(guest, traffic.program(), None, image.CONTENTS)
-    assert sshd is not None
-    archive = image.with_server(folder, sshd)
-    archive.file("lab/init.sh", ("\n".join(_script(name)) + "\n").encode(), 0o755)
-    # The image contains keys, so it is a file in memory without a name, which no other program can open.
-    with machine.memory("image") as whole, (folder / f"{name}.log").open("wb") as console:
-        with baked.open("rb") as base:
-            shutil.copyfileobj(base, whole)
-        whole.write(bytes(-whole.tell() % 512) + archive.finish())
-        whole.flush()
-        words = ["timeout", "--kill-after=5", str(lasts_s), machine.QEMU, *machine.COMMON]
-        words += ["-seed", str(number + 1), "-rtc", f"base={datetime.now(UTC):%Y-%m-%dT%H:%M:%S}"]
-        words += ["-netdev", f"user,id=m,restrict=on,ipv6=off,hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:22"]
-        words += ["-device", "virtio-net-pci,netdev=m,romfile="]
-        for place, own in enumerate(network.ports_of(number)):
-            words += _wire(number, place, own, network.ports[own]["peer"])
-        words += ["-serial", "stdio", "-monitor", "none", "-pidfile", f"{name}.process"]
-        words += ["-kernel", str(guest.image), "-initrd", f"/proc/self/fd/{whole.fileno()}"]
-        words += ["-append", f"{machine.APPEND} net.ifnames=0"]
-        # In the lab's folder, because the path of a socket has at most 107 octets.
-        return subprocess.Popen(
-            words,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=console,
-            stderr=console,
-            start_new_session=True,
-            pass_fds=[whole.fileno()],
-        )
+def _options(network: Network, number: int, port: int) -> list[str]:
+    """The options of QEMU for time, for ssh, and for the wires of a host."""
+    words = ["-seed", str(number + 1), "-rtc", boot.now()]
+    words += boot.reached(f"hostfwd=tcp:127.0.0.1:{port}-10.0.2.15:22")
+    for place, own in enumerate(network.ports_of(number)):
+        words += _wire(number, place, own, network.ports[own]["peer"])
+    return words
 
 
 def _wire(number: int, place: int, port: int, peer: int) -> list[str]:
@@ -152,4 +90,4 @@ def _script(name: str) -> list[str]:
     ]
 
 
-__all__ = ["missing", "up"]
+__all__ = ["make", "missing"]

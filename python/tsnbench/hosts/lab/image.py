@@ -1,21 +1,14 @@
-"""The image of a lab's guests: programs and an ssh server, and how to know that a guest is up."""
+"""The image of a lab's guests: programs and an ssh server."""
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import time
-from contextlib import ExitStack
 from pathlib import Path
 
 from tsnbench.backends.vm import initramfs
 from tsnbench.backends.vm.cpio import Archive
 from tsnbench.backends.vm.initramfs import Contents
-from tsnbench.errors import BackendError
 from tsnbench.hosts.lab import access
 
-READY_S = 180
-LOOK_S = 0.1
 UP = "lab: up"
 """What a guest says when its servers listen."""
 
@@ -52,8 +45,9 @@ SetEnv PATH=/tools:/usr/sbin:/bin
 cheapest for an emulated processor; the connection does not leave this machine."""
 
 
-def with_server(folder: Path, sshd: Path) -> Archive:
+def with_server(folder: Path, sshd: Path | None) -> Archive:
     """The files of one lab: keys and the ssh server; ``/lab/init.sh`` is still missing."""
+    assert sshd is not None
     archive = Archive()
     root = access.root_of(sshd)
     beside = ":".join(str(root / path) for path in access.libraries_of(root)) if root else ""
@@ -68,30 +62,3 @@ def with_server(folder: Path, sshd: Path) -> Archive:
     archive.file("lab/allowed", (folder / "allowed").read_bytes(), 0o644)
     archive.file("lab/sshd.conf", _SSHD.encode(), 0o644)
     return archive
-
-
-def free_ports(count: int) -> list[int]:
-    """Free ports of this machine's loopback, all different."""
-    with ExitStack() as open_ones:
-        sockets = [open_ones.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-
-
-def ready(process: subprocess.Popen[bytes], console: Path, *, last: bool) -> bool:
-    """Whether the guest is up; if not, other programs took its ports meanwhile.
-
-    Raises:
-        BackendError: the guest does not start.
-    """
-    until = time.monotonic() + READY_S
-    while UP not in (said := console.read_text(errors="replace")):
-        if process.poll() is not None:
-            if "host forwarding" in said and not last:
-                return False
-            raise BackendError(f"the lab's guest has ended: {said.strip()[-500:]}")
-        if time.monotonic() > until:
-            raise BackendError(f"the lab's guest is not up after {READY_S} s: {said.strip()[-500:]}")
-        time.sleep(LOOK_S)
-    return True

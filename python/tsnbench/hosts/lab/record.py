@@ -37,6 +37,20 @@ class Lab:
         return self.folder / "lab.yaml"
 
 
+@dataclass(frozen=True)
+class Made:
+    """What a kind of hosts says of the lab that it made."""
+
+    ssh: str
+    """The ssh client with its options for the lab's hosts."""
+    words: str
+    """The first comment of ``lab.yaml``."""
+    sync: str
+    """The bounds of clocks in ``lab.yaml``."""
+    clock: str = ""
+    """The kind of all hosts' clocks, if it is not the usual one."""
+
+
 def begun(folder: Path, why_not: str) -> Path:
     """The whole path of a new folder for a lab, which is made; ``why_not``: why this machine has no lab.
 
