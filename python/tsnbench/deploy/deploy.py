@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,50 +135,60 @@ def deploy(
         for text in meant.values():
             check(text, yang)
     outcome = Outcome(False, {}, notes=[str(note) for note in notes])
-    devices: list[Device] = []
-    try:
-        devices = _connected(where, access)
-        missing: dict[str, Missing] = {}
-        wanted: dict[str, Node] = {}
-        for device in devices:
-            wanted[device.node], missing[device.node] = restricted_to(
-                read(meant[device.node]), set(device.modules)
-            )
-        outcome.left_out = {node: one.words() for node, one in missing.items() if one.modules}
-        if outcome.left_out and not partial:
+    with _connected(where, access) as devices:
+        wanted, missing = _expressible(meant, devices)
+        outcome.left_out = {node: one.words() for node, one in missing.items()}
+        if missing and not partial:
             raise BackendError(
-                "\n".join(f"{node}: {one}" for node, one in missing.items() if one.modules)
+                "\n".join(f"{node}: {one}" for node, one in missing.items())
                 + "\nnothing was changed on any device"
                 + "\n  hint: --partial configures only what the devices' modules can express"
             )
         jobs = _jobs(devices, lambda device, has: changes(wanted[device.node], has), _wrong(wanted))
-        outcome.changes = {device.node: [] for device in devices}
-        outcome.changes |= {job.device.node: [str(one) for one in job.changes] for job in jobs}
+        outcome.changes = _in_words(devices, jobs)
         if dry_run or not jobs:
             return outcome
-        kept = records.Record(
-            document["name"],
-            content_hash(document),
-            "begun",
-            [records.Entry(job.device.node, job.device.host, job.device.port, job.changes) for job in jobs],
-        )
+        entries = [
+            records.Entry(job.device.node, job.device.host, job.device.port, job.changes) for job in jobs
+        ]
+        kept = records.Record(document["name"], content_hash(document), "begun", entries)
         outcome.record = kept.create(record)
-        try:
-            outcome.warnings = carry_out(jobs, within_s)
-        except RefusedError as error:
-            if error.left:
-                kept.update(outcome.record, "broken")
-                raise BackendError(
-                    f"{error}\n  hint: later, tsnbench deploy --restore {outcome.record}"
-                ) from None
-            kept.update(outcome.record, "taken back")
-            raise
-        kept.update(outcome.record, "done")
+        outcome.warnings = _recorded(kept, outcome.record, jobs, within_s)
         outcome.done = True
         return outcome
-    finally:
-        for device in devices:
-            device.close()
+
+
+def _expressible(
+    meant: Mapping[str, str], devices: Iterable[Device]
+) -> tuple[dict[str, Node], dict[str, Missing]]:
+    """By node, the part of the data that a device's modules can express, and the modules that it lacks."""
+    wanted: dict[str, Node] = {}
+    missing: dict[str, Missing] = {}
+    for device in devices:
+        wanted[device.node], gone = restricted_to(read(meant[device.node]), set(device.modules))
+        if gone.modules:
+            missing[device.node] = gone
+    return wanted, missing
+
+
+def _recorded(kept: records.Record, path: Path, jobs: list[Job], within_s: int) -> list[str]:
+    """Carries the changes out, and notes in the record how they ended; returns warnings."""
+    try:
+        warnings = carry_out(jobs, within_s)
+    except RefusedError as error:
+        if error.left:
+            kept.update(path, "broken")
+            raise BackendError(f"{error}\n  hint: later, tsnbench deploy --restore {path}") from None
+        kept.update(path, "taken back")
+        raise
+    kept.update(path, "done")
+    return warnings
+
+
+def _in_words(devices: Iterable[Device], jobs: Iterable[Job]) -> dict[str, list[str]]:
+    """The changes by node; empty for a device that has the requested configuration already."""
+    changed = {job.device.node: [str(one) for one in job.changes] for job in jobs}
+    return {device.node: changed.get(device.node, []) for device in devices}
 
 
 def restore(
@@ -201,53 +212,49 @@ def restore(
             raise InputError(f"--node: expected one of {', '.join(where)}, found {name or at}")
         chosen[name] = Target(name, *address(at, "--node")) if equals else where[name]
     where = chosen or where
-    devices: list[Device] = []
-    try:
-        devices = _connected(list(where.values()), access)
 
-        def back(device: Device, has: Has) -> list[Change]:
-            return [
-                Change(one.path, has.told.at(one.path), one.before)
-                for one in reversed(entries[device.node].changes)
-                if not same(one.path, one.before, has)
-            ]
+    def back(device: Device, has: Has) -> list[Change]:
+        return [
+            Change(one.path, has.told.at(one.path), one.before)
+            for one in reversed(entries[device.node].changes)
+            if not same(one.path, one.before, has)
+        ]
 
-        def wrong(device: Device, has: Has) -> list[str]:
-            return [words(one.path) for one in back(device, has)]
+    def wrong(device: Device, has: Has) -> list[str]:
+        return [words(one.path) for one in back(device, has)]
 
+    with _connected(list(where.values()), access) as devices:
         jobs = _jobs(devices, back, wrong)
-        outcome = Outcome(False, {device.node: [] for device in devices}, record=path)
-        outcome.changes |= {job.device.node: [str(one) for one in job.changes] for job in jobs}
+        outcome = Outcome(False, _in_words(devices, jobs), record=path)
         if jobs and not dry_run:
             outcome.warnings = carry_out(jobs, within_s)
             kept.update(path, "restored" if len(where) == len(entries) else "partly restored")
             outcome.done = True
         return outcome
-    finally:
-        for device in devices:
-            device.close()
 
 
-def _connected(where: list[Target], access: Access) -> list[Device]:
+@contextmanager
+def _connected(where: list[Target], access: Access) -> Iterator[list[Device]]:
     """Sessions with all devices; an error names every device without a session, and the reason."""
     devices: list[Device] = []
     wrong: list[BackendError | InputError] = []
-    for one in where:
-        try:
-            device = connect(one.node, one.host, one.port, access)
-            devices.append(device)
-            device.look()
-        except DeviceError as error:
-            text = str(error)
-            wrong.append(DeviceError(text if text.startswith(f"{one.node} ") else f"{one.node}: {text}"))
-        except InputError as error:
-            wrong.append(error)
-    if not wrong:
-        return devices
-    for device in devices:
-        device.close()
-    kind = InputError if any(isinstance(one, InputError) for one in wrong) else BackendError
-    raise kind("\n".join([*map(str, wrong), "nothing was changed on any device"]))
+    try:
+        for one in where:
+            try:
+                devices.append(connect(one.node, one.host, one.port, access))
+                devices[-1].look()
+            except DeviceError as error:
+                text = str(error)
+                wrong.append(DeviceError(text if text.startswith(f"{one.node} ") else f"{one.node}: {text}"))
+            except InputError as error:
+                wrong.append(error)
+        if wrong:
+            kind = InputError if any(isinstance(one, InputError) for one in wrong) else BackendError
+            raise kind("\n".join([*map(str, wrong), "nothing was changed on any device"]))
+        yield devices
+    finally:
+        for device in devices:
+            device.close()
 
 
 def _jobs(

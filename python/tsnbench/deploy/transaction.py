@@ -117,7 +117,7 @@ def _commit(order: list[Job], within_s: int) -> None:
             if job not in touched:
                 job.device.discard()
                 continue
-            _take_back(job, lambda job=job: job.device.cancel(job.back))  # type: ignore[misc]
+            _take_back(job, job.device.cancel)
         except DeviceError as error:
             left[job.device.node] = _after(job.device, error, within_s)
     raise RefusedError(errors, left)
@@ -129,30 +129,29 @@ def _keep(order: list[Job]) -> None:
             job.device.keep()
         except DeviceError as error:
             errors = {job.device.node: f"it was to keep what it has: {error}"}
-            left: dict[str, str] = {}
-            for number, other in enumerate(order):
-                try:
-                    if number < place:
-                        _take_back(other, lambda job=other: job.device.undo(job.back))  # type: ignore[misc]
-                    else:
-                        _take_back(other, lambda job=other: job.device.cancel(job.back))  # type: ignore[misc]
-                except DeviceError as worse:
-                    left[other.device.node] = str(worse)
-            raise RefusedError(errors, left) from None
+            raise RefusedError(errors, _all_back(order, kept=place)) from None
 
 
-def _take_back(job: Job, how: Callable[[], None]) -> None:
+def _all_back(order: list[Job], kept: int) -> dict[str, str]:
+    """Restores all devices, of which the first ones keep their commit already; returns those that failed."""
+    left: dict[str, str] = {}
+    for number, job in enumerate(order):
+        how = job.device.undo if number < kept else job.device.cancel
+        try:
+            _take_back(job, how)
+        except DeviceError as worse:
+            left[job.device.node] = str(worse)
+    return left
+
+
+def _take_back(job: Job, how: Callable[[str], None]) -> None:
     """Restores one device: by cancelling its commit, or, if that fails, by reversing the changes."""
     refusal: DeviceError | None = None
-
     # After a rejected commit, a candidate may still be staged, but no change is in force.
-    def by_hand() -> None:
-        job.device.undo(job.back)
-
-    ways = [how, by_hand] if _still(job) else [job.device.discard]
+    ways = [how, job.device.undo] if _still(job) else [lambda _: job.device.discard()]
     for way in ways:
         try:
-            way()
+            way(job.back)
         except DeviceError as error:
             refusal = error
         still = _still(job)

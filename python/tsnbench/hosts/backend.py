@@ -11,22 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import results, traffic
-from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.slow_motion import dilated
-from tsnbench.backends.kernel.unsupported import unsupported
-from tsnbench.backends.netns.capabilities import missing
+from tsnbench.backends.kernel.unsupported import check_dilation, refuse, unsupported
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts import attempt, devices, job, records, wiring
+from tsnbench.hosts import attempt, devices, job, records, refusals, wiring
 from tsnbench.hosts.attempt import Rejected
-from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
+from tsnbench.hosts.clocks.synchronisation import Synchronisation
 from tsnbench.hosts.mapping import Mapped, map_plan
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.remote.reach import reach
 from tsnbench.hosts.returned import HostPorts, late_at, merge
 from tsnbench.hosts.state import facts, tuning
-from tsnbench.quantities import some
 from tsnbench.runs import manifest
 from tsnbench.runs.clearing import claim
 from tsnbench.runs.folder import begin, end, under_way
@@ -104,15 +101,10 @@ class Hosts(Backend):
             InputError: they do not.
         """
         self._mapped = map_plan(self.inventory, plan.document, self.given)
-        if self.dilate < 1:
-            raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := unsupported(plan.document, HostPorts(frozenset()), dilation=self.dilate):
-            listed = "\n".join(f"  {line}" for line in found[:12])
-            raise InputError(
-                f"{plan.name}: --on hosts cannot run all of this plan:\n{listed}\n"
-                "hint: the simulator has everything"
-            )
-        self._confirmed = devices.require(self.inventory, plan.document, self._mapped)
+        check_dilation(self.dilate)
+        found = unsupported(plan.document, HostPorts(frozenset()), dilation=self.dilate)
+        refuse(self.name, plan.name, found, "the simulator has everything")
+        self._confirmed = devices.require(self.inventory, plan.document, self._place)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Repeats attempts until one is valid; the folder's state is then ``complete``.
@@ -178,22 +170,26 @@ class Hosts(Backend):
         if left := self._restore():
             raise BackendError("\n".join(_not_as_before(left)))
 
+    @property
+    def _place(self) -> Mapped:
+        """Where the prepared Plan's nodes and ports are."""
+        assert self._mapped is not None
+        return self._mapped
+
     def _with_devices(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> Json:
         """Runs all attempts while devices with NETCONF have the Plan's configuration."""
-        assert self._mapped is not None
         record = folder / records.HOSTS / DEPLOYED
-        if devices.by_netconf(self.inventory, self._mapped):
+        if devices.by_netconf(self.inventory, self._place):
             claim(folder, [f"{records.HOSTS}/{DEPLOYED}"])
             record.parent.mkdir(exist_ok=True)
-        with devices.deployed(self.inventory, plan.document, self._mapped, record) as changed:
+        with devices.deployed(self.inventory, plan.document, self._place, record) as changed:
             told = self._run(plan, folder, pcap, progress)
         for device in changed:
-            told["devices"][device] = {"node": self._mapped.node(device), "configured": "by NETCONF"}
+            told["devices"][device] = {"node": self._place.node(device), "configured": "by NETCONF"}
         return told
 
     def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress) -> Json:
         document = dilated(plan.document, self.dilate)
-        assert self._mapped is not None
         machines = self._hosts(document)
         tried: list[Json] = []
         bounds = self.inventory.sync
@@ -226,8 +222,7 @@ class Hosts(Backend):
 
     def _hosts(self, document: PlanDocument) -> list[str]:
         """The machines of a Plan that have agents, in the order of its nodes."""
-        assert self._mapped is not None
-        machines = (self._mapped.machines[node["name"]] for node in document["nodes"])
+        machines = (self._place.machines[node["name"]] for node in document["nodes"])
         return [name for name in machines if name in self.inventory.hosts]
 
     def _open(self, machines: list[str]) -> None:
@@ -252,23 +247,7 @@ class Hosts(Backend):
         }
         self._agents |= made
         self._facts |= dict(run_all(made.values(), one_host))
-        self._refuse_unfit(machines)
-
-    def _refuse_unfit(self, machines: list[str]) -> None:
-        known = {name: self._facts[name] for name in machines}
-        offsets = {one.ready.tai_minus_utc_s for one in known.values()}
-        if len(offsets) > 1:
-            listed = ", ".join(f"{name} {one.ready.tai_minus_utc_s} s" for name, one in known.items())
-            raise BackendError(
-                f"hosts differ in how far TAI is ahead of UTC: {listed}\n"
-                "hint: start ptp4l or chrony everywhere, or nowhere; the kernel learns it from them"
-            )
-        for name, one in known.items():
-            if one.ssh_interface and one.ssh_interface in self.inventory.hosts[name].ports.values():
-                raise InputError(
-                    f"{self.inventory.where(f'hosts.{name}.ports')}: {name}: {one.ssh_interface} carries our "
-                    "own ssh connection, so it is no port for data\nhint: leave it out of `ports`"
-                )
+        refusals.unfit(self.inventory, {name: self._facts[name] for name in machines})
 
     def _reopen_lost(self) -> None:
         """Connects again to hosts with a lost connection: such a host has undone everything by itself and
@@ -282,98 +261,107 @@ class Hosts(Backend):
 
     def _once(self, plan: Plan, document: PlanDocument, folder: Path, pcap: bool, progress: Progress) -> Json:
         """Makes one attempt; ``document`` is the Plan in the hosts' time."""
-        assert self._mapped is not None
-        names = self._hosts(document)
-        agents = {name: self._agents[name] for name in names}
-        needed = set(self._mapped.ends.values())
-        wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
-        # Links of hosts are cables: no software forwards frames between their ends.
-        lacking = [one for one in missing(document, self._least()) if not one.startswith("every link")]
-        if lacking:
-            listed = "\n".join(f"  {line}" for line in lacking[:12])
-            raise InputError(
-                f"{document['name']}: the hosts' kernels cannot run all of this plan:\n{listed}\n"
-                "hint: load the modules there (sch_taprio, sch_cbs, …), or use hosts with another kernel"
-            )
-        free = unsynchronised(self.inventory, self._facts, document, self._mapped)
-        if judged := [stream["name"] for stream in free if stream.get("requirements")]:
-            raise InputError(
-                f"{some(judged, 5)}: has requirements, and begins or ends at a host with `clock: none`: its "
-                "delay would compare two clocks that are not synchronised\n"
-                "hint: synchronise that host (`clock: hardware` or `software`), or require nothing"
-            )
-        jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns, self.dilate)
-        virtual = frozenset(
-            own.node
-            for host, own in jobs.items()
-            if all(self._facts[host].interfaces[name].virtual for name in own.names.values())
-        )
-        if found := list(HostPorts(virtual).unsupported(document, self._least(), self.dilate)):
-            listed = "\n".join(f"  {line}" for line in found[:12])
-            raise InputError(f"{document['name']}: these hosts cannot run all of this plan:\n{listed}")
-        notes: list[str] = []
-        in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
-        if _setups(jobs) != _setups(self._jobs) or not in_phase:
-            # The set-up is missing, or differs from this Plan's.
-            if self._jobs:
-                run_all([agents[name] for name in self._jobs], Agent.undo)
-            self._jobs = {}
-            notes = wiring.check(agents, self._facts, self.inventory, wires)
-            self._phase_ns = attempt.phase(document, attempt.now_ns(agents.values()))
-            jobs = job.jobs(document, self.inventory, self._mapped, self._facts, self._phase_ns, self.dilate)
-            self._jobs = jobs
-            notes += attempt.set_up(agents, jobs)
-            wiring.rates(agents, document, {host: self._cards(host, own) for host, own in jobs.items()})
-
-        def tell(passed: int) -> None:
-            progress(passed // self.dilate, 0)
-
-        def watch() -> None:
-            self._clocks.watch(agents)
-
-        self._clocks.begin(agents, self._facts, document, self._mapped)
+        refusals.unsupported_by_kernels(document, self._facts)
+        free = refusals.judged_without_clocks(self.inventory, self._facts, document, self._place)
+        ports = refusals.ports_of(document, self._facts, self._planned(document), self.dilate)
+        agents = {name: self._agents[name] for name in self._hosts(document)}
+        notes = self._configure(document, agents)
+        self._clocks.begin(agents, self._facts, document, self._place)
         self._clocks.wait(agents)
         text = plan.to_json()
-        done = attempt.run(agents, jobs, document, text, self._phase_ns, tell, watch)
-        first = next(iter(self._facts.values()))
-        returned = merge(done, jobs, first.ready.tai_minus_utc_s)
-        kernel = replace(results.SHARED, words="the hosts", can=self._least())
-        try:
-            told = results.Job(plan.document, text, self.dilate, HostPorts(virtual), kernel)
-            seen = results.collect(returned, told, folder, pcap=pcap)
-        except BackendError as error:
-            late = late_at(returned, document, kernel.latest_ns)
-            raise Rejected(self._mapped.machines[late] if late else "the hosts", str(error)) from error
-        used = {host: agents[host] for host in jobs}
-        records.write(folder, used, self._facts, self._confirmed, done.others)
-        # Clock readings are in the hosts' time, which differs from that of a stretched Plan.
-        unseen = []
-        if self.dilate == 1:
-            unseen = records.write_stamps(
-                self.inventory, self._facts, self._clocks, document, folder, done, jobs
-            )
-        if self._clocks.on:
-            claim(folder, ["sync.parquet"])
-            self._clocks.write(folder)
+        done = attempt.run(
+            agents,
+            self._jobs,
+            document,
+            text,
+            self._phase_ns,
+            lambda passed: progress(passed // self.dilate, 0),
+            lambda: self._clocks.watch(agents),
+        )
+        seen = self._collect(plan, document, done, ports, folder, pcap)
+        unseen = self._record(document, folder, done)
         return {
-            "hosts": {name: records.described(self._facts[name], jobs[name]) for name in jobs},
+            "hosts": {name: records.described(self._facts[name], own) for name, own in self._jobs.items()},
             "devices": {
-                name: {"node": self._mapped.node(name), "configured": "by hand"} for name in self._confirmed
+                name: {"node": self._place.node(name), "configured": "by hand"} for name in self._confirmed
             },
             "inventory": self.inventory.file,
             "clock": self._clock(),
             "least_ahead_ns": done.least_ahead_ns,
             "stamps": {name: one.get("stamps") for name, one in done.captures.items()},
             "notes": [
-                *self._mapped.notes,
+                *self._place.notes,
                 *notes,
-                *([NO_WIRE] if virtual else []),
+                *([NO_WIRE] if ports.virtual else []),
                 *unseen,
-                *(f"{one['name']}: its delays compare clocks that are not synchronised" for one in free),
+                *(f"{name}: its delays compare clocks that are not synchronised" for name in free),
                 *seen.pop("warnings", []),
             ],
             **seen,
         }
+
+    def _planned(self, document: PlanDocument) -> dict[str, HostJob]:
+        """The jobs of the hosts for the present phase."""
+        return job.jobs(document, self.inventory, self._place, self._facts, self._phase_ns, self.dilate)
+
+    def _configure(self, document: PlanDocument, agents: Mapping[str, Agent]) -> list[str]:
+        """Checks the wires and sets the hosts up, unless they have this set-up already; returns notes."""
+        in_phase = self._phase_ns % attempt.common_cycle_ns(document) == 0
+        planned = self._planned(document)
+        if in_phase and _setups(planned) == _setups(self._jobs):
+            self._jobs = planned
+            return []
+        if self._jobs:
+            run_all([agents[name] for name in self._jobs], Agent.undo)
+        self._jobs = {}
+        needed = set(self._place.ends.values())
+        wires = [wire for wire in self.inventory.wires if needed.issuperset(wire.ends)]
+        notes = wiring.check(agents, self._facts, self.inventory, wires)
+        self._phase_ns = attempt.phase(document, attempt.now_ns(agents.values()))
+        self._jobs = self._planned(document)
+        notes += attempt.set_up(agents, self._jobs)
+        cards = {host: self._cards(host, own) for host, own in self._jobs.items()}
+        wiring.rates(agents, document, cards)
+        return notes
+
+    def _collect(
+        self,
+        plan: Plan,
+        document: PlanDocument,
+        done: attempt.Attempt,
+        ports: HostPorts,
+        folder: Path,
+        pcap: bool,
+    ) -> Json:
+        """Checks the results of an attempt, and writes the run folder's files.
+
+        Raises:
+            Rejected: the results are no valid measurement.
+        """
+        first = next(iter(self._facts.values()))
+        returned = merge(done, self._jobs, first.ready.tai_minus_utc_s)
+        kernel = replace(results.SHARED, words="the hosts", can=refusals.least(self._facts))
+        told = results.Job(plan.document, plan.to_json(), self.dilate, ports, kernel)
+        try:
+            return results.collect(returned, told, folder, pcap=pcap)
+        except BackendError as error:
+            late = late_at(returned, document, kernel.latest_ns)
+            raise Rejected(self._place.machines[late] if late else "the hosts", str(error)) from error
+
+    def _record(self, document: PlanDocument, folder: Path, done: attempt.Attempt) -> list[str]:
+        """Writes what hosts did and what their clocks showed; returns, in words, unread clocks."""
+        used = {host: self._agents[host] for host in self._jobs}
+        records.write(folder, used, self._facts, self._confirmed, done.others)
+        unseen = []
+        # Clock readings are in the hosts' time, which differs from that of a stretched Plan.
+        if self.dilate == 1:
+            unseen = records.write_stamps(
+                self.inventory, self._facts, self._clocks, document, folder, done, self._jobs
+            )
+        if self._clocks.on:
+            claim(folder, ["sync.parquet"])
+            self._clocks.write(folder)
+        return unseen
 
     def _clock(self) -> str:
         """The hosts' clocks, for the manifest and the report."""
@@ -386,17 +374,6 @@ class Hosts(Backend):
         """Ports of the Plan that are network cards there; virtual interfaces have no rate."""
         known = self._facts[host].interfaces
         return {port: name for port, name in own.names.items() if not known[name].virtual}
-
-    def _least(self) -> Capabilities:
-        """The capabilities that all hosts' kernels have."""
-        all_of = [one.can for one in self._facts.values()]
-        return Capabilities(
-            qdiscs=frozenset.intersection(*(one.qdiscs for one in all_of)),
-            filters=frozenset.intersection(*(one.filters for one in all_of)),
-            actions=frozenset.intersection(*(one.actions for one in all_of)),
-            links=frozenset.intersection(*(one.links for one in all_of)),
-            bridge_vlans=all(one.bridge_vlans for one in all_of),
-        )
 
     def _other_settings(self, agent: Agent, known: Facts) -> list[str]:
         """The settings of cards, processors and interrupts that differ from the earlier ones, in words."""

@@ -121,44 +121,43 @@ def jobs(
     found: dict[str, HostJob] = {}
     for node, own in enumerate(plan["nodes"]):
         machine = mapped.machines[own["name"]]
-        host = inventory.hosts.get(machine)
-        if host is None:
-            continue
-        names = {numbers[port]: name for port, name in mapped.ports_of(machine).items()}
-        known = facts.get(machine)
-        interfaces = known.interfaces if known is not None else {}
-        can = known.can if known is not None else Capabilities()
-        job = found[machine] = HostJob(machine, node, names)
-        _refuse_in_use(machine, names, interfaces)
-        virtual = bool(interfaces) and all(
-            one.virtual for name, one in interfaces.items() if name in names.values()
-        )
-        before = known.before if known is not None else None
-        job.setup += tuning.settings(host, tuned(host, known), before)
-        if not virtual:
-            wanted = queued(plan)
-            classes = {
-                name: len(plan["ports"][port]["classes"]) if port in wanted else 1
-                for port, name in names.items()
-            }
-            job.setup += tuning.cards(classes, before)
-        job.setup += _interfaces(plan, names, interfaces)
-        if node in forwarding(plan):
-            job.setup += _forwarding(plan, node, names, can)
-        job.setup += (
-            _virtual(plan, node, names, can, phase_ns)
-            if virtual
-            else _hardware(plan, node, names, known, phase_ns)
-        )
-        if not virtual:
-            job.setup.append(tuning.carriers(list(names.values())))
-        _programs(plan, job, host, interfaces, dilate)
-        job.read = [
-            (f"qdisc-{node}", ("tc", "-j", "-s", "qdisc", "show")),
-            (f"link-{node}", ("ip", "-j", "-s", "link", "show")),
-        ]
+        if (host := inventory.hosts.get(machine)) is not None:
+            names = {numbers[port]: name for port, name in mapped.ports_of(machine).items()}
+            job = found[machine] = HostJob(machine, node, names)
+            known = facts.get(machine)
+            job.setup += _setup(plan, job, host, known, phase_ns)
+            _programs(plan, job, host, known.interfaces if known is not None else {}, dilate)
+            job.read = [
+                (f"qdisc-{node}", ("tc", "-j", "-s", "qdisc", "show")),
+                (f"link-{node}", ("ip", "-j", "-s", "link", "show")),
+            ]
     _awake(found, facts)
     return found
+
+
+def _setup(plan: PlanDocument, job: HostJob, host: Host, known: Facts | None, phase_ns: int) -> list[Step]:
+    """The steps that configure a host, in their order."""
+    names = job.names
+    interfaces = known.interfaces if known is not None else {}
+    can = known.can if known is not None else Capabilities()
+    before = known.before if known is not None else None
+    _refuse_in_use(job.host, names, interfaces)
+    ports = [one for name, one in interfaces.items() if name in names.values()]
+    virtual = bool(interfaces) and all(one.virtual for one in ports)
+    steps = [*tuning.settings(host, tuned(host, known), before)]
+    if not virtual:
+        wanted = queued(plan)
+        classes = {
+            name: len(plan["ports"][port]["classes"]) if port in wanted else 1 for port, name in names.items()
+        }
+        steps += tuning.cards(classes, before)
+    steps += _interfaces(plan, names, interfaces)
+    if job.node in forwarding(plan):
+        steps += _forwarding(plan, job.node, names, can)
+    if virtual:
+        return steps + _virtual(plan, job.node, names, can, phase_ns)
+    steps += _hardware(plan, job.node, names, known, phase_ns)
+    return [*steps, tuning.carriers(list(names.values()))]
 
 
 def _refuse_in_use(host: str, names: Mapping[int, str], interfaces: Mapping[str, Interface]) -> None:

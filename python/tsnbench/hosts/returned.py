@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.backends.kernel.device import Ports, Queue, interface, space
 from tsnbench.backends.kernel.results.returned import Returned
+from tsnbench.backends.kernel.unsupported import listed
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth.device import differences
 from tsnbench.errors import BackendError
@@ -106,8 +107,7 @@ class HostPorts(Ports):
         """
         reported = {name: own for name, own in returned.qdiscs().items() if int(name[1:]) in self.virtual}
         if wrong := differences(plan, reported, can):
-            listed = "\n".join(f"  {one}" for one in wrong[:12])
-            raise BackendError(f"{words} differ from the requested configuration:\n{listed}")
+            raise BackendError(f"{words} differ from the requested configuration:\n{listed(wrong)}")
 
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int

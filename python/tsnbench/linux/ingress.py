@@ -6,6 +6,7 @@ forwarded frames are of priority 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Policing, StreamFilter
+    from tsnbench.plan.types import Policing, Stream, StreamFilter
 
 _FILTERS_FROM = 10
 _PRIORITIES_FROM = 60_000
@@ -116,33 +117,36 @@ def _filters(
     notes: Notes,
     regenerated: list[int],
 ) -> list[Filter]:
-    filters = []
+    filters: list[Filter] = []
     node = network.nodes[policing["node"]]["name"]
-    preference = _FILTERS_FROM
-    # If any bridge changes the priority of frames, a stream may arrive with any priority.
-    rewritten = any(entry.get("regeneration") for entry in network.document["policing"])
     for one in policing.get("filters", []):
         if one.get("ports") and port not in one["ports"]:
             continue
-        what = f"filter {one['name']} at {node}"
-        actions = _actions(policing, one, profile, notes, what)
-        for streams in [[place] for place in one.get("streams", [])] or [[]]:
-            stream = network.streams[streams[0]] if streams else None
-            for pcp in range(8):
-                if "priority" in one and regenerated[pcp] != one["priority"]:
-                    continue
-                if stream is not None and stream["pcp"] != pcp and not rewritten:
-                    continue
-                match = f"vlan_prio {pcp}"
-                if stream is not None:
-                    if "vid" in stream:
-                        match += f" vlan_id {stream['vid']}"
-                    match += f" dst_mac {stream['destination_mac']} vlan_ethtype ipv4"
-                    match += f" ip_proto udp dst_port {stream['udp_port']}"
-                priority = f"action skbedit priority {regenerated[pcp]}"
-                filters.append(Filter(preference, match, (*actions, priority)))
-                preference += 1
+        actions = _actions(policing, one, profile, notes, f"filter {one['name']} at {node}")
+        for pcp, match in _matches(network, one, regenerated):
+            priority = f"action skbedit priority {regenerated[pcp]}"
+            filters.append(Filter(_FILTERS_FROM + len(filters), match, (*actions, priority)))
     return filters
+
+
+def _matches(network: Network, one: StreamFilter, regenerated: list[int]) -> Iterator[tuple[int, str]]:
+    """The frames of a filter: the priority in their tags, and how ``flower`` finds them."""
+    # If any bridge changes the priority of frames, a stream may arrive with any priority.
+    rewritten = any(entry.get("regeneration") for entry in network.document["policing"])
+    named: list[Stream | None] = [network.streams[place] for place in one.get("streams", [])]
+    for stream in named or [None]:
+        for pcp in range(8):
+            if "priority" in one and regenerated[pcp] != one["priority"]:
+                continue
+            if stream is None:
+                yield pcp, f"vlan_prio {pcp}"
+            elif stream["pcp"] == pcp or rewritten:
+                vlan = f" vlan_id {stream['vid']}" if "vid" in stream else ""
+                yield (
+                    pcp,
+                    f"vlan_prio {pcp}{vlan} dst_mac {stream['destination_mac']} vlan_ethtype ipv4"
+                    f" ip_proto udp dst_port {stream['udp_port']}",
+                )
 
 
 def _actions(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.environment import GUEST, Capabilities
 from tsnbench.backends.kernel.port_traffic import octets_count
+from tsnbench.errors import InputError
 from tsnbench.plan.gates import gate_lists
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ discipline."""
 
 MOST_PORTS = 60
 MOST_CLASSES = 8
+MOST_LINES = 12
 _MAC = re.compile(r"(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}")
 _NO_MORE: frozenset[str] = frozenset()
 
@@ -47,6 +49,40 @@ _NO_MORE: frozenset[str] = frozenset()
 def unsupported(plan: PlanDocument, device: Ports, can: Capabilities = GUEST, dilation: int = 1) -> list[str]:
     """One line per unsupported part, each once."""
     return list(dict.fromkeys(_all(plan, device, can, dilation)))
+
+
+def check_dilation(dilate: int) -> None:
+    """Checks how many times slower an experiment is to run.
+
+    Raises:
+        InputError: this is no dilation.
+    """
+    if dilate < 1:
+        raise InputError(f"--dilate: expected a whole number from 1 on, found {dilate}")
+
+
+def refuse(backend: str, name: str, found: Sequence[str], hint: str) -> None:
+    """Checks that a backend has found no unsupported parts of a Plan.
+
+    Args:
+        backend: the backend's name.
+        name: the Plan's name.
+        found: the unsupported parts.
+        hint: what the user can do.
+
+    Raises:
+        InputError: there are unsupported parts.
+    """
+    if found:
+        raise InputError(
+            f"{name}: --on {backend} cannot run all of this plan:\n{listed(found)}\nhint: {hint}"
+        )
+
+
+def listed(found: Sequence[object]) -> str:
+    """The first lines of what was found, for an error."""
+    more = [f"and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else []
+    return "\n".join(f"  {line}" for line in [*found[:MOST_LINES], *more])
 
 
 def _all(plan: PlanDocument, device: Ports, can: Capabilities, dilation: int) -> Iterator[str]:

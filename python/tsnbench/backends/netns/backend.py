@@ -11,21 +11,22 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import job, results, traffic
 from tsnbench.backends.kernel.environment import Capabilities, Environment
 from tsnbench.backends.kernel.tsnport import TSNPORT
-from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.unsupported import check_dilation, refuse, unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.netns import capabilities, probe, sandbox, state
 from tsnbench.backends.protocol import Backend, Progress
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError
 from tsnbench.runs import manifest
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.plan.document import Plan
 
 JOB, RESULTS = "job", "results"
@@ -65,22 +66,16 @@ class Namespaces(Backend):
             BackendError: this machine cannot run networks in namespaces.
             FolderError: the folder has other content.
         """
-        if self.dilate < 1:
-            raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
+        check_dilation(self.dilate)
         if why := unavailable():
             raise BackendError(
                 f"--on netns: {why}\nhint: tsnbench doctor tells more; --on simulation runs everywhere"
             )
         can = probe.abilities()
-        if found := [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]:
-            more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
-            listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
-            # A guest's network device has more functions of bridges than a veth; its talkers are the same.
-            guest = "" if unsupported(plan.document, TSNPORT) else "--on vm has a kernel that can; "
-            raise InputError(
-                f"{plan.name}: --on netns cannot run all of this plan:\n{listed}\n"
-                f"hint: {guest}the simulator supports everything"
-            )
+        found = [*unsupported(plan.document, VETH, can), *capabilities.missing(plan.document, can)]
+        # A guest's network device has more functions of bridges than a veth; its talkers are the same.
+        guest = "" if unsupported(plan.document, TSNPORT) else "--on vm has a kernel that can; "
+        refuse(self.name, plan.name, found, f"{guest}the simulator supports everything")
         begin(plan, folder, backend=self.name)
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
@@ -94,7 +89,7 @@ class Namespaces(Backend):
         manifest.note(folder, {"dilate": self.dilate, "host": facts})
         end(folder, State.COMPLETE)
 
-    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> dict[str, Any]:
+    def _run(self, plan: Plan, folder: Path, pcap: bool, progress: Progress | None) -> Json:
         document, text = plan.document, plan.to_json()
         can = probe.abilities()
         load = os.getloadavg()[0]

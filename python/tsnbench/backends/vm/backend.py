@@ -14,10 +14,10 @@ from tsnbench.backends.kernel import job, results, traffic
 from tsnbench.backends.kernel.device import Device
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.tsnport import TSNPORT
-from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.unsupported import check_dilation, refuse, unsupported
 from tsnbench.backends.protocol import Backend, Progress
 from tsnbench.backends.vm import cache, device, initramfs, kernel, machine
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError
 from tsnbench.runs import manifest
 from tsnbench.runs.folder import begin, end, under_way
 from tsnbench.runs.manifest import State
@@ -71,14 +71,9 @@ class VirtualMachine(Backend):
         Raises:
             InputError: it does not.
         """
-        if self.dilate < 1:
-            raise InputError(f"--dilate: expected a whole number from 1 on, found {self.dilate}")
-        if found := unsupported(plan.document, self.device, dilation=self.dilate):
-            more = [f"and {len(found) - 12} more"] if len(found) > 12 else []
-            listed = "\n".join(f"  {line}" for line in [*found[:12], *more])
-            raise InputError(
-                f"{plan.name}: --on vm cannot run all of this plan:\n{listed}\nhint: run it in the simulator"
-            )
+        check_dilation(self.dilate)
+        found = unsupported(plan.document, self.device, dilation=self.dilate)
+        refuse(self.name, plan.name, found, "run it in the simulator")
 
     def run(self, plan: Plan, folder: Path, *, pcap: bool = False, progress: Progress | None = None) -> None:
         """Boot, run, fetch the results; the folder's state is then ``complete``, ``interrupted`` or

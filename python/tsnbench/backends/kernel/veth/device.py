@@ -11,6 +11,7 @@ from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, interface, space
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
 from tsnbench.backends.kernel.port_traffic import longest_payload, port_traffic
+from tsnbench.backends.kernel.unsupported import listed
 from tsnbench.backends.kernel.veth import cables, faults, readback, shaping
 from tsnbench.errors import BackendError
 
@@ -61,8 +62,7 @@ class _Veth(Device):
             BackendError: a qdisc differs from the requested one.
         """
         if wrong := differences(plan, returned.qdiscs(), can):
-            listed = "\n".join(f"  {one}" for one in wrong[:12])
-            raise BackendError(f"{words} has another configuration than requested:\n{listed}")
+            raise BackendError(f"{words} has another configuration than requested:\n{listed(wrong)}")
 
     def gate_changes(
         self, plan: PlanDocument, returned: Returned, dilation: int
