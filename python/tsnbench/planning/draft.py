@@ -68,6 +68,11 @@ class Gates:
     def cycle_ns(self) -> int:
         return sum(interval for _, interval in self.entries)
 
+    def plain(self) -> plan_types.GateCycle:
+        """The list in the Plan's form, without MAC operations."""
+        entries: list[plan_types.GateEntry] = [{"open": mask, "interval_ns": ns} for mask, ns in self.entries]
+        return {"base_time_ns": self.base_time_ns, "cycle_ns": self.cycle_ns, "entries": entries}
+
     def open_ns(self, traffic_class: int) -> int:
         """The time for which the gate of a class is open in a cycle."""
         return sum(interval for mask, interval in self.entries if mask >> traffic_class & 1)

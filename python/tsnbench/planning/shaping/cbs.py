@@ -12,7 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import CbsLinux
 
 LARGEST_FRAME = 1542
 """PHY octets of a full VLAN-tagged frame: ``MFS_0`` unless a larger frame may interfere."""
@@ -68,6 +71,11 @@ class CreditBasedShaper:
         """kbit/s and octets, in the units of ``tc-cbs(8)``; with the same rounding."""
         idle = ceil(self.idle_slope / 1000)
         return Parameters(idle, idle - self.rate // 1000, ceil(self.hi_credit / 8), floor(self.lo_credit / 8))
+
+    def tc(self) -> CbsLinux:
+        """The same by the names of ``tc``."""
+        idle, send, high, low = self.linux()
+        return {"idleslope": idle, "sendslope": send, "hicredit": high, "locredit": low}
 
 
 def bandwidth(frames: Iterable[tuple[int, int]]) -> Fraction:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tsnbench.plan.streams.policing import matching
 from tsnbench.planning.draft import Draft, Flow, Policing
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
 
@@ -56,15 +57,16 @@ def _comes(draft: Draft, flow: Flow, ports: list[int]) -> bool:
 
 
 def _add(own: Policing, entry: model.Filter, name: str, ports: list[int], streams: list[int]) -> None:
-    made: StreamFilter = {"name": name, "ports": ports}
-    if streams:
-        made["streams"] = streams
-    if entry.priority is not None:
-        made["priority"] = entry.priority
-    if entry.max_sdu is not None:
-        made["max_sdu_octets"] = entry.max_sdu
-        if entry.block_oversize:
-            made["block_oversize"] = True
+    made: StreamFilter = without_none(
+        {
+            "name": name,
+            "ports": ports,
+            "streams": streams or None,
+            "priority": entry.priority,
+            "max_sdu_octets": entry.max_sdu,
+            "block_oversize": (entry.max_sdu is not None and entry.block_oversize) or None,
+        }
+    )
     if entry.gate is not None:
         made["gate"] = len(own.gates)
         own.gates.append(gate_document(entry.gate))
@@ -76,42 +78,36 @@ def _add(own: Policing, entry: model.Filter, name: str, ports: list[int], stream
 
 def gate_document(gate: model.StreamGate) -> StreamGate:
     """A stream gate in the Plan's form."""
-    entries: list[StreamGateEntry] = []
-    for entry in gate.entries:
-        made: StreamGateEntry = {"open": entry.open, "interval_ns": entry.duration}
-        if entry.ipv is not None:
-            made["ipv"] = entry.ipv
-        if entry.octets is not None:
-            made["octets_max"] = entry.octets
-        entries.append(made)
-    document: StreamGate = {
-        "base_time_ns": gate.base_time,
-        "cycle_ns": sum(entry.duration for entry in gate.entries),
-        "entries": entries,
-    }
-    if gate.close_on_invalid:
-        document["close_on_invalid_rx"] = True
-    if gate.close_on_octets:
-        document["close_on_octets_exceeded"] = True
-    return document
+    entries: list[StreamGateEntry] = [
+        without_none(
+            {"open": one.open, "ipv": one.ipv, "interval_ns": one.duration, "octets_max": one.octets}
+        )
+        for one in gate.entries
+    ]
+    return without_none(
+        {
+            "base_time_ns": gate.base_time,
+            "cycle_ns": sum(entry.duration for entry in gate.entries),
+            "entries": entries,
+            "close_on_invalid_rx": gate.close_on_invalid or None,
+            "close_on_octets_exceeded": gate.close_on_octets or None,
+        }
+    )
 
 
 def _meter(meter: model.Meter) -> FlowMeter:
-    made: FlowMeter = {
-        "cir_bps": meter.cir,
-        "cbs_octets": meter.cbs,
-        "eir_bps": meter.eir,
-        "ebs_octets": meter.ebs,
-    }
-    if meter.coupling:
-        made["coupling"] = True
-    if meter.color_aware:
-        made["color_aware"] = True
-    if meter.drop_yellow:
-        made["drop_on_yellow"] = True
-    if meter.mark_all_red:
-        made["mark_all_frames_red"] = True
-    return made
+    return without_none(
+        {
+            "cir_bps": meter.cir,
+            "cbs_octets": meter.cbs,
+            "eir_bps": meter.eir,
+            "ebs_octets": meter.ebs,
+            "coupling": meter.coupling or None,
+            "color_aware": meter.color_aware or None,
+            "drop_on_yellow": meter.drop_yellow or None,
+            "mark_all_frames_red": meter.mark_all_red or None,
+        }
+    )
 
 
 def overlay(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Node
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.streams import recording
 from tsnbench.scenario import model
 
@@ -40,9 +41,7 @@ def planned_node(draft: Draft, name: str, node: model.Node) -> Node:
             draft.problem(path, "a table of processing times", found)
     buffer: Buffer | None = None
     if node.buffer is not None:
-        buffer = {"octets": node.buffer.size}
-        if node.buffer.alpha is not None:
-            buffer["alpha_permille"] = node.buffer.alpha
+        buffer = without_none({"octets": node.buffer.size, "alpha_permille": node.buffer.alpha})
     learning: Learning | None = None if node.learning is None else {"ageing_ns": node.learning}
     return Node(name, node.kind, least, node.cut_through, further, buffer, learning)
 

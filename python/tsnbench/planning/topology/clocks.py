@@ -11,6 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.topology.ptp import clock_faults, gptp_document
 from tsnbench.scenario import model
 
@@ -24,29 +25,31 @@ def clocks_document(draft: Draft) -> Clocks | None:
     if clocks is None:
         return None
     nodes = [_clock(draft, node.name, clocks.own.get(node.name, clocks.default)) for node in draft.nodes]
-    document: Clocks = {"nodes": nodes, "record_ns": clocks.record}
-    if clocks.gptp is not None:
-        document["gptp"] = gptp_document(draft, clocks.gptp)
-    if faults := clock_faults(draft, clocks):
-        document["faults"] = faults
-    return document
+    return without_none(
+        {
+            "nodes": nodes,
+            "record_ns": clocks.record,
+            "gptp": None if clocks.gptp is None else gptp_document(draft, clocks.gptp),
+            "faults": clock_faults(draft, clocks) or None,
+        }
+    )
 
 
 def _clock(draft: Draft, name: str, clock: model.Clock) -> NodeClock:
     drift = clock.drift
     if clock.drift_within:
         drift = _drawn(f"{draft.scenario.seed}/clock/{name}/drift", clock.drift_within)
-    document: NodeClock = {
-        "offset_ns": clock.offset,
-        "deviation_ppt": drift,
-        "granularity_ns": clock.granularity,
-        "jitter_ns": clock.jitter,
-    }
-    if clock.changes:
-        document["changes"] = [{"at_ns": it.at, "deviation_ppt": it.drift} for it in clock.changes]
-    if clock.wander is not None:
-        document["wander"] = {"most_ppt": clock.wander.step, "every_ns": clock.wander.every}
-    return document
+    wander = clock.wander
+    return without_none(
+        {
+            "offset_ns": clock.offset,
+            "deviation_ppt": drift,
+            "granularity_ns": clock.granularity,
+            "jitter_ns": clock.jitter,
+            "changes": [{"at_ns": it.at, "deviation_ppt": it.drift} for it in clock.changes] or None,
+            "wander": wander and {"most_ppt": wander.step, "every_ns": wander.every},
+        }
+    )
 
 
 def _drawn(address: str, within: int) -> int:

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Gates
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.selectors import select
 from tsnbench.planning.shaping.gates import read_gates
 from tsnbench.scenario.model import faults
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import LossModel, ScheduleFault, Span
+    from tsnbench.plan.types import LossModel, Span
 
 
 def place_faults(draft: Draft) -> None:
@@ -35,33 +36,19 @@ def place_faults(draft: Draft) -> None:
             # Both directions of a link are one fault.
             links = dict.fromkeys(min(port.number, port.peer) for port in ports)
             draft.faults += [{"kind": "link-down", "port": number, **span} for number in links]
-        elif isinstance(fault, faults.Delay):
-            for port in ports:
-                draft.faults.append(
-                    {
-                        "kind": "delay",
-                        "port": port.number,
-                        "least_ns": fault.least,
-                        "most_ns": fault.most,
-                        "share_ppm": fault.share,
-                        "keeps_order": fault.keeps_order,
-                        **span,
-                    }
-                )
-        elif isinstance(fault, faults.Duplicate):
-            for port in ports:
-                draft.faults.append(
-                    {
-                        "kind": "duplicate",
-                        "port": port.number,
-                        "share_ppm": fault.share,
-                        "after_ns": fault.after,
-                        **span,
-                    }
-                )
         else:
-            loss = _model(fault)
-            draft.faults += [{"kind": "loss", "port": port.number, "model": loss, **span} for port in ports]
+            effect = _effect(fault)
+            draft.faults += [without_none({**effect, "port": port.number, **span}) for port in ports]
+
+
+def _effect(fault: faults.Loss | faults.Delay | faults.Duplicate) -> dict[str, object]:
+    """What a fault does to the frames of a port."""
+    if isinstance(fault, faults.Delay):
+        times = {"least_ns": fault.least, "most_ns": fault.most}
+        return {"kind": "delay", **times, "share_ppm": fault.share, "keeps_order": fault.keeps_order}
+    if isinstance(fault, faults.Duplicate):
+        return {"kind": "duplicate", "share_ppm": fault.share, "after_ns": fault.after}
+    return {"kind": "loss", "model": _model(fault)}
 
 
 def place_wrong_schedules(draft: Draft) -> None:
@@ -81,19 +68,8 @@ def place_wrong_schedules(draft: Draft) -> None:
                 gates = replace(port.gates, base_time_ns=port.gates.base_time_ns + fault.shift)
             elif fault.gates is not None:
                 gates = read_gates(draft, port, fault.gates, f"{path}.schedule")
-            wrong: ScheduleFault = {
-                "kind": "schedule",
-                "port": port.number,
-                "from_ns": span["from_ns"],
-                "until_ns": span["until_ns"],
-            }
-            if gates is not None:
-                wrong["gates"] = {
-                    "base_time_ns": gates.base_time_ns,
-                    "cycle_ns": gates.cycle_ns,
-                    "entries": [{"open": mask, "interval_ns": interval} for mask, interval in gates.entries],
-                }
-            draft.faults.append(wrong)
+            wrong = {"kind": "schedule", "port": port.number, **span, "gates": gates and gates.plain()}
+            draft.faults.append(without_none(wrong))
 
 
 def _span(draft: Draft, fault: faults.Fault) -> Span | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.topology.host_delays import planned_qdisc
 from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import ChildQdisc, Distribution, EtfChildQdisc, HistogramDistribution, Host
+    from tsnbench.plan.types import ChildQdisc, Distribution, EtfChildQdisc, Host
 
 
 def set_hosts(draft: Draft) -> None:
@@ -35,12 +36,7 @@ def set_hosts(draft: Draft) -> None:
 
 def _software(host: model.Host) -> Host:
     """The written latencies; all other stages take no time."""
-    made: Host = {}
-    for stage in ("wakeup", "send", "qdisc", "driver", "tx", "kernel_rx", "app_rx", "timer"):
-        latency = host.latencies.get(stage.replace("_", "-"))
-        if latency is not None:
-            made[stage] = _latency(latency)
-    return made
+    return without_none({stage.replace("-", "_"): _latency(one) for stage, one in host.latencies.items()})
 
 
 def _latency(latency: model.Latency) -> Distribution:
@@ -48,14 +44,8 @@ def _latency(latency: model.Latency) -> Distribution:
         return {"kind": "constant", "ns": latency.ns}
     if isinstance(latency, model.Uniform):
         return {"kind": "uniform", "from_ns": latency.low, "to_ns": latency.high}
-    table: HistogramDistribution = {
-        "kind": "histogram",
-        "ns": list(latency.values),
-        "counts": list(latency.counts),
-    }
-    if latency.width:
-        table["width_ns"] = latency.width
-    return table
+    bins = {"ns": list(latency.values), "counts": list(latency.counts), "width_ns": latency.width or None}
+    return without_none({"kind": "histogram", **bins})
 
 
 def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
@@ -71,15 +61,7 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
     ]
     if qdisc.cbs == "software":
         for number, shaper in port.cbs.items():
-            numbers = shaper.linux()
-            children[number] = {
-                "kind": "cbs",
-                "idleslope": numbers.idle_slope,
-                "sendslope": numbers.send_slope,
-                "hicredit": numbers.hi_credit,
-                "locredit": numbers.lo_credit,
-                "limit_frames": qdisc.limit_frames,
-            }
+            children[number] = {"kind": "cbs", **shaper.tc(), "limit_frames": qdisc.limit_frames}
         port.cbs, port.gated_cbs = {}, {}
     for pcp, etf in qdisc.etf.items():
         number = port.pcp_to_class[pcp]
@@ -94,14 +76,10 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
         if qdisc.taprio == "software" and any(child["kind"] != "pfifo" for child in children):
             draft.problem(f"{path}.taprio", "plain queues under taprio in software", "etf or cbs")
         _refuse_more(draft, port, port.gates, path)
-        port.qdisc["taprio"] = {
-            "mode": qdisc.taprio,
-            "base_time_ns": port.gates.base_time_ns,
-            "cycle_ns": port.gates.cycle_ns,
-            "entries": [{"open": mask, "interval_ns": interval} for mask, interval in port.gates.entries],
-        }
-        if qdisc.txtime_delay:
-            port.qdisc["taprio"]["txtime_delay_ns"] = qdisc.txtime_delay
+        plain = port.gates.plain()
+        port.qdisc["taprio"] = without_none(
+            {"mode": qdisc.taprio, "txtime_delay_ns": qdisc.txtime_delay or None, **plain}
+        )
         # To the hardware, every gate is open.
         port.gates, port.gated_cbs = None, port.cbs
     elif qdisc.taprio == "full-offload" and port.gates is None:
@@ -110,14 +88,15 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
 
 def _etf(etf: model.Etf) -> EtfChildQdisc:
     assert etf.delta is not None  # planned_qdisc has chosen it
-    made: EtfChildQdisc = {"kind": "etf", "delta_ns": etf.delta}
-    if etf.deadline:
-        made["deadline"] = True
-    if etf.offload:
-        made["offload"] = True
-    if etf.skip_sock_check:
-        made["skip_sock_check"] = True
-    return made
+    return without_none(
+        {
+            "kind": "etf",
+            "delta_ns": etf.delta,
+            "deadline": etf.deadline or None,
+            "offload": etf.offload or None,
+            "skip_sock_check": etf.skip_sock_check or None,
+        }
+    )
 
 
 def _refuse_more(draft: Draft, port: Port, gates: Gates, path: str) -> None:
@@ -157,13 +136,14 @@ def _set_socket(draft: Draft, flow: Flow, send: model.Send) -> None:
     if flow.pattern["kind"] == "saturating":
         draft.problem(path, "a talker with a timer", "a saturating one")
         return
-    flow.socket = {"advance_ns": send.advance}
-    if send.txtime:
-        flow.socket["txtime"] = True
-    if send.deadline:
-        flow.socket["deadline"] = True
-    if send.clock != "tai":
-        flow.socket["other_clock"] = True
+    flow.socket = without_none(
+        {
+            "advance_ns": send.advance,
+            "txtime": send.txtime or None,
+            "deadline": send.deadline or None,
+            "other_clock": send.clock != "tai" or None,
+        }
+    )
     if flow.pattern["kind"] != "periodic":
         return
     offset, period = flow.pattern["offset_ns"], flow.pattern["period_ns"]

@@ -6,50 +6,52 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Port
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.routing.routes import shortest_paths
 from tsnbench.planning.selectors import select
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import ClockFault, ClockQuality, Gptp, Servo, Span
+    from tsnbench.plan.types import Bmca, ClockFault, ClockQuality, Gptp, Ieee1588, Servo, Span
 
 
 def gptp_document(draft: Draft, gptp: model.Gptp) -> Gptp:
     """The Plan's gPTP, without the parts that gPTP with configured roles does not need."""
     links = _links(draft, gptp)
-    elected = gptp.bmca is not None
     if gptp.grandmaster is not None:
         grandmaster = draft.node_numbers[gptp.grandmaster]
     else:
         grandmaster = _best(draft, gptp, links)
-    document: Gptp = {
-        "grandmaster": grandmaster,
-        "slaves": [] if elected else _slaves(draft, links, grandmaster),
-        "sync_interval_ns": gptp.sync_interval,
-        "pdelay_interval_ns": gptp.pdelay_interval,
-        "pcp": gptp.pcp,
-        "wakeup_ns": gptp.wakeup,
-    }
-    if gptp.ieee_1588 is not None:
-        document["ieee_1588"] = {"delay": gptp.ieee_1588.delay}
-        if gptp.ieee_1588.transparent:
-            numbers = sorted(draft.node_numbers[name] for name in gptp.ieee_1588.transparent)
-            document["ieee_1588"]["transparent"] = numbers
-    if gptp.one_step:
-        document["one_step"] = True
-    if gptp.visible:
-        document["visible"] = True
-    if gptp.servo is not None:
-        document["servo"] = _servo(gptp.servo)
-    if gptp.bmca is not None:
-        document["bmca"] = {
-            "ports": [port.number for port in links],
-            "clocks": [_quality(gptp.bmca, node.name) for node in draft.nodes],
-            "announce_interval_ns": gptp.bmca.announce_interval,
-            "announce_receipt_timeout": gptp.bmca.announce_receipt_timeout,
-            "sync_receipt_timeout": gptp.bmca.sync_receipt_timeout,
+    return without_none(
+        {
+            "grandmaster": grandmaster,
+            "slaves": [] if gptp.bmca else _slaves(draft, links, grandmaster),
+            "sync_interval_ns": gptp.sync_interval,
+            "pdelay_interval_ns": gptp.pdelay_interval,
+            "pcp": gptp.pcp,
+            "wakeup_ns": gptp.wakeup,
+            "ieee_1588": gptp.ieee_1588 and _ieee_1588(draft, gptp.ieee_1588),
+            "one_step": gptp.one_step or None,
+            "visible": gptp.visible or None,
+            "servo": gptp.servo and _servo(gptp.servo),
+            "bmca": gptp.bmca and _bmca(draft, gptp.bmca, links),
         }
-    return document
+    )
+
+
+def _ieee_1588(draft: Draft, own: model.Ieee1588) -> Ieee1588:
+    transparent = sorted(draft.node_numbers[name] for name in own.transparent)
+    return without_none({"delay": own.delay, "transparent": transparent or None})
+
+
+def _bmca(draft: Draft, bmca: model.Bmca, links: Sequence[Port]) -> Bmca:
+    return {
+        "ports": [port.number for port in links],
+        "clocks": [_quality(bmca, node.name) for node in draft.nodes],
+        "announce_interval_ns": bmca.announce_interval,
+        "announce_receipt_timeout": bmca.announce_receipt_timeout,
+        "sync_receipt_timeout": bmca.sync_receipt_timeout,
+    }
 
 
 def clock_faults(draft: Draft, clocks: model.Clocks) -> list[ClockFault]:
@@ -130,14 +132,13 @@ def _quality(bmca: model.Bmca, name: str) -> ClockQuality:
 
 
 def _servo(servo: model.Servo) -> Servo:
-    return {
-        "pi_proportional_scale": servo.pi_proportional_scale,
-        "pi_proportional_exponent": servo.pi_proportional_exponent,
-        "pi_proportional_norm_max": servo.pi_proportional_norm_max,
-        "pi_integral_scale": servo.pi_integral_scale,
-        "pi_integral_exponent": servo.pi_integral_exponent,
-        "pi_integral_norm_max": servo.pi_integral_norm_max,
-        "first_step_threshold_ns": servo.first_step_threshold,
-        "step_threshold_ns": servo.step_threshold,
-        "max_frequency_ppb": servo.max_frequency // 1_000,
-    }
+    """Scales, exponents and norms have the names of the Plan."""
+    values = {name: value for name, value in servo.items() if name.startswith("pi_")}
+    return without_none(
+        {
+            **values,
+            "first_step_threshold_ns": servo.first_step_threshold,
+            "step_threshold_ns": servo.step_threshold,
+            "max_frequency_ppb": servo.max_frequency // 1_000,
+        }
+    )
