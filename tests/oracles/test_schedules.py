@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from support.planned import problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
@@ -171,8 +172,6 @@ streams:
     ],
 )  # fmt: skip
 def test_an_impossible_schedule_has_a_reason(x: str, y: str, more: str, path: str, words: str) -> None:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(read_scenario(TWO.format(x=x, y=y, more=more))[0])
-    (first, *_) = raised.value.problems
+    (first, *_) = problems_of(TWO.format(x=x, y=y, more=more))
     assert (first.path, words in first.found) == (path, True), first
     assert first.where

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from support.networks import line, links, network, periodic, saturating, scenario
+from support.planned import problems_of
 from tsnbench.plan.gates import open_ns, open_windows
 from tsnbench.planning import PlanningErrors, PlanWarning, plan
 from tsnbench.scenario import model
@@ -18,9 +19,7 @@ def warned(made: model.Scenario) -> dict[str, PlanWarning]:
 
 def refused(made: model.Scenario) -> list[tuple[str, str, str, str | None]]:
     """Path, expected, found and hint of every problem."""
-    with pytest.raises(PlanningErrors) as raised:
-        plan(made)
-    return [(one.path, one.expected, one.found, one.hint) for one in raised.value.problems]
+    return [(one.path, one.expected, one.found, one.hint) for one in problems_of(made)]
 
 
 def with_streams(made: model.Scenario, **streams: model.Stream) -> model.Scenario:

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from support.planned import problems_of
 from tsnbench.plan.document import Plan
-from tsnbench.planning import PlanningErrors, passes, plan
+from tsnbench.planning import passes, plan
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.passes import prove
 from tsnbench.scenario import read_scenario
@@ -28,9 +29,7 @@ def made(text: str = TEXT, requires: str = "", shapers: str = "") -> Scenario:
 
 
 def refused(scenario: Scenario) -> tuple[PlanningProblem, ...]:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario)
-    return raised.value.problems
+    return problems_of(scenario)
 
 
 def test_values_of_a_sweep_may_be_left_out() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from support.networks import line, links, network, periodic, scenario
+from support.planned import problems_of
 from tsnbench.plan.frames import frames_of, sizes
-from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning import plan
 from tsnbench.planning.selectors import Selector, parse
 from tsnbench.scenario import model
 
@@ -18,9 +19,7 @@ def port(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def problems(made: model.Scenario) -> list[tuple[str, str]]:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(made)
-    return [(problem.path, problem.found) for problem in raised.value.problems]
+    return [(problem.path, problem.found) for problem in problems_of(made)]
 
 
 def test_addresses_are_local_unique_and_of_the_place() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.planned import problems_of, refusal_text
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.streams import replay
@@ -330,9 +331,7 @@ CASES: dict[str, tuple[Callable[[], Scenario], str]] = {
 
 
 def refusal(scenario: Scenario) -> str:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario)
-    return str(raised.value)
+    return refusal_text(scenario)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -355,9 +354,9 @@ def test_too_many_releases_of_recordings(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_problems_of_the_planner_and_of_the_reader_are_alike_for_programs() -> None:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(read_scenario(TEXT.replace("500 B}", "500 B, requires: {delay: 1 ns}}"), "C:/a b.yaml")[0])
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(
+        read_scenario(TEXT.replace("500 B}", "500 B, requires: {delay: 1 ns}}"), "C:/a b.yaml")[0]
+    )
     told = problem.as_dict()
     assert list(told) == [one.name for one in dataclasses.fields(Problem)]
     assert (told["file"], told["line"], told["path"]) == ("C:/a b.yaml", 8, "streams.s.requires.delay")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.networks import links, network, periodic, scenario
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import problems_of
 from tsnbench.planning.selectors import shaper_path
 from tsnbench.scenario import model
 
@@ -71,8 +71,6 @@ def test_a_selector_without_a_port_names_the_ports_of_its_node(wires: str, hint:
     nodes = "a:station b:bridge c:bridge " + " ".join(f"n{number}:station" for number in range(1, 10))
     net = network(nodes, links(wires))
     shapers = {"c -> a": model.Shaper(real_rate=10**8)}
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, {"s": periodic("a", "b")}, shapers=shapers))
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(scenario(net, {"s": periodic("a", "b")}, shapers=shapers))
     assert (problem.path, problem.expected) == ("shapers.c -> a", "the name of a port")
     assert (problem.found, problem.hint) == ("no link for 'c -> a'", hint)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 
 from support.networks import connected, line, links, network, periodic, scenario
+from support.planned import problems_of
 from tsnbench.plan.streams.paths import path_to
-from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning import plan
 from tsnbench.scenario import model
 
 DIAMOND = "t:station a:bridge b:bridge l:station"
@@ -71,26 +72,20 @@ HOPS = "hops from the talker to a listener, both included"
 )
 def test_explicit_hops_that_are_none(via: tuple[str, ...], expected: str, found: str) -> None:
     net = network(DIAMOND, links("t-a t-b a-l b-l"))
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, {"s": periodic("t", "l", via=via, count=3)}))
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(scenario(net, {"s": periodic("t", "l", via=via, count=3)}))
     assert (problem.path, problem.expected, problem.found) == ("streams.s.via", expected, found)
 
 
 @pytest.mark.parametrize("via", [("t", "s", "a", "l"), ("t", "a", "s", "l")])
 def test_a_station_on_the_way_is_refused_wherever_it_stands(via: tuple[str, ...]) -> None:
     net = network("t:station s:station a:bridge l:station", links("t-s s-a t-a a-l s-l"))
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, {"s": periodic("t", "l", via=via)}))
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(scenario(net, {"s": periodic("t", "l", via=via)}))
     assert (problem.expected, problem.found) == ("bridges or hosts on the way", "station s")
 
 
 def test_explicit_hops_pass_every_listener() -> None:
     net = network("t:host a:host b:host c:host", links("t-a a-b a-c"))
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, {"s": periodic("t", ("b", "c"), via=("t", "a", "b"))}))
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(scenario(net, {"s": periodic("t", ("b", "c"), via=("t", "a", "b"))}))
     assert (problem.expected, problem.found) == ("all listeners on the way", "none to c")
 
 
@@ -101,9 +96,9 @@ def test_no_way_is_said_once_per_stream() -> None:
         "s": periodic("t", "l", count=3),
         "maX": periodic("l", "t"),
     }
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, streams))
-    assert [(problem.path, problem.expected, problem.found) for problem in raised.value.problems] == [
+    assert [
+        (problem.path, problem.expected, problem.found) for problem in problems_of(scenario(net, streams))
+    ] == [
         ("streams.v.via", "nodes of the network", "'x'"),
         ("streams.s", "a path from t to l over bridges or hosts", "none"),
         ("streams.maX", "a path from l to t over bridges or hosts", "none"),
@@ -134,9 +129,7 @@ def test_a_chosen_parallel_link_is_taken(chosen: int) -> None:
 def test_a_parallel_link_that_does_not_exist_is_refused(chosen: int) -> None:
     net = network("t:station dut:bridge l:station", links("t-dut t-dut t-dut dut-l"))
     stream = periodic("t", "l", via=("t", "dut", "l"), via_links=(chosen, None))
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario(net, {"s": stream}))
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(scenario(net, {"s": stream}))
     assert (problem.expected, problem.found) == ("parallel link 1 to 3", f"#{chosen}")
 
 

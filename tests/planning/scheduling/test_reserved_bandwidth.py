@@ -9,7 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import problems_of
+from tsnbench.planning import plan
 from tsnbench.planning.draft import Gates, Port
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling.reserved_bandwidth import left_to_others
@@ -63,9 +64,7 @@ streams:
 def refused(keep: str, text: str = TEXT) -> list[tuple[str, str]]:
     """What is expected and found for each port."""
     scenario = read_scenario(text.replace("KEEP", keep))[0]
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario)
-    problems = raised.value.problems
+    problems = problems_of(scenario)
     assert {problem.path for problem in problems} == {"schedule.keep"}
     assert {problem.hint for problem in problems} == {reserved_bandwidth.HINT}
     return [(problem.expected, problem.found) for problem in problems]

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from support.planned import problems_of
 from tsnbench import _native
-from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning import plan
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.passes import PASSES
 from tsnbench.planning.scheduling import reserved_bandwidth
@@ -188,9 +189,7 @@ def refused(monkeypatch: pytest.MonkeyPatch, *told: tuple[dict[str, Any], str]) 
     found = answer(reasons=[reason for reason, _ in told], sentences=[words for _, words in told])
     monkeypatch.setattr(module, "search", lambda wanted, problem, earlier: found)
     monkeypatch.setattr(module, "Hints", lambda *about: SimpleNamespace(of=lambda reason: None))
-    with pytest.raises(PlanningErrors) as raised:
-        schedule_flows(draft)
-    return [(one.path, one.expected, one.found, one.hint) for one in raised.value.problems]
+    return [(one.path, one.expected, one.found, one.hint) for one in problems_of(schedule_flows, draft)]
 
 
 @pytest.mark.parametrize("kind", ["deadline", "jitter", "period", "frame"])
@@ -245,9 +244,7 @@ def test_other_reasons_are_said_of_each_stream_or_of_the_schedule(monkeypatch: p
     ],
 )
 def test_times_that_no_engine_takes_are_refused_with_names(text: str, words: str) -> None:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(read_scenario(f"{text}streams:\n  x: {ONE}\n")[0])
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(f"{text}streams:\n  x: {ONE}\n")
     assert (problem.path, problem.found) == ("schedule", words)
     assert problem.expected == "periods, rates and times that can be scheduled"
 
@@ -387,9 +384,7 @@ streams:
     draft = drafted(text)
     first, second = draft.scenario.streams.values()
     assert first.pattern is second.pattern
-    with pytest.raises(PlanningErrors) as found:
-        schedule_flows(draft)
-    assert [one.path for one in found.value.problems] == ["streams.y.scheduled"]
+    assert [one.path for one in problems_of(schedule_flows, draft)] == ["streams.y.scheduled"]
 
 
 def test_each_of_streams_that_are_alike_has_its_mistake_told() -> None:
@@ -398,9 +393,10 @@ def test_each_of_streams_that_are_alike_has_its_mistake_told() -> None:
     draft = drafted(f"{HEAD}streams:\n  x: {shaky}\n  y: {shaky}\n")
     first, second = draft.scenario.streams.values()
     assert first.pattern is second.pattern
-    with pytest.raises(PlanningErrors) as found:
-        schedule_flows(draft)
-    assert [one.path for one in found.value.problems] == ["streams.x.jitter", "streams.y.jitter"]
+    assert [one.path for one in problems_of(schedule_flows, draft)] == [
+        "streams.x.jitter",
+        "streams.y.jitter",
+    ]
 
 
 def test_proven_delays_have_the_ticks_of_the_taps_at_their_ends() -> None:

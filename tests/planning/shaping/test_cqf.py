@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import problems_of
+from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
 TEXT = """\
@@ -168,9 +167,7 @@ def test_at_100_gbit_per_second_queues_may_be_cyclic() -> None:
 
 def refused(text: str, **words: str) -> list[tuple[str, str, str]]:
     """Path, what is expected, and what is found, of each problem."""
-    with pytest.raises(PlanningErrors) as raised:
-        planned(text, **words)
-    return [(one.path, one.expected, one.found) for one in raised.value.problems]
+    return [(one.path, one.expected, one.found) for one in problems_of(planned, text, **words)]
 
 
 def test_a_pause_as_long_as_the_cycle_leaves_no_time() -> None:

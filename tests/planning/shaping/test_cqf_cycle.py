@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from planning.shaping.test_cqf import SECOND, TEXT, gates, planned, stream_gates
+from support.planned import problems_of
 from tsnbench.planning import PlanningErrors
 
 
@@ -110,9 +111,7 @@ def test_two_cyclic_hops_take_three_cycles_and_those_of_the_link(
         return TEXT.replace("frame: 1000 B}", f"frame: 1000 B, requires: {{{kind}: {ns} ns}}}}") + SECOND
 
     planned(limited(limit), long=long, classes=classes, cycle="plan")
-    with pytest.raises(PlanningErrors) as raised:
-        planned(limited(limit - 1), long=long, classes=classes, cycle="plan")
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(planned, limited(limit - 1), long=long, classes=classes, cycle="plan")
     assert problem.path == f"streams.s.requires.{kind}"
     assert problem.expected == f"a delay of 2 cyclic hops, up to {limit / 1000:.3f} us"
     assert problem.found == f"{(limit - 1) / 1000:.3f} us, and no cycle shorter than {cycle} holds the load"
@@ -255,9 +254,7 @@ def test_tags_of_member_streams_are_in_the_delay(limit: str, kept: bool) -> None
 
 def problem(text: str, **words: str) -> tuple[str, str, str]:
     """Path, what is expected, and what is found, of the only problem."""
-    with pytest.raises(PlanningErrors) as raised:
-        planned(text, **words)
-    (found,) = raised.value.problems
+    (found,) = problems_of(planned, text, **words)
     return found.path, found.expected, found.found
 
 

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.planned import problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import plan
-from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import load, model, read_scenario
 
 LINE = """\
@@ -52,9 +52,7 @@ def made(**changes: Any) -> model.Scenario:
 
 
 def problems(scenario: model.Scenario) -> list[tuple[str, str]]:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario)
-    return [(problem.path, problem.found) for problem in raised.value.problems]
+    return [(problem.path, problem.found) for problem in problems_of(scenario)]
 
 
 def gates(scenario: model.Scenario, name: str) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import refusal_text
+from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
 TEXT = """\
@@ -32,9 +33,7 @@ def port(*lines: str) -> dict[str, Any]:
 
 
 def refused(*lines: str) -> str:
-    with pytest.raises(PlanningErrors) as raised:
-        port(*lines)
-    return str(raised.value)
+    return refusal_text(port, *lines)
 
 
 def test_every_list_has_its_slope_and_the_credits_are_those_of_the_steepest() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from support.networks import line, periodic
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import problems_of
+from tsnbench.planning import plan
 from tsnbench.scenario import model, read_scenario
 
 ANSWERS = """\
@@ -28,9 +29,10 @@ def planned(**streams: model.Stream) -> list[Any]:
 
 
 def refused(**streams: model.Stream) -> list[tuple[str, str, str]]:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(line().model_copy(update={"streams": streams}))
-    return [(one.path, one.expected, one.found) for one in raised.value.problems]
+    return [
+        (one.path, one.expected, one.found)
+        for one in problems_of(line().model_copy(update={"streams": streams}))
+    ]
 
 
 def stream(**changes: Any) -> model.Stream:

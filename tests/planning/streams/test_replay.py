@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from support.networks import line, periodic
+from support.planned import problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.plan.load import flow_rate
@@ -244,9 +245,7 @@ def test_replayed_flows_have_one_limit_together(tmp_path: Path, monkeypatch: pyt
     text = "period: 1 ms, frame: 100 B}\n  r: {from: a, to: b, count: COUNT, replay: two.csv"
     made = planned(tmp_path, text.replace("COUNT", "2")).document["streams"]
     assert [one["pattern"]["kind"] for one in made] == ["periodic", "trace", "trace"]
-    with pytest.raises(PlanningErrors) as raised:
-        planned(tmp_path, text.replace("COUNT", "3"))
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(planned, tmp_path, text.replace("COUNT", "3"))
     assert (problem.path, problem.expected) == (
         "streams.r.replay",
         "at most 4 releases in all replayed flows",
@@ -255,9 +254,12 @@ def test_replayed_flows_have_one_limit_together(tmp_path: Path, monkeypatch: pyt
 
 
 def test_each_recording_that_is_missing_is_told(tmp_path: Path) -> None:
-    with pytest.raises(PlanningErrors) as raised:
-        planned(tmp_path, "replay: none.csv}\n  t: {from: a, to: b, replay: gone.csv")
-    assert [problem.path for problem in raised.value.problems] == ["streams.s.replay", "streams.t.replay"]
+    assert [
+        problem.path
+        for problem in problems_of(
+            planned, tmp_path, "replay: none.csv}\n  t: {from: a, to: b, replay: gone.csv"
+        )
+    ] == ["streams.s.replay", "streams.t.replay"]
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from support.networks import line, periodic
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import problems_of
+from tsnbench.planning import plan
 from tsnbench.scenario import model
 
 
@@ -21,9 +20,10 @@ def planned(**streams: model.Stream) -> list[Any]:
 
 
 def refused(**streams: model.Stream) -> list[tuple[str, str, str]]:
-    with pytest.raises(PlanningErrors) as raised:
-        plan(line().model_copy(update={"streams": streams}))
-    return [(one.path, one.expected, one.found) for one in raised.value.problems]
+    return [
+        (one.path, one.expected, one.found)
+        for one in problems_of(line().model_copy(update={"streams": streams}))
+    ]
 
 
 def test_data_units_are_sorted_and_have_the_overhead_of_their_stream() -> None:

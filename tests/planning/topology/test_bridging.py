@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.planned import problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
@@ -73,9 +74,7 @@ def test_the_limits_of_a_table_of_times(tmp_path: Path, monkeypatch: pytest.Monk
         "kind": "list", "values_ns": [0, 1_000, 2_000], "counts": [1, 1, 2],
     }  # fmt: skip
     table.write_text("time_us\n5\n6\n7\n8\n", encoding="utf-8")
-    with pytest.raises(PlanningErrors) as raised:
-        dut(tmp_path, "processing: {file: m.csv}")
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(dut, tmp_path, "processing: {file: m.csv}")
     assert problem.path == "network.bridges.dut.processing"
     assert problem.expected == "a table of processing times"
     assert problem.found == "m.csv, which has 4 different times, not 1 to 3"

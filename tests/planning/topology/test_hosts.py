@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from support.planned import refusal_text
 from tsnbench import Simulation
 from tsnbench.measure import MeasureError, measure_run
-from tsnbench.planning import PlanningErrors
 from tsnbench.scenario import catalogue, read_scenario
 
 SCENARIO = """\
@@ -121,9 +121,7 @@ def test_gates_and_shapers_of_the_kernel_leave_the_hardware() -> None:
     ],
 )
 def test_what_cannot_be_is_a_mistake(changes: dict[str, str], problem: str) -> None:
-    with pytest.raises(PlanningErrors) as raised:
-        document(**changes)
-    assert problem in str(raised.value)
+    assert problem in refusal_text(document, **changes)
 
 
 def test_delays_are_measured_between_any_two_stages(tmp_path: Path) -> None:

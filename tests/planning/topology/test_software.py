@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from support.planned import problems_of
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import model, read_scenario
 
@@ -66,9 +67,7 @@ def test_every_stage_of_software_has_its_own_latency() -> None:
 )
 def test_a_kernel_keeps_one_plain_list(gates: str, more: str, name: str) -> None:
     """tc-taprio(8) without offload: what goes beyond is a function of hardware."""
-    with pytest.raises(PlanningErrors) as raised:
-        planned(gates=gates, more=more)
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(planned, gates=gates, more=more)
     assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
 
 
@@ -112,9 +111,7 @@ def test_only_a_selector_of_the_node_itself_asks_for_software_there(selector: st
     more = {selector: model.Shaper(qdisc=model.Qdisc(limit_frames=9)), "s -> a": model.Shaper()}
     scenario = scenario.model_copy(update={"shapers": {**more, **scenario.shapers}})
     if named:
-        with pytest.raises(PlanningErrors) as raised:
-            plan(scenario)
-        problem = raised.value.problems[0]
+        problem = problems_of(scenario)[0]
         assert (problem.expected, problem.found) == ("a port of a host with software", "s")
         return
     assert [port["name"] for port in plan(scenario).document["ports"] if "qdisc" in port] == ["a -> s"]
@@ -162,8 +159,6 @@ def test_timer_and_window_fit_one_period(window: str, fits: bool) -> None:
 
 
 def test_a_window_that_is_longer_than_a_period_leaves_no_time_for_a_timer() -> None:
-    with pytest.raises(PlanningErrors) as raised:
-        planned(send="advance: 1 us, window: 1200 us")
-    (problem,) = raised.value.problems
+    (problem,) = problems_of(planned, send="advance: 1 us, window: 1200 us")
     assert problem.path == "streams.x.send.advance"
     assert (problem.expected, problem.found) == ("at most 0 ns, a period without the window", "1 us")
