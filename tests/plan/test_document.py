@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.networks import connected, engine_use_case, line
+from support.networks import connected, line
+from support.shipped import variants
 from tsnbench import _native
 from tsnbench.errors import InputError
 from tsnbench.plan.document import canonical, content_hash
@@ -20,9 +21,11 @@ from tsnbench.planning import Plan, PlanningErrors, PlanReadError, plan
 from tsnbench.planning.shaping import cbs
 from tsnbench.scenario import model
 
+USE_CASE = variants("papers/engine/ex-ucc")[""]
+
 
 def test_the_same_scenario_gives_the_same_bytes() -> None:
-    assert plan(engine_use_case()).to_json() == plan(engine_use_case()).to_json()
+    assert plan(USE_CASE).to_json() == plan(USE_CASE).to_json()
 
 
 def test_another_seed_is_another_experiment() -> None:
@@ -66,7 +69,7 @@ def test_the_json_is_canonical_and_carries_its_hash() -> None:
     assert canonical(json.loads(made.to_json())) + "\n" == made.to_json()
 
 
-@pytest.mark.parametrize("made", [line(1), line(7), engine_use_case()], ids=["1 hop", "7 hops", "use case"])
+@pytest.mark.parametrize("made", [line(1), line(7), USE_CASE], ids=["1 hop", "7 hops", "use case"])
 def test_the_native_module_accepts_a_plan_and_gives_the_same_hash(made: Any) -> None:
     planned = plan(made)
     _native.check_plan(planned.to_json())

@@ -12,7 +12,6 @@ from support.planned import refusal_text
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
 from tsnbench.planning import plan
-from tsnbench.planning.topology.host_delays import chosen, quantile
 from tsnbench.scenario import model
 from tsnbench.scenario.loader import read_scenario
 
@@ -66,24 +65,6 @@ def test_no_cycle_is_long_enough() -> None:
     assert "a cycle that holds the worst load of sw2 -> sw3" in refusal_text(cqf("62 kB", "300 ms"))
 
 
-HISTOGRAM = model.Histogram(values=(2 * US, 10 * US, 90 * US), counts=(9_989, 10, 1), width=US)
-
-
-@pytest.mark.parametrize(("loss", "least"), [(0, 91), (99, 91), (100, 11), (1_099, 11), (1_100, 3)])
-def test_a_quantile_is_what_all_but_the_lost_keep(loss: int, least: int) -> None:
-    assert quantile(HISTOGRAM, loss) == least * US
-
-
-def test_delta_covers_timer_driver_and_card() -> None:
-    latencies: dict[str, model.Latency] = {
-        "timer": HISTOGRAM,
-        "driver": model.Uniform(low=US, high=2_500),
-        "tx": model.Constant(ns=600),
-    }
-    assert chosen(latencies, 0).delta == 95 * US  # 91 + 2.5 + 0.6
-    assert chosen(latencies, 100).delta == 15 * US
-
-
 HOST = """
 name: t
 duration: 300 ms
@@ -113,15 +94,3 @@ def _lost(delta: str) -> tuple[int, int]:
 def test_a_planned_delta_loses_nothing_and_a_shorter_one_does() -> None:
     assert _lost("plan") == (0, 107 * US)
     assert _lost("60 us")[0] > 0
-
-
-def test_txtime_delay_is_above_delta() -> None:
-    text = HOST.replace(
-        "{qdisc: {etf", "{gates: plan, qdisc: {taprio: txtime-assist, txtime-delay: plan, etf"
-    )
-    text = text.replace("send: {advance: 450 us, txtime: true}, ", "").replace("loss: 0", "delay: 1 ms")
-    text = text.replace("offload: true", "offload: true, skip-sock-check: true")
-    (scenario,) = read_scenario(text % "plan")
-    port = next(port for port in plan(scenario).document["ports"] if "qdisc" in port)
-    assert port["qdisc"]["taprio"]["txtime_delay_ns"] == 108 * US
-    assert port["qdisc"]["children"][6]["delta_ns"] == 107 * US

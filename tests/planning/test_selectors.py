@@ -6,7 +6,7 @@ import pytest
 
 from support.networks import links, network, periodic, scenario
 from support.planned import problems_of
-from tsnbench.planning.selectors import shaper_path
+from tsnbench.planning.selectors import Selector, parse, shaper_path
 from tsnbench.scenario import model
 
 GATES = model.Gates(entries=(model.GateEntry(open=(3,), duration=10),))
@@ -74,3 +74,24 @@ def test_a_selector_without_a_port_names_the_ports_of_its_node(wires: str, hint:
     (problem,) = problems_of(scenario(net, {"s": periodic("a", "b")}, shapers=shapers))
     assert (problem.path, problem.expected) == ("shapers.c -> a", "the name of a port")
     assert (problem.found, problem.hint) == ("no link for 'c -> a'", hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "selector"),
+    [
+        ("*", Selector(None, None, None)),
+        ("a -> b", Selector("a", "b", None)),
+        ("a->b", Selector("a", "b", None)),
+        (" a -> * ", Selector("a", None, None)),
+        ("* -> b-1.x", Selector(None, "b-1.x", None)),
+        ("a -> b #2", Selector("a", "b", 2)),
+        ("a -> b#12", Selector("a", "b", 12)),
+        ("a", None),
+        ("a -> ", None),
+        ("a -> b #0", None),
+        ("a -> b -> c", None),
+        ("", None),
+    ],
+)
+def test_what_is_a_selector(text: str, selector: Selector | None) -> None:
+    assert parse(text) == selector

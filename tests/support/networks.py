@@ -9,33 +9,6 @@ from hypothesis import strategies as st
 
 from tsnbench.scenario import model
 
-CLASSES_4 = {0: 0, 1: 1, 2: 2, 3: 3}
-ENGINE_LINKS = (
-    "zgw1-zgw2 zgw1-zgw6 zgw6-zgw5 zgw6-zgw2 zgw2-zgw3 zgw5-zgw3 zgw5-zgw4 zgw3-zgw4 zgw3-vcc1 zgw4-vcc1"
-)
-ENGINE_PATHS = {
-    1: "zgw5 zgw3 vcc1",
-    2: "zgw1 zgw6 zgw5 zgw4 vcc1",
-    3: "zgw1 zgw2 zgw3 vcc1",
-    4: "zgw6 zgw2 zgw3 vcc1",
-    5: "zgw5 zgw3 zgw4 vcc1",
-}
-ENGINE_TABLE_7 = {
-    # name: (path, PCP, PHY octets, period in us, flows)
-    "f1-cc": (1, 3, 1024, 1000, 6),
-    "f1-adas": (1, 3, 1500, 600, 2),
-    "f1-be": (1, 1, 1250, 100, 1),
-    "f2-lidar": (2, 3, 1500, 2500, 3),
-    "f2-radar": (2, 3, 1250, 2500, 3),
-    "f2-be": (2, 1, 1250, 100, 1),
-    "f3-radar": (3, 2, 1250, 2500, 3),
-    "f3-us": (3, 2, 512, 20_000, 3),
-    "f3-gps": (3, 2, 256, 10_000, 1),
-    "f3-be": (3, 1, 1250, 100, 1),
-    "f4-be": (4, 0, 1250, 100, 1),
-    "f5-be": (5, 0, 1250, 100, 1),
-}
-
 
 def periodic(talker: str, listener: str | tuple[str, ...], **changes: Any) -> model.Stream:
     """A stream of 1230 octets every 100 us with priority 3, but for ``changes``."""
@@ -81,28 +54,6 @@ def line(hops: int = 2, **changes: Any) -> model.Scenario:
     nodes = " ".join(f"{name}:{'bridge' if name[0] == 'b' else 'station'}" for name in names)
     wires = links(" ".join(f"{a}-{b}" for a, b in pairwise(names)))
     return scenario(network(nodes, wires), {"cam": periodic("talker", "listener")}, **changes)
-
-
-def engine_use_case() -> model.Scenario:
-    """EnGINE's in-vehicle use case: Table 7 on the network of Fig. 21, CBS for priorities 3 and 2."""
-    nodes = " ".join(f"{name}:host" for name in ("zgw1", "zgw2", "zgw3", "zgw4", "zgw5", "zgw6", "vcc1"))
-    streams = {}
-    for name, (path, pcp, phy, period, flows) in ENGINE_TABLE_7.items():
-        path = tuple(ENGINE_PATHS[path].split())
-        streams[name] = periodic(
-            path[0],
-            path[-1],
-            pcp=pcp,
-            via=path,
-            count=flows,
-            pattern=model.Periodic(period=period * 1000),
-            size=model.FixedSize(octets=phy - 20),
-        )
-    return scenario(
-        network(nodes, links(ENGINE_LINKS), queues=model.Queues(classes=CLASSES_4)),
-        streams,
-        shapers={"*": model.Shaper(cbs=(model.CbsClass(pcp=3), model.CbsClass(pcp=2)))},
-    )
 
 
 @st.composite

@@ -57,7 +57,7 @@ def _errors(made: Any, *about: Any, **more: Any) -> PlanningErrors:
 
 
 def frames_of(run: Run) -> pl.DataFrame:
-    """``stream``, ``seq``, ``tx``, ``rx`` and ``delay`` of each frame in ns: its first stamp to its last one."""
+    """``stream``, ``seq``, ``tx``, ``rx`` and ``delay`` of each frame in ns, first stamp to last."""
     seen = run.observations()
     tx = seen.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(tx=pl.col("t_ns").min())
     rx = seen.filter(pl.col("stage") == "rx").group_by("stream", "seq").agg(rx=pl.col("t_ns").max())

@@ -14,13 +14,11 @@ import polars as pl
 import pytest
 
 from tsnbench.backends.simulation import Simulation
-from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.plan.load import class_loads
 from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.scenario import read_scenario
-from tsnbench.scenario.errors import ScenarioErrors
 
 RING = """
 name: ring
@@ -199,19 +197,3 @@ def test_streams_are_told_apart_by_what_copies_show() -> None:
     with pytest.raises(PlanningErrors, match=r"source-mac .* cannot tell o and s apart"):
         planned(active, same)
     planned(active, same.replace("vlan: 200", "vlan: 300"))
-
-
-@pytest.mark.parametrize(
-    ("active", "old", "new", "words"),
-    [
-        ("{vlan: 200}", "pcp: 5", "vlan: none", "expected tagged frames, whose VLAN and priority can change"),
-        ("{vlan: 5000}", "", "", "a VLAN identifier from 1 to 4094"),
-        ("{pcp: 8}", "", "", "a priority code point from 0 to 7"),
-        ("{destination: b3}", "", "", "a MAC address such as 02:cb:00:00:00:01"),
-        ("{mac: 02:cb:00:00:00:01}", "", "", "did you mean destination"),
-    ],
-)
-def test_slips(active: str, old: str, new: str, words: str) -> None:
-    with pytest.raises(InputError, match=words) as caught:
-        planned(f"{{active: {active}}}", "", old, new)
-    assert isinstance(caught.value, (ScenarioErrors, PlanningErrors))

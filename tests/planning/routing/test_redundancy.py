@@ -17,7 +17,6 @@ from tsnbench.plan.load import class_loads
 from tsnbench.plan.streams.paths import paths_to as all_paths
 from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.scenario import read_scenario
-from tsnbench.scenario.errors import ScenarioErrors
 
 RING = """
 name: ring
@@ -183,27 +182,3 @@ def test_whatever_is_cut_or_changed_is_refused_or_planned() -> None:
             end = place + draws.randrange(3)
             with contextlib.suppress(InputError):
                 plan(read_scenario(text[:place] + draws.choice("0-:,{}[]#b19 ") + text[end:])[0])
-
-
-@pytest.mark.parametrize(
-    ("stream", "rest", "expected"),
-    [
-        ("frer: {paths: [[b1, b2, b3]]}", "", "lists of hops"),
-        ("frer: {paths: [[b1, b2, b3], [b1, b3]]}", "", "b1 then b3, which are not linked"),
-        ("frer: {}, via: [b1, b2, b3]", "", "via"),
-        ("frer: {}, failover: {after: 1 ms}", "", "one of them"),
-        ("frer: {recovery: match, history: 3}", "", "history only with vector"),
-        ("failover: {}", "", "the key after"),
-        ("count: 1", "faults: [{down: b1 -> b2, at: 5 s}]", "a time within the run"),
-        ("count: 1", "faults: [{down: b1 -> b3}]", "a port of the network"),
-        ("count: 1", "faults: [{loss: 1 %}]", "the key on with loss"),
-        ("count: 1", "faults: [{bit-errors: 1e-20, on: b1 -> b2}]", "a bit error rate"),
-        ("count: 1", "faults: [{babble: x, every: 1 us}]", "the name of a stream"),
-        ("count: 1", "faults: [{at: 1 ms}]", "one of down, loss, bit-errors"),
-        ("count: 1", "faults: [{down: b1 -> b2, every: 1 us}]", "every only with babble"),
-    ],
-)
-def test_mistakes_name_themselves(stream: str, rest: str, expected: str) -> None:
-    with pytest.raises((ScenarioErrors, PlanningErrors)) as caught:
-        planned(RING, stream, rest + "\n")
-    assert expected in str(caught.value)

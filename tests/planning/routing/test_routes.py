@@ -58,22 +58,11 @@ def test_explicit_hops_may_be_longer() -> None:
 HOPS = "hops from the talker to a listener, both included"
 
 
-@pytest.mark.parametrize(
-    ("via", "expected", "found"),
-    [
-        (("t", "l"), "neighbours", "no link t - l"),
-        (("t", "a", "b", "l"), "neighbours", "no link a - b"),
-        (("a", "l"), HOPS, "a, l"),
-        (("t", "a"), HOPS, "t, a"),
-        (("t", "x", "l"), "nodes of the network", "'x'"),
-        (("t", "a", "t", "b", "l"), "every node once", "t, a, t, b, l"),
-        ((), HOPS, "none"),
-    ],
-)
-def test_explicit_hops_that_are_none(via: tuple[str, ...], expected: str, found: str) -> None:
+@pytest.mark.parametrize("via", [("a", "l"), ("t", "a"), ()])
+def test_explicit_hops_go_from_the_talker_to_a_listener(via: tuple[str, ...]) -> None:
     net = network(DIAMOND, links("t-a t-b a-l b-l"))
     (problem,) = problems_of(scenario(net, {"s": periodic("t", "l", via=via, count=3)}))
-    assert (problem.path, problem.expected, problem.found) == ("streams.s.via", expected, found)
+    assert (problem.path, problem.expected) == ("streams.s.via", HOPS)
 
 
 @pytest.mark.parametrize("via", [("t", "s", "a", "l"), ("t", "a", "s", "l")])
@@ -81,12 +70,6 @@ def test_a_station_on_the_way_is_refused_wherever_it_stands(via: tuple[str, ...]
     net = network("t:station s:station a:bridge l:station", links("t-s s-a t-a a-l s-l"))
     (problem,) = problems_of(scenario(net, {"s": periodic("t", "l", via=via)}))
     assert (problem.expected, problem.found) == ("bridges or hosts on the way", "station s")
-
-
-def test_explicit_hops_pass_every_listener() -> None:
-    net = network("t:host a:host b:host c:host", links("t-a a-b a-c"))
-    (problem,) = problems_of(scenario(net, {"s": periodic("t", ("b", "c"), via=("t", "a", "b"))}))
-    assert (problem.expected, problem.found) == ("all listeners on the way", "none to c")
 
 
 def test_no_way_is_said_once_per_stream() -> None:

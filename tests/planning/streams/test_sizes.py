@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from support.networks import line, periodic
 from support.planned import problems_of
+from tsnbench.plan.frames import frames_of, sizes
 from tsnbench.planning import plan
 from tsnbench.scenario import model
 
@@ -74,3 +77,26 @@ def test_each_stream_with_a_size_that_cannot_be_is_named_once() -> None:
         ("streams.short.units.most-per-frame", frames, "63"),
         ("streams.long.units.most-per-frame", frames, "65536"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("unit", "frames"),
+    [
+        (0, [(64, 1)]),
+        (14, [(64, 1)]),
+        (15, [(65, 1)]),
+        (1472, [(1522, 1)]),
+        (1473, [(1522, 1), (64, 1)]),
+        (2 * 1472, [(1522, 2)]),
+        (2 * 1472 + 100, [(1522, 2), (150, 1)]),
+    ],
+)
+def test_data_units_are_cut_into_frames(unit: int, frames: list[tuple[int, int]]) -> None:
+    assert frames_of(unit, 1472, 50) == frames
+
+
+def test_mean_sizes_are_over_data_units() -> None:
+    found = sizes({"kind": "units", "octets": [50, 1572], "most_per_frame": 1472, "overhead": 50})
+    assert (found.smallest, found.largest) == (100, 1522)
+    assert found.frame_bits == 8 * (100 + 1522 + 150) / 2
+    assert found.phy_bits == 8 * (100 + 1522 + 150 + 3 * 20) / 2

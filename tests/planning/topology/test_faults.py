@@ -15,7 +15,6 @@ from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.scenario import read_scenario
-from tsnbench.scenario.errors import ScenarioErrors
 
 LINE = """
 name: faults
@@ -157,24 +156,6 @@ def test_a_shifted_schedule_is_the_ports_own_one_later() -> None:
         planned("{schedule: {shift: 100 us}, on: b2 -> l}", rest=gates)
     with pytest.raises(PlanningErrors, match="another wrong schedule lasts at the same port"):
         planned("{schedule: open, on: b1 -> b2}, {schedule: {shift: 1 us}, on: b1 -> b2}", rest=gates)
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("{down: b9}", "b9"),
-        ("{delay: 1 us}", "the key on with delay"),
-        ("{reorder: 1 %, on: b1 -> b2}", "the key by with reorder"),
-        ("{delay: 1 us, on: b1 -> b2, by: 2 us}", "by only with reorder"),
-        ("{delay: {from: 3 us, to: 2 us}, on: b1 -> b2}", "a time that is not after to"),
-        ("{delay: {from: 3 us}, on: b1 -> b2}", "the key to"),
-        ("{schedule: closed, on: b1 -> b2}", "open"),
-        ("{schedule: {shift: 1 us, entries: [{open: all, for: 1 us}]}, on: b1 -> b2}", "shift or a list"),
-    ],
-)
-def test_slips(fault: str, said: str) -> None:
-    with pytest.raises(ScenarioErrors, match=said):
-        planned(fault)
 
 
 def test_the_run_folder_counts_what_each_fault_did(tmp_path: Path) -> None:

@@ -126,3 +126,17 @@ def test_stages_of_a_port_that_is_named_alone() -> None:
         "x -> h tx", "x -> h rx", "x -> h kernel-rx",
         "y -> b rx",
     ]  # fmt: skip
+
+
+def test_every_setting_of_taps() -> None:
+    made = document(ONE, "taps: {ports: [x -> y], send: true, rx-point: start, granularity: 8 ns}\n")
+    ports = [port["name"] for port in made["ports"]]
+    assert [
+        (tap["name"], ports[tap["port"]], tap["point"], tap["granularity_ns"]) for tap in made["taps"]
+    ] == [
+        ("a -> x send", "a -> x", "start", 8),
+        ("a -> x tx", "a -> x", "start", 8),
+        ("x -> y tx", "x -> y", "start", 8),
+        ("x -> y rx", "y -> x", "start", 8),
+        ("y -> b rx", "b -> y", "start", 8),
+    ]
