@@ -121,27 +121,6 @@ network:
     ]
 
 
-def test_a_failing_way_is_left_and_taken_again() -> None:
-    faults = "faults: [{down: b1 -> b2, at: 5 ms, for: 5 ms}]\n"
-    made = planned(RING, "failover: {after: 1 ms, back: 2 ms}", faults)
-    active = made.document["streams"][0]["redundancy"]["active"]
-    ms = 1_000_000
-    assert [[(s["from_ns"] // ms, s["until_ns"] // ms) for s in each["spans"]] for each in active] == [
-        [(0, 6), (12, 120)],
-        [(6, 10)],
-    ]
-
-
-def test_a_link_that_returns_before_the_other_way_is_open_is_taken_again() -> None:
-    faults = "faults: [{down: b1 -> b2, at: 5 ms, for: 500 us}]\n"
-    made = planned(RING, "failover: {after: 1 ms, back: 2 ms}", faults)
-    active = made.document["streams"][0]["redundancy"]["active"]
-    assert [[(s["from_ns"] // 1000, s["until_ns"] // 1000) for s in each["spans"]] for each in active] == [
-        [(0, 5500), (7500, 120_000)],
-        [],
-    ]
-
-
 def test_there_are_no_bounds_and_it_is_said() -> None:
     faults = "faults: [{duplicate: 1 %, after: 20 us, on: t -> b1}]\n"
     (flow,) = bounds(planned(RING, "count: 1", faults))["flows"]

@@ -91,90 +91,76 @@ def test_parallel_links_are_chosen_by_their_number(settings: str, number: int, p
     assert [name for name, parent in found["route"] if parent is None] == ports
 
 
-def test_without_a_fault_the_first_path_forwards() -> None:
-    assert spans("after: 1 ms, back: 2 ms") == [[(0, END)], []]
-
-
-def test_the_standby_path_forwards_after_its_delay_and_gives_way_at_once() -> None:
-    assert spans("after: 1 ms, back: 2 ms", "down: up -- l, at: 5 ms, for: 5 ms") == [
-        [(0, 6 * MS), (12 * MS, END)],
-        [(6 * MS, 10 * MS)],
-    ]
-
-
-def test_a_node_of_the_path_that_is_down_is_a_fault_of_it() -> None:
-    assert spans("after: 1 ms, back: 2 ms", "down: up, at: 5 ms, for: 5 ms") == [
-        [(0, 6 * MS), (12 * MS, END)],
-        [(6 * MS, 10 * MS)],
-    ]
-
-
-def test_a_fault_of_the_standby_path_changes_nothing() -> None:
-    assert spans("after: 1 ms, back: 2 ms", "down: t -- low, at: 5 ms, for: 5 ms") == [[(0, END)], []]
-    both = ("down: up -- l, at: 5 ms, for: 5 ms", "down: t -- low, at: 6 ms, for: 2 ms")
-    assert spans("after: 1 ms, back: 2 ms", *both) == [
-        [(0, 6 * MS), (12 * MS, END)],
-        [(6 * MS, 10 * MS)],
-    ]
-
-
-def test_with_both_paths_down_the_first_that_returns_forwards() -> None:
-    both = ("down: up -- l, at: 5 ms, for: 10 ms", "down: t -- low, at: 4 ms, for: 4 ms")
+AFTER = "after: 1 ms, back: 2 ms"
+UP = "down: up -- l, at: 5 ms, for: 5 ms"
+ONCE = [[(0, 6 * MS), (12 * MS, END)], [(6 * MS, 10 * MS)]]
+LATER = [[(0, 6 * MS), (14 * MS, END)], [(6 * MS, 12 * MS)]]
+TWICE = (UP, "down: up -- l, at: 11 ms, for: 2 ms")
+FAILOVERS: dict[str, tuple[str, tuple[str, ...], list[list[tuple[int, int]]]]] = {
+    "without a fault the first path forwards": (AFTER, (), [[(0, END)], []]),
+    "the standby path forwards after its delay, and gives way at once": (AFTER, (UP,), ONCE),
+    "a node of the path": (AFTER, ("down: up, at: 5 ms, for: 5 ms",), ONCE),
+    "a fault of the standby path": (AFTER, ("down: t -- low, at: 5 ms, for: 5 ms",), [[(0, END)], []]),
+    "a fault of the standby path before it forwards": (
+        AFTER,
+        (UP, "down: t -- low, at: 6 ms, for: 2 ms"),
+        ONCE,
+    ),
     # The first path is left when the other one returns, at 8 ms.
-    assert spans("after: 1 ms, back: 2 ms", *both) == [
-        [(0, 9 * MS), (17 * MS, END)],
-        [(9 * MS, 15 * MS)],
-    ]
-
-
-def test_a_first_path_that_returns_while_the_other_is_down_also_waits() -> None:
-    """Nothing forwards from 5 to 8 ms; then the first path forwards after ``back``, as after other faults."""
-    both = ("down: up -- l, at: 5 ms, for: 3 ms", "down: t -- low, at: 4 ms, for: 11 ms")
-    assert spans("after: 1 ms, back: 2 ms", *both) == [[(0, 8 * MS), (10 * MS, END)], []]
-
-
-def test_a_first_path_that_fails_while_it_returns() -> None:
-    twice = ("down: up -- l, at: 5 ms, for: 5 ms", "down: up -- l, at: 11 ms, for: 2 ms")
-    assert spans("after: 1 ms, back: 2 ms", *twice) == [
-        [(0, 6 * MS), (15 * MS, END)],
-        [(6 * MS, 10 * MS), (12 * MS, 13 * MS)],
-    ]
+    "both are down, the standby path returns first": (
+        AFTER,
+        ("down: up -- l, at: 5 ms, for: 10 ms", "down: t -- low, at: 4 ms, for: 4 ms"),
+        [[(0, 9 * MS), (17 * MS, END)], [(9 * MS, 15 * MS)]],
+    ),
+    # Nothing forwards from 5 to 8 ms; then the first path forwards after `back`, as after other faults.
+    "both are down, the first path returns first": (
+        AFTER,
+        ("down: up -- l, at: 5 ms, for: 3 ms", "down: t -- low, at: 4 ms, for: 11 ms"),
+        [[(0, 8 * MS), (10 * MS, END)], []],
+    ),
+    "the first path fails while it returns": (
+        AFTER,
+        TWICE,
+        [[(0, 6 * MS), (15 * MS, END)], [(6 * MS, 10 * MS), (12 * MS, 13 * MS)]],
+    ),
     # It had forwarded for 500 us when it failed again, and does so until the other one takes over.
-    assert spans("after: 1 ms, back: 500 us", *twice) == [
-        [(0, 6 * MS), (10_500 * US, 12 * MS), (13_500 * US, END)],
-        [(6 * MS, 10 * MS), (12 * MS, 13 * MS)],
-    ]
+    "the first path fails when it has returned": (
+        "after: 1 ms, back: 500 us",
+        TWICE,
+        [
+            [(0, 6 * MS), (10_500 * US, 12 * MS), (13_500 * US, END)],
+            [(6 * MS, 10 * MS), (12 * MS, 13 * MS)],
+        ],
+    ),
+    "faults of one path that overlap": (AFTER, (UP, "down: t -- up, at: 7 ms, for: 5 ms"), LATER),
+    "the path returns before it is left": (
+        "after: 1 ms, back: 0 us",
+        ("down: up -- l, at: 5 ms, for: 500 us",),
+        [[(0, END)], []],
+    ),
+    "the path returns before it is left, and waits": (
+        "after: 1 ms, back: 100 us",
+        ("down: up -- l, at: 5 ms, for: 500 us",),
+        [[(0, 5_500 * US), (5_600 * US, END)], []],
+    ),
+    "it would forward after the end": (
+        "after: 1 s, back: 0 us",
+        ("down: up -- l, at: 5 ms, for: 10 s",),
+        [[(0, 1_005 * MS)], []],
+    ),
+    # A frame that leaves at the last instant arrives after it.
+    "it would forward at the end": (
+        "after: 115 ms, back: 0 us",
+        ("down: up -- l, at: 5 ms, for: 10 s",),
+        [[(0, 120 * MS)], []],
+    ),
+}
 
 
-def test_faults_of_one_path_that_overlap_are_one() -> None:
-    over = ("down: up -- l, at: 5 ms, for: 5 ms", "down: t -- up, at: 7 ms, for: 5 ms")
-    assert spans("after: 1 ms, back: 2 ms", *over) == [
-        [(0, 6 * MS), (14 * MS, END)],
-        [(6 * MS, 12 * MS)],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("back", "first"),
-    [("0 us", [(0, END)]), ("100 us", [(0, 5_500 * US), (5_600 * US, END)])],
-)
-def test_a_path_that_returns_before_it_is_left(back: str, first: list[tuple[int, int]]) -> None:
-    assert spans(f"after: 1 ms, back: {back}", "down: up -- l, at: 5 ms, for: 500 us") == [first, []]
-
-
-def test_a_path_that_would_forward_after_the_end() -> None:
-    assert spans("after: 1 s, back: 0 us", "down: up -- l, at: 5 ms, for: 10 s") == [
-        [(0, 1_005 * MS)],
-        [],
-    ]
-
-
-def test_a_path_that_would_forward_at_the_end() -> None:
-    """A frame that leaves at the last instant arrives after it."""
-    assert spans("after: 115 ms, back: 0 us", "down: up -- l, at: 5 ms, for: 10 s") == [
-        [(0, 120 * MS)],
-        [],
-    ]
+@pytest.mark.parametrize("case", FAILOVERS)
+def test_when_each_path_forwards(case: str) -> None:
+    settings, faults, expected = FAILOVERS[case]
+    assert spans(settings, *faults) == expected
 
 
 def test_settings_of_recovery_functions() -> None:
