@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
+from support.planned import drafted
 from tsnbench.plan.document import Plan, PlanReadError
 from tsnbench.planning import plan
-from tsnbench.planning.draft import Draft
-from tsnbench.planning.passes import PASSES
 from tsnbench.planning.scheduling.incremental import (
     Change,
     change_lines,
@@ -248,11 +247,7 @@ streams:
 
 def before_in(text: str, earlier: Any, queues: tuple[int, ...] = (7,)) -> list[Any]:
     """What placed the scheduled flows of a scenario before, by an earlier Plan."""
-    draft = Draft(read_scenario(text)[0], earlier=earlier)
-    for one in PASSES:
-        if one.__name__ == "schedule_flows":
-            break
-        one(draft)
+    draft = drafted(text, earlier=earlier)
     return placed_before(draft, draft.flows, queues)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsnbench.planning.draft import Draft, Hop
-from tsnbench.planning.passes import PASSES
+from support.planned import drafted
+from tsnbench.planning.draft import Hop
 from tsnbench.planning.scheduling.queues import queues_of
 from tsnbench.planning.scheduling.schedule import _obey
-from tsnbench.scenario import read_scenario
 
 TEXT = """\
 name: free
@@ -36,11 +35,7 @@ def found(offset: int, *links: int) -> Any:
 
 def test_a_second_schedule_replaces_the_first_one() -> None:
     """Where no scheduled stream passes any more, the gates are those of the scenario: none."""
-    draft = Draft(read_scenario(TEXT)[0])
-    for one in PASSES:
-        if one.__name__ == "schedule_flows":
-            break
-        one(draft)
+    draft = drafted(TEXT)
     queues = queues_of(draft, draft.flows)
     for offset, links in ((5_000, ACROSS_U), (7_000, ACROSS_V)):
         _obey(draft, draft.flows, queues, found(offset, *links))

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from support.planned import problems_of
+from support.planned import drafted, problems_of
 from tsnbench import _native
 from tsnbench.planning import plan
 from tsnbench.planning.draft import Draft, Flow
-from tsnbench.planning.passes import PASSES
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling import schedule as module
 from tsnbench.planning.scheduling.queues import queues_of
@@ -31,16 +30,6 @@ network:
 """
 ONE = "{from: a, to: b, pcp: 7, period: 1 ms, frame: 100 B, scheduled: true}"
 PAIR = ONE.replace("scheduled", "count: 2, scheduled")
-
-
-def drafted(text: str) -> Draft:
-    """The draft ahead of its schedule."""
-    draft = Draft(read_scenario(text)[0])
-    for one in PASSES:
-        if one.__name__ == "schedule_flows":
-            break
-        one(draft)
-    return draft
 
 
 def problem_of(text: str) -> Any:

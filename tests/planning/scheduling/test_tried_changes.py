@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from tsnbench.planning.draft import Draft
-from tsnbench.planning.passes import PASSES
+from support.planned import drafted
 from tsnbench.planning.scheduling import hints as module
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import Outcome
@@ -18,7 +17,6 @@ from tsnbench.planning.scheduling.hints import Change, Hints, streams_of
 from tsnbench.planning.scheduling.problem import Problem, Share
 from tsnbench.planning.scheduling.queues import queues_of
 from tsnbench.planning.scheduling.schedule import _problem
-from tsnbench.scenario import read_scenario
 
 HEAD = """\
 name: tried
@@ -43,11 +41,7 @@ PORTS = ["a -> s", "s -> a", "s -> c", "c -> s", "b -> s", "s -> b"]
 
 
 def hints_of(text: str, left: int = 40) -> Hints:
-    draft = Draft(read_scenario(text)[0])
-    for one in PASSES:
-        if one.__name__ == "schedule_flows":
-            break
-        one(draft)
+    draft = drafted(text)
     flows = [flow for flow in draft.flows if flow.stream.scheduled]
     queues = queues_of(draft, flows)
     return Hints(draft, flows, queues, _problem(draft, flows, queues), left)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.planned import problems_of
+from support.planned import frames_of, problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import plan
@@ -64,12 +64,9 @@ def delays(scenario: model.Scenario) -> tuple[pl.Series, int]:
     """Delays of all frames that arrived, and the smallest that one could have; in ns."""
     planned = plan(scenario)
     with tempfile.TemporaryDirectory() as folder:
-        rows = planned.run(on=Simulation(), into=Path(folder) / "run").observations()
-    sent = rows.filter(pl.col("stage") == "tx").select("seq", sent="t_ns")
-    received = rows.filter(pl.col("stage") == "rx").select("seq", received="t_ns")
-    both = sent.join(received, on="seq")
+        frames = frames_of(planned.run(on=Simulation(), into=Path(folder) / "run"))
     document = planned.document
-    return both["received"] - both["sent"], smallest_delay_ns(document, document["streams"][0], 0)
+    return frames["delay"], smallest_delay_ns(document, document["streams"][0], 0)
 
 
 entries = st.lists(

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from support.planned import problems_of, refusal_text
+from support.planned import frames_of, problems_of, refusal_text
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
@@ -86,10 +86,7 @@ def test_it_reaches_the_wire(tmp_path: Path) -> None:
     run = Simulation().execute(
         planned(tmp_path, "processing: {values: [1 us, 7 us]}, buffer: 1 MB"), tmp_path / "run"
     )
-    rows = run.observations()
-    sent = rows.filter(pl.col("tap") == "a -> dut tx").select("seq", sent="t_ns")
-    received = rows.filter(pl.col("tap") == "dut -> b rx").select("seq", received="t_ns")
-    both = sent.join(received, on="seq").with_columns(delay=pl.col("received") - pl.col("sent"))
+    both = frames_of(run)
     # 1230 octets, and again with a preamble.
     assert set((both["delay"] - 8 * (1230 + 1238)).to_list()) == {1_000, 7_000}
     assert run.counters["buffers"] == [

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.planned import frames_of
 from tsnbench import _native
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import WINDOWS, bounds
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.runs import Run
 from tsnbench.scenario import read_scenario
 
 # Section VI-A4: flows of 1250 B every 100 us through windows of 300, 300 and 400 us.
@@ -50,20 +50,11 @@ def _lists(made: Plan) -> list[tuple[int, list[int]]]:
     return [(own["base_time_ns"], [e["interval_ns"] // 1_000 for e in own["entries"]]) for own in gates]
 
 
-def _delays(run: Run) -> pl.DataFrame:
-    seen = run.observations()
-    ends = [
-        seen.filter(pl.col("stage") == stage).select("stream", "seq", pl.col("t_ns").alias(stage))
-        for stage in ("tx", "rx")
-    ]
-    return ends[0].join(ends[1], on=["stream", "seq"]).with_columns(delay=pl.col("rx") - pl.col("tx"))
-
-
 def _proved(made: Plan) -> dict[str, tuple[int, int]]:
     """From the first bit's stamp to the last bit, and from the release, ns; no frame of a run is later."""
     flows = {flow["stream"]: flow for flow in bounds(made)["flows"]}
     with tempfile.TemporaryDirectory() as folder:
-        delays = _delays(Simulation().execute(made, Path(folder) / "run"))
+        delays = frames_of(Simulation().execute(made, Path(folder) / "run"))
     found = {}
     for name in "ab":
         assert flows[name]["source"] == WINDOWS
@@ -139,7 +130,7 @@ def test_windows_hold_clocks_within_their_margin(seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = Simulation().execute(made, Path(folder) / "run")
         assert all(s["dropped_in_network"] == 0 for s in run.counters["streams"] if s["name"] in "ab")
-        delays = _delays(run)
+        delays = frames_of(run)
     for name in "ab":
         longest = delays.filter(pl.col("stream") == name)["delay"].max()
         assert isinstance(longest, int)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import pytest
 
+from support.planned import drafted
 from tsnbench.planning import PlanningErrors
 from tsnbench.planning.draft import Draft
-from tsnbench.planning.passes import PASSES, draft, plan_windows
+from tsnbench.planning.passes import draft
 from tsnbench.planning.windows.demand import Unit
 from tsnbench.planning.windows.planner import _demands
 from tsnbench.planning.windows.propagation import (
@@ -39,10 +40,7 @@ HIGH, OWN = range(2)
 
 def asked(text: str) -> tuple[Draft, Demands]:
     """The draft before windows are planned, and their demands."""
-    one = Draft(read_scenario(text)[0])
-    for each in PASSES[: PASSES.index(plan_windows)]:
-        each(one)
-        one.raise_problems()
+    one = drafted(text, "plan_windows")
     demands = _demands(one, [port for port in one.ports if isinstance(port.shaper.gates, model.Planned)])
     assert demands is not None
     return one, demands

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from support.networks import links
+from support.planned import frames_of
 from tsnbench import _native
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
@@ -124,18 +125,11 @@ def _through_windows(document: dict[str, Any]) -> set[str]:
 def _seen(made: Plan, lost: bool = False) -> pl.DataFrame:
     with tempfile.TemporaryDirectory() as folder:
         run = Simulation().execute(made, Path(folder) / "run")
-        seen = run.observations().select("stream", "seq", "stage", "tap", "t_ns")
-        counters = run.counters
+        frames, counters = frames_of(run), run.counters
     for stream in counters["streams"]:
         if not lost and not stream["name"].startswith("files"):
             assert stream["dropped_in_network"] == 0, stream
-    tx = seen.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(tx=pl.col("t_ns").min())
-    rx = seen.filter(pl.col("stage") == "rx").group_by("stream", "seq").agg(rx=pl.col("t_ns").max())
-    return (
-        tx.join(rx, on=["stream", "seq"])
-        .with_columns(delay=pl.col("rx") - pl.col("tx"))
-        .sort("stream", "seq")
-    )
+    return frames
 
 
 def _proved(made: Plan, every: dict[str, model.Stream], frames: pl.DataFrame) -> None:
