@@ -27,39 +27,25 @@ US = 1_000_000
 """Picoseconds."""
 
 
+LINK = {"rate_bps": 100_000_000, "propagation_ps": 0, "margin_ps": 0, "queues": 1}
+
+
 def link(start: int, end: int, **changed: Any) -> Any:
-    return {
-        "from": start,
-        "to": end,
-        "rate_bps": 100_000_000,
-        "propagation_ps": 0,
-        "margin_ps": 0,
-        "queues": 1,
-        "limits": {"granularity_ns": 1},
-        **changed,
-    }
+    return {"from": start, "to": end, **LINK, "limits": {"granularity_ns": 1}, **changed}
 
 
 LINE = [{"link": 0}, {"link": 1, "parent": 0}]
 
 
+STREAM = {"talker": 1, "listeners": [2], "period_ns": 1_000_000, "frames": [100], "deadline_ns": 1_000_000}
+STATION = {"processing_ps": 0, "forwards": False}
+
+
 def problem(*streams: dict[str, Any], **changed: Any) -> Any:
     """From node 1 over the bridge 0 to node 2, in 1 ms, with one frame of 100 octets."""
-    plain = {
-        "talker": 1,
-        "listeners": [2],
-        "period_ns": 1_000_000,
-        "frames": [100],
-        "deadline_ns": 1_000_000,
-        "earliest_ns": 0,
-        "latest_ns": 999_999,
-        "tree": LINE,
-    }
+    plain = {**STREAM, "earliest_ns": 0, "latest_ns": 999_999, "tree": LINE}
     return {
-        "nodes": [
-            {"processing_ps": 2 * US, "forwards": True},
-            *[{"processing_ps": 0, "forwards": False}] * 2,
-        ],
+        "nodes": [{"processing_ps": 2 * US, "forwards": True}, STATION, STATION],
         "links": [link(1, 0), link(0, 2)],
         "streams": [{**plain, **stream} for stream in streams],
         "granularity_ns": 1,
@@ -128,7 +114,7 @@ def test_several_listeners() -> None:
     links = [link(1, 0, margin_ps=5 * US), link(0, 2, margin_ps=US), link(0, 3, propagation_ps=US)]
     stream = {"listeners": [2, 3], "tree": tree}
     changed = problem(stream, links=links)
-    changed["nodes"].append({"processing_ps": 0, "forwards": False})
+    changed["nodes"].append(STATION)
     ((path,),) = [job.paths for job in jobs_of(changed, 1)]
     assert (path.delay, path.late, path.spread) == (20_280_000, US, 0)
 

@@ -23,50 +23,37 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+PLAIN = {"rate_bps": 100_000_000, "propagation_ps": 0, "margin_ps": 0, "queues": 1}
+STREAM = {"listeners": [3], "period_ns": 100_000, "frames": [100], "deadline_ns": 100_000}
+
+
 def star(
-    *streams: dict[str, Any],
-    margin: int = 0,
-    queues: int = 1,
-    tick: int = 1,
-    grain: int = 1,
-    processing: int = 0,
-    rate: int = 100_000_000,
+    *streams: dict[str, Any], tick: int = 1, grain: int = 1, processing: int = 0, **settings: int
 ) -> Any:
-    """Stations 1 and 2 send to station 3 over the bridge 0; `at` is a stream's only release."""
-    limits = {"granularity_ns": tick}
-    plain = {
-        "rate_bps": rate,
-        "propagation_ps": 0,
-        "margin_ps": margin,
-        "queues": queues,
-        "limits": limits,
-    }
+    """Stations 1 and 2 send to station 3 over the bridge 0; `at` is a stream's only release.
+
+    ``settings`` are those of all links.
+    """
+    link = {**PLAIN, **settings, "limits": {"granularity_ns": tick}}
     made = []
     for stream in streams:
-        talker = stream.get("talker", 1)
-        at = stream.get("at", 0)
-        made.append(
-            {
-                "talker": talker,
-                "listeners": [3],
-                "period_ns": 100_000,
-                "frames": [100],
-                "deadline_ns": 100_000,
-                "earliest_ns": at,
-                "latest_ns": at,
-                "tree": [{"link": talker - 1}, {"link": 2, "parent": 0}],
-                **{key: value for key, value in stream.items() if key != "at"},
-            }
-        )
+        talker, at = stream.get("talker", 1), stream.get("at", 0)
+        own = {key: value for key, value in stream.items() if key != "at"}
+        tree = [{"link": talker - 1}, {"link": 2, "parent": 0}]
+        made.append({"talker": talker, **STREAM, "earliest_ns": at, "latest_ns": at, "tree": tree, **own})
+    station = {"processing_ps": 0, "forwards": False}
     return {
-        "nodes": [
-            {"processing_ps": processing, "forwards": True},
-            *[{"processing_ps": 0, "forwards": False}] * 3,
-        ],
-        "links": [{"from": a, "to": b, **plain} for a, b in ((1, 0), (2, 0), (0, 3))],
+        "nodes": [{"processing_ps": processing, "forwards": True}, station, station, station],
+        "links": [{"from": a, "to": b, **link} for a, b in ((1, 0), (2, 0), (0, 3))],
         "streams": made,
         "granularity_ns": grain,
     }
+
+
+def place(problem: Any, number: int, at: int, *starts: int, queue: int = 0) -> Any:
+    """Of a stream that is released at ``at`` and takes its only path, at once unless ``starts`` are given."""
+    tree = problem["streams"][number]["tree"]
+    return {"offset_ns": at, "tree": tree, "starts_ps": list(starts or (0, 8_640_000)), "queue": queue}
 
 
 def solved(problem: Any, *, waits: bool, stay: Any = None) -> Any:
@@ -108,7 +95,7 @@ X: dict[str, Any] = {"talker": 1, "at": 0}
 def test_frames_that_meet_on_the_last_link(
     other: dict[str, Any], margin: int, allowed: bool, waits: bool
 ) -> None:
-    problem = star(X, {"talker": 2, **other}, margin=margin)
+    problem = star(X, {"talker": 2, **other}, margin_ps=margin)
     found = solved(problem, waits=waits)
     assert (found is not None) is allowed
     if found is not None:
@@ -165,7 +152,7 @@ def test_margins_of_a_frame_that_waits(late: int) -> None:
         first = {**X, "queue": 0, "deadline_ns": 18_280}
         second = {"talker": 2, "queue": 1, "deadline_ns": deadline}
         both = (first, second) if late else (second, first)
-        return solved(star(*both, queues=2, margin=1_000_000), waits=True)
+        return solved(star(*both, queues=2, margin_ps=1_000_000), waits=True)
 
     waiting = found(29_880)[late]
     assert (waiting["starts_ps"], waiting["delay_ps"]) == ([0, 20_240_000], 28_880_000)
@@ -212,18 +199,6 @@ def test_gates_that_open_later_than_a_frame_may_wait() -> None:
 
 
 @pytest.mark.parametrize("waits", [False, True])
-@pytest.mark.parametrize(("at", "allowed"), [(15_200, True), (15_199, False)])
-def test_the_pause_between_two_frames_is_theirs(at: int, allowed: bool, waits: bool) -> None:
-    """50 octets leave the bridge at 4.64 us, 100 octets come at 14.24 us and have left it at 23.84 us.
-
-    The other stream comes 8.64 us after its release, and has no time to wait.
-    """
-    problem = star({"frames": [50, 100]}, {"talker": 2, "at": at, "deadline_ns": 17_280})
-    found = solved(problem, waits=waits)
-    assert (found is not None) is allowed
-
-
-@pytest.mark.parametrize("waits", [False, True])
 def test_equal_releases(waits: bool) -> None:
     """The second cable takes 9.6 us: the one frame comes to the bridge when the other one has left it."""
     problem = star(X, {"talker": 2})
@@ -233,24 +208,41 @@ def test_equal_releases(waits: bool) -> None:
     assert solved(problem, waits=waits) is None
 
 
+LARGE = {"frames": [700], "latest_ns": 99_999, "deadline_ns": 200_000}
+HALF = {"frames": [600], "latest_ns": 99_999}
+SLOW = {"period_ns": 1_000_000, "deadline_ns": 17_280}
+SHORT = {**X, "deadline_ns": 17_280}
+
+
+@pytest.mark.parametrize("waits", [False, True])
 @pytest.mark.parametrize(
-    ("one", "other", "at", "allowed"),
+    ("streams", "fit"),
     [
-        # Deadlines of 1 ms, which are ten periods.
-        ({"deadline_ns": 1_000_000}, {"deadline_ns": 17_280}, 9_600, True),
-        ({"deadline_ns": 17_280}, {"deadline_ns": 1_000_000}, 90_400, True),
+        # Deadlines of 1 ms, which are ten periods: 9.6 us behind a frame and ahead of the next one.
+        ([{**X, "deadline_ns": 1_000_000}, {"talker": 2, "at": 9_600, "deadline_ns": 17_280}], True),
+        ([SHORT, {"talker": 2, "at": 90_400, "deadline_ns": 1_000_000}], True),
         # A release in the tenth of ten periods of the other stream.
-        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 909_600, True),
-        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 909_599, False),
-        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 990_400, True),
-        ({"deadline_ns": 17_280}, {"period_ns": 1_000_000, "deadline_ns": 17_280}, 990_401, False),
+        ([SHORT, {"talker": 2, "at": 909_600, **SLOW}], True),
+        ([SHORT, {"talker": 2, "at": 909_599, **SLOW}], False),
+        ([SHORT, {"talker": 2, "at": 990_400, **SLOW}], True),
+        ([SHORT, {"talker": 2, "at": 990_401, **SLOW}], False),
+        # 50 octets leave the bridge at 4.64 us, 100 octets come at 14.24 us and have left it at 23.84 us. The
+        # other stream comes 8.64 us after its release, and has no time to wait: the pause is not its own.
+        ([{"frames": [50, 100]}, {"talker": 2, "at": 15_200, "deadline_ns": 17_280}], True),
+        ([{"frames": [50, 100]}, {"talker": 2, "at": 15_199, "deadline_ns": 17_280}], False),
+        # A frame may follow itself after 9.6 us.
+        ([{"period_ns": 9_600}], True),
+        # 600 octets are at the bridge after 48.64 us, and at the listener after 97.28 us. Two of 49.6 us fit
+        # into 100 us, two of 57.6 us do not.
+        ([HALF, {**HALF, "talker": 2}], True),
+        ([LARGE, {**LARGE, "talker": 2}], False),
+        # There is no path in so short a time.
+        ([{"deadline_ns": 17_280}], True),
+        ([{"deadline_ns": 17_279}], False),
     ],
 )
-@pytest.mark.parametrize("waits", [False, True])
-def test_times_of_many_periods(one: Any, other: Any, at: int, allowed: bool, waits: bool) -> None:
-    """9.6 us after one frame of the other stream, and 9.6 us before the next one."""
-    found = solved(star({**X, **one}, {"talker": 2, "at": at, **other}), waits=waits)
-    assert (found is not None) is allowed
+def test_streams_that_fit_or_do_not(streams: list[dict[str, Any]], fit: bool, waits: bool) -> None:
+    assert (solved(star(*streams), waits=waits) is not None) is fit
 
 
 def two_ways(*streams: dict[str, Any]) -> Any:
@@ -274,10 +266,9 @@ OVER_3 = [{"link": 2}, {"link": 3, "parent": 0}]
 @pytest.mark.parametrize("waits", [False, True])
 def test_two_that_do_not_fit_into_one_link_take_two_ways(waits: bool) -> None:
     """Two frames of 57.6 us in 100 us; three of them do not fit."""
-    large = {"frames": [700], "latest_ns": 99_999, "deadline_ns": 200_000}
-    found = solved(two_ways(large, large), waits=waits)
+    found = solved(two_ways(LARGE, LARGE), waits=waits)
     assert sorted(found[number]["tree"][0]["link"] for number in (0, 1)) == [0, 2]
-    assert solved(two_ways(large, large, large), waits=waits) is None
+    assert solved(two_ways(LARGE, LARGE, LARGE), waits=waits) is None
 
 
 def test_pairs_that_share_links() -> None:
@@ -302,28 +293,11 @@ def test_two_frames_over_a_bridge(frames: list[int], start: int, waits: bool) ->
     assert (found[0]["starts_ps"], found[0]["delay_ps"]) == ([0, start], 24_880_000)
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_frames_that_fill_their_period(waits: bool) -> None:
-    """A frame may follow itself after 9.6 us. Two of 57.6 us do not fit into 100 us, and two of 49.6 us do.
-
-    600 octets are at the bridge after 48.64 us, and at the listener after 97.28 us.
-    """
-    assert solved(star({"period_ns": 9_600}), waits=waits) is not None
-    half = {"frames": [600], "latest_ns": 99_999}
-    assert solved(star(half, {**half, "talker": 2}), waits=waits) is not None
-    large = {"frames": [700], "latest_ns": 99_999, "deadline_ns": 200_000}
-    assert solved(star(large, {**large, "talker": 2}), waits=waits) is None
-
-
 def test_where_the_search_begins() -> None:
     """At the earlier places of streams that are placed, and that do not stay."""
     free = {"latest_ns": 99_999}
     problem = star(free, free, {**free, "talker": 2}, grain=1_000, tick=1_000)
-    trees = [stream["tree"] for stream in problem["streams"]]
-    places: Any = {
-        number: {"offset_ns": at, "tree": trees[number], "starts_ps": [0, 8_640_000], "queue": 0}
-        for number, at in ((0, 20_000), (2, 50_999))
-    }
+    places: Any = {number: place(problem, number, at) for number, at in ((0, 20_000), (2, 50_999))}
     model = Model(problem, jobs_of(problem, 4), waits=False, stay={0: places[0]})
     model.hint(places)
     start = model.model.proto.solution_hint
@@ -353,12 +327,6 @@ def test_releases_on_a_grid(waits: bool) -> None:
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_stream_without_a_path(waits: bool) -> None:
-    assert solved(star({"deadline_ns": 17_279}), waits=waits) is None
-    assert solved(star({"deadline_ns": 17_280}), waits=waits) is not None
-
-
-@pytest.mark.parametrize("waits", [False, True])
 def test_streams_that_stay(waits: bool) -> None:
     """1 has 50 us to choose from, and 0 stays at 20 us, although its release would be free.
 
@@ -366,14 +334,7 @@ def test_streams_that_stay(waits: bool) -> None:
     """
     free = {"earliest_ns": 0, "latest_ns": 50_000}
     problem = star({**X, **free}, {"talker": 2, "earliest_ns": 11_000, "latest_ns": 29_600}, X)
-    stay = {
-        0: {
-            "offset_ns": 20_000,
-            "tree": problem["streams"][0]["tree"],
-            "starts_ps": [0, 8_640_000],
-            "queue": 0,
-        }
-    }
+    stay = {0: place(problem, 0, 20_000)}
     found = solved({**problem, "streams": problem["streams"][:2]}, waits=waits, stay=stay)
     assert [found[number]["offset_ns"] for number in (0, 1)] == [20_000, 29_600]
     problem = star({**X, **free}, {"talker": 2, "earliest_ns": 11_000, "latest_ns": 29_599})
@@ -385,8 +346,7 @@ def test_streams_that_stay(waits: bool) -> None:
 
 def test_who_stays_keeps_its_wait_and_its_queue() -> None:
     problem = star({**X, "latest_ns": 50_000}, {"talker": 2, "at": 20_000}, queues=2)
-    tree = problem["streams"][0]["tree"]
-    placed = {"offset_ns": 3_000, "tree": tree, "starts_ps": [0, 40_000_000], "queue": 1}
+    placed = place(problem, 0, 3_000, 0, 40_000_000, queue=1)
     found = solved(problem, waits=True, stay={0: placed})
     assert found[0] == {**placed, "delay_ps": 48_640_000}
     late = {"talker": 2, "at": 26_000, "deadline_ns": 17_280}
@@ -429,11 +389,8 @@ def test_as_few_streams_as_possible_move(waits: bool) -> None:
     """0 and 1 were at 5 us and at 10 us, which is too near; 2 was at 60 us and stays there."""
     free = {"latest_ns": 99_999}
     problem = star({**X, **free}, {"talker": 2, **free}, {"talker": 2, **free}, {**X, **free}, queues=2)
-    trees = [stream["tree"] for stream in problem["streams"]]
-    earlier: Any = {
-        number: {"offset_ns": at, "tree": trees[number], "starts_ps": [0, 8_640_000], "queue": number % 2}
-        for number, at in enumerate((5_000, 5_500, 60_000))
-    }
+    times = enumerate((5_000, 5_500, 60_000))
+    earlier: Any = {number: place(problem, number, at, queue=number % 2) for number, at in times}
     moves, found = moved(problem, earlier, waits=waits)
     if not waits:
         assert moves == 1
@@ -443,11 +400,7 @@ def test_as_few_streams_as_possible_move(waits: bool) -> None:
     later = {**earlier[2], "starts_ps": [0, 9_000_000]}
     # A wait needs a model with waits.
     assert moved(problem, {2: later}, waits=waits)[0] == (0 if waits else 1)
-    for changed in (
-        {"tree": trees[0]},
-        {"queue": 2},
-        {"starts_ps": [0]},
-    ):
+    for changed in ({"tree": problem["streams"][0]["tree"]}, {"queue": 2}, {"starts_ps": [0]}):
         assert moved(problem, {2: {**earlier[2], **changed}}, waits=waits)[0] == 1
     coarse = {**problem, "granularity_ns": 1_000}
     assert moved(coarse, {2: {**earlier[2], "offset_ns": 60_500}}, waits=waits)[0] == 1
@@ -458,10 +411,7 @@ def test_who_stays_in_no_place_moves(waits: bool) -> None:
     """0 and 1 had queues that there are no more."""
     free = {"latest_ns": 99_999}
     problem = star({**X, **free}, {"talker": 2, **free})
-    earlier = {
-        number: {"offset_ns": 0, "tree": stream["tree"], "starts_ps": [0, 8_640_000], "queue": 3}
-        for number, stream in enumerate(problem["streams"])
-    }
+    earlier = {number: place(problem, number, 0, queue=3) for number in (0, 1)}
     assert moved(problem, earlier, waits=waits)[0] == 2
 
 
@@ -470,7 +420,7 @@ def test_who_takes_another_way_has_moved(waits: bool) -> None:
     """0 went over the bridge 2 at 0 us, where 1 has to go now. It was at the bridge 3 in the other case."""
     problem = two_ways({**X, "deadline_ns": 17_280}, {"deadline_ns": 17_280})
     problem["streams"][1]["tree"] = OVER_2
-    earlier: Any = {0: {"offset_ns": 0, "tree": OVER_2, "starts_ps": [0, 8_640_000], "queue": 0}}
+    earlier: Any = {0: {**place(problem, 1, 0), "tree": OVER_2}}
     moves, found = moved(problem, earlier, waits=waits)
     assert (moves, found[0]["tree"]) == (1, OVER_3)
     earlier[0]["tree"] = OVER_3
@@ -480,9 +430,7 @@ def test_who_takes_another_way_has_moved(waits: bool) -> None:
 @pytest.mark.parametrize("waits", [False, True])
 def test_who_takes_another_queue_has_moved(waits: bool) -> None:
     problem = star({**X, "queue": 1}, queues=2)
-    earlier: Any = {
-        0: {"offset_ns": 0, "tree": problem["streams"][0]["tree"], "starts_ps": [0, 8_640_000], "queue": 0}
-    }
+    earlier: Any = {0: place(problem, 0, 0)}
     assert moved(problem, earlier, waits=waits)[0] == 1
     earlier[0]["queue"] = 1
     assert moved(problem, earlier, waits=waits)[0] == 0
@@ -492,8 +440,7 @@ def test_who_waits_otherwise_has_moved() -> None:
     """It waited from 8.64 us to 30 us. Now another one passes from 28.64 us to 38.24 us."""
     passing = {"talker": 2, "queue": 1, "at": 20_000, "deadline_ns": 17_280}
     problem = star({**X, "queue": 0}, passing, queues=2)
-    tree = problem["streams"][0]["tree"]
-    earlier: Any = {0: {"offset_ns": 0, "tree": tree, "starts_ps": [0, 30_000_000], "queue": 0}}
+    earlier: Any = {0: place(problem, 0, 0, 0, 30_000_000)}
     assert moved(problem, earlier, waits=True)[0] == 1
     earlier[0]["starts_ps"] = [0, 38_240_000]
     moves, found = moved(problem, earlier, waits=True)
@@ -516,7 +463,7 @@ def test_the_sum_of_all_delays() -> None:
     problem = star({**X, "queue": 0}, {"talker": 2, "queue": 1}, queues=2)
     assert cost(problem, entries=None, waits=True) == 34_560 + 9_600
     # 864 bit at 70 Mbit/s take 12.342857 us, twice; whole nanoseconds are counted.
-    assert cost(star(X, {"talker": 2, "at": 20_000}, rate=70_000_000), entries=None) == 2 * 24_685
+    assert cost(star(X, {"talker": 2, "at": 20_000}, rate_bps=70_000_000), entries=None) == 2 * 24_685
     # Over the one bridge or over the other one, the delay is the same.
     problem = star(X)
     del problem["streams"][0]["tree"]
@@ -574,17 +521,7 @@ def best(problem: Any, placed: Any, objective: str, seconds: float = 5.0, stay: 
 def test_the_best_schedule() -> None:
     """Windows that follow each other directly, and frames that do not wait."""
     problem = star(X, {"talker": 2, "at": 0, "latest_ns": 80_000})
-    trees = [stream["tree"] for stream in problem["streams"]]
-    placed = {
-        number: {
-            "offset_ns": at,
-            "tree": trees[number],
-            "starts_ps": [0, 8_640_000],
-            "queue": 0,
-            "delay_ps": 0,
-        }
-        for number, at in enumerate((0, 40_000))
-    }
+    placed = {number: {**place(problem, number, at), "delay_ps": 0} for number, at in enumerate((0, 40_000))}
     found = best(problem, placed, "fewest-entries")
     assert 9_600 <= found[1]["offset_ns"] <= 10_560
     found = best(problem, placed, "most-bandwidth-left")
@@ -618,14 +555,13 @@ def test_the_delay_of_frames_that_wait() -> None:
     assert solved(problem, waits=True)[0]["delay_ps"] >= 22_880_000
 
 
-def test_the_delay_is_that_of_listeners() -> None:
+@pytest.mark.parametrize("waits", [False, True])
+def test_the_delay_is_that_of_listeners(waits: bool) -> None:
     """A branch whose cable takes 1 ms leads to node 4, which does not listen."""
     problem = star({"tree": [{"link": 0}, {"link": 2, "parent": 0}, {"link": 3, "parent": 0}]})
     problem["nodes"].append({"processing_ps": 0, "forwards": False})
     problem["links"].append({**problem["links"][2], "to": 4, "propagation_ps": 1_000_000_000})
-    for waits in (False, True):
-        found = solved(problem, waits=waits)
-        assert found[0]["delay_ps"] == 17_280_000
+    assert solved(problem, waits=waits)[0]["delay_ps"] == 17_280_000
 
 
 def test_a_release_is_a_whole_number_of_nanoseconds() -> None:
@@ -634,11 +570,9 @@ def test_a_release_is_a_whole_number_of_nanoseconds() -> None:
 
 
 def test_equal_places() -> None:
-    one: Any = {"offset_ns": 1, "tree": [{"link": 0}], "starts_ps": [0], "queue": 0}
-    copied: Any = {**one}
-    assert same(one, copied)
-    assert not same(one, None)
+    one = place(star(X), 0, 1)
+    assert same(one, {**one})
     other: Any
     for other in ({"offset_ns": 2}, {"tree": []}, {"starts_ps": [1]}, {"queue": 1}):
-        changed: Any = {**one, **other}
-        assert not same(one, changed)
+        assert not same(one, {**one, **other})
+    assert not same(one, None)
