@@ -52,38 +52,16 @@ streams:
         "entries": 16,
         "shortest_interval_ns": 4_000,
         "granularity_ns": 2_000,
-        "longest_cycle_ns": 8_000_000,
+        "longest_cycle_ns": 8 * 10**6,
     }
-    link = {
-        "rate_bps": 100_000_000,
-        "propagation_ps": 50_000,
-        "margin_ps": 1_000_000,
-        "queues": 3,
-        "limits": limits,
-    }
-    stream = {
-        "talker": 0,
-        "listeners": [1],
-        "period_ns": 1_000_000,
-        "frames": [100],
-        "deadline_ns": 1_000_000,
-        "earliest_ns": 0,
-        "latest_ns": 999_999,
-        "tree": [0, 2],
-    }
-    limited = {"deadline_ns": 300_000, "jitter_ns": 20_000}
+    link = {"rate_bps": 10**8, "propagation_ps": 50_000, "margin_ps": 10**6, "queues": 3, "limits": limits}
+    stream = {"talker": 0, "listeners": [1], "period_ns": 10**6, "frames": [100], "deadline_ns": 10**6}
+    stream |= {"earliest_ns": 0, "latest_ns": 999_999, "tree": [0, 2]}
+    limited = {"deadline_ns": 300_000, "jitter_ns": 20_000, "earliest_ns": 450_000, "latest_ns": 450_000}
     assert problem_of(text) == {
-        "nodes": [
-            {"processing_ps": 0, "forwards": False},
-            {"processing_ps": 0, "forwards": False},
-            {"processing_ps": 2_000_000, "forwards": True},
-        ],
+        "nodes": [{"processing_ps": own * 10**6, "forwards": own > 0} for own in (0, 0, 2)],
         "links": [{"from": a, "to": b, **link} for a, b in ((0, 2), (2, 0), (2, 1), (1, 2))],
-        "streams": [
-            stream,
-            {**stream, "earliest_ns": 5_000},
-            {**stream, **limited, "earliest_ns": 450_000, "latest_ns": 450_000},
-        ],
+        "streams": [stream, {**stream, "earliest_ns": 5_000}, {**stream, **limited}],
         "granularity_ns": 2_000,
     }
 
@@ -114,25 +92,16 @@ def test_paths_that_the_search_may_not_choose(ways: str, more: str, kept: bool) 
 
 
 def placed(offset: int, **more: Any) -> Any:
-    return {
-        "offset_ns": offset,
-        "tree": [{"link": 0}, {"link": 2, "parent": 0}],
-        "starts_ps": [0, 10_690_000],
-        "queue": 0,
-        **more,
-    }
+    tree = [{"link": 0}, {"link": 2, "parent": 0}]
+    return {"offset_ns": offset, "tree": tree, "starts_ps": [0, 10_690_000], "queue": 0, **more}
 
 
 def answer(*places: Any, entries: Any = None, reasons: Any = (), sentences: Any = ()) -> Any:
     queues, others, intervals = zip(*(entries or [(1, False, 1_000_000)]), strict=True)
-    entries = {"queues": list(queues), "others": list(others), "intervals_ns": list(intervals)}
-    gates = [{"link": link, "base_ns": 0, "cycle_ns": 1_000_000, **entries} for link in (0, 2)]
-    return {
-        "outcome": {"placed": list(places), "refused": []},
-        "gates": gates,
-        "reasons": list(reasons),
-        "sentences": list(sentences),
-    }
+    columns = {"queues": list(queues), "others": list(others), "intervals_ns": list(intervals)}
+    gates = [{"link": link, "base_ns": 0, "cycle_ns": 1_000_000, **columns} for link in (0, 2)]
+    outcome = {"placed": list(places), "refused": []}
+    return {"outcome": outcome, "gates": gates, "reasons": list(reasons), "sentences": list(sentences)}
 
 
 def test_releases_margins_and_order() -> None:
@@ -162,14 +131,8 @@ def test_each_queue_opens_its_own_class() -> None:
             assert port.gates is None
             continue
         assert port.gates is not None
-        assert port.gates.entries == (
-            (0b1000_0000, 10),
-            (0b0010_0000, 20),
-            (0b1010_0000, 30),
-            (0, 40),
-            (0b0101_1111, 50),
-            (0b0111_1111, 60),
-        )
+        masks = (0b1000_0000, 0b0010_0000, 0b1010_0000, 0, 0b0101_1111, 0b0111_1111)
+        assert port.gates.entries == tuple(zip(masks, range(10, 70, 10), strict=True))
 
 
 def refused(monkeypatch: pytest.MonkeyPatch, *told: tuple[dict[str, Any], str]) -> list[tuple[Any, ...]]:
@@ -221,13 +184,10 @@ def test_other_reasons_are_said_of_each_stream_or_of_the_schedule(monkeypatch: p
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            HEAD + "schedule: {margin: 2 s}\n",
-            "link a -> s: rate, propagation or margin are out of range",
-        ),
+        (f"{HEAD}schedule: {{margin: 2 s}}\n", "link a -> s: rate, propagation or margin are out of range"),
         (HEAD.replace("2 us", "2 s"), "node s: processing is not between 0 and 1 s"),
         (
-            HEAD + "schedule: {granularity: 300 us}\n",
+            f"{HEAD}schedule: {{granularity: 300 us}}\n",
             "stream x: the period is no multiple of the granularity",
         ),
     ],
@@ -292,44 +252,54 @@ TOLD = [("schedule.keep", LACKING.expected, LACKING.found, HINT)]
 MORE = "most-bandwidth-left"
 
 
-def test_what_leaves_enough_is_not_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = Searches(monkeypatch, answer(placed(1_000)), lacking=[[]], earlier=[placed(500)])
-    assert done.asked == [(None, [placed(500)])]
-    assert (done.offset, done.said) == (1_000, [])
+FIRST, SECOND, THIRD = (answer(placed(offset)) for offset in (1_000, 2_000, 3_000))
+NONE = answer(None, reasons=[{"kind": "unknown"}], sentences=["none"])
+KEPT = [placed(500)]
+SEARCHES: dict[str, tuple[list[Any], list[list[Shortfall]], list[Any], list[Any], int, list[Any]]] = {
+    # Answers, what each of them lacks, earlier places; what is asked, and the release and problems then.
+    "the first one leaves enough": ([FIRST], [[]], KEPT, [(None, KEPT)], 1_000, []),
+    "a second one leaves more": ([FIRST, SECOND], [[LACKING], []], [], [(None, []), (MORE, [])], 2_000, []),
+    # It is taken even if it does not leave enough either.
+    "neither leaves enough": (
+        [FIRST, SECOND],
+        [[LACKING], [LACKING]],
+        [],
+        [(None, []), (MORE, [])],
+        2_000,
+        TOLD,
+    ),
+    "there is no second one": ([FIRST, NONE], [[LACKING]], [], [(None, []), (MORE, [])], 1_000, TOLD),
+    "earlier streams stay": ([FIRST, SECOND], [[LACKING], []], KEPT, [(None, KEPT), (MORE, KEPT)], 2_000, []),
+    "earlier streams move": (
+        [FIRST, SECOND, THIRD],
+        [[LACKING], [LACKING], []],
+        KEPT,
+        [(None, KEPT), (MORE, KEPT), (MORE, [])],
+        3_000,
+        [],
+    ),
+    # No earlier place is left to keep.
+    "earlier streams are gone": (
+        [FIRST, SECOND],
+        [[LACKING], []],
+        [None],
+        [(None, [None]), (MORE, [])],
+        2_000,
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SEARCHES)
+def test_a_schedule_that_leaves_more_is_searched_once(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    answers, lacking, earlier, asked, offset, said = SEARCHES[case]
+    done = Searches(monkeypatch, *answers, lacking=lacking, earlier=earlier)
+    assert (done.asked, done.offset, done.said) == (asked, offset, said)
 
 
 def test_an_engine_that_may_not_leave_more_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    done = Searches(monkeypatch, answer(placed(1_000)), lacking=[[LACKING]], may_leave_more=False)
-    assert done.asked == [(None, [])]
-    assert (done.offset, done.said) == (1_000, TOLD)
-
-
-def test_a_schedule_that_leaves_more_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is taken if there is one, even if it does not leave enough either."""
-    first, second = answer(placed(1_000)), answer(placed(2_000))
-    done = Searches(monkeypatch, first, second, lacking=[[LACKING], []])
-    assert done.asked == [(None, []), (MORE, [])]
-    assert (done.offset, done.said) == (2_000, [])
-    done = Searches(monkeypatch, first, second, lacking=[[LACKING], [LACKING]])
-    assert done.asked == [(None, []), (MORE, [])]
-    assert (done.offset, done.said) == (2_000, TOLD)
-    none = answer(None, reasons=[{"kind": "unknown"}], sentences=["none"])
-    done = Searches(monkeypatch, first, none, lacking=[[LACKING]])
-    assert (done.offset, done.said) == (1_000, TOLD)
-
-
-def test_earlier_streams_stay_if_that_leaves_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, third = (answer(placed(offset)) for offset in (1_000, 2_000, 3_000))
-    earlier = [placed(500)]
-    done = Searches(monkeypatch, first, second, lacking=[[LACKING], []], earlier=earlier)
-    assert done.asked == [(None, earlier), (MORE, earlier)]
-    assert (done.offset, done.said) == (2_000, [])
-    done = Searches(monkeypatch, first, second, third, lacking=[[LACKING], [LACKING], []], earlier=earlier)
-    assert done.asked == [(None, earlier), (MORE, earlier), (MORE, [])]
-    assert (done.offset, done.said) == (3_000, [])
-    # No earlier place is left to keep.
-    done = Searches(monkeypatch, first, second, lacking=[[LACKING], []], earlier=[None])
-    assert done.asked == [(None, [None]), (MORE, [])]
+    done = Searches(monkeypatch, FIRST, lacking=[[LACKING]], may_leave_more=False)
+    assert (done.asked, done.offset, done.said) == ([(None, [])], 1_000, TOLD)
 
 
 def test_a_proof_names_streams_ports_and_nodes() -> None:
