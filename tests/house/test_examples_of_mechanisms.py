@@ -1,0 +1,93 @@
+"""What the table of mechanisms says is what a small scenario with the mechanism does."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import mechanisms
+from support.mechanisms import KERNELS, Mechanism
+from tsnbench import Simulation
+from tsnbench.backends.kernel.tsnport.device import TSNPORT
+from tsnbench.backends.kernel.unsupported import unsupported
+from tsnbench.backends.kernel.veth.device import VETH
+from tsnbench.errors import InputError
+from tsnbench.hosts.returned import HostPorts
+from tsnbench.plan.bounds import bounds
+from tsnbench.plan.document import Plan
+from tsnbench.planning import plan
+from tsnbench.replay.sightings import ReplayError, sightings_of
+from tsnbench.scenario import load
+
+PORTS = dict(zip(KERNELS, (TSNPORT, VETH, HostPorts(frozenset())), strict=True))
+HAS = {"yes", "partly", mechanisms.DASH}
+BASE: dict[str, Any] = {
+    "name": "example",
+    "duration": "20 ms",
+    "network": {
+        "stations": ["a", "b", "c"],
+        "bridges": {"sw1": {"processing": "1 us"}, "sw2": {}},
+        "links": {"rate": "1 Gbit/s", "between": ["a -- sw1", "c -- sw1", "sw1 -- sw2", "sw2 -- b"]},
+    },
+    "streams": {
+        "s": {"from": "a", "to": "b", "pcp": 6, "period": "1 ms", "frame": "500 B"},
+        "t": {"from": "c", "to": "b", "pcp": 3, "period": "500 us", "frame": "1000 B"},
+    },
+}
+"""Two streams over two bridges."""
+
+
+def made(row: Mechanism, folder: Path, scheduled: str = "") -> Plan:
+    """The Plan of a row's example; ``scheduled``: the name of a stream that is scheduled."""
+    whole = deepcopy(BASE)
+    add(whole, row.example)
+    if scheduled:
+        whole["streams"][scheduled]["scheduled"] = "true"
+    (folder / "times.csv").write_text("time_s\n0\n0.001\n0.002\n", encoding="utf-8")
+    file = folder / "example.yaml"
+    file.write_text(json.dumps(whole), encoding="utf-8")
+    return plan(load(file))
+
+
+def add(whole: dict[str, Any], more: dict[str, Any]) -> None:
+    """Adds keys to a mapping, and to those in it; an empty text removes a key."""
+    for key, value in more.items():
+        if value == "":
+            del whole[key]
+        elif isinstance(value, dict) and isinstance(whole.get(key), dict):
+            add(whole[key], value)
+        else:
+            whole[key] = deepcopy(value)
+
+
+@pytest.mark.parametrize("row", mechanisms.mechanisms(), ids=lambda row: row.name)
+def test_an_example_does_what_the_table_says(row: Mechanism, tmp_path: Path) -> None:
+    example = made(row, tmp_path)
+    bounded = {flow["upper_ns"] is not None for flow in bounds(example)["flows"]}
+    assert bounded in {"yes": [{True}], "no": [{False}, {True, False}]}.get(row.answer("bounds"), [bounded])
+    for column, ports in PORTS.items():
+        refused = unsupported(example.document, ports)
+        assert row.answer(column) in ({"no", "partly"} if refused else HAS), (column, refused)
+    run = example.run(on=Simulation(), into=tmp_path / "run")
+    try:
+        sightings_of(run)
+        replayed = HAS
+    except ReplayError:
+        replayed = {"no", "partly"}
+    assert row.answer("replay") in replayed
+    assert row.answer("proof") in proved(row, tmp_path)
+
+
+def proved(row: Mechanism, folder: Path) -> set[str]:
+    """The answers that fit: whether a scheduled stream that meets the mechanism has a proof."""
+    talker = "t" if "t" in row.example.get("streams", {}) else "s"
+    try:
+        flows = bounds(made(row, folder, talker))["flows"]
+    except InputError:
+        return {"no", "partly"}
+    found = [flow.get("source", "") for flow in flows if flow["stream"] == talker]
+    return HAS if all("proof" in one for one in found) else {"no", "partly"}
