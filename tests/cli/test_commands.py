@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
-import pytest
+from support.commands import tsnbench
 
 ROOT = Path(__file__).resolve().parents[2]
 UCC = ROOT / "scenarios/papers/engine/ex-ucc.yaml"
@@ -29,18 +24,6 @@ streams:
 """
 
 
-def tsnbench(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """One call of the program in a process of its own, as a shell makes it."""
-    return subprocess.run(
-        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 def small(folder: Path, limit: str = "1 ms") -> Path:
     path = folder / "small.yaml"
     path.write_text(SMALL.replace("LIMIT", limit))
@@ -53,16 +36,10 @@ def test_a_run_ends_with_a_verdict_a_report_and_zero(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1].startswith("ALL MET (PROVED): 2 requirements, closest x at b: delay ")
     folder = tmp_path / "runs/small"
     assert "report: runs/small/report.html" in done.stderr
+    parts = ("plan", "manifest", "counters", "measures", "verdict")
     assert {path.name for path in folder.iterdir()} >= {
-        "plan.json",
-        "manifest.json",
-        "observations.parquet",
-        "counters.json",
-        "measures.json",
-        "frames.parquet",
-        "verdict.json",
-        "report.html",
-    }
+        *(f"{part}.json" for part in parts), "observations.parquet", "frames.parquet", "report.html"
+    }  # fmt: skip
 
 
 def test_a_requirement_that_fails_ends_with_one(tmp_path: Path) -> None:
@@ -75,8 +52,7 @@ def test_a_requirement_that_fails_ends_with_one(tmp_path: Path) -> None:
     rows = {row["requirement"]: row for row in run["verdict"]["rows"]}
     assert rows["delay"]["met"] == "no"
     # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns. The frame first
-    # waits
-    # for one frame of y with preamble, delimiter and gap.
+    # waits for one frame of y with preamble, delimiter and gap.
     assert rows["delay"]["found"] == 16_864 + 1_070 * 8
     assert rows["loss"]["met"] == "yes"
 
@@ -209,18 +185,8 @@ def test_the_command_of_the_manifest_repeats_the_run(tmp_path: Path) -> None:
     options = ("--duration", "2ms", "--seed", "3", "--no-report")
     tsnbench("run", tmp_path / "sub/gates.yaml", *options, cwd=tmp_path)
     first = json.loads((tmp_path / "runs/gates/port=gates/manifest.json").read_text())
-    expected = [
-        "tsnbench",
-        "run",
-        "sub/gates.yaml",
-        "--only",
-        "port=gates",
-        "--duration",
-        "2ms",
-        "--seed",
-        "3",
-    ]
-    assert first["command"] == expected
+    expected = "tsnbench run sub/gates.yaml --only port=gates --duration 2ms --seed 3"
+    assert first["command"] == expected.split()
     assert first["title"]
     tsnbench(*first["command"][1:], "--into", "again", "--no-report", cwd=tmp_path)
     again = json.loads((tmp_path / "again/port=gates/manifest.json").read_text())
@@ -253,34 +219,6 @@ def test_listings_name_every_entry() -> None:
     assert tsnbench("--version").stdout.strip()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_leaves_a_run_that_can_be_measured(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", "run", UCC, "--duration", "1h"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        # A shell starts background jobs with SIGINT ignored, and a test run may be such a job.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    folder = tmp_path / "runs/ex-ucc"
-    until = time.monotonic() + 60
-    while not (folder / "observations.parquet").exists() and time.monotonic() < until:
-        time.sleep(0.05)
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    _, talk = process.communicate(timeout=60)
-    assert process.returncode == 130, talk
-    assert "Traceback" not in talk
-    assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
-    done = tsnbench("measure", folder, "--json")
-    assert "Traceback" not in done.stderr
-    received = [path["count"]["received"] for path in json.loads(done.stdout)["measures"]["paths"]]
-    assert sum(received) > 0
-
-
 def test_bounds_hold_for_the_run(tmp_path: Path) -> None:
     bounds = json.loads(tsnbench("plan", UCC, "--bounds", "--json").stdout)
     upper = {(flow["stream"], flow["listener"]): flow["upper_ns"] for flow in bounds["flows"]}
@@ -301,11 +239,12 @@ def test_unsupported_parts_are_named_before_a_guest_starts(tmp_path: Path) -> No
     assert found.returncode == 2
     assert "port a -> s: preemption" in found.stderr
     assert not (tmp_path / "run").exists()
-    found = tsnbench("run", scenario, "--on", "moon")
-    said = "expected simulation, vm, netns or hosts, found moon"
-    assert (found.returncode, said in found.stderr) == (2, True)
-    found = tsnbench("run", scenario, "--dilate", "10")
-    assert (found.returncode, "--dilate: only for --on vm" in found.stderr) == (2, True)
+    for words, said in (
+        (("--on", "moon"), "expected simulation, vm, netns or hosts, found moon"),
+        (("--dilate", "10"), "--dilate: only for --on vm"),
+    ):
+        found = tsnbench("run", scenario, *words)
+        assert (found.returncode, said in found.stderr) == (2, True)
 
 
 def test_help_names_what_options_take_and_what_exit_codes_mean() -> None:
@@ -326,7 +265,7 @@ def test_catalogue_and_report_as_json(tmp_path: Path) -> None:
 
 def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path: Path) -> None:
     text = SMALL.replace("LIMIT", "1 ms").replace("period: 1 ms", "period: [1 ms, 2 ms]")
-    (tmp_path / "small.yaml").write_text(text.replace("duration: 20 ms", "duration: 2000 s"))
+    (tmp_path / "small.yaml").write_text(text.replace("duration: 20 ms", "duration: 1000 s"))
     done = tsnbench("run", "small.yaml", "--progress", "json", cwd=tmp_path)
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
@@ -335,57 +274,13 @@ def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path
         assert {(line["run"], line["count"]) for line in own} == {(name, 2)}
         times = [line["ns"] for line in own if "ns" in line]
         assert times == sorted(times)
-        assert times[-1] <= 2_000_000_000_000
-        assert {line["of_ns"] for line in own if "ns" in line} == {2_000_000_000_000}
+        assert times[-1] <= 1_000_000_000_000
+        assert {line["of_ns"] for line in own if "ns" in line} == {1_000_000_000_000}
         assert {"measuring"} <= {line.get("step") for line in own}
     assert lines[-1] == {"step": "report of 2 runs"}
     assert "run folder: runs/small" in done.stderr
     wrong = tsnbench("run", "small.yaml", "--progress", "loud", cwd=tmp_path)
     assert (wrong.returncode, wrong.stderr) == (2, "--progress: expected bar or json, found loud\n")
-
-
-def test_a_run_ends_with_the_program_that_holds_its_input(tmp_path: Path) -> None:
-    (tmp_path / "small.yaml").write_text(SMALL.replace("LIMIT", "1 ms").replace("20 ms", "20000 s"))
-    command = [sys.executable, "-m", "tsnbench", "run", "small.yaml", "--progress", "json", "--until-closed"]
-    with subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as begun:
-        assert begun.stdin is not None
-        assert begun.stderr is not None
-        while '"ns"' not in (line := begun.stderr.readline()):
-            assert line, "it has ended"
-        begun.stdin.close()
-        begun.stderr.read()
-        assert begun.wait(60) == 143
-    manifest = json.loads((tmp_path / "runs/small/manifest.json").read_text())
-    assert manifest["state"] == "interrupted"
-
-
-def test_a_run_that_a_program_holds_is_interrupted_also_in_the_background(tmp_path: Path) -> None:
-    """A shell ignores SIGINT for background jobs, and all their children inherit this."""
-    (tmp_path / "small.yaml").write_text(SMALL.replace("LIMIT", "1 ms").replace("20 ms", "20000 s"))
-    words = f"{sys.executable} -m tsnbench run small.yaml --progress json --until-closed"
-    with subprocess.Popen(
-        ["sh", "-c", f"trap '' INT; exec {words}"],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as begun:
-        assert begun.stderr is not None
-        while '"ns"' not in (line := begun.stderr.readline()):
-            assert line, "it has ended"
-        begun.send_signal(signal.SIGINT)
-        begun.stderr.read()
-        assert begun.wait(60) == 130
-    manifest = json.loads((tmp_path / "runs/small/manifest.json").read_text())
-    assert manifest["state"] == "interrupted"
 
 
 def test_options_of_captures_are_refused_elsewhere(tmp_path: Path) -> None:

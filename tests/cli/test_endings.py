@@ -11,10 +11,11 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from support.commands import MAIN, SCENARIO, command, tsnbench
+from support.commands import MAIN, SCENARIO, Done, command, started, tsnbench
 
 RANDOM = """\
 name: random
@@ -47,14 +48,14 @@ def one_line(said: str) -> str:
 @pytest.mark.parametrize("words", [["plan", "small.yaml"], ["plan", "small.yaml", "--json"], ["--help"]])
 def test_standard_output_on_a_full_disk(here: Path, words: list[str]) -> None:
     with open("/dev/full", "w") as full:
-        done = tsnbench(*words, cwd=here, stdout=full)
+        done = started(*words, cwd=here, stdout=full)
     assert done.returncode == 3
     assert one_line(done.stderr) == "standard output cannot be written: No space left on device"
 
 
 def test_what_cannot_be_said_on_a_full_standard_error_changes_nothing(here: Path) -> None:
     with open("/dev/full", "w") as full:
-        done = tsnbench("run", "small.yaml", "--no-report", cwd=here, stderr=full)
+        done = started("run", "small.yaml", "--no-report", cwd=here, stderr=full)
     assert done.returncode == 1
     assert (here / "runs/small/verdict.json").exists()
 
@@ -65,9 +66,9 @@ def test_a_reader_that_has_gone_changes_no_exit_code(here: Path, words: list[str
     gone, end = os.pipe()
     os.close(gone)
     with os.fdopen(end, "w") as out:
-        done = tsnbench("run", "small.yaml", "--no-report", *words, cwd=here, stdout=out)
+        done = started("run", "small.yaml", "--no-report", *words, cwd=here, stdout=out)
         assert (done.returncode, done.stderr.strip().splitlines()[-1]) == (1, "run folder: runs/small")
-        plan = tsnbench("plan", "small.yaml", *words, cwd=here, stdout=out)
+        plan = started("plan", "small.yaml", *words, cwd=here, stdout=out)
         assert plan.returncode == 0
         assert "rror" not in plan.stderr
 
@@ -85,29 +86,65 @@ def test_standard_streams_that_are_closed(here: Path, closed: str) -> None:
     assert json.loads((here / "runs/small/manifest.json").read_text())["state"] == "complete"
 
 
-@pytest.mark.parametrize(
+SIGNALS = pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
 )
-def test_signals_leave_a_run_that_can_be_read(here: Path, number: signal.Signals, code: int) -> None:
+
+
+def under_way(here: Path, *more: str, **keys: Any) -> subprocess.Popen[str]:
+    """A long run of which frames were simulated when this returns."""
     process = subprocess.Popen(
-        command("run", "long.yaml", "--no-report"), cwd=here, stderr=subprocess.PIPE, text=True,
-        # A shell starts background jobs with SIGINT ignored, and a test run may be such a job.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        command("run", "long.yaml", "--no-report", "--progress", "json", *more), cwd=here, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **({"preexec_fn": interruptible} | keys),
     )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("note: ")
+    while '"frame_hops"' not in (said := process.stderr.readline()):
+        assert said, "it has ended"
+    return process
+
+
+def interruptible() -> None:
+    """A shell starts background jobs with SIGINT ignored, and a test run may be such a job."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def interrupted(here: Path, process: subprocess.Popen[str], code: int) -> None:
+    """The run has ended with this exit code, and its folder can be read."""
+    with process:
+        assert process.stderr is not None
+        said = [line for line in process.stderr if not line.startswith("{")]
+        assert process.wait(60) == code, said
+    assert said == ["interrupted; what was measured until then is kept\n"]
     folder = here / "runs/random"
-    until = time.monotonic() + 60
-    while not (folder / "observations.parquet").exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    time.sleep(0.5)
-    process.send_signal(number)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == code, said
-    announced, _, last = said.partition("\n")
-    assert announced.startswith("note: ")
-    assert one_line(last) == "interrupted; what was measured until then is kept"
     assert json.loads((folder / "manifest.json").read_text())["state"] == "interrupted"
     assert not (folder / ".tsnbench.lock").exists()
-    assert tsnbench("measure", folder, cwd=here).returncode == 0
+    measures = json.loads(tsnbench("measure", folder, "--json").stdout)["measures"]
+    assert measures["paths"][0]["count"]["received"] > 0
+
+
+@SIGNALS
+def test_signals_leave_a_run_that_can_be_measured(here: Path, number: signal.Signals, code: int) -> None:
+    process = under_way(here)
+    process.send_signal(number)
+    interrupted(here, process, code)
+
+
+def test_a_run_ends_with_the_program_that_holds_its_input(here: Path) -> None:
+    process = under_way(here, "--until-closed", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.close()
+    interrupted(here, process, 143)
+
+
+def test_a_run_that_a_program_holds_is_interrupted_also_in_the_background(here: Path) -> None:
+    """A shell ignores SIGINT for background jobs, and all their children inherit this."""
+    process = under_way(
+        here, "--until-closed", stdin=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )  # fmt: skip
+    process.send_signal(signal.SIGINT)
+    interrupted(here, process, 130)
 
 
 GUARDED = """
@@ -118,7 +155,8 @@ class Lost:
         signal.raise_signal(number)
 def lost():
     Lost()
-    time.sleep(30)
+    for _ in range(1000):
+        time.sleep(0.01)
 def changed(error, chained):
     try:
         signal.raise_signal(number)
@@ -139,9 +177,7 @@ sys.exit(guarded(lambda: eval(sys.argv[2])))
 """
 
 
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
-)
+@SIGNALS
 @pytest.mark.parametrize(
     "work",
     [
@@ -167,12 +203,9 @@ def test_an_error_of_the_work_after_a_signal_is_told() -> None:
         assert one_line(done.stderr) == "this is a defect of tsnbench: RuntimeError: the clean-up"
 
 
-def guarded(number: signal.Signals, work: str) -> subprocess.CompletedProcess[str]:
+def guarded(number: signal.Signals, work: str) -> Done:
     words = [sys.executable, "-c", GUARDED, str(int(number)), work]
-    return subprocess.run(
-        words, capture_output=True, text=True, timeout=60,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, preexec_fn=interruptible)
 
 
 def test_a_hang_up_that_is_ignored_stays_so(here: Path) -> None:
@@ -193,7 +226,7 @@ def limited(octets: int):
 
 def test_files_that_may_not_be_so_large(here: Path) -> None:
     """The limit is reached during the simulation; SIGXFSZ does not end the process."""
-    done = tsnbench("run", "random.yaml", "--no-report", cwd=here, preexec_fn=limited(300_000))
+    done = started("run", "random.yaml", "--no-report", cwd=here, preexec_fn=limited(300_000))
     assert done.returncode == 3
     assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
     manifest = json.loads((here / "runs/random/manifest.json").read_text())
@@ -203,7 +236,7 @@ def test_files_that_may_not_be_so_large(here: Path) -> None:
 def test_measures_that_do_not_fit(here: Path) -> None:
     """The observations fit into the limit, the table of frames does not."""
     assert tsnbench("run", "random.yaml", "--no-report", cwd=here).returncode == 0
-    done = tsnbench("measure", "runs/random", cwd=here, preexec_fn=limited(300_000))
+    done = started("measure", "runs/random", cwd=here, preexec_fn=limited(300_000))
     assert done.returncode == 3
     assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
     assert tsnbench("measure", "runs/random", cwd=here).returncode == 0
@@ -212,14 +245,14 @@ def test_measures_that_do_not_fit(here: Path) -> None:
 def test_last_rows_that_do_not_fit(here: Path) -> None:
     """A short run writes all of its rows at the end: the message is about the disk, not about Parquet."""
     (here / "short.yaml").write_text(RANDOM.replace("DURATION", "200 ms"))
-    done = tsnbench("run", "short.yaml", "--no-report", cwd=here, preexec_fn=limited(50_000))
+    done = started("run", "short.yaml", "--no-report", cwd=here, preexec_fn=limited(50_000))
     assert done.returncode == 3
     assert one_line(done.stderr) == "runs/random: cannot be written: File too large"
 
 
 def test_a_scenario_to_begin_with_that_does_not_fit(here: Path) -> None:
     """No incomplete file stays: the next call would find one and refuse it."""
-    done = tsnbench("init", "ring", cwd=here, preexec_fn=limited(1000))
+    done = started("init", "ring", cwd=here, preexec_fn=limited(1000))
     assert done.returncode == 3
     assert one_line(done.stderr) == "ring.yaml: cannot be written: File too large"
     assert not (here / "ring.yaml").exists()

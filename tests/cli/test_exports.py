@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from support.commands import tsnbench
+
 ROOT = Path(__file__).resolve().parents[2]
 RICH = ROOT / "tests/exports/rich.yaml"
 GOLDEN = ROOT / "tests/exports/golden"
-
-
-def tsnbench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def test_files_on_stdout_and_what_is_lost_on_stderr(tmp_path: Path) -> None:

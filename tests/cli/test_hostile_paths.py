@@ -22,6 +22,8 @@ import polars as pl
 import pytest
 
 HERE = Path(__file__).parent
+NO_THREADS = {"OPENBLAS_NUM_THREADS": "1", "_RJEM_MALLOC_CONF": "background_thread:false"}
+"""Variables with which numpy and polars start no threads: their process forks."""
 SCENARIO = """\
 name: small
 duration: 2 ms
@@ -220,7 +222,7 @@ def _run(given: list[dict[str, Any]]) -> list[dict[str, Any]]:
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "OPENBLAS_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **NO_THREADS},
     )
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from support.commands import SCENARIO, tsnbench
+from support.commands import SCENARIO, command, tsnbench
 
 SWEEP = SCENARIO.replace("period: 1 ms", "period: [1 ms, 2 ms, 4 ms]").replace("delay: 17 us", "delay: 1 ms")
 
@@ -102,14 +101,14 @@ def test_kept_runs_are_numbered(here: Path) -> None:
 
 def test_kept_runs_that_begin_together_have_folders_of_their_own(here: Path) -> None:
     edit(here, "duration: 20 ms", "duration: 2 s")
-    command = [sys.executable, "-m", "tsnbench", "run", "small.yaml", "--keep-runs", "--quiet"]
-    both = [
+    together = [
         subprocess.Popen(
-            [*command, "--seed", str(n)], cwd=here, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+            command("run", "small.yaml", "--keep-runs", "--quiet", "--no-report", "--seed", n),
+            cwd=here, text=True, stderr=subprocess.PIPE, stdout=subprocess.PIPE,
         )
         for n in range(4)
-    ]
-    for one in both:
+    ]  # fmt: skip
+    for one in together:
         _, said = one.communicate(timeout=120)
         assert one.returncode == 0, said
     found = {path.name: seed_of(path) for path in (here / "runs").iterdir()}
@@ -159,7 +158,7 @@ def test_runs_of_values_that_the_sweep_has_no_longer_are_named(here: Path) -> No
 def test_a_sweep_and_a_single_run_replace_each_other(here: Path) -> None:
     run(here, "small.yaml")
     (here / "small.yaml").write_text(SWEEP)
-    assert tsnbench("run", "small.yaml", "--figures", "svg", cwd=here).returncode == 0
+    assert tsnbench("run", "small.yaml", "--figures", "csv", cwd=here).returncode == 0
     assert not (here / "runs/small/manifest.json").exists()
     assert {"report.html", "figures", "period=1_ms"} <= {
         path.name for path in (here / "runs/small").iterdir()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from rich.table import Table
 
+from support.commands import started
 from tsnbench.cli.console import net, output
 from tsnbench.cli.console.visible import visible
 from tsnbench.errors import InputError
@@ -44,8 +43,7 @@ def test_messages_tables_and_json_have_no_control_character(capsys: pytest.Captu
 
 def test_the_name_of_a_file_cannot_write_to_the_terminal(tmp_path: Path) -> None:
     path = str(tmp_path / "\x1b]0;owned\x07.yaml")
-    code = "from tsnbench.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "check", path], capture_output=True, check=False)
+    done = started("check", path, text=False)
     assert done.returncode == 2
     assert b"\x1b" not in done.stderr + done.stdout
     assert b"\\x1b]0;owned\\x07.yaml" in done.stderr
@@ -55,5 +53,5 @@ def test_errors_that_no_command_handles_are_escaped_too(capsys: pytest.CaptureFi
     def fails() -> None:
         raise InputError(STRIKE)
 
-    assert net._ended(fails) == 2
+    assert net.ended(fails) == 2
     assert capsys.readouterr().err == f"{SHOWN}\n"

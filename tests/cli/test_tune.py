@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
+
+from support.commands import Done, tsnbench
 
 ROOT = Path(__file__).parents[2]
 LINE = "scenarios/tutorial/3-cbs-line.yaml"
 
 
-def tune(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tsnbench", "tune", LINE, *arguments]
-    return subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+def tune(*arguments: str) -> Done:
+    return tsnbench("tune", LINE, *arguments, cwd=ROOT)
 
 
 def test_the_answer_is_what_the_guide_prints() -> None:
@@ -73,21 +72,19 @@ def test_no_room_for_one_flow_is_exit_code_1() -> None:
 
 
 def test_what_runs_out_first_begins_with_what_is_broken() -> None:
-    command = [sys.executable, "-m", "tsnbench", "plan", "scenarios/tutorial/2-gates.yaml", "--tightest"]
-    done = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True, cwd=ROOT)
-    without, priority, gates = json.loads(done.stdout)
-    assert [one["variant"]["port"] for one in (without, priority, gates)] == [
-        "no-priority",
-        "priority",
-        "gates",
-    ]
+    command = ("plan", "scenarios/tutorial/2-gates.yaml", "--tightest")
+    found = json.loads(tsnbench(*command, "--json", cwd=ROOT).stdout)
+    assert [one["variant"]["port"] for one in found] == ["no-priority", "priority", "gates"]
+    without, priority, gates = found
     assert without["unknown"][0].startswith("loop at robot: delay: ")
     assert {one["kind"] for one in without["uses"]} == {"link"}
     first = priority["uses"][0]
     assert (first["kind"], first["where"]) == ("requirement", "loop at robot: delay")
     assert first["share"] > 1
     assert "gate" in {one["kind"] for one in gates["uses"]}
-    told = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    done = tsnbench(*command, cwd=ROOT)
+    told = done.stdout
+    assert done.returncode == 0
     assert "No bound is known: loop at robot: delay:" in told
     assert "148.5 %" in told
 
@@ -101,6 +98,5 @@ def test_answers_to_questions_of_papers_are_what_the_guide_prints(tmp_path: Path
     assert [name for name, _, _ in asked] == ["slots.yaml", "window.yaml"]
     for name, options, said in asked:
         (tmp_path / name).write_text(files[name], encoding="utf-8")
-        command = [sys.executable, "-m", "tsnbench", "tune", name, *options.split()]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+        done = tsnbench("tune", name, *options.split(), cwd=tmp_path)
         assert done.stdout + done.stderr == said

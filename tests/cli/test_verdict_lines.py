@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
+
+from support import commands
+
+tsnbench = partial(commands.tsnbench, columns=80)
 
 SENSORS = """\
 name: sensors
@@ -40,18 +42,6 @@ def sensors(folder: Path, extra: str = "", limit: str = "300 us") -> Path:
     path = folder / "sensors.yaml"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def tsnbench(*arguments: str | Path, cwd: Path, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "COLUMNS": str(columns)},
-    )
 
 
 # 30 frames of 320 octets at the same time at one port, and one frame on the first link before them.

@@ -1,10 +1,17 @@
-"""The program as users call it, in a process of its own."""
+"""The program as users call it: in this process, or in a process of its own."""
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+
+import pytest
+
+from tsnbench.cli.console.net import ended
+from tsnbench.cli.main import program
 
 SCENARIO = """\
 name: small
@@ -21,11 +28,43 @@ streams:
 
 MAIN = "from tsnbench.cli.main import main; main()"
 
+Done = subprocess.CompletedProcess[str]
+"""The exit code and the text of both outputs."""
+
+
+def tsnbench(*words: object, cwd: Path | None = None, columns: int | None = None) -> Done:
+    """One call in this process, with both outputs as a pipe has them.
+
+    Args:
+        words: the command with its options.
+        cwd: the folder in which it is called.
+        columns: the width of the terminal (``COLUMNS``), if there is one.
+    """
+    given = [str(word) for word in words]
+    out, err = (
+        io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors=errors, newline="")
+        for errors in ("strict", "backslashreplace")
+    )
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(cwd or Path.cwd())
+        patch.delenv("COLUMNS", raising=False)
+        if columns is not None:
+            patch.setenv("COLUMNS", str(columns))
+        code = ended(lambda: program(given)(args=given, prog_name="tsnbench"))
+        said = []
+        for stream in (out, err):
+            stream.flush()
+            stream.seek(0)
+            said.append(stream.read())
+    return subprocess.CompletedProcess(given, code, *said)
+
 
 def command(*words: object) -> list[str]:
+    """The command line of a process of its own."""
     return [sys.executable, "-c", MAIN, *map(str, words)]
 
 
-def tsnbench(*words: object, cwd: Path, **other) -> subprocess.CompletedProcess[str]:
+def started(*words: object, cwd: Path | None = None, **other) -> Done:
+    """One call in a process of its own: for signals, pipes, full disks, and what a start loads."""
     keys = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 120} | other
     return subprocess.run(command(*words), cwd=cwd, check=False, **keys)

@@ -77,7 +77,7 @@ def outline() -> typer.Typer:
     return made
 
 
-def _program(words: list[str]) -> typer.Typer:
+def program(words: list[str]) -> typer.Typer:
     """The program with the commands that these words need."""
     return outline() if words in (["--help"], ["-h"]) else application(_needed(words))
 
@@ -119,7 +119,7 @@ def main() -> None:
         # These commands make only such trees, and end soon.
         gc.disable()
     words = sys.argv[1:]
-    code = guarded(lambda: _program(words)())
+    code = guarded(lambda: program(words)())
     # All memory is freed at once at the end: a search for cycles has no use.
     gc.freeze()
     sys.exit(code)

@@ -35,7 +35,7 @@ def guarded(command: Callable[[], object]) -> int:
     out = _patient("stdout")
     _patient("stderr")
     try:
-        code = _ended(command)
+        code = ended(command)
         # A language server closes its output itself.
         if out is not None and not sys.stdout.closed:
             sys.stdout.flush()
@@ -44,7 +44,8 @@ def guarded(command: Callable[[], object]) -> int:
     return stopped_by() or code if code == 128 + signal.SIGINT else code
 
 
-def _ended(command: Callable[[], object]) -> int:
+def ended(command: Callable[[], object]) -> int:
+    """Runs a command, and returns its exit code; prints errors that it has not printed."""
     from tsnbench.errors import BackendError, InputError
 
     try:
