@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from tsnbench.backends.netns import sandbox
 from tsnbench.cli.main import app
 from tsnbench.doctor import remote
-from tsnbench.doctor.host import Told
+from tsnbench.doctor.host import Host
 
 UNPACKED = Path(__file__).parents[2] / ".venv" / "unpacked"
 """The folder where ``make test`` unpacks packages that it does not install."""
@@ -191,7 +191,7 @@ def test_the_script_is_for_any_shell(shell: str):
     done = subprocess.run(
         [*words, "-s"], input=remote.script(), capture_output=True, text=True, timeout=60, check=False
     )
-    found = Told(remote.read(f"Welcome!\n{done.stdout}"))
+    found = Host(remote.read(f"Welcome!\n{done.stdout}"))
     assert "the end" in found.sections
     assert found.release() == os.uname().release
     assert (found.processors() or 0) >= 1
@@ -200,7 +200,7 @@ def test_the_script_is_for_any_shell(shell: str):
 
 
 def test_facts_that_a_host_does_not_report_are_unknown():
-    found = Told(remote.read("@release\n|6.1\n\n@status\n|CapEff:\t0000000000000000\n\n@the end\n|\n"))
+    found = Host(remote.read("@release\n|6.1\n\n@status\n|CapEff:\t0000000000000000\n\n@the end\n|\n"))
     assert (found.release(), found.privileged(), found.processors()) == ("6.1", False, None)
     assert (found.tai_s(), found.interfaces(), found.has("ip")) == (None, {}, False)
     from tsnbench.doctor import examine

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tsnbench.backends.netns import sandbox
-from tsnbench.doctor.host import Here, Host
+from tsnbench.backends.vm import initramfs, machine
+from tsnbench.doctor import remote
+from tsnbench.doctor.host import Host
+from tsnbench.errors import BackendError
 from tsnbench.linux import reading
 
 OK, NOTE, MISSING = "ok", "note", "missing"
@@ -58,9 +61,14 @@ class Finding:
 def examine(host: Host | None = None) -> list[Finding]:
     """All findings, of this machine or another one; nothing is changed except for a scratch namespace, which
     is removed afterwards."""
-    there = host or Here()
+    there = host or remote.here()
     rooms = (_rights, _kernel, _tools, _interfaces, _clocks, _processors)
     return [finding for room in rooms for finding in room(there)]
+
+
+def _either(room: str, name: str, good: object, found: str, remedy: str = "", bad: str = NOTE) -> Finding:
+    """A finding that is ``ok``, or in the state ``bad`` with a remedy."""
+    return Finding(room, name, OK if good else bad, found, "" if good else remedy)
 
 
 def _rights(host: Host) -> Iterator[Finding]:
@@ -71,8 +79,6 @@ def _rights(host: Host) -> Iterator[Finding]:
 
 
 def _kernel(host: Host) -> Iterator[Finding]:
-    from tsnbench.errors import BackendError
-
     yield Finding("kernel", "release", OK, host.release())
     if not host.privileged() or not all(map(host.has, sandbox.TOOLS)):
         yield Finding("kernel", "abilities", NOTE, "not tried: that takes root and iproute2")
@@ -107,24 +113,15 @@ def _module(room: str, name: str) -> str:
 
 
 def _tools(host: Host) -> Iterator[Finding]:
-    from tsnbench.backends.vm import initramfs, machine
-
     version = re.search(r"iproute2-\S+", host.said("ip", "-V"))
-    yield Finding(
-        "tools", "iproute2", OK if version else MISSING, version[0].rstrip(",") if version else "not there"
-    )
+    words = version[0].rstrip(",") if version else "not there"
+    yield _either("tools", "iproute2", version, words, bad=MISSING)
     wanted = sandbox.TOOLS | initramfs.TOOLS | {machine.QEMU: "qemu-system-x86", "ptp4l": "linuxptp"}
     for program, package in sorted(wanted.items()):
-        if package == "iproute2":
-            continue
-        there = host.has(program)
-        yield Finding(
-            "tools",
-            program,
-            OK if there else MISSING,
-            "there" if there else "not there",
-            "" if there else f"apt-get install {package}",
-        )
+        if package != "iproute2":
+            there = host.has(program)
+            words = "there" if there else "not there"
+            yield _either("tools", program, there, words, f"apt-get install {package}", MISSING)
 
 
 def _interfaces(host: Host) -> Iterator[Finding]:
@@ -138,36 +135,26 @@ def _interface(host: Host, name: str, queues: int) -> Iterator[Finding]:
     yield Finding(room, "driver", OK, reading.driver(host.said("ethtool", "-i", name)) or "not known")
     most = reading.most_queues(host.said("ethtool", "-l", name))
     words = f"{queues} for transmission" + (f", at most {most}" if most is not None else "")
-    if max(queues, most or 0) >= 2:
-        yield Finding(room, "queues", OK, words)
-    else:
-        yield Finding(room, "queues", NOTE, words, "mqprio and taprio need one per traffic class")
+    enough = max(queues, most or 0) >= 2
+    yield _either(room, "queues", enough, words, "mqprio and taprio need one per traffic class")
     speed = host.file(f"/sys/class/net/{name}/speed")
-    yield Finding(
-        room, "speed", OK if speed.isdigit() else NOTE, f"{speed} Mbit/s" if speed.isdigit() else "not known"
-    )
+    known = speed.isdigit()
+    yield _either(room, "speed", known, f"{speed} Mbit/s" if known else "not known")
     on = reading.features(host.said("ethtool", "-k", name))
-    joined = [feature for feature in _OFFLOADS if on.get(feature)]
-    if joined:
+    if joined := [feature for feature in _OFFLOADS if on.get(feature)]:
         short = " ".join(
             f"{feature.split('-')[0][0]}{'ro' if 'receive' in feature else 'so'} off" for feature in joined
         )
-        yield Finding(
-            room,
-            "offloads",
-            NOTE,
-            f"on: {', '.join(joined)}: they merge several frames into one",
-            f"ethtool -K {name} {short}",
-        )
+        words = f"on: {', '.join(joined)}: they merge several frames into one"
+        yield Finding(room, "offloads", NOTE, words, f"ethtool -K {name} {short}")
     else:
         yield Finding(room, "offloads", OK, "none that joins frames")
     if on.get("hw-tc-offload"):
         yield Finding(room, "traffic control in hardware", OK, "on")
     stamps = reading.stamping(host.said("ethtool", "-T", name))
     if stamps.hardware:
-        yield Finding(
-            room, "timestamps", OK, f"by hardware, of {', '.join(stamps.filters) or 'no frames'} coming in"
-        )
+        words = f"by hardware, of {', '.join(stamps.filters) or 'no frames'} coming in"
+        yield Finding(room, "timestamps", OK, words)
     elif stamps.software:
         yield Finding(room, "timestamps", NOTE, "by software alone", "an interface with a PTP hardware clock")
     else:
@@ -182,15 +169,8 @@ def _clocks(host: Host) -> Iterator[Finding]:
     if tai is None:
         yield Finding("clocks", "TAI", NOTE, "not known: no program there reports it (python3 would)")
     else:
-        yield Finding(
-            "clocks",
-            "TAI",
-            OK if tai else NOTE,
-            f"{tai} s ahead of UTC according to this kernel",
-            ""
-            if tai
-            else "phc2sys or chrony sets it in the kernel; gates of several hosts need the same TAI",
-        )
+        remedy = "phc2sys or chrony sets it in the kernel; gates of several hosts need the same TAI"
+        yield _either("clocks", "TAI", tai, f"{tai} s ahead of UTC according to this kernel", remedy)
     running = [path for path in host.files("/proc/[0-9]*/comm") if host.file(path) == "ptp4l"]
     if not running:
         yield Finding("clocks", "ptp4l", NOTE, "does not run", "only hosts with synchronised clocks need it")
@@ -198,72 +178,38 @@ def _clocks(host: Host) -> Iterator[Finding]:
     states = reading.ports(host.said("pmc", "-u", "-b", "0", "GET PORT_DATA_SET"))
     offset = reading.offset_ns(host.said("pmc", "-u", "-b", "0", "GET CURRENT_DATA_SET"))
     if not states:
-        yield Finding(
-            "clocks", "ptp4l", NOTE, "runs, and does not answer", "run as root; pmc needs its socket"
-        )
+        remedy = "run as root; pmc needs its socket"
+        yield Finding("clocks", "ptp4l", NOTE, "runs, and does not answer", remedy)
         return
     well = not set(states) & {"FAULTY", "DISABLED", "INITIALIZING"}
-    words = f"ports: {', '.join(states)}" + (
-        f"; {offset:.0f} ns from its master" if offset is not None else ""
-    )
-    yield Finding(
-        "clocks", "ptp4l", OK if well else MISSING, words, "" if well else "see its log; the link may be down"
-    )
+    far = "" if offset is None else f"; {offset:.0f} ns from its master"
+    words = f"ports: {', '.join(states)}{far}"
+    yield _either("clocks", "ptp4l", well, words, "see its log; the link may be down", MISSING)
 
 
 def _processors(host: Host) -> Iterator[Finding]:
+    room = "processors"
     count = host.processors()
-    yield Finding("processors", "count", OK, f"{count or 'not known how many'} that tsnbench may use")
+    yield Finding(room, "count", OK, f"{count or 'not known how many'} that tsnbench may use")
     isolated = host.file(f"{_CPU}/isolated")
-    yield Finding(
-        "processors",
-        "isolated",
-        OK if isolated else NOTE,
-        isolated or "none: other processes delay talkers",
-        "" if isolated else "boot with isolcpus, nohz_full and rcu_nocbs",
-    )
-    governors = sorted(
-        {host.file(path) for path in host.files(f"{_CPU}/cpu*/cpufreq/scaling_governor")} - {""}
-    )
+    remedy = "boot with isolcpus, nohz_full and rcu_nocbs"
+    yield _either(room, "isolated", isolated, isolated or "none: other processes delay talkers", remedy)
+    every = (host.file(path) for path in host.files(f"{_CPU}/cpu*/cpufreq/scaling_governor"))
+    governors = sorted({*every} - {""})
     if governors:
-        good = governors == ["performance"]
-        yield Finding(
-            "processors",
-            "governor",
-            OK if good else NOTE,
-            ", ".join(governors),
-            "" if good else f"echo performance into {_CPU}/cpu*/cpufreq/scaling_governor",
-        )
+        remedy = f"echo performance into {_CPU}/cpu*/cpufreq/scaling_governor"
+        yield _either(room, "governor", governors == ["performance"], ", ".join(governors), remedy)
     else:
-        yield Finding(
-            "processors",
-            "governor",
-            NOTE,
-            "none: this system cannot set frequencies",
-            "in a virtual machine, set it on the host of this machine",
-        )
-    turbo = host.file(f"{_CPU}/intel_pstate/no_turbo")
-    if turbo:
-        off = turbo == "1"
-        yield Finding(
-            "processors", "turbo", NOTE if off else OK, "off" if off else "on",
-            f"EnGINE (V-C3) has shorter delays with it: echo 0 >{_CPU}/intel_pstate/no_turbo" if off else "",
-        )  # fmt: skip
-    smt = host.file(f"{_CPU}/smt/active")
-    if smt:
-        yield Finding(
-            "processors", "multithreading", OK if smt == "1" else NOTE, "on" if smt == "1" else "off",
-            "" if smt == "1" else "EnGINE (V-C3) has smaller jitter without it, and longer delays",
-        )  # fmt: skip
-    throttled = host.file("/proc/sys/kernel/sched_rt_runtime_us")
-    if throttled:
+        remedy = "in a virtual machine, set it on the host of this machine"
+        yield Finding(room, "governor", NOTE, "none: this system cannot set frequencies", remedy)
+    if turbo := host.file(f"{_CPU}/intel_pstate/no_turbo"):
+        remedy = f"EnGINE (V-C3) has shorter delays with it: echo 0 >{_CPU}/intel_pstate/no_turbo"
+        yield _either(room, "turbo", turbo != "1", "off" if turbo == "1" else "on", remedy)
+    if smt := host.file(f"{_CPU}/smt/active"):
+        remedy = "EnGINE (V-C3) has smaller jitter without it, and longer delays"
+        yield _either(room, "multithreading", smt == "1", "on" if smt == "1" else "off", remedy)
+    if throttled := host.file("/proc/sys/kernel/sched_rt_runtime_us"):
         free = throttled == "-1"
-        yield Finding(
-            "processors",
-            "real-time throttling",
-            OK if free else NOTE,
-            "off" if free else f"threads of a core get {throttled} us of each second at most",
-            ""
-            if free
-            else "matters only to talkers that keep a core busy: sysctl kernel.sched_rt_runtime_us=-1",
-        )
+        words = "off" if free else f"threads of a core get {throttled} us of each second at most"
+        remedy = "matters only to talkers that keep a core busy: sysctl kernel.sched_rt_runtime_us=-1"
+        yield _either(room, "real-time throttling", free, words, remedy)

@@ -1,6 +1,6 @@
-"""Another machine, examined over ssh: a shell script runs there and returns the answers.
+"""This machine, or another one over ssh: a shell script runs there and returns the answers.
 
-It needs only a POSIX shell there; missing programs and files are missing answers. Nothing is changed except
+It needs only a POSIX shell; missing programs and files are missing answers. Nothing is changed except
 for a scratch namespace, which is removed afterwards.
 """
 
@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+import time
 
 from tsnbench.backends.netns import probe, sandbox
-from tsnbench.doctor.host import FILES, SAID, SAID_OF_INTERFACES, Told
+from tsnbench.doctor.host import FILES, SAID, SAID_OF_INTERFACES, Host
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.remote.reach import Ssh
 
@@ -45,8 +46,19 @@ echo | tell 'END'
 """
 
 
-def ask(host: str) -> Told:
-    """The answers of a machine.
+def here() -> Host:
+    """The answers of this machine.
+
+    Raises:
+        BackendError: the script did not end in time.
+    """
+    sections, _ = _answers("this machine", ["sh", "-s"])
+    ahead = time.clock_gettime(time.CLOCK_TAI) - time.clock_gettime(time.CLOCK_REALTIME)
+    return Host(sections | {"tai": f"{round(ahead)}"})
+
+
+def ask(host: str) -> Host:
+    """The answers of another machine.
 
     Raises:
         InputError: the name is no name of a host.
@@ -59,16 +71,21 @@ def ask(host: str) -> Told:
         raise InputError(f"--on: {error}") from None
     except BackendError as error:
         raise BackendError(f"--on {host}: {error}") from None
-    try:
-        done = subprocess.run(
-            told, input=script().encode(), capture_output=True, timeout=LIMIT_S, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise BackendError(f"--on {host}: has not answered after {LIMIT_S} s") from error
-    sections = read(done.stdout.decode(errors="replace"))
+    sections, done = _answers(f"--on {host}", told)
     if _END not in sections:
         raise BackendError(f"--on {host}: {_why(way, done.returncode, done.stderr.decode(errors='replace'))}")
-    return Told(sections)
+    return Host(sections)
+
+
+def _answers(whose: str, command: list[str]) -> tuple[dict[str, str], subprocess.CompletedProcess[bytes]]:
+    """The sections that a shell prints, which the command starts."""
+    try:
+        done = subprocess.run(
+            command, input=script().encode(), capture_output=True, timeout=LIMIT_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise BackendError(f"{whose}: has not answered after {LIMIT_S} s") from error
+    return read(done.stdout.decode(errors="replace")), done
 
 
 def script() -> str:
