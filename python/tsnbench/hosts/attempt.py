@@ -9,9 +9,10 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
+from tsnbench.foreign import Json
 from tsnbench.hosts.job import DRAIN_NS, OTHER, PROGRAM, HostJob, Program
 from tsnbench.hosts.remote.agent import KEPT, Agent, run_all
 from tsnbench.hosts.remote.answers import AgentLost, Step
@@ -53,7 +54,7 @@ class Attempt:
     """The Plan's zero, on TAI."""
     files: dict[str, dict[str, bytes]] = field(default_factory=dict)
     """By host, the files that its programs wrote."""
-    captures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    captures: dict[str, Json] = field(default_factory=dict)
     """By the file of a tap's capture: its counters."""
     others: dict[str, dict[str, bytes]] = field(default_factory=dict)
     """By host, the output and files of additional programs."""
@@ -332,7 +333,7 @@ def _of_others(agent: Agent, job: HostJob) -> dict[str, bytes]:
     return found
 
 
-def _counted(agent: Agent, one: Program) -> dict[str, Any]:
+def _counted(agent: Agent, one: Program) -> Json:
     line = next((line for line in agent.programs[one.name].lines if line.startswith("{")), "")
     try:
         found = dict(json.loads(line))

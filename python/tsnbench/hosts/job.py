@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel import multicast, stages
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
-from tsnbench.backends.kernel.port_traffic import octets_count, port_traffic
+from tsnbench.backends.kernel.port_traffic import port_traffic, with_one_limit
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.device import priorities, tag_filters
 from tsnbench.errors import InputError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tsnbench.hosts.inventory.types import Host
     from tsnbench.hosts.mapping import Mapped
     from tsnbench.hosts.state.facts import Facts, Interface
-    from tsnbench.plan.types import PlanDocument, Port
+    from tsnbench.plan.types import PlanDocument
 
 BRIDGE = "tsnbench0"
 """The name of the bridge on a host that forwards; no bridge of a user has this name."""
@@ -239,18 +239,9 @@ def _hardware(
         driver = facts.interfaces[name].driver if facts is not None else ""
         kernel = facts.ready.kernel if facts is not None else ""
         profile = Profile(_mode(driver), _layout(driver, kernel), epoch_ns=phase_ns, interfaces=own)
-        lines += qdiscs.batch(_with_one_limit(network.ports[port]), name, profile)
+        classes = [with_one_limit(one) for one in plan["ports"][port]["classes"]]
+        lines += qdiscs.batch({**plan["ports"][port], "classes": classes}, name, profile)
     return _tc(lines)
-
-
-def _with_one_limit(port: Port) -> Port:
-    """A port whose queues have only the limit that is reached first, as a queue of the kernel has one
-    limit."""
-    classes = [one.copy() for one in port["classes"]]
-    for one in classes:
-        if octets_count(one):
-            one.pop("limit_frames", None)
-    return {**port, "classes": classes}
 
 
 def queued(plan: PlanDocument) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.hosts import devices
 from tsnbench.hosts.clocks import stamps
@@ -15,6 +15,7 @@ from tsnbench.runs import stamps as runs_stamps
 from tsnbench.runs.clearing import claim
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.hosts.attempt import Attempt
     from tsnbench.hosts.clocks.synchronisation import Synchronisation
     from tsnbench.hosts.inventory import Inventory
@@ -58,7 +59,7 @@ def write_stamps(
     return not_seen
 
 
-def described(found: Facts, own: HostJob) -> dict[str, Any]:
+def described(found: Facts, own: HostJob) -> Json:
     """A host as the manifest of a run describes it."""
     return {
         "node": own.node,

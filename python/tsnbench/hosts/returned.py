@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.device import Ports, Queue, interface, space
 from tsnbench.backends.kernel.results.returned import Returned
@@ -109,19 +108,6 @@ class HostPorts(Ports):
         if wrong := differences(plan, reported, can):
             raise BackendError(f"{words} differ from the requested configuration:\n{listed(wrong)}")
 
-    def gate_changes(
-        self, plan: PlanDocument, returned: Returned, dilation: int
-    ) -> dict[int, dict[str, Any]]:
-        """None: a list is in force for ever."""
-        return {}
-
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
         """Finds queues by the handles of the virtual interfaces' disciplines."""
         return VETH.queues(plan, reported)
-
-    def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """There is nothing to record."""
-
-    def notes(self, plan: PlanDocument) -> list[str]:
-        """There are no notes."""
-        return []

@@ -15,7 +15,7 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import DelayFault, DuplicateFault, Fault, LossFault
+    from tsnbench.plan.types import DelayFault, DuplicateFault, Fault, LossFault, LossModel
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,8 @@ def _node(network: Network, port: int) -> str:
     return str(network.nodes[network.ports[port]["node"]]["name"])
 
 
-def _percent(ppm: int) -> str:
+def percent(ppm: int) -> str:
+    """A share as netem has it."""
     return f"{decimal(ppm, 4)}%"
 
 
@@ -117,7 +118,7 @@ def _netem(fault: LossFault | DelayFault | DuplicateFault, notes: Notes) -> str 
     if fault["kind"] == "duplicate":
         if fault["after_ns"]:
             notes.lost("the gap between a frame and its duplicate", "netem sends both at once")
-        return f"duplicate {_percent(fault['share_ppm'])}"
+        return f"duplicate {percent(fault['share_ppm'])}"
     if fault["kind"] == "delay":
         if fault["share_ppm"] != 1_000_000:
             notes.lost("fault `delay` of a share of the frames", "netem delays all of them")
@@ -133,11 +134,17 @@ def _netem(fault: LossFault | DelayFault | DuplicateFault, notes: Notes) -> str 
         return (
             f"delay {decimal(middle, 3)}us {decimal(half, 3)}us" if half else f"delay {decimal(middle, 3)}us"
         )
-    model = fault["model"]
+    found = loss(fault["model"])
+    if found is None:
+        notes.lost("fault `loss` by bit errors", "netem's loss does not depend on the length of a frame")
+    return None if found is None else f"loss {found}"
+
+
+def loss(model: LossModel) -> str | None:
+    """netem's value of ``loss``; None for a model that netem does not have."""
     if model["kind"] == "bernoulli":
-        return f"loss random {_percent(model['loss_ppm'])}"
-    if model["kind"] == "gilbert-elliott":
-        chances = (model["to_bad_ppm"], model["to_good_ppm"], model["loss_bad_ppm"], model["loss_good_ppm"])
-        return "loss gemodel " + " ".join(_percent(one) for one in chances)
-    notes.lost("fault `loss` by bit errors", "netem's loss does not depend on the length of a frame")
-    return None
+        return f"random {percent(model['loss_ppm'])}"
+    if model["kind"] == "bit-errors":
+        return None
+    chances = (model["to_bad_ppm"], model["to_good_ppm"], model["loss_bad_ppm"], model["loss_good_ppm"])
+    return "gemodel " + " ".join(percent(one) for one in chances)

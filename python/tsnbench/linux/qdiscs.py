@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from tsnbench.linux.profile import Mode, Profile
 
@@ -161,26 +162,27 @@ def root(port: Port, profile: Profile, schedule: GateChange | None = None) -> Ro
     classes = len(port["classes"])
     numbers = [profile.traffic_class(own, classes) for own in port["pcp_to_class"]]
     by_class = sorted((profile.traffic_class(own, classes), own) for own in range(classes))
-    common: dict[str, Any] = {
-        "num_tc": classes,
+    # Software taprio and mqprio refuse pre-emption.
+    cut = port.get("preemption") if profile.mode is Mode.FULL else None
+    made = partial(
+        Root,
+        num_tc=classes,
         # A VLAN tag has no priority above 7. The priorities 8 to 15 use the class of untagged frames.
-        "map": (*numbers, *[numbers[0]] * 8),
-        "queues": tuple((1, profile.queue(own, classes)) for _, own in by_class),
-    }
-    if "preemption" in port and profile.mode is Mode.FULL:
-        # Software taprio and mqprio refuse this option.
-        common["hardware"] = True
-        common["preemptable"] = tuple(not port["preemption"]["express"] >> own & 1 for _, own in by_class)
+        map=(*numbers, *[numbers[0]] * 8),
+        queues=tuple((1, profile.queue(own, classes)) for _, own in by_class),
+        hardware=cut is not None,
+        preemptable=tuple(not cut["express"] >> own & 1 for _, own in by_class) if cut else (),
+    )
     taprio = port.get("qdisc", {}).get("taprio")
     listed = schedule or port.get("gates")
     gates: GateCycle | None = listed or taprio
     if gates is None:
-        return Root(kind="mqprio", **common)
+        return made("mqprio")
     mode = Mode(taprio["mode"]) if taprio else profile.mode
     delay = taprio.get("txtime_delay_ns", 0) if taprio else profile.txtime_delay_ns
     letters = {"hold": "H", "release": "R", None: "S"}
-    return Root(
-        kind="taprio",
+    return made(
+        "taprio",
         base_time=gates["base_time_ns"] + profile.epoch_ns,
         cycle_time=gates["cycle_ns"],
         cycle_time_extension=listed.get("cycle_extension_ns", 0) if listed else 0,
@@ -191,7 +193,6 @@ def root(port: Port, profile: Profile, schedule: GateChange | None = None) -> Ro
         flags=FLAGS[mode],
         txtime_delay=delay if mode is Mode.TXTIME_ASSIST else None,
         max_sdu=tuple(port["classes"][own].get("max_sdu_octets", 0) for _, own in by_class),
-        **common,
     )
 
 

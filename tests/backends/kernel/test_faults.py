@@ -89,7 +89,7 @@ def test_a_bad_cable_changes_the_netem_of_its_wire(tmp_path):
     found = {step.at_ns // 10_000_000: step.line for step in steps(plan.document, 10)}
     wire = "netem limit 100000 delay {}us rate 10000000bit 16"
     assert found[50] == f"qdisc change dev w{peers[0]} root {wire.format('5000.25')}"
-    assert found[150] == f"qdisc change dev w{peers[0]} root {wire.format('0.25')} duplicate 100.0000%"
+    assert found[150] == f"qdisc change dev w{peers[0]} root {wire.format('0.25')} duplicate 100%"
     assert found[170] == f"qdisc change dev w{peers[0]} root {wire.format('0.25')}"
     assert found[110] == f"qdisc change dev w{peers[1]} root {wire.format('0.25')}"
 

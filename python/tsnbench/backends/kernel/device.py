@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities, Environment
     from tsnbench.backends.kernel.results.returned import Returned
+    from tsnbench.foreign import Json
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument
 
@@ -116,31 +117,30 @@ class Ports(Protocol):
         """
         ...
 
-    def gate_changes(
-        self, plan: PlanDocument, returned: Returned, dilation: int
-    ) -> dict[int, dict[str, Any]]:
-        """By port, which gate control lists came into force when, in the Plan's own time.
+    def gate_changes(self, plan: PlanDocument, returned: Returned, dilation: int) -> dict[int, Json]:
+        """By port, which gate control lists came into force when, in the Plan's own time; none where a list
+        is in force for ever.
 
         Raises:
             BackendError: a list came into force at another moment than the Plan's.
         """
-        ...
+        return {}
 
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
         """The queues by port and class; ``reported``: the qdiscs of each port at the end."""
         ...
 
     def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """Writes additional results into the run folder; the Plan is in its own time.
+        """Writes additional results, if there are any, into the run folder; the Plan is in its own time.
 
         Raises:
             BackendError: results are missing.
         """
-        ...
+        return None  # noqa: RET501 - not abstract
 
     def notes(self, plan: PlanDocument) -> list[str]:
         """Notes for the reader of the results."""
-        ...
+        return []
 
 
 class Device(Ports, Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.device import interface
-from tsnbench.backends.kernel.multicast import is_group
+from tsnbench.backends.kernel.multicast import departures, is_group
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities
@@ -18,13 +18,7 @@ UNTAGGED = 1
 
 def forwarding(plan: PlanDocument) -> list[int]:
     """Nodes that forward streams."""
-    passed = {
-        plan["ports"][hop["port"]]["node"]
-        for stream in plan["streams"]
-        for hop in stream["route"]
-        if hop.get("parent") is not None
-    }
-    return sorted(passed)
+    return sorted({node for node, _, _ in departures(plan)})
 
 
 def bridge(

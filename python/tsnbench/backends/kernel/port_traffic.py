@@ -76,3 +76,11 @@ def octets_count(one: Class) -> bool:
     return bool(one.get("limit_octets")) and one["limit_octets"] <= SMALLEST_FRAME * one.get(
         "limit_frames", ENDLESS
     )
+
+
+def with_one_limit(one: Class) -> Class:
+    """A class with only the limit that is reached first, as a queue of the kernel has one limit."""
+    own = one.copy()
+    if octets_count(one):
+        own.pop("limit_frames", None)
+    return own

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from tsnbench.plan.gates import gate_lists
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.plan.types import CbsChildQdisc, CbsLinux, Fault, GateCycle, PlanDocument, Policing, Port
 
 
@@ -67,7 +68,7 @@ def _policing(policing: Policing, dilation: int) -> None:
 
 def _fault(fault: Fault, dilation: int) -> None:
     """Every duration and instant of a fault, of whatever kind."""
-    values = cast("dict[str, Any]", fault)
+    values = cast("Json", fault)
     for key in values:
         if key.endswith("_ns"):
             values[key] *= dilation

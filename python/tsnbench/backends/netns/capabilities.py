@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.environment import Capabilities
+from tsnbench.backends.kernel.forwarding import forwarding
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
@@ -46,18 +47,10 @@ def _all(plan: PlanDocument, can: Capabilities) -> Iterator[str]:
         if len(port["classes"]) > 1:
             if "prio" not in can.qdiscs and "bpf" not in can.filters:
                 yield f"{where}: traffic classes: this kernel has neither the qdisc prio nor the filter bpf"
-            elif "prio" in can.qdiscs and not can.reads_tags and _forwards(plan, port["node"]):
+            elif "prio" in can.qdiscs and not can.reads_tags and port["node"] in forwarding(plan):
                 yield f"{where}: a tag's priority: this kernel has no filter flower with action skbedit"
     if not can.bridge_vlans:
         yield from _without_vlans(plan)
-
-
-def _forwards(plan: PlanDocument, node: int) -> bool:
-    return any(
-        hop.get("parent") is not None and plan["ports"][hop["port"]]["node"] == node
-        for stream in plan["streams"]
-        for hop in stream["route"]
-    )
 
 
 def _without_vlans(plan: PlanDocument) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, space
@@ -19,6 +19,7 @@ from tsnbench.linux import compare, qdiscs
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities, Environment
     from tsnbench.backends.kernel.results.returned import Returned
+    from tsnbench.foreign import Json
     from tsnbench.linux.readback import ReportedQdisc
     from tsnbench.plan.types import PlanDocument
 
@@ -95,9 +96,7 @@ class _Tsnport(Device):
                 # The list is still pending and never came into force: a reset of taprio stops its timer.
                 raise BackendError(f"{port['name']}: the kernel's gates did not run")
 
-    def gate_changes(
-        self, plan: PlanDocument, returned: Returned, dilation: int
-    ) -> dict[int, dict[str, Any]]:
+    def gate_changes(self, plan: PlanDocument, returned: Returned, dilation: int) -> dict[int, Json]:
         """For each port whose gates change."""
         return {
             number: gate_changes.counted(

@@ -6,7 +6,7 @@ IEEE 802.1Q-2022, 8.6.9.1: a list comes into force at its base time; if that is 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.device import Step
 from tsnbench.backends.kernel.shell import after_epoch
@@ -15,6 +15,7 @@ from tsnbench.linux import qdiscs
 from tsnbench.quantities import exact
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.linux.profile import Profile
     from tsnbench.plan.types import GateChange, PlanDocument, Port
 
@@ -50,7 +51,7 @@ def in_force_ns(change: GateChange) -> int:
     return base if base >= at else at + (base - at) % change["cycle_ns"]
 
 
-def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilation: int) -> dict[str, Any]:
+def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilation: int) -> Json:
     """The counters in the simulator's form; the Plan is in its own time.
 
     Raises:
@@ -60,7 +61,7 @@ def counted(plan: PlanDocument, number: int, reported: str, epoch_ns: int, dilat
     gates = port["gates"]
     rows = [tuple(map(int, line.split())) for line in reported.splitlines()]
     late = gates.get("initial") is not None
-    found: list[dict[str, Any]] = [{"from_ns": None, "schedule": "initial" if late else "list", "list": None}]
+    found: list[Json] = [{"from_ns": None, "schedule": "initial" if late else "list", "list": None}]
     if late:
         found.append({"from_ns": gates["base_time_ns"], "schedule": "list", "list": 0})
     else:

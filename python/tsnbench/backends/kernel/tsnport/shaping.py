@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from tsnbench.backends.kernel.port_traffic import ENDLESS, octets_count
+from tsnbench.backends.kernel.port_traffic import ENDLESS, with_one_limit
 from tsnbench.linux import ingress, qdiscs
 from tsnbench.linux.profile import Layout, Mode, Profile
 from tsnbench.plan.network import Network
@@ -88,10 +88,8 @@ def _as_requested(port: Port, traffic: PortTraffic) -> Port:
 
 def _limited(one: Class) -> Class:
     """A class with only the limit that applies, as a queue of the kernel has one limit."""
-    own = one.copy()
-    if octets_count(one):
-        own.pop("limit_frames", None)
-    elif "limit_frames" not in one and "limit_octets" not in one:
+    own = with_one_limit(one)
+    if "limit_frames" not in own and "limit_octets" not in own:
         own["limit_frames"] = ENDLESS
     return own
 

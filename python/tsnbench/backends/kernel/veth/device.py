@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Steps, interface, space
@@ -64,12 +63,6 @@ class _Veth(Device):
         if wrong := differences(plan, returned.qdiscs(), can):
             raise BackendError(f"{words} has another configuration than requested:\n{listed(wrong)}")
 
-    def gate_changes(
-        self, plan: PlanDocument, returned: Returned, dilation: int
-    ) -> dict[int, dict[str, Any]]:
-        """None: a list is in force for ever."""
-        return {}
-
     def queues(self, plan: PlanDocument, reported: Mapping[int, list[ReportedQdisc]]) -> list[list[Queue]]:
         """Finds queues by the handles of :mod:`shaping`."""
         found = []
@@ -78,13 +71,6 @@ class _Veth(Device):
             handles = (f"{shaping.QUEUES_FROM + place:x}:" for place in range(len(port["classes"])))
             found.append([Queue(by_handle.get(handle, {}), shaping.OVERHEAD) for handle in handles])
         return found
-
-    def record(self, plan: PlanDocument, returned: Returned, folder: Path) -> None:
-        """There is nothing to record."""
-
-    def notes(self, plan: PlanDocument) -> list[str]:
-        """There are no notes."""
-        return []
 
 
 VETH: Device = _Veth()

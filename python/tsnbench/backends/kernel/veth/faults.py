@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.device import Step
 from tsnbench.backends.kernel.veth.cables import Wire, redirect
+from tsnbench.linux.faults import loss, percent
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities
@@ -96,17 +97,6 @@ def _impaired(wire: Wire, mine: list[Fault]) -> Wire:
 def _options(fault: Fault) -> Options:
     """The options of netem for a fault, without its delay."""
     if fault["kind"] == "duplicate":
-        return (("duplicate", _percent(fault["share_ppm"])),)
-    if fault["kind"] != "loss":
-        return ()
-    model = fault["model"]
-    if model["kind"] == "bernoulli":
-        return (("loss", f"random {_percent(model['loss_ppm'])}"),)
-    if model["kind"] == "bit-errors":
-        return ()
-    chances = (model["to_bad_ppm"], model["to_good_ppm"], model["loss_bad_ppm"], model["loss_good_ppm"])
-    return (("loss", "gemodel " + " ".join(_percent(one) for one in chances)),)
-
-
-def _percent(ppm: int) -> str:
-    return f"{ppm / 10_000:.4f}%"
+        return (("duplicate", percent(fault["share_ppm"])),)
+    found = loss(fault["model"]) if fault["kind"] == "loss" else None
+    return (("loss", found),) if found else ()
