@@ -224,6 +224,7 @@ class Draft:
     """The document of a Plan whose schedule is kept where possible."""
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
+        """Notes a problem; the same one of further flows or ports is noted once."""
         path = as_written(self, path)
         problem = PlanningProblem(path, expected, found, hint, self.scenario.where(path))
         if problem not in self.problems:  # the same at many ports of one selector

@@ -7,7 +7,6 @@ Overload is not among them: it may be intended, and is a warning.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
@@ -18,20 +17,15 @@ from tsnbench.plan.streams.crossing import Crossing
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.gates import may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
+from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.shaping.gate_remedies import Cure, longer, opened
 from tsnbench.scenario.units import DURATION, RATE
 
 FROM_RELEASE = "delay from release"
 
 
-@dataclass(frozen=True)
-class Impossible:
-    """One part of the scenario that cannot work."""
-
-    path: str
-    expected: str
-    found: str
-    hint: str
+Impossible = PlanningProblem
+"""One part of the scenario that cannot work."""
 
 
 def refuse_impossible(draft: Draft, facts: Facts) -> None:

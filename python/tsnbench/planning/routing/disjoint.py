@@ -8,7 +8,7 @@ the last node with a choice.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Set
 from math import inf
 
 from tsnbench.planning.draft import Draft, Port
@@ -25,17 +25,17 @@ def disjoint_paths(
     Args:
         avoid: ports of a path that the others must not share, neither the links nor the nodes between.
     """
-    leaving: dict[int, list[Port]] = {node: [] for node in range(len(draft.nodes))}
-    for port in draft.ports:
-        leaving[port.node].append(port)
-    head, first = _chain(draft, leaving, talker, listener)
-    tail, last = _chain(draft, leaving, listener, talker)
+    head, first = _chain(draft, talker, listener)
+    tail, last = _chain(draft, listener, talker)
     tail = [draft.ports[number].peer for number in reversed(tail)]
     avoided = set(avoid) - {*head, *tail}
     if first in (last, listener):
         return []
     shared = {draft.ports[number].to for number in avoided} - {first, last}
-    blocked = shared | {node for node in leaving if not draft.nodes[node].forwards} - {first, last}
+    blocked = shared | {number for number, node in enumerate(draft.nodes) if not node.forwards} - {
+        first,
+        last,
+    }
     usable = [
         port
         for port in draft.ports
@@ -63,12 +63,12 @@ def disjoint_paths(
     return sorted(paths, key=lambda path: (len(path), path))
 
 
-def _chain(draft: Draft, leaving: Mapping[int, list[Port]], start: int, end: int) -> tuple[list[int], int]:
+def _chain(draft: Draft, start: int, end: int) -> tuple[list[int], int]:
     """The ports from ``start`` to the first node with a choice, and that node."""
     ports: list[int] = []
     node, before = start, None
     while node != end:
-        choices = [port for port in leaving[node] if port.number != before]
+        choices = [port for port in draft.ports_of_nodes.get(node, ()) if port.number != before]
         if len(choices) != 1 or not (draft.nodes[choices[0].to].forwards or choices[0].to == end):
             break
         ports.append(choices[0].number)

@@ -23,18 +23,15 @@ def flood_flows(draft: Draft) -> None:
             "leave links out that a spanning tree would not use",
         )
         return
-    ports: list[list[int]] = [[] for _ in draft.nodes]
-    for port in draft.ports:
-        ports[port.node].append(port.number)
     for flow in draft.flows:
         if flow.redundancy:
             found = f"the flow {flow.name} with several paths"
             draft.problem(f"streams.{flow.group}", "one path where bridges learn", found)
         elif len(flow.listeners) == 1:
-            flow.flood = _flood(draft, flow, ports)
+            flow.flood = _flood(draft, flow)
 
 
-def _flood(draft: Draft, flow: Flow, ports: list[list[int]]) -> tuple[Hop, ...]:
+def _flood(draft: Draft, flow: Flow) -> tuple[Hop, ...]:
     """All other ports of every learning bridge that the flow reaches, and of the following ones."""
     own = {hop.port for hop in flow.route}
     hops: list[Hop] = []
@@ -44,10 +41,10 @@ def _flood(draft: Draft, flow: Flow, ports: list[list[int]]) -> tuple[Hop, ...]:
         node = draft.ports[came_by].to
         if draft.nodes[node].learning is None or node in flow.listeners:
             continue
-        for port in ports[node]:
-            if port != draft.ports[came_by].peer and port not in own:
-                waiting.append((len(flow.route) + len(hops), port))
-                hops.append(Hop(port, place))
+        for port in draft.ports_of_nodes[node]:
+            if port.number != draft.ports[came_by].peer and port.number not in own:
+                waiting.append((len(flow.route) + len(hops), port.number))
+                hops.append(Hop(port.number, place))
     return tuple(hops)
 
 

@@ -5,8 +5,9 @@ IEEE 802.1CB-2017, 7.4 and Annex C (ladder redundancy).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from tsnbench.planning.draft import Draft, Hop
 
@@ -32,7 +33,7 @@ def meetings(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], at: Sequenc
     """
     found = list(dict.fromkeys(at))
     for own in paths:
-        after = _same_at_end(own)
+        after = shared([path[::-1] for path in own])
         ends = [draft.ports[own[0][-1 - count]].to for count in range(after + 1) if count < len(own[0])]
         if len(own) > 1 and not set(ends) & set(found):
             if at and not _join(draft, own, at):
@@ -41,12 +42,9 @@ def meetings(draft: Draft, paths: Sequence[Sequence[Sequence[int]]], at: Sequenc
     return list(dict.fromkeys(found))
 
 
-def _same_at_end(paths: Sequence[Sequence[int]]) -> int:
-    shortest = min(len(path) for path in paths)
-    same = 0
-    while same < shortest and len({path[-1 - same] for path in paths}) == 1:
-        same += 1
-    return same
+def shared(paths: Iterable[Sequence[int]]) -> int:
+    """The number of ports with which all paths begin."""
+    return sum(1 for _ in takewhile(lambda ports: len(set(ports)) == 1, zip(*paths, strict=False)))
 
 
 def _join(draft: Draft, paths: Sequence[Sequence[int]], at: Sequence[int]) -> bool:
@@ -125,10 +123,7 @@ def _untag(
 ) -> None:
     """Frames carry their sequence number from where paths part until the last merge point."""
     all_paths = [path for own in paths for path in own]
-    shared = 0
-    while all(len(path) > shared for path in all_paths) and len({path[shared] for path in all_paths}) == 1:
-        shared += 1
-    for count in range(1, shared + 1):
+    for count in range(1, shared(all_paths) + 1):
         place = places.get((None, tuple(all_paths[0][:count])))
         if place is not None:
             merged_route.copies[place] = 0

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Flow, Hop
+from tsnbench.planning.parts import without_none
 from tsnbench.planning.routing.disjoint import disjoint_paths
-from tsnbench.planning.routing.member_streams import meetings, split_and_merge
+from tsnbench.planning.routing.member_streams import meetings, shared, split_and_merge
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
@@ -38,23 +39,29 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
     if paths is None:
         return
     if any(len({tuple(path) for path in own}) < len(own) for own in paths):
-        _problem(draft, flow, "frer", "paths that differ", "one twice")
+        draft.problem(f"streams.{flow.group}.frer", "paths that differ", "one twice")
         return
     at = [draft.node_numbers[name] for name in frer.at]
-    if len(frer.at) == 1 and len(paths) == 1 and _shared(draft, paths[0], frer.at[0])[1] is None:
-        _problem(draft, flow, "frer.at", "a node from which all paths are the same", frer.at[0])
+    if len(at) == len(paths) == 1 and at[0] not in _same_for_all(draft, paths[0]):
+        draft.problem(f"streams.{flow.group}.frer.at", "a node from which all paths are the same", frer.at[0])
         return
     for name, node in zip(frer.at, at, strict=True):
         if sum(any(draft.ports[port].to == node for port in path) for own in paths for path in own) < 2:
-            _problem(draft, flow, "frer.at", "nodes where paths meet", f"{name}, on one path or none")
+            draft.problem(
+                f"streams.{flow.group}.frer.at", "nodes where paths meet", f"{name}, on one path or none"
+            )
             return
     nodes = meetings(draft, paths, at)
     if nodes is None:
-        _problem(draft, flow, "frer.at", "a node where the paths to each listener meet", ", ".join(frer.at))
+        draft.problem(
+            f"streams.{flow.group}.frer.at",
+            "a node where the paths to each listener meet",
+            ", ".join(frer.at),
+        )
         return
     merged_route = split_and_merge(draft, paths, nodes)
     if not merged_route.merges:
-        _problem(draft, flow, "frer", "paths that differ", "one path")
+        draft.problem(f"streams.{flow.group}.frer", "paths that differ", "one path")
         return
     flow.route, flow.ends = tuple(merged_route.route), tuple(merged_route.ends)
     flow.redundancy = {
@@ -68,11 +75,10 @@ def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) 
     paths = _failover_paths(draft, flow, links)
     if paths is None:
         return
-    before, shared = _shared(draft, paths, None)
-    after = shared or 0
+    before, after = _shared(paths)
     own = [path[before : len(path) - after] for path in paths]
     if not all(own):
-        _problem(draft, flow, "failover", "paths that differ", "one twice")
+        draft.problem(f"streams.{flow.group}.failover", "paths that differ", "one twice")
         return
     route = [Hop(port, place - 1 if place else None) for place, port in enumerate(paths[0][:before])]
     ends, firsts = [], []
@@ -100,21 +106,18 @@ def _recovery(frer: model.Frer) -> Recovery:
         {"kind": "match"} if frer.recovery == "match" else {"kind": "vector", "history": frer.history}
     )
     written = frer.identification
-    recovery: Recovery = {
-        # The pass `identify` chooses if the scenario does not.
-        "identification": written if isinstance(written, str) else "ip",
-        "algorithm": algorithm,
-        "reset_ns": frer.reset,
-    }
-    if frer.individual:
-        recovery["individual"] = True
-    if frer.latent_errors is not None:
-        recovery["latent"] = {
-            "period_ns": frer.latent_errors.period,
-            "reset_ns": frer.latent_errors.reset,
-            "difference": frer.latent_errors.difference,
+    latent = frer.latent_errors
+    return without_none(
+        {
+            # The pass `identify` chooses if the scenario does not.
+            "identification": written if isinstance(written, str) else "ip",
+            "algorithm": algorithm,
+            "reset_ns": frer.reset,
+            "individual": frer.individual or None,
+            "latent": latent
+            and {"period_ns": latent.period, "reset_ns": latent.reset, "difference": latent.difference},
         }
-    return recovery
+    )
 
 
 def _frer_paths(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> list[list[list[int]]] | None:
@@ -125,7 +128,9 @@ def _frer_paths(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> lis
         for node, own in zip(flow.listeners, paths, strict=True):
             if not own:
                 name = draft.nodes[node].name
-                _problem(draft, flow, "frer.paths", f"a path to {name}", "none", "end it with its name")
+                draft.problem(
+                    f"streams.{flow.group}.frer.paths", f"a path to {name}", "none", "end it with its name"
+                )
                 return None
         return paths
     paths = []
@@ -135,7 +140,7 @@ def _frer_paths(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> lis
             to = f" to {draft.nodes[node].name}" if len(flow.listeners) > 1 else ""
             hint = "paths share links at their ends only: add links, or write paths: [[…], […]]"
             found = str(len(own)) if own else "one at most"
-            _problem(draft, flow, "frer", f"{frer.disjoint} disjoint paths{to}", found, hint)
+            draft.problem(f"streams.{flow.group}.frer", f"{frer.disjoint} disjoint paths{to}", found, hint)
             return None
         paths.append(own)
     return paths
@@ -160,7 +165,7 @@ def _failover_paths(draft: Draft, flow: Flow, links: Links) -> list[list[int]] |
     else:
         paths = list(disjoint_paths(draft, flow.talker, flow.listeners[0], 2))
     if len(paths) < 2:
-        _problem(draft, flow, "failover", "a second path that shares no link", "none", _NO_PATH)
+        draft.problem(f"streams.{flow.group}.failover", "a second path that shares no link", "none", _NO_PATH)
         return None
     return [path for path in paths if path is not None]
 
@@ -175,23 +180,15 @@ def _ports(draft: Draft, flow: Flow, path: model.StreamPath, links: Links) -> li
     return ports
 
 
-def _shared(draft: Draft, paths: Sequence[Sequence[int]], at: str | None) -> tuple[int, int | None]:
-    """Number of ports that all paths share at the begin, and at the end; None if they do not merge at
-    ``at``."""
-    shortest = min(len(path) for path in paths)
-    before = 0
-    while before < shortest and len({path[before] for path in paths}) == 1:
-        before += 1
-    after = 0
-    while after < shortest - before and len({path[-1 - after] for path in paths}) == 1:
-        after += 1
-    if at is None:
-        return before, after
-    node = draft.node_number(at)
-    for count in range(after + 1):
-        if draft.ports[paths[0][-1 - count]].to == node:
-            return before, count
-    return before, None
+def _shared(paths: Sequence[Sequence[int]]) -> tuple[int, int]:
+    """Number of ports that all paths share at the begin, and behind these at the end."""
+    before = shared(paths)
+    return before, shared([path[before:][::-1] for path in paths])
+
+
+def _same_for_all(draft: Draft, paths: Sequence[Sequence[int]]) -> set[int]:
+    """The nodes from which all paths to one listener are the same."""
+    return {draft.ports[port].to for port in paths[0][-1 - _shared(paths)[1] :]}
 
 
 def _times(draft: Draft, own: Sequence[Sequence[int]], failover: model.Failover) -> list[Spans]:
@@ -247,11 +244,3 @@ def _ordered(spans: Spans) -> Spans:
         else:
             merged.append((begin, until))
     return merged
-
-
-def _problem(
-    draft: Draft, flow: Flow, field: str, expected: str, found: str, hint: str | None = None
-) -> None:
-    """Reports a problem once per stream, not once per flow."""
-    if flow.number == 0:
-        draft.problem(f"streams.{flow.group}.{field}", expected, found, hint)

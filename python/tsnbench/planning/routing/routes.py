@@ -64,13 +64,8 @@ def route_flows(draft: Draft) -> None:
             tree = trees[flow.talker]
             lost = [draft.nodes[node].name for node in flow.listeners if node not in tree]
             if lost:
-                _problem(
-                    draft,
-                    flow,
-                    "",
-                    f"a path from {flow.stream.talker} to {lost[0]} over bridges or hosts",
-                    "none",
-                )
+                expected = f"a path from {flow.stream.talker} to {lost[0]} over bridges or hosts"
+                draft.problem(f"streams.{flow.group}", expected, "none")
                 continue
             if single:
                 # Without parallel links, streams between the same nodes have the same route.
@@ -124,7 +119,7 @@ def _explicit(draft: Draft, flow: Flow, links: Links) -> tuple[Tree, Mapping[tup
     via = flow.stream.via or ()
     fault = _fault(draft, flow, [numbers.get(name) for name in via], links)
     if fault is not None:
-        _problem(draft, flow, "via", *fault)
+        draft.problem(f"streams.{flow.group}.via", *fault)
         return None
     path = [numbers[name] for name in via]
     copies = zip(pairwise(path), flow.stream.via_links or (), strict=False)
@@ -160,12 +155,6 @@ def _fault(draft: Draft, flow: Flow, hops: list[int | None], links: Links) -> tu
         if copy is not None and not 1 <= copy <= len(links[hop]):
             return f"parallel link 1 to {len(links[hop])}", f"#{copy}"
     return None
-
-
-def _problem(draft: Draft, flow: Flow, field: str, expected: str, found: str) -> None:
-    """Reports a problem once per stream, not once per flow."""
-    if flow.number == 0:
-        draft.problem(".".join(("streams", flow.group, field)).rstrip("."), expected, found)
 
 
 def _grow(flow: Flow, tree: Tree, links: Links, chosen: Mapping[tuple[int, int], int]) -> None:

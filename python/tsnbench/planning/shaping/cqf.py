@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
-from tsnbench.planning.draft import Draft, Gates, Policing, Port
+from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Policing, Port
 from tsnbench.planning.shaping.cqf_cycle import choose_cycle, delay_ns, pause_ns, whole_cycles
 from tsnbench.planning.shaping.policing import gate_document, overlay
 from tsnbench.scenario import model
@@ -51,22 +51,9 @@ def queue_cyclically(draft: Draft) -> None:
         for place, hop in enumerate(flow.route):
             port, pcp = draft.ports[hop.port], priorities[place]
             cqf = port.shaper.cqf
-            if cqf is None:
+            if cqf is None or not _takes_turns(draft, flow, port, cqf, pcp) or _at_talker(draft, flow, hop):
                 continue
-            if pcp not in cqf.pcps:
-                if port.pcp_to_class[pcp] in cqf.classes:
-                    expected = f"no other stream in the cyclic queues {_list(cqf.classes)} of {port.name}"
-                    hint = "give it another PCP, or write this PCP in cqf, too"
-                    draft.problem(f"streams.{flow.group}", expected, f"PCP {pcp}", hint)
-                continue
-            if hop.parent is None:
-                draft.problem(
-                    f"streams.{flow.group}.from",
-                    f"a talker whose own port has no cqf: {port.name} has",
-                    draft.nodes[port.node].name,
-                    "only what comes over a link is put into a cycle; select the ports of bridges",
-                )
-                continue
+            assert hop.parent is not None
             before = draft.ports[flow.route[hop.parent].port]
             own = draft.policing.setdefault(port.node, Policing())
             ipvs = _ipvs(draft, port, cqf)
@@ -99,6 +86,28 @@ def queue_cyclically(draft: Draft) -> None:
                 draft.problem(f"streams.{flow.group}", expected, "another one", hint)
     for port in cyclic:
         _open(draft, port, shifts[port.number])
+
+
+def _takes_turns(draft: Draft, flow: Flow, port: Port, cqf: model.Cqf, pcp: int) -> bool:
+    """Whether frames of a priority are queued cyclically; reports others in the cyclic queues."""
+    if pcp not in cqf.pcps and port.pcp_to_class[pcp] in cqf.classes:
+        expected = f"no other stream in the cyclic queues {_list(cqf.classes)} of {port.name}"
+        hint = "give it another PCP, or write this PCP in cqf, too"
+        draft.problem(f"streams.{flow.group}", expected, f"PCP {pcp}", hint)
+    return pcp in cqf.pcps
+
+
+def _at_talker(draft: Draft, flow: Flow, hop: Hop) -> bool:
+    """Whether a cyclic port is the talker's own, which is reported."""
+    port = draft.ports[hop.port]
+    if hop.parent is None:
+        draft.problem(
+            f"streams.{flow.group}.from",
+            f"a talker whose own port has no cqf: {port.name} has",
+            draft.nodes[port.node].name,
+            "only what comes over a link is put into a cycle; select the ports of bridges",
+        )
+    return hop.parent is None
 
 
 def _possible(draft: Draft, cyclic: list[Port]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 from fractions import Fraction
 
 from tsnbench import quantities
@@ -12,20 +11,14 @@ from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import data_units, sizes
 from tsnbench.plan.load import flow_rate
 from tsnbench.planning.draft import Draft, Flow, Port
+from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.windows.demand import gap_ps, wire
 from tsnbench.planning.windows.gate_list import spans_of_rest
 from tsnbench.planning.windows.propagation import FlowDelays, Outcome, ports_of
 from tsnbench.scenario import model
 
-
-@dataclass(frozen=True)
-class Violation:
-    """A requirement that windows for one cycle do not meet."""
-
-    path: str
-    expected: str
-    found: str
-    hint: str
+Violation = PlanningProblem
+"""A requirement that windows for one cycle do not meet."""
 
 
 def needs_window(flow: Flow) -> bool:

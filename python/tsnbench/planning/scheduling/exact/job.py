@@ -6,10 +6,11 @@ All times in ps.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import gcd
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tsnbench import _native
 
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 
 Spans = list[tuple[int, int]]
 """Closed intervals, ascending and disjoint."""
+
+
+class OnLink(Protocol):
+    """A part of a path."""
+
+    @property
+    def link(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,9 @@ class Job:
             and all(time.length <= self.period for time in path.occupied)
             and (self.jitter is None or path.spread + 2 * path.late <= self.jitter)
         )
+
+
+_Part = TypeVar("_Part", bound="OnLink")
 
 
 def jobs_of(problem: Problem, most_ways: int) -> list[Job]:
@@ -159,13 +170,16 @@ def apart(one: Path, other: Path, common: int, grain: int) -> Spans:
     """
     size = common // grain
     allowed: Spans = [(0, size - 1)]
-    for mine in one.occupied:
-        for theirs in other.occupied:
-            if mine.link == theirs.link:
-                low = mine.length + mine.at - theirs.at
-                high = common - theirs.length + mine.at - theirs.at
-                allowed = meet(allowed, folded(low, high, grain, size))
+    for mine, theirs in on_one_link(one.occupied, other.occupied):
+        low = mine.length + mine.at - theirs.at
+        high = common - theirs.length + mine.at - theirs.at
+        allowed = meet(allowed, folded(low, high, grain, size))
     return allowed
+
+
+def on_one_link(one: Iterable[_Part], other: Iterable[_Part]) -> Iterator[tuple[_Part, _Part]]:
+    """The parts of two paths that are on the same link."""
+    return ((mine, theirs) for mine, theirs in product(one, other) if mine.link == theirs.link)
 
 
 def folded(low: int, high: int, grain: int, size: int) -> Spans:

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tsnbench.planning.scheduling.exact.job import Job, Path, apart, common_period
+from tsnbench.planning.scheduling.exact.job import Job, Path, Spans, apart, common_period, on_one_link
 
 if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Placed, Problem
 
 """The types of ``crates/schedule``."""
+
+
+class Passage(NamedTuple):
+    """A stream's begin and end at a link, ps, margins included: in the queue, and from the first bit out."""
+
+    link: int
+    queued: tuple[Any, Any]
+    sent: tuple[Any, Any]
 
 
 @dataclass
@@ -31,9 +40,8 @@ class Stream:
     """By queue: whether it is used."""
     starts: list[list[Any]] = field(default_factory=list)
     """By path and entry: first bit out, ps; empty for frames that are forwarded at once."""
-    comes: list[list[Any]] = field(default_factory=list)
-    """The begin of its time in the queue, margins included, ps."""
-    ends: list[list[Any]] = field(default_factory=list)
+    passages: list[list[Passage]] = field(default_factory=list)
+    """By path: its times at each link."""
     delays: list[Any] = field(default_factory=list)
     fixed: bool = False
 
@@ -100,7 +108,7 @@ class Model:
         released = own.release * self.grain
         far = job.latest + max(job.deadline, path.delay) + 1
         arrivals: list[list[Any]] = []
-        starts, comes, ends, lasts = [], [], [], []
+        starts, passages, lasts = [], [], []
         for place, step in enumerate(path.steps):
             ready = (
                 [released] * len(step.wire)
@@ -131,9 +139,9 @@ class Model:
                 come.append(begin + arrives)
             arrivals.append(come)
             starts.append(start)
-            comes.append(ready[0] - step.margin - held)
-            ends.append(free + step.margin)
-            model.add(ends[-1] - comes[-1] <= job.period).only_enforce_if(chosen)
+            comes, ends = ready[0] - step.margin - held, free + step.margin
+            passages.append(Passage(step.link, (comes, ends), (start - step.margin, ends)))
+            model.add(ends - comes <= job.period).only_enforce_if(chosen)
             if step.listens:
                 lasts.append(come[-1] - released)
         delay = model.new_int_var(0, far, "")
@@ -141,8 +149,7 @@ class Model:
             model.add(delay >= last)
         model.add(delay + path.late <= job.deadline).only_enforce_if(chosen)
         own.starts.append(starts)
-        own.comes.append(comes)
-        own.ends.append(ends)
+        own.passages.append(passages)
         own.delays.append(delay)
 
     def _keep_apart(self, one: Stream, other: Stream) -> None:
@@ -163,13 +170,17 @@ class Model:
         self.model.add(later == other.release - one.release - size * turns)
         for (mine, theirs), spans in allowed.items():
             if spans != everything:
-                domain = self.cp.Domain.FromIntervals([list(span) for span in spans])
                 literals = self._both(one, other, mine, theirs)
                 if spans:
-                    self.model.add_linear_expression_in_domain(later, domain).only_enforce_if(literals)
+                    self.within(later, spans, literals)
                 else:
                     self.model.add_bool_or([~literal for literal in literals])
         return None
+
+    def within(self, expression: Any, spans: Spans, literals: Any) -> None:
+        """Keeps an expression within the spans if the literals are true."""
+        domain = self.cp.Domain.FromIntervals([list(span) for span in spans])
+        self.model.add_linear_expression_in_domain(expression, domain).only_enforce_if(literals)
 
     def _later(self, one: Stream, other: Stream, size: int) -> tuple[Any, Any]:
         first, last = _range(one.job, self.grain)
@@ -183,22 +194,14 @@ class Model:
         return literals + [self.assumed[number] for number in numbers if number in self.assumed]
 
     def _keep_waiting_apart(self, one: Stream, other: Stream, common: int) -> None:
-        for mine, path in enumerate(one.job.paths):
-            for theirs, their_path in enumerate(other.job.paths):
-                literals = self._both(one, other, mine, theirs)
-                for place, step in enumerate(path.steps):
-                    for their_place, their_step in enumerate(their_path.steps):
-                        if step.link != their_step.link:
-                            continue
-                        a = (one.comes[mine][place], one.ends[mine][place])
-                        b = (other.comes[theirs][their_place], other.ends[theirs][their_place])
-                        for queue in range(self.queues):
-                            same = [] if self.queues == 1 else [one.queues[queue], other.queues[queue]]
-                            self._disjoint(a, b, common, one.job, other.job, literals + same)
-                        if self.queues > 1:
-                            a = (one.starts[mine][place] - step.margin, a[1])
-                            b = (other.starts[theirs][their_place] - their_step.margin, b[1])
-                            self._disjoint(a, b, common, one.job, other.job, literals)
+        for mine, theirs in product(range(len(one.job.paths)), range(len(other.job.paths))):
+            literals = self._both(one, other, mine, theirs)
+            for a, b in on_one_link(one.passages[mine], other.passages[theirs]):
+                for queue in range(self.queues):
+                    same = [] if self.queues == 1 else [one.queues[queue], other.queues[queue]]
+                    self._disjoint(a.queued, b.queued, common, one.job, other.job, literals + same)
+                if self.queues > 1:
+                    self._disjoint(a.sent, b.sent, common, one.job, other.job, literals)
 
     def _disjoint(
         self, a: tuple[Any, Any], b: tuple[Any, Any], common: int, one: Job, other: Job, literals: list[Any]
@@ -281,6 +284,13 @@ def _same(path: Path, placed: Placed) -> bool:
 def _held(path: Path, placed: Placed) -> bool:
     """Whether a frame waits anywhere."""
     return list(placed["starts_ps"]) != list(path.starts)
+
+
+def any_held(jobs: Mapping[int, Job], placed: Mapping[int, Placed]) -> bool:
+    """Whether a frame of a placed stream waits anywhere."""
+    return any(
+        _held(path, own) for number, own in placed.items() for path in jobs[number].paths if _same(path, own)
+    )
 
 
 def _range(job: Job, grain: int) -> tuple[int, int]:

@@ -7,13 +7,14 @@ which others' frames do not fit.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.planning.scheduling.exact.budget import Answer, Budget
-from tsnbench.planning.scheduling.exact.job import Job, folded
-from tsnbench.planning.scheduling.exact.model import Model
+from tsnbench.planning.scheduling.exact.job import Job, folded, on_one_link
+from tsnbench.planning.scheduling.exact.model import Model, Stream, any_held
 
 if TYPE_CHECKING:
     from tsnbench.planning.scheduling.problem import Placed, Problem
@@ -36,19 +37,9 @@ def make_best(
         stay: streams that are not moved.
     """
     by_number = {job.number: job for job in jobs}
-    waiting = any(
-        list(own["starts_ps"]) != list(path.starts)
-        for number, own in placed.items()
-        for path in by_number[number].paths
-        if list(path.tree) == list(own["tree"])
-    )
+    waiting = any_held(by_number, placed)
     # Waits mean longer delays and more windows: a schedule without them is tried first.
-    bound = any(
-        list(own["starts_ps"]) != list(path.starts)
-        for number, own in (stay or {}).items()
-        for path in by_number[number].paths
-        if list(path.tree) == list(own["tree"])
-    )
+    bound = any_held(by_number, stay or {})
     for waits in (True,) if bound else (False, True) if waiting else (False,):
         model = Model(problem, jobs, waits=waits, stay=stay)
         model.hint(placed)
@@ -101,31 +92,36 @@ def _gaps(model: Model, problem: Problem, *, entries: bool) -> Any:
         return sum(terms)
     before: dict[tuple[int, int], list[Any]] = defaultdict(list)
     behind: dict[tuple[int, int], list[Any]] = defaultdict(list)
-    for one, other, size, later in model.together:
-        if one.job.period != other.job.period:
+    for pair in model.together:
+        period = pair[0].job.period
+        if period != pair[1].job.period:
             continue
-        for mine, path in enumerate(one.job.paths):
-            for theirs, their_path in enumerate(other.job.paths):
-                taken = [one.taken[mine], other.taken[theirs]]
-                for a in path.occupied:
-                    for b in their_path.occupied:
-                        if a.link != b.link:
-                            continue
-                        common, saved = one.job.period, price(a.link, one.job.period, 0)
-                        first = (a.length + a.at - b.at, a.length + a.at - b.at + a.silence)
-                        second = (a.at - b.at - b.length - b.silence, a.at - b.at - b.length)
-                        for (low, high), (early, late) in ((first, (one, other)), (second, (other, one))):
-                            spans = folded(low % common, low % common + high - low, model.grain, size)
-                            if not spans:
-                                continue
-                            joined = model.model.new_bool_var("")
-                            domain = model.cp.Domain.FromIntervals([list(span) for span in spans])
-                            model.model.add_linear_expression_in_domain(later, domain).only_enforce_if(joined)
-                            for literal in taken:
-                                model.model.add_implication(joined, literal)
-                            before[late.job.number, a.link].append(joined)
-                            behind[early.job.number, a.link].append(joined)
-                            terms.append(-saved * joined)
-    for joined in (*before.values(), *behind.values()):
-        model.model.add_at_most_one(joined)
+        for early, late, link, joined in _joined(model, *pair):
+            before[late.job.number, link].append(joined)
+            behind[early.job.number, link].append(joined)
+            terms.append(-price(link, period, 0) * joined)
+    for every in (*before.values(), *behind.values()):
+        model.model.add_at_most_one(every)
     return sum(terms)
+
+
+def _joined(
+    model: Model, one: Stream, other: Stream, size: int, later: Any
+) -> Iterator[tuple[Stream, Stream, int, Any]]:
+    """The stream that is first, the one right behind it, their link, and the variable that says so."""
+    common = one.job.period
+    pairs = product(
+        zip(one.job.paths, one.taken, strict=True), zip(other.job.paths, other.taken, strict=True)
+    )
+    for (path, mine), (their_path, theirs) in pairs:
+        for a, b in on_one_link(path.occupied, their_path.occupied):
+            first = (a.length + a.at - b.at, a.length + a.at - b.at + a.silence)
+            second = (a.at - b.at - b.length - b.silence, a.at - b.at - b.length)
+            for (low, high), (early, late) in ((first, (one, other)), (second, (other, one))):
+                spans = folded(low % common, low % common + high - low, model.grain, size)
+                if spans:
+                    joined = model.model.new_bool_var("")
+                    model.within(later, spans, joined)
+                    model.model.add_implication(joined, mine)
+                    model.model.add_implication(joined, theirs)
+                    yield early, late, a.link, joined
