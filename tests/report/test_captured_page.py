@@ -127,7 +127,7 @@ def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path:
     frames = tmp_path / "frames.parquet"
     run = gather_captured(measure_captures(*ends, frames=frames), frames)
     assert [group.pcp for group in run.groups] == [None]
-    assert run.network.flows == ()
+    assert run.plan["streams"] == []
 
 
 @pytest.mark.parametrize(

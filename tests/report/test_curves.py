@@ -93,7 +93,7 @@ def test_jitter_is_per_flow_and_skips_lost_frames(in_vehicle: Path) -> None:
 
 def test_loads_count_what_frames_cost_on_the_wire(in_vehicle: Path) -> None:
     run = gather(in_vehicle)
-    by_name = {load.port.name: load for load in loads(run)}
+    by_name = {load.port["name"]: load for load in loads(run)}
     # A single best-effort stream: 1230 octets and 20 octets of overhead every 100 µs are 100 Mbit/s.
     assert by_name["zgw6 -> zgw2"].by_class == {0: 0.1}
     assert by_name["zgw3 -> vcc1"].reserved(3) == 0.089152

@@ -18,8 +18,8 @@ SCENARIO = Path(__file__).parent.parent / "plans" / "gate-changes.yaml"
 def test_every_list_in_force_has_its_own_chart(tmp_path: Path) -> None:
     run = plan(load(SCENARIO)).run(Simulation(), tmp_path / "run")
     facts = gather(run)
-    shown = [one for one in folded(facts) if one.port.name == "host1 -> host2"]
-    assert [(one.gates.called, one.gates.from_ns) for one in shown] == [
+    shown = [one for one in folded(facts) if one.port["name"] == "host1 -> host2"]
+    assert [(one.gates.words, one.gates.from_ns) for one in shown] == [
         ("before any list", None),
         ("list 1", 1_000_000),
         ("list 2", 8_200_000),

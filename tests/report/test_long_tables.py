@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.html_page import read
 from tsnbench import report
 from tsnbench.campaign.campaign import Options, run_one
+from tsnbench.plan.gates import Period
 from tsnbench.planning import plan
-from tsnbench.report.facts import Gates, Port
 from tsnbench.report.figures.gates import MOST, gantt
 from tsnbench.report.figures.schedule import HATCHES, look
 from tsnbench.report.figures.style import Drawing, Size, inline
@@ -92,10 +93,13 @@ def test_a_failed_requirement_at_the_end_of_a_long_list_is_shown(
 
 
 def _gated(number: int, departures: int, outside: int, *, tapped: bool = True) -> Folded:
-    gates = Gates(0, 1_000_000, ((0xFF, 500_000), (0x7F, 500_000)))
-    port = Port(f"sw -> h{number}", 0, number, 10**9, 0, tuple(range(8)), (None,) * 8, gates)
+    entries = [{"open": mask, "interval_ns": 500_000} for mask in (0xFF, 0x7F)]
+    gates: Any = {"base_time_ns": 0, "cycle_ns": 1_000_000, "entries": entries}
+    port: Any = {"name": f"sw -> h{number}", "pcp_to_class": list(range(8)), "classes": [{}] * 8}
     busy = {7: (0.5,) * BINS} if tapped else {}
-    return Folded(port, gates, busy, departures, outside, derived=False, tapped=tapped)
+    return Folded(
+        port, Period(None, None, gates, ""), busy, departures, outside, derived=False, tapped=tapped
+    )
 
 
 def test_ports_with_frames_through_a_closed_gate_are_drawn_first() -> None:

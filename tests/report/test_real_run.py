@@ -68,12 +68,12 @@ def test_no_departure_leaves_a_closed_gate(runs: dict[str, list[Path]]) -> None:
 def test_loads_from_counters_and_from_sightings_agree(runs: dict[str, list[Path]]) -> None:
     for folder in (folder for folders in runs.values() for folder in folders):
         run = gather(folder)
-        counted = {load.port.name: load.total * load.port.rate_bps / 1e6 for load in loads(run)}
+        counted = {load.port["name"]: load.total * load.port["rate_bps"] / 1e6 for load in loads(run)}
         for flowed in over_time(run):
-            if counted[flowed.port.name] > 0.9 * flowed.port.rate_bps / 1e6:
+            if counted[flowed.port["name"]] > 0.9 * flowed.port["rate_bps"] / 1e6:
                 continue  # The rest of a full queue is sent after the last instant of the figure.
             seen = sum(sum(rates) / len(rates) for rates in flowed.by_class.values())
-            assert seen == pytest.approx(counted[flowed.port.name], rel=0.06), flowed.port.name
+            assert seen == pytest.approx(counted[flowed.port["name"]], rel=0.06), flowed.port["name"]
 
 
 @pytest.mark.filterwarnings("error:constrained_layout not applied")

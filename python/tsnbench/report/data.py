@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -13,16 +14,12 @@ from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.measure.outcome import outcome
 from tsnbench.plan.document import Plan
-from tsnbench.plan.gates import entries_of, in_turn
 from tsnbench.plan.streams.paths import path_to
 from tsnbench.report.facts import (
     ClassCount,
     Counted,
-    Gates,
     Judged,
     Measure,
-    Network,
-    Port,
     PortCount,
     RunFacts,
 )
@@ -75,15 +72,20 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     try:
         # If the file is not a Plan, one of the errors below is raised.
         plan = cast("plan_types.PlanDocument", _json(folder / file_names.PLAN))
+        _check(plan)
         counted = _json(folder / file_names.COUNTERS)
-        network = _network(plan, counted)
         measures = _json(folder / file_names.MEASURES)
         bounds, no_bounds = read_bounds(folder)
-        flows = _told_apart(_flows(measures, network))
-        members = members_of(network.flows)
+        flows = _told_apart(_flows(measures, plan))
+        members = members_of(plan["streams"])
         return RunFacts(
             manifest=_json(folder / file_names.MANIFEST),
-            network=network,
+            plan=plan,
+            in_force={
+                port["port"]: port["gates"]["in_force"]
+                for port in counted.get("ports", ())
+                if (port.get("gates") or {}).get("in_force")
+            },
             flows=tuple(replace(m, bound=bound_of(bounds, members, m)) for m in flows),
             groups=tuple(
                 replace(m, bound=bound_of(bounds, members, m)) for m in _told_apart(_groups(measures, flows))
@@ -97,8 +99,6 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             frames=_table(folder / file_names.FRAMES, FRAME_COLUMNS, absent),
             observations=_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / file_names.CLOCK_ERROR, plan, absent),
-            grandmaster=_grandmaster(plan),
-            elected="bmca" in (plan.get("clocks", {}).get("gptp") or {}),
             absent=tuple(absent),
             warnings=_warnings(measures.get("source") or {}),
         )
@@ -107,20 +107,32 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
 
 
-NO_NETWORK = Network(
-    name="captures", variant={}, seed=0, duration_ns=0, hash="", nodes=(), ports=(), flows=(), taps=()
+def _check(plan: plan_types.PlanDocument) -> None:
+    """Fails like a broken file where a part of the Plan is missing that every page shows."""
+    itemgetter("name", "seed", "duration_ns", "streams", "taps")(plan)
+    plan.setdefault("variant", {})
+    for node in plan["nodes"]:
+        itemgetter("name", "kind")(node)
+    for port in plan["ports"]:
+        itemgetter("name", "node", "peer", "rate_bps", "propagation_ps", "pcp_to_class", "classes")(port)
+
+
+NO_PLAN = cast(
+    "plan_types.PlanDocument",
+    {"name": "captures", "seed": 0, "duration_ns": 0, "variant": {}}
+    | {part: [] for part in ("nodes", "ports", "streams", "taps")},
 )
-"""The network of captures without a Plan: it is unknown."""
+"""The Plan of captures that have none."""
 
 
 def gather_captured(measures: Measures, frames: Path, like: RunFacts | None = None) -> RunFacts:
     """The results of captures, for streams of another run's Plan where there is one."""
     found: foreign.Json = {**measures}
-    network = NO_NETWORK if like is None else replace(like.network, hash="", taps=())
-    flows = _told_apart(_flows(found, network))
+    plan = NO_PLAN if like is None else like.plan | cast("plan_types.PlanDocument", {"hash": "", "taps": []})
+    flows = _told_apart(_flows(found, plan))
     return RunFacts(
         manifest={"backend": "captures", "state": "complete", "title": like.title if like else ""},
-        network=network,
+        plan=plan,
         flows=flows,
         groups=_told_apart(_groups(found, flows)),
         offset=found.get("offset"),
@@ -158,73 +170,10 @@ def _clock_error(path: Path, plan: plan_types.PlanDocument, absent: list[str]) -
     return _table(path, CLOCK_COLUMNS, absent)
 
 
-def _grandmaster(plan: plan_types.PlanDocument) -> str:
-    gptp = plan.get("clocks", {}).get("gptp")
-    return str(plan["nodes"][gptp["grandmaster"]]["name"]) if gptp else ""
-
-
 def _json(path: Path) -> foreign.Json:
     if not path.is_file():
         return {}
     return documents.read(path)
-
-
-def network_of(plan: plan_types.PlanDocument) -> Network:
-    """The parts of a Plan that are known before a run."""
-    return _network(plan, {})
-
-
-def _network(plan: plan_types.PlanDocument, counted: foreign.Json) -> Network:
-    in_force = {
-        port["port"]: (port.get("gates") or {}).get("in_force", ()) for port in counted.get("ports", ())
-    }
-    return Network(
-        name=plan["name"],
-        variant=plan.get("variant") or {},
-        seed=plan["seed"],
-        duration_ns=plan["duration_ns"],
-        hash=plan.get("hash") or "",
-        nodes=tuple((node["name"], node["kind"]) for node in plan["nodes"]),
-        ports=tuple(_port(port, in_force.get(port["name"], ())) for port in plan["ports"]),
-        flows=tuple(plan["streams"]),
-        taps=tuple(plan["taps"]),
-    )
-
-
-def _port(port: plan_types.Port, in_force: Sequence[foreign.Json]) -> Port:
-    gates = port.get("gates")
-    return Port(
-        name=port["name"],
-        node=port["node"],
-        peer=port["peer"],
-        rate_bps=port["rate_bps"],
-        propagation_ps=port["propagation_ps"],
-        pcp_to_class=tuple(port["pcp_to_class"]),
-        reserved_bps=tuple(c["cbs"]["idle_slope_bps"] if "cbs" in c else None for c in port["classes"]),
-        gates=Gates(
-            gates["base_time_ns"],
-            gates["cycle_ns"],
-            tuple((entry["open"], entry["interval_ns"]) for entry in gates["entries"]),
-        )
-        if gates
-        else None,
-        gates_in_turn=_in_turn(gates, in_force) if gates else (),
-    )
-
-
-def _in_turn(gates: plan_types.Gates, in_force: Sequence[foreign.Json]) -> tuple[Gates, ...]:
-    """The lists with their times in force; none if the list never changes."""
-    return tuple(
-        Gates(
-            one.gates["base_time_ns"],
-            one.gates["cycle_ns"],
-            tuple(entries_of(one.gates)),
-            one.from_ns,
-            one.until_ns,
-            one.words,
-        )
-        for one in (in_turn(gates, in_force) if in_force else ())
-    )
 
 
 def _measure(value: foreign.Json, **more: Any) -> Measure:
@@ -254,9 +203,9 @@ def _measure(value: foreign.Json, **more: Any) -> Measure:
     )
 
 
-def _flows(measures: foreign.Json, network: Network) -> tuple[Measure, ...]:
-    planned = {flow["name"]: flow for flow in network.flows}
-    node_names = [name for name, _ in network.nodes]
+def _flows(measures: foreign.Json, plan: plan_types.PlanDocument) -> tuple[Measure, ...]:
+    planned = {flow["name"]: flow for flow in plan["streams"]}
+    node_names = [node["name"] for node in plan["nodes"]]
     found = []
     for number, path in enumerate(measures.get("paths", ())):
         flow = planned.get(path["stream"])

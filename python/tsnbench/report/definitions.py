@@ -100,7 +100,7 @@ def _points(run: RunFacts) -> str:
         "end": "its end (last bit of the FCS)",
     }
     points = {
-        side: sorted({tap["point"] for tap in run.network.taps if tap["stage"] == side})
+        side: sorted({tap["point"] for tap in run.plan["taps"] if tap["stage"] == side})
         for side in ("tx", "rx")
     }
     if not points["tx"] or not points["rx"]:

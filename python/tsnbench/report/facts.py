@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,60 +12,8 @@ from tsnbench.measure.outcome import Outcome
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
     from tsnbench.measure.types import Stat
-    from tsnbench.plan.types import Stream, Tap
+    from tsnbench.plan.types import PlanDocument
     from tsnbench.report.parts.planned import Planned
-
-
-@dataclass(frozen=True)
-class Gates:
-    """A gate control list: cycle and entries in ns; bit n of a mask is the gate of traffic class n."""
-
-    base_time_ns: int
-    cycle_ns: int
-    entries: tuple[tuple[int, int], ...]
-    """(mask of open gates, ns)."""
-    from_ns: int | None = None
-    """When the list comes into force, on the clock of the port's node; None: at the begin."""
-    until_ns: int | None = None
-    called: str = ""
-    """The name of the list, if the port has several."""
-
-
-@dataclass(frozen=True)
-class Port:
-    """One port; ``reserved_bps`` is each class's idle slope, None where it has no credit-based shaper."""
-
-    name: str
-    node: int
-    peer: int
-    rate_bps: int
-    propagation_ps: int
-    pcp_to_class: tuple[int, ...]
-    reserved_bps: tuple[int | None, ...]
-    gates: Gates | None
-    gates_in_turn: tuple[Gates, ...] = ()
-    """All lists that were in force, in order of time, if they changed."""
-
-
-@dataclass(frozen=True)
-class Network:
-    """The parts of the Plan that a report shows."""
-
-    name: str
-    variant: Mapping[str, str]
-    seed: int
-    duration_ns: int
-    hash: str
-    nodes: tuple[tuple[str, str], ...]
-    """(name, kind)."""
-    ports: tuple[Port, ...]
-    flows: tuple[Stream, ...]
-    taps: tuple[Tap, ...]
-
-    @property
-    def priorities(self) -> tuple[int, ...]:
-        """The priority code points that streams use."""
-        return tuple(sorted({flow["pcp"] for flow in self.flows}))
 
 
 @dataclass(frozen=True)
@@ -222,7 +170,9 @@ class RunFacts:
     """One run. A part that is missing in the folder is empty, and ``absent`` has the reason."""
 
     manifest: Json
-    network: Network
+    plan: PlanDocument
+    in_force: Mapping[str, Sequence[Json]] = field(default_factory=dict)
+    """By port, when each gate control list came into force, if lists changed."""
     flows: tuple[Measure, ...] = ()
     groups: tuple[Measure, ...] = ()
     offset: Mapping[str, Any] | None = None
@@ -232,12 +182,8 @@ class RunFacts:
     observations: Path | None = None
     clock_error: Path | None = None
     """The table of clock errors, if nodes have clocks of their own."""
-    grandmaster: str = ""
-    """The node whose time the others follow; empty if there is none."""
     faults: tuple[FaultSpan, ...] = ()
     """The faults, in the Plan's order."""
-    elected: bool = False
-    """Whether an election chose the grandmaster, so that a fault may change it."""
     planned: Planned | None = None
     """The schedule, if streams are scheduled."""
     no_bounds: str = ""
@@ -259,5 +205,21 @@ class RunFacts:
     @property
     def label(self) -> str:
         """The name of the run among others of a sweep."""
-        variant = ", ".join(f"{key} {value}" for key, value in self.network.variant.items())
-        return variant or self.network.name
+        variant = ", ".join(f"{key} {value}" for key, value in self.plan["variant"].items())
+        return variant or self.plan["name"]
+
+    @property
+    def grandmaster(self) -> str:
+        """The node whose time the others follow; empty if there is none."""
+        gptp = self.plan.get("clocks", {}).get("gptp")
+        return self.plan["nodes"][gptp["grandmaster"]]["name"] if gptp else ""
+
+    @property
+    def elected(self) -> bool:
+        """Whether an election chose the grandmaster, so that a fault may change it."""
+        return "bmca" in (self.plan.get("clocks", {}).get("gptp") or {})
+
+    @property
+    def priorities(self) -> tuple[int, ...]:
+        """The priority code points that streams use."""
+        return tuple(sorted({stream["pcp"] for stream in self.plan["streams"]}))

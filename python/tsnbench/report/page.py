@@ -70,16 +70,16 @@ def drawings(run: RunFacts) -> list[Drawing]:
     """Every figure for which the run has data, in the order of the page."""
     found = _distributions(panels(run), drawn(run.faults))
     if run.faults:
-        found.append(faults_over_time(run.faults, losses(run), run.network.duration_ns))
+        found.append(faults_over_time(run.faults, losses(run), run.plan["duration_ns"]))
     sent = loads(run)
     if sent:
-        found.append(port_loads(sent, run.network.priorities))
+        found.append(port_loads(sent, run.priorities))
     if flowed := over_time(run):
-        found.append(load_over_time(flowed, len(tapped_ports(run.network)), run.network.priorities))
+        found.append(load_over_time(flowed, len(tapped_ports(run.plan)), run.priorities))
     if run.planned is not None:
         found += schedule(run.planned)
     if gated := folded(run):
-        found.append(gantt(gated, run.network.priorities))
+        found.append(gantt(gated, run.priorities))
     if timed := clock_rows(run):
         found.append(clock_error(timed, against(run)))
     return [*network_drawing(run), *found]
@@ -87,8 +87,8 @@ def drawings(run: RunFacts) -> list[Drawing]:
 
 def network_drawing(run: RunFacts) -> list[Drawing]:
     """The network with the loads of its links, if it can be drawn."""
-    drawable = 1 < len(run.network.nodes) <= MOST_NODES
-    return [topology(run.network, loads(run))] if drawable else []
+    drawable = 1 < len(run.plan["nodes"]) <= MOST_NODES
+    return [topology(run.plan, loads(run))] if drawable else []
 
 
 def _distributions(delays: Sequence[Panel], faults: Sequence[FaultSpan]) -> list[Drawing]:
@@ -138,7 +138,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
         environment()
         .get_template("run.html")
         .render(
-            title=run.network.name,
+            title=run.plan["name"],
             about=run.title,
             run=run,
             outcome=formatting.outcome(run.judged, run.groups),
@@ -198,7 +198,7 @@ def render_summary(run: RunFacts) -> str:
         environment()
         .get_template("summary.html")
         .render(
-            title=run.network.name,
+            title=run.plan["name"],
             about=run.title,
             run=run,
             outcome=formatting.outcome(run.judged, run.groups),
@@ -224,11 +224,11 @@ def headline(run: RunFacts) -> list[tuple[str, str]]:
     lost = sum(group.counts.get("lost", 0) for group in run.groups)
     return [
         ("streams", formatting.count(len({group.group for group in run.groups}))),
-        ("flows", formatting.count(len(run.network.flows))),
+        ("flows", formatting.count(len(run.plan["streams"]))),
         ("frames sent", formatting.count(sent)),
         ("received", formatting.count(received)),
         ("lost", formatting.count(lost)),
-        ("duration", formatting.span(run.network.duration_ns)),
+        ("duration", formatting.span(run.plan["duration_ns"])),
     ]
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tsnbench import quantities as plan_words
 from tsnbench.plan.summary import cbs_rows, gate_rows
 from tsnbench.report import formatting
-from tsnbench.report.data import network_of
 from tsnbench.report.facts import RunFacts
 from tsnbench.report.figures.gates import gantt
 from tsnbench.report.figures.schedule import schedule
@@ -49,13 +48,13 @@ def write_plan(plan: Plan, into: Path, title: str = "", figures: tuple[str, ...]
 
 def drawings(plan: Plan, found: Planned | None) -> list[Drawing]:
     """The schedule; gates of ports without planned frames; the network."""
-    network = network_of(plan.document)
+    run = RunFacts({}, plan.document)
     drawn = schedule(found) if found else []
     seen = {port.name for port in found.ports} if found else set()
-    if gated := [one for one in folded(RunFacts({}, network)) if one.port.name not in seen]:
-        drawn.append(gantt(gated, network.priorities))
-    if 1 < len(network.nodes) <= MOST_NODES:
-        drawn.append(topology(network, ()))
+    if gated := [one for one in folded(run) if one.port["name"] not in seen]:
+        drawn.append(gantt(gated, run.priorities))
+    if 1 < len(run.plan["nodes"]) <= MOST_NODES:
+        drawn.append(topology(run.plan, ()))
     return drawn
 
 

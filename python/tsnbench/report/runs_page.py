@@ -30,7 +30,7 @@ def render(
 ) -> str:
     """The whole HTML file; ``more`` are the additional values of another template."""
     sweep = Sweep(runs)
-    names = list(dict.fromkeys(run.network.name for run in sweep.runs))
+    names = list(dict.fromkeys(run.plan["name"] for run in sweep.runs))
     titles = list(dict.fromkeys(run.title for run in sweep.runs))
     missing = [(label, gaps(run), run.absent) for label, run in zip(sweep.labels, sweep.runs, strict=True)]
     parts = {

@@ -21,11 +21,11 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     """One chart per gated port: lanes are traffic classes, time is the time within a cycle."""
     most: dict[str, tuple[int, int]] = {}
     for one in ports:
-        outside, departures = most.get(one.port.name, (0, 0))
-        most[one.port.name] = (max(outside, one.outside), max(departures, one.departures))
+        outside, departures = most.get(one.port["name"], (0, 0))
+        most[one.port["name"]] = (max(outside, one.outside), max(departures, one.departures))
 
     def order(one: Folded) -> tuple[bool, int, int]:
-        outside, departures = most[one.port.name]
+        outside, departures = most[one.port["name"]]
         return not one.tapped, -outside, -departures
 
     # Ports whose frames left a closed gate come first. Lists of one port stay together, in order of time.
@@ -78,12 +78,12 @@ def _told(one: Folded) -> str:
 
 def _name(one: Folded) -> str:
     """The port and its list, with the list's begin."""
-    name, gates = printable(one.port.name), one.gates
-    if not gates.called:
+    name, gates = printable(one.port["name"]), one.gates
+    if not gates.words:
         return name
     begins = "" if gates.from_ns is None else f" from {span(gates.from_ns)}"
     ends = "" if gates.until_ns is None else f" until {span(gates.until_ns)}"
-    return f"{name}, {gates.called}{begins}{ends}"
+    return f"{name}, {gates.words}{begins}{ends}"
 
 
 def _lanes(one: Folded) -> list[int]:
@@ -91,11 +91,11 @@ def _lanes(one: Folded) -> list[int]:
 
     A talker's port has eight classes and sends in one; the other lanes would be empty.
     """
-    whole = [(0, one.gates.cycle_ns)]
+    whole = [(0, one.gates.gates["cycle_ns"])]
     mapped = [
         n
-        for n in reversed(range(len(one.port.reserved_bps)))
-        if n in one.port.pcp_to_class or one.busy.get(n)
+        for n in reversed(range(len(one.port["classes"])))
+        if n in one.port["pcp_to_class"] or one.busy.get(n)
     ]
     telling = [n for n in mapped if one.busy.get(n) or one.open_spans[n] != whole]
     return telling or mapped
@@ -109,7 +109,7 @@ def _lane_name(one: Folded, own: int, used: Sequence[int]) -> str:
 def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     lanes = _lanes(one)
     spans = one.open_spans
-    column = one.gates.cycle_ns / BINS / 1e3
+    column = one.gates.gates["cycle_ns"] / BINS / 1e3
     for place, own in enumerate(reversed(lanes)):
         colour = colour_of(one.port, own, used)
         at.broken_barh(
@@ -131,7 +131,7 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
                 linewidth=0,
             )
         at.axhline(place, color=GRID, linewidth=0.5)
-    begins = [0, *accumulate(length for _, length in one.gates.entries)][:-1]
+    begins = [0, *accumulate(entry["interval_ns"] for entry in one.gates.gates["entries"])][:-1]
     at.vlines(
         [begin / 1e3 for begin in begins],
         0,
@@ -145,7 +145,7 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
         [place + 0.5 for place in range(len(lanes))],
         [_lane_name(one, own, used) for own in reversed(lanes)],
     )
-    at.set_xlim(0, one.gates.cycle_ns / 1e3)
+    at.set_xlim(0, one.gates.gates["cycle_ns"] / 1e3)
     at.set_ylim(0, len(lanes))
     at.grid(visible=False)
     at.tick_params(axis="y", length=0)
@@ -154,7 +154,7 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
 
 def _rows(one: Folded) -> Iterator[Row]:
     """The open spans of each drawn class, then the share of cycles in which it was on the wire."""
-    column = one.gates.cycle_ns / BINS
+    column = one.gates.gates["cycle_ns"] / BINS
     for own in _lanes(one):
         named = {"port": _name(one), "class": own}
         for start, length in one.open_spans[own]:

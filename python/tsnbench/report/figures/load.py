@@ -19,7 +19,7 @@ from tsnbench.report.figures.style import (
     sample,
 )
 from tsnbench.report.formatting import printable, seconds_or_millis, span
-from tsnbench.report.parts.ports import MOST_PORTS, Flowed, Load, called
+from tsnbench.report.parts.ports import MOST_PORTS, Flowed, Load, called, idle_slope
 
 MOST_BARS = 24
 
@@ -49,7 +49,7 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
                     at.plot([slope * 100] * 2, [y - 0.05, y + 1.05], color=INK, linewidth=1.6)
                 y += 1
             y += 1.1
-        at.set_yticks(ticks, [printable(load.port.name) for load in shown])
+        at.set_yticks(ticks, [printable(load.port["name"]) for load in shown])
         at.set_ylim(y - 0.6, -0.8)
         at.set_xlim(0, max(100.0, max(load.total for load in shown) * 100) * 1.08)
         at.set_xlabel("sent, share of the port's rate (%)")
@@ -77,11 +77,11 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
             else ""
         )
         + (f" The {MOST_BARS} busiest ports; {left} more sent less." if left else ""),
-        "; ".join(f"{load.port.name}: {load.total:.1%}" for load in shown),
+        "; ".join(f"{load.port['name']}: {load.total:.1%}" for load in shown),
         draw,
         lambda: (
             {
-                "port": load.port.name,
+                "port": load.port["name"],
                 "class": own,
                 "sent_share": share,
                 "reserved_share": load.reserved(own),
@@ -121,12 +121,12 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -
                 )
                 known.setdefault(name, line)
                 highest = max([highest, *rates])
-                slope = one.port.reserved_bps[own]
+                slope = idle_slope(one.port, own)
                 if slope is not None:
                     rule = at.axhline(slope / 1e6, color=colour, linewidth=1.0, linestyle=(0, (1, 1.5)))
                     known.setdefault(f"{name}, reserved", rule)
             at.set_ylim(0, highest * 1.12)
-            at.set_title(printable(one.port.name))
+            at.set_title(printable(one.port["name"]))
             at.set_ylabel("Mbit/s")
         axes[-1].set_xlabel(f"time ({unit})")
         ordered = sorted(known, key=_by_priority)
@@ -139,10 +139,10 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -
         f"At ports with a tap, mean over {span(flowed[0].width_ns)} each; frames count with preamble and "
         "inter-frame "
         "gap." + (f" The {MOST_PORTS} busiest of {tapped} such ports." if tapped > len(flowed) else ""),
-        "; ".join(f"{one.port.name}: {len(one.by_class)} classes" for one in flowed),
+        "; ".join(f"{one.port['name']}: {len(one.by_class)} classes" for one in flowed),
         draw,
         lambda: (
-            {"port": one.port.name, "class": own, "time_ns": t, "mbit_per_s": rate}
+            {"port": one.port["name"], "class": own, "time_ns": t, "mbit_per_s": rate}
             for one in flowed
             for own, rates in one.by_class.items()
             for t, rate in zip(one.t, rates, strict=True)

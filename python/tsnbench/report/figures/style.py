@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tsnbench.report.facts import Port
 from tsnbench.report.figures.writers.axis import Axis
 from tsnbench.report.figures.writers.page_figure import Colours, PageFigure
 from tsnbench.report.figures.writers.panel import Key, PagePanel
@@ -24,6 +23,8 @@ from tsnbench.sheet import csv_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from tsnbench.plan.types import Port
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0568f", "#c98a00", "#3b9fd6")
 CLASS_COLOURS = (*COLOURS, "#6a51a3", "#767676")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.quantities import share
-from tsnbench.report.facts import Network
 from tsnbench.report.figures.style import (
     COLOURS,
     DASHES,
@@ -27,6 +26,8 @@ from tsnbench.report.parts.ports import Load
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from tsnbench.plan.types import PlanDocument
+
 NAME = "topology"
 MOST_ROUTES = 6
 MOST_NAMED = 30
@@ -42,18 +43,18 @@ LANE = 0.045
 Point = tuple[float, float]
 
 
-def topology(network: Network, loads: Sequence[Load]) -> Drawing:
+def topology(plan: PlanDocument, loads: Sequence[Load]) -> Drawing:
     """Nodes at distances that resemble their hops; parallel links are one line with a number."""
-    links = _links(network)
-    routes = _routes(network)
+    links = _links(plan)
+    routes = _routes(plan)
     drawn = list(routes.items())[:MOST_ROUTES] if len(routes) <= MOST_ROUTES else []
     share = {load.number: load.total for load in loads}
 
-    plain = len(network.nodes) > MOST_NAMED
+    plain = len(plan["nodes"]) > MOST_NAMED
 
     def draw(size: Size) -> AnyFigure:
         below = 0.04 + 0.024 * size.letters * len(drawn)
-        at, _, height = _inches(place(len(network.nodes), list(links)), size, below)
+        at, _, height = _inches(place(len(plan["nodes"]), list(links)), size, below)
         figure, axes = whole_of(size, height)
         for (a, b), ports in links.items():
             ends = tuple(zip(at[a], at[b], strict=True))
@@ -65,41 +66,41 @@ def topology(network: Network, loads: Sequence[Load]) -> Drawing:
                 count = f"{len(ports) // 2} links"
                 box = {"boxstyle": "round,pad=0.15", "facecolor": PAPER, "edgecolor": GRID}
                 axes.text(*_between(at[a], at[b], 0.5), count, ha="center", va="center", zorder=6, bbox=box)
-        lanes = _lanes(network, [ports_of for ports_of, _ in drawn])
+        lanes = _lanes(plan, [ports_of for ports_of, _ in drawn])
         for (number, link), lane in lanes.items():
-            _route(axes, at, link, drawn[number][0], network, number, lane)
+            _route(axes, at, link, drawn[number][0], plan, number, lane)
         if plain:
-            _dots(axes, network, at)
+            _dots(axes, plan, at)
         else:
-            for (a, b), values in _by_direction(network, share).items():
+            for (a, b), values in _by_direction(plan, share).items():
                 _load(axes, at[a], at[b], values, sum(link == _link(a, b) for _, link in lanes))
-            _names(axes, network, at)
+            _names(axes, plan, at)
         _key(axes, [label for _, label in drawn], below, size)
         return figure
 
     return Drawing(
         NAME,
         "Network, routes and loads",
-        _caption(network, len(routes), bool(drawn), bool(share), plain),
-        "; ".join(f"{label}: " + ", ".join(network.ports[p].name for p in ports) for ports, label in drawn)
+        _caption(plan, len(routes), bool(drawn), bool(share), plain),
+        "; ".join(f"{label}: " + ", ".join(plan["ports"][p]["name"] for p in ports) for ports, label in drawn)
         + ". Loads: "
-        + ", ".join(f"{network.ports[n].name} {load:.1%}" for n, load in share.items()),
+        + ", ".join(f"{plan['ports'][n]['name']} {load:.1%}" for n, load in share.items()),
         draw,
         lambda: (
             {
-                "from": network.nodes[port.node][0],
-                "to": network.nodes[network.ports[port.peer].node][0],
+                "from": plan["nodes"][port["node"]]["name"],
+                "to": plan["nodes"][plan["ports"][port["peer"]]["node"]]["name"],
                 "load_share": share.get(number),
             }
-            for number, port in enumerate(network.ports)
+            for number, port in enumerate(plan["ports"])
         ),
         wide=True,
         light=True,
     )
 
 
-def _caption(network: Network, routes: int, drawn: bool, loads: bool, plain: bool) -> str:
-    kinds = {kind for _, kind in network.nodes}
+def _caption(plan: PlanDocument, routes: int, drawn: bool, loads: bool, plain: bool) -> str:
+    kinds = {node["kind"] for node in plan["nodes"]}
     words = []
     if {"bridge", "station"} <= kinds:
         words.append("Squares: bridges; round: stations.")
@@ -114,47 +115,51 @@ def _caption(network: Network, routes: int, drawn: bool, loads: bool, plain: boo
     return " ".join(words)
 
 
-def _by_direction(network: Network, share: Mapping[int, float]) -> dict[tuple[int, int], list[float]]:
+def _by_direction(plan: PlanDocument, share: Mapping[int, float]) -> dict[tuple[int, int], list[float]]:
     """(from node, to node) -> the loads of the links that lead there."""
     found: dict[tuple[int, int], list[float]] = {}
     for number, load in share.items():
-        port = network.ports[number]
-        found.setdefault((port.node, network.ports[port.peer].node), []).append(load)
+        found.setdefault(_ends(plan, number), []).append(load)
     return found
 
 
-def _names(axes: Axes, network: Network, at: Sequence[Point]) -> None:
-    for (name, kind), where in zip(network.nodes, at, strict=True):
-        box = {"boxstyle": SHAPES.get(kind, SHAPES["host"]), "facecolor": PAPER, "edgecolor": INK}
-        axes.text(*where, shortened(name, 16), ha="center", va="center", zorder=5, bbox=box)
+def _names(axes: Axes, plan: PlanDocument, at: Sequence[Point]) -> None:
+    for node, where in zip(plan["nodes"], at, strict=True):
+        box = {"boxstyle": SHAPES.get(node["kind"], SHAPES["host"]), "facecolor": PAPER, "edgecolor": INK}
+        axes.text(*where, shortened(node["name"], 16), ha="center", va="center", zorder=5, bbox=box)
 
 
-def _dots(axes: Axes, network: Network, at: Sequence[Point]) -> None:
-    for (_, kind), where in zip(network.nodes, at, strict=True):
-        shape = "s" if kind == "bridge" else "o"
+def _dots(axes: Axes, plan: PlanDocument, at: Sequence[Point]) -> None:
+    for node, where in zip(plan["nodes"], at, strict=True):
+        shape = "s" if node["kind"] == "bridge" else "o"
         axes.plot(*where, shape, color=PAPER, markeredgecolor=INK, markersize=6, zorder=5)
 
 
-def _links(network: Network) -> dict[tuple[int, int], list[int]]:
+def _links(plan: PlanDocument) -> dict[tuple[int, int], list[int]]:
     """Pairs of nodes, each with the ports of all links between them."""
     found: dict[tuple[int, int], list[int]] = {}
-    for number, port in enumerate(network.ports):
-        other = network.ports[port.peer].node
-        found.setdefault(_link(port.node, other), []).append(number)
+    for number in range(len(plan["ports"])):
+        found.setdefault(_link(*_ends(plan, number)), []).append(number)
     return found
+
+
+def _ends(plan: PlanDocument, number: int) -> tuple[int, int]:
+    """The nodes from which and to which a port sends."""
+    port = plan["ports"][number]
+    return port["node"], plan["ports"][port["peer"]]["node"]
 
 
 def _link(a: int, b: int) -> tuple[int, int]:
     return (a, b) if a < b else (b, a)
 
 
-def _lanes(network: Network, routes: Sequence[Sequence[int]]) -> dict[tuple[int, tuple[int, int]], float]:
+def _lanes(plan: PlanDocument, routes: Sequence[Sequence[int]]) -> dict[tuple[int, tuple[int, int]], float]:
     """(route, link) -> how far from the link's middle the route is drawn, in inches to the right of low
     to high."""
     users: dict[tuple[int, int], list[int]] = {}
     for number, ports in enumerate(routes):
         for own in ports:
-            link = _link(network.ports[own].node, network.ports[network.ports[own].peer].node)
+            link = _link(*_ends(plan, own))
             if number not in users.setdefault(link, []):
                 users[link].append(number)
     return {
@@ -164,14 +169,14 @@ def _lanes(network: Network, routes: Sequence[Sequence[int]]) -> dict[tuple[int,
     }
 
 
-def _routes(network: Network) -> dict[tuple[int, ...], str]:
+def _routes(plan: PlanDocument) -> dict[tuple[int, ...], str]:
     """Different paths through the network, each with the streams that take it."""
-    paths = {flow["name"]: tuple(hop["port"] for hop in flow["route"]) for flow in network.flows}
+    paths = {flow["name"]: tuple(hop["port"] for hop in flow["route"]) for flow in plan["streams"]}
     of_group: dict[str, set[tuple[int, ...]]] = {}
-    for flow in network.flows:
+    for flow in plan["streams"]:
         of_group.setdefault(flow["group"], set()).add(paths[flow["name"]])
     names: dict[tuple[int, ...], list[str]] = {}
-    for flow in network.flows:
+    for flow in plan["streams"]:
         own = names.setdefault(paths[flow["name"]], [])
         name = flow["group"] if len(of_group[flow["group"]]) == 1 else flow["name"]
         if name not in own:
@@ -206,14 +211,14 @@ def _route(
     at: Sequence[Point],
     link: tuple[int, int],
     ports: Sequence[int],
-    network: Network,
+    plan: PlanDocument,
     number: int,
     lane: float,
 ) -> None:
     """One route on one link, with an arrow for each direction in which it uses the link."""
     colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
     for own in ports:
-        a, b = network.ports[own].node, network.ports[network.ports[own].peer].node
+        a, b = _ends(plan, own)
         if _link(a, b) != link:
             continue
         aside = lane if a < b else -lane

@@ -45,10 +45,10 @@ def clock_rows(run: RunFacts) -> list[ClockRow]:
         return []
     column = "offset_ps" if run.grandmaster else "error_ps"
     table = foreign.read_parquet(run.clock_error).drop_nulls(column)
-    half = run.network.duration_ns // 2
+    half = run.plan["duration_ns"] // 2
     rows = []
     for (number,), own in sorted(table.group_by("node")):
-        name = run.network.nodes[int(str(number))][0]
+        name = run.plan["nodes"][int(str(number))]["name"]
         late = own.filter(pl.col("t_true_ns") >= half)[column] / 1e3
         if name == run.grandmaster or late.is_empty():
             continue

@@ -102,7 +102,7 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
         kept = {id(group) for group in slowest[:MOST_CURVES]}
         drawn = [curve for group in groups if id(group) in kept and (curve := curve_of(run, group, table))]
         if drawn:
-            unknown = "Several priorities" if run.network.flows else "Streams"
+            unknown = "Several priorities" if run.plan["streams"] else "Streams"
             title = unknown if pcp is None else f"Priority {pcp}"
             found.append(Panel(title, tuple(drawn), len(groups) - len(drawn)))
     return tuple(found)

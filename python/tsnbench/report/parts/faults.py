@@ -52,7 +52,7 @@ def losses(run: RunFacts) -> list[Losses]:
     for group in run.groups:
         if group.counts.get("lost"):
             paths.setdefault(group.pcp, []).extend(group.paths)
-    width = max(1, -(-run.network.duration_ns // COLUMNS))
+    width = max(1, -(-run.plan["duration_ns"] // COLUMNS))
     found = []
     for pcp, own in paths.items():
         with table_errors(run.frames):

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
-from tsnbench.report.facts import Network, Port, RunFacts
+from tsnbench.report.facts import RunFacts
 from tsnbench.report.parts.curves import origin
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from tsnbench.plan.types import Tap
+    from tsnbench.plan.types import PlanDocument, Port, Tap
 
 WIRE_EXTRA = 20
 """Octets of a frame's overhead on the wire: preamble 7, start delimiter 1, inter-frame gap 12. IEEE
@@ -40,8 +40,14 @@ class Load:
 
     def reserved(self, traffic_class: int) -> float | None:
         """The class's idle slope as a share of the port's rate."""
-        slope = self.port.reserved_bps[traffic_class]
-        return None if slope is None else slope / self.port.rate_bps
+        slope = idle_slope(self.port, traffic_class)
+        return None if slope is None else slope / self.port["rate_bps"]
+
+
+def idle_slope(port: Port, traffic_class: int) -> int | None:
+    """What a class may send in bit/s; None where it has no credit-based shaper."""
+    cbs = port["classes"][traffic_class].get("cbs")
+    return None if cbs is None else cbs["idle_slope_bps"]
 
 
 def loads(run: RunFacts) -> list[Load]:
@@ -49,12 +55,12 @@ def loads(run: RunFacts) -> list[Load]:
     counted = {port.port: port.classes for port in run.counters.ports} if run.counters else {}
     seconds = talking_ns(run) / 1e9
     found = []
-    for number, port in enumerate(run.network.ports):
+    for number, port in enumerate(run.plan["ports"]):
         by_class = {}
-        for own in counted.get(port.name, ()):
+        for own in counted.get(port["name"], ()):
             octets = own.sent_octets + WIRE_EXTRA * own.sent_frames
-            if octets and 0 <= own.traffic_class < len(port.reserved_bps):
-                by_class[own.traffic_class] = octets * 8 / seconds / port.rate_bps
+            if octets and 0 <= own.traffic_class < len(port["classes"]):
+                by_class[own.traffic_class] = octets * 8 / seconds / port["rate_bps"]
         if by_class:
             found.append(Load(number, port, by_class))
     return found
@@ -63,12 +69,12 @@ def loads(run: RunFacts) -> list[Load]:
 def talking_ns(run: RunFacts) -> int:
     """The time over which rates are averaged: while talkers send."""
     simulated = run.counters.simulated_ns if run.counters else 0
-    return max(1, min(simulated or run.network.duration_ns, run.network.duration_ns))
+    return max(1, min(simulated or run.plan["duration_ns"], run.plan["duration_ns"]))
 
 
 def carried(port: Port, traffic_class: int, used: Sequence[int]) -> list[int]:
     """The priorities of streams in a class, highest first."""
-    return [pcp for pcp in sorted(used, reverse=True) if port.pcp_to_class[pcp] == traffic_class]
+    return [pcp for pcp in sorted(used, reverse=True) if port["pcp_to_class"][pcp] == traffic_class]
 
 
 def called(port: Port, traffic_class: int, used: Sequence[int]) -> str:
@@ -89,13 +95,13 @@ class Tapped:
     egress: int
 
 
-def tapped_ports(network: Network) -> list[Tapped]:
+def tapped_ports(plan: PlanDocument) -> list[Tapped]:
     """One tap per egress port; one at the port itself is preferred."""
     found: dict[int, Tapped] = {}
     for stage in ("rx", "tx"):
-        for number, tap in enumerate(network.taps):
+        for number, tap in enumerate(plan["taps"]):
             if tap["stage"] == stage:
-                egress = tap["port"] if stage == "tx" else network.ports[tap["port"]].peer
+                egress = tap["port"] if stage == "tx" else plan["ports"][tap["port"]]["peer"]
                 found[egress] = Tapped(number, tap, egress)
     return [found[egress] for egress in sorted(found)]
 
@@ -115,7 +121,7 @@ def over_time(run: RunFacts) -> list[Flowed]:
     """The busiest ports with a tap."""
     import polars as pl
 
-    taps = tapped_ports(run.network)
+    taps = tapped_ports(run.plan)
     if run.observations is None or not taps:
         return []
     width = max(1, -(-talking_ns(run) // MOMENTS))
@@ -134,7 +140,7 @@ def over_time(run: RunFacts) -> list[Flowed]:
         (one for one in taps if one.number in sums), key=lambda one: (-sums[one.number], one.egress)
     )
     return [
-        _flowed(table.filter(pl.col("tap") == one.number), run.network.ports[one.egress], width)
+        _flowed(table.filter(pl.col("tap") == one.number), run.plan["ports"][one.egress], width)
         for one in sorted(busiest[:MOST_PORTS], key=lambda one: one.egress)
     ]
 
@@ -148,7 +154,7 @@ def _flowed(table: pl.DataFrame, port: Port, width: int) -> Flowed:
     last = min(max(moments), first + MOMENTS - 1 if start else MOMENTS - 1)
     rates: dict[int, list[float]] = {}
     for pcp, moment, octets in table.select("pcp", "moment", "octets").iter_rows():
-        own = rates.setdefault(port.pcp_to_class[pcp], [0.0] * (last - first + 1))
+        own = rates.setdefault(port["pcp_to_class"][pcp], [0.0] * (last - first + 1))
         if moment <= last:
             own[moment - first] += octets * 8e3 / width
     return Flowed(

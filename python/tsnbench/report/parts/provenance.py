@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 def provenance(run: RunFacts) -> list[tuple[str, str]]:
     """(name, value) in words; only facts of the run folder."""
-    manifest, network = run.manifest, run.network
+    manifest, plan = run.manifest, run.plan
     lines: list[tuple[str, Any]] = [
-        ("Scenario", network.name),
+        ("Scenario", plan["name"]),
         ("Title", manifest.get("title")),
         ("Source", manifest.get("source")),
-        *[(f"Parameter {key}", value) for key, value in network.variant.items()],
-        ("Plan hash", network.hash),
-        ("Seed", network.seed),
-        ("Duration", f"talkers talk for {span(network.duration_ns)}"),
+        *[(f"Parameter {key}", value) for key, value in plan["variant"].items()],
+        ("Plan hash", plan.get("hash")),
+        ("Seed", plan["seed"]),
+        ("Duration", f"talkers talk for {span(plan['duration_ns'])}"),
         ("State", run.state),
         ("Backend", manifest.get("backend")),
         *[(f"Version of {key}", value) for key, value in _mapping(manifest.get("versions")).items()],

@@ -51,26 +51,26 @@ class Sweep:
     """Several runs, in the order of their axis where one parameter varies, else in the order given."""
 
     def __init__(self, runs: Sequence[RunFacts]) -> None:
-        keys = list(dict.fromkeys(key for run in runs for key in run.network.variant))
-        values = {key: list(dict.fromkeys(run.network.variant.get(key, "") for run in runs)) for key in keys}
+        keys = list(dict.fromkeys(key for run in runs for key in run.plan["variant"]))
+        values = {key: list(dict.fromkeys(run.plan["variant"].get(key, "") for run in runs)) for key in keys}
         self.varying = varying = [key for key in keys if len(values[key]) > 1]
         numeric = [key for key in varying if all(_number(value) is not None for value in values[key])]
         key = max(numeric or varying, key=lambda k: len(values[k]), default=None)
         plain_axis = key is not None and len(varying) == 1 and len(values[key]) == len(runs)
         if plain_axis and key in numeric:
-            runs = sorted(runs, key=lambda run: _number(run.network.variant[str(key)]) or 0.0)
+            runs = sorted(runs, key=lambda run: _number(run.plan["variant"][str(key)]) or 0.0)
         self.runs = tuple(runs)
         self.axis = self._axis(str(key) if plain_axis else None)
 
     def _axis(self, key: str | None) -> Axis:
         if key is None:
             places = tuple(float(n) for n in range(len(self.runs)))
-            keys = [key for key in self.runs[0].network.variant if key in self.varying]
-            values = [DOT.join(run.network.variant.get(key, "") for key in keys) for run in self.runs]
+            keys = [key for key in self.runs[0].plan["variant"] if key in self.varying]
+            values = [DOT.join(run.plan["variant"].get(key, "") for key in keys) for run in self.runs]
             if keys and len(set(values)) == len(values):
                 return Axis(DOT.join(keys), places, tuple(values))
             return Axis("run", places, self.labels)
-        ticks = tuple(run.network.variant.get(key, "") for run in self.runs)
+        ticks = tuple(run.plan["variant"].get(key, "") for run in self.runs)
         numbers = [_number(tick) for tick in ticks]
         even = tuple(float(n) for n in range(len(ticks)))
         if None in numbers:
@@ -79,11 +79,11 @@ class Sweep:
 
     def _label(self, run: RunFacts) -> str:
         """The parameters that differ; a parameter that is equal in all runs is left out."""
-        parts = [f"{key} {value}" for key, value in run.network.variant.items() if key in self.varying]
-        one_scenario = len({other.network.name for other in self.runs}) == 1
+        parts = [f"{key} {value}" for key, value in run.plan["variant"].items() if key in self.varying]
+        one_scenario = len({other.plan["name"] for other in self.runs}) == 1
         if len({called(other.manifest) for other in self.runs}) > 1:
             parts.append(called(run.manifest))
-        return ", ".join(parts if one_scenario and parts else [run.network.name, *parts])
+        return ", ".join(parts if one_scenario and parts else [run.plan["name"], *parts])
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -124,7 +124,7 @@ KINDS = ("delay", "jitter", "loss", "rate")
 
 def summary(run: RunFacts) -> list[Summary]:
     """EnGINE Table 14, for each priority that has requirements."""
-    pcp_of = {flow["name"]: flow["pcp"] for flow in run.network.flows}
+    pcp_of = {flow["name"]: flow["pcp"] for flow in run.plan["streams"]}
     by_pcp: dict[int | None, list[Judged]] = {}
     for row in run.judged:
         by_pcp.setdefault(pcp_of.get(row.stream), []).append(row)
