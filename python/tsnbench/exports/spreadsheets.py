@@ -6,12 +6,38 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import sizes
+from tsnbench.plan.gates import gate_lists
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Stream
+
+NODE = ("kind", "processing_ns", "ipv4")
+LIMITS = ("limit_frames", "limit_octets", "max_sdu_octets")
+SLOPES = ("idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits")
+LINUX = ("idleslope", "sendslope", "hicredit", "locredit")
+STREAM = ("pcp", "vid", "destination_mac", "destination_ipv4", "udp_port")
+"""Columns with the name that the Plan has for their values."""
+COLUMNS = {
+    "nodes": ("node", *NODE),
+    "ports": (
+        *("port", "node", "to", "mac", "rate_bps", "propagation_ps"),
+        *(f"class_of_pcp{pcp}" for pcp in range(8)),
+    ),
+    "classes": ("port", "class", *LIMITS, *SLOPES, *(f"tc_{name}" for name in LINUX), "preemptable"),
+    "gates": (
+        *("port", "asked_ns", "base_time_ns", "cycle_ns"),
+        *("entry", "begin_ns", "interval_ns", "open_classes", "mac"),
+    ),
+    "streams": (
+        *("stream", "talker", "listeners", *STREAM, "pattern", "period_ns", "offset_ns"),
+        *("largest_frame_octets", "delay_limit_ns"),
+    ),
+    "hops": ("stream", "hop", "after", "port"),
+}
+Rows = Iterator[tuple[object, ...]]
 
 
 def files(network: Network, notes: Notes) -> dict[str, str]:
@@ -20,135 +46,47 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     notes.parts(network, why, "faults", "clocks", "policing", "hosts", "taps")
     for stream in network.redundant():
         notes.lost("copies", "the table of hops has the paths alone", stream["name"])
-    return {
-        "csv/nodes.csv": csv_text(
-            ("node", "kind", "processing_ns", "ipv4"),
-            ((one["name"], one["kind"], one["processing_ns"], one["ipv4"]) for one in network.nodes),
-        ),
-        "csv/ports.csv": csv_text(
-            (
-                "port",
-                "node",
-                "to",
-                "mac",
-                "rate_bps",
-                "propagation_ps",
-                *(f"class_of_pcp{pcp}" for pcp in range(8)),
-            ),
-            (
-                (
-                    port["name"],
-                    network.nodes[port["node"]]["name"],
-                    network.nodes[network.far(number)]["name"],
-                    port["mac"],
-                    port["rate_bps"],
-                    port["propagation_ps"],
-                    *port["pcp_to_class"],
-                )
-                for number, port in enumerate(network.ports)
-            ),
-        ),
-        "csv/classes.csv": csv_text(
-            (
-                "port",
-                "class",
-                "limit_frames",
-                "limit_octets",
-                "max_sdu_octets",
-                "idle_slope_bps",
-                "send_slope_bps",
-                "hi_credit_bits",
-                "lo_credit_bits",
-                "tc_idleslope",
-                "tc_sendslope",
-                "tc_hicredit",
-                "tc_locredit",
-                "preemptable",
-            ),
-            _classes(network),
-        ),
-        "csv/gates.csv": csv_text(
-            (
-                "port",
-                "asked_ns",
-                "base_time_ns",
-                "cycle_ns",
-                "entry",
-                "begin_ns",
-                "interval_ns",
-                "open_classes",
-                "mac",
-            ),
-            _gates(network),
-        ),
-        "csv/streams.csv": csv_text(
-            (
-                "stream",
-                "talker",
-                "listeners",
-                "pcp",
-                "vid",
-                "destination_mac",
-                "destination_ipv4",
-                "udp_port",
-                "pattern",
-                "period_ns",
-                "offset_ns",
-                "largest_frame_octets",
-                "delay_limit_ns",
-            ),
-            (_stream(network, stream) for stream in network.streams),
-        ),
-        "csv/hops.csv": csv_text(
-            ("stream", "hop", "after", "port"),
-            (
-                (stream["name"], place, hop.get("parent"), network.ports[hop["port"]]["name"])
-                for stream in network.streams
-                for place, hop in enumerate(stream["route"])
-            ),
+    rows: dict[str, Rows] = {
+        "nodes": ((one["name"], *map(one.get, NODE)) for one in network.nodes),
+        "ports": _ports(network),
+        "classes": _classes(network),
+        "gates": _gates(network),
+        "streams": (_stream(network, stream) for stream in network.streams),
+        "hops": (
+            (stream["name"], place, hop.get("parent"), network.ports[hop["port"]]["name"])
+            for stream in network.streams
+            for place, hop in enumerate(stream["route"])
         ),
     }
+    return {f"csv/{name}.csv": csv_text(COLUMNS[name], own) for name, own in rows.items()}
 
 
-def _classes(network: Network) -> Iterator[tuple[object, ...]]:
+def _ports(network: Network) -> Rows:
+    for number, port in enumerate(network.ports):
+        ends = (network.nodes[node]["name"] for node in (port["node"], network.far(number)))
+        wire = (port["mac"], port["rate_bps"], port["propagation_ps"])
+        yield port["name"], *ends, *wire, *port["pcp_to_class"]
+
+
+def _classes(network: Network) -> Rows:
     for port in network.ports:
+        express = port.get("preemption", {}).get("express")
         for number, one in enumerate(port["classes"]):
             cbs = one.get("cbs", {})
             linux = cbs.get("linux", {})
-            express = port.get("preemption", {}).get("express")
-            yield (
-                port["name"],
-                number,
-                *(one.get(name) for name in ("limit_frames", "limit_octets", "max_sdu_octets")),
-                *(
-                    cbs.get(name)
-                    for name in ("idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits")
-                ),
-                *(linux.get(name) for name in ("idleslope", "sendslope", "hicredit", "locredit")),
-                None if express is None else int(not express >> number & 1),
-            )
+            shaper = (*map(one.get, LIMITS), *map(cbs.get, SLOPES), *map(linux.get, LINUX))
+            yield port["name"], number, *shaper, None if express is None else int(not express >> number & 1)
 
 
-def _gates(network: Network) -> Iterator[tuple[object, ...]]:
+def _gates(network: Network) -> Rows:
     for port in network.ports:
-        first = port.get("gates")
-        if first is None:
-            continue
-        for gates in [first, *first.get("changes", [])]:
+        for gates in gate_lists(port["gates"]) if "gates" in port else ():
+            own = (port["name"], gates.get("at_ns"), gates["base_time_ns"], gates["cycle_ns"])
             begin = 0
             for place, entry in enumerate(gates["entries"]):
                 classes = [number for number in range(len(port["classes"])) if entry["open"] >> number & 1]
-                yield (
-                    port["name"],
-                    gates.get("at_ns"),
-                    gates["base_time_ns"],
-                    gates["cycle_ns"],
-                    place,
-                    begin,
-                    entry["interval_ns"],
-                    " ".join(map(str, classes)),
-                    entry.get("mac"),
-                )
+                span = (begin, entry["interval_ns"])
+                yield *own, place, *span, " ".join(map(str, classes)), entry.get("mac")
                 begin += entry["interval_ns"]
 
 
@@ -158,14 +96,8 @@ def _stream(network: Network, stream: Stream) -> tuple[object, ...]:
         stream["name"],
         network.nodes[stream["talker"]]["name"],
         " ".join(network.nodes[one["node"]]["name"] for one in stream["listeners"]),
-        stream["pcp"],
-        stream.get("vid"),
-        stream["destination_mac"],
-        stream["destination_ipv4"],
-        stream["udp_port"],
-        pattern["kind"],
-        pattern.get("period_ns"),
-        pattern.get("offset_ns"),
+        *map(stream.get, STREAM),
+        *map(pattern.get, ("kind", "period_ns", "offset_ns")),
         sizes(stream["size"]).largest,
         stream.get("requirements", {}).get("delay_ns"),
     )

@@ -40,11 +40,10 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
         own = [
             (number, stream)
             for number, stream in telegrams
-            if node == stream["talker"] or node in {one["node"] for one in stream["listeners"]}
+            if node in {stream["talker"], *(one["node"] for one in stream["listeners"])}
         ]
         if own:
-            name = _file(device["name"], names)
-            made[f"trdp/{name}.xml"] = _device(network, node, own)
+            made[f"trdp/{_file(device['name'], names)}.xml"] = _device(network, node, own)
     return made
 
 
@@ -99,31 +98,35 @@ def _note_losses(stream: Stream, notes: Notes) -> None:
 def _device(network: Network, node: int, telegrams: list[tuple[int, Stream]]) -> str:
     device = network.nodes[node]
     root = ET.Element("device", {"host-name": device["name"], "type": "tsnbench"})
-    buses = ET.SubElement(root, "bus-interface-list")
-    bus = ET.SubElement(
-        buses,
+    bus = _add(
+        _add(root, "bus-interface-list"),
         "bus-interface",
-        {
-            "network-id": NETWORK,
-            "name": network.interfaces.get(device["name"], "eth0"),
-            "host-ip": device["ipv4"],
-        },
+        network_id=NETWORK,
+        name=network.interfaces.get(device["name"], "eth0"),
+        host_ip=device["ipv4"],
     )
-    qualities = sorted({stream.get("type_of_service", 0) >> 5 for _, stream in telegrams})
     for number, stream in telegrams:
         _telegram(network, bus, node, number, stream)
-    parameters = ET.SubElement(root, "com-parameter-list")
-    for quality in qualities:
-        ET.SubElement(
-            parameters, "com-parameter", {"id": _parameter(quality), "qos": str(quality), "ttl": "64"}
-        )
-    sets = ET.SubElement(root, "data-set-list")
+    parameters = _add(root, "com-parameter-list")
+    for quality in sorted({_quality(stream) for _, stream in telegrams}):
+        _add(parameters, "com-parameter", id=quality + 1, qos=quality, ttl=64)
+    sets = _add(root, "data-set-list")
     for number, stream in telegrams:
-        octets = str(stream["trdp"]["data_set_octets"])
-        one = ET.SubElement(sets, "data-set", {"name": stream["name"], "id": str(FIRST_DATA_SET + number)})
-        ET.SubElement(one, "element", {"name": "octets", "type": UINT8, "array-size": octets})
+        one = _add(sets, "data-set", name=stream["name"], id=FIRST_DATA_SET + number)
+        _add(one, "element", name="octets", type=UINT8, array_size=stream["trdp"]["data_set_octets"])
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _add(parent: ET.Element, tag: str, **attributes: object) -> ET.Element:
+    """A new element; ``com_id`` is its attribute ``com-id``, and None is left out."""
+    given = {key.replace("_", "-"): str(value) for key, value in attributes.items() if value is not None}
+    return ET.SubElement(parent, tag, given)
+
+
+def _quality(stream: Stream) -> int:
+    """The quality of service; its communication parameter has the next number."""
+    return stream.get("type_of_service", 0) >> 5
 
 
 def _telegram(network: Network, bus: ET.Element, node: int, number: int, stream: Stream) -> None:
@@ -132,37 +135,26 @@ def _telegram(network: Network, bus: ET.Element, node: int, number: int, stream:
     if pattern["kind"] != "periodic" and not message:
         return
     sends = node == stream["talker"]
-    made = ET.SubElement(
+    made = _add(
         bus,
         "telegram",
-        {
-            "name": stream["name"],
-            "com-id": str(trdp["com_id"]),
-            "data-set-id": str(FIRST_DATA_SET + number),
-            "com-parameter-id": _parameter(stream.get("type_of_service", 0) >> 5),
-            "type": "source" if sends else "sink",
-        },
+        name=stream["name"],
+        com_id=trdp["com_id"],
+        data_set_id=FIRST_DATA_SET + number,
+        com_parameter_id=_quality(stream) + 1,
+        type="source" if sends else "sink",
     )
-    time_out = str(trdp["time_out_ns"] // MICROSECOND)
+    time_out = trdp["time_out_ns"] // MICROSECOND
     if message:
         waits = _WAITS.get(trdp.get("kind", "push")) if sends else None
-        ET.SubElement(made, "md-parameter", {**({waits: time_out} if waits else {}), "marshall": "off"})
-    elif sends and pattern["kind"] == "periodic":
-        cycle = str(pattern["period_ns"] // MICROSECOND)
-        ET.SubElement(made, "pd-parameter", {"cycle": cycle, "timeout": time_out, "marshall": "off"})
+        _add(made, "md-parameter", **({waits: time_out} if waits else {}), marshall="off")
     else:
-        ET.SubElement(made, "pd-parameter", {"timeout": time_out, "marshall": "off"})
-    if sends:
-        ET.SubElement(made, "destination", {"id": "1", "uri": stream["destination_ipv4"]})
-    else:
-        ET.SubElement(made, "source", {"id": "1", "uri1": network.nodes[stream["talker"]]["ipv4"]})
-        if int(stream["destination_mac"][:2], 16) & 1:
-            ET.SubElement(made, "destination", {"id": "1", "uri": stream["destination_ipv4"]})
-
-
-def _parameter(quality: int) -> str:
-    """The number of the communication parameter with this quality of service."""
-    return str(quality + 1)
+        cycle = pattern["period_ns"] // MICROSECOND if sends and pattern["kind"] == "periodic" else None
+        _add(made, "pd-parameter", cycle=cycle, timeout=time_out, marshall="off")
+    if not sends:
+        _add(made, "source", id=1, uri1=network.nodes[stream["talker"]]["ipv4"])
+    if sends or int(stream["destination_mac"][:2], 16) & 1:
+        _add(made, "destination", id=1, uri=stream["destination_ipv4"])
 
 
 def _file(name: str, taken: set[str]) -> str:

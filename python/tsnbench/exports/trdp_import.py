@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tsnbench.errors import InputError
-from tsnbench.exports.import_notes import Notes
+from tsnbench.exports import scenario_text
+from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.quantities import exact
 
 LARGEST_FILE = 1 << 24
@@ -48,6 +49,8 @@ class Telegram:
     """Of message data: how long the sender waits for a reply; None if it expects none."""
     confirm_us: int | None = None
     """Of message data: how long the sender waits for a confirmation; None if it expects none."""
+    message: bool = False
+    """Whether it is message data."""
 
 
 @dataclass
@@ -58,7 +61,10 @@ class Interface:
     network: str
     address: str
     telegrams: list[Telegram] = field(default_factory=list)
-    messages: list[Telegram] = field(default_factory=list)
+
+    def of(self, message: bool) -> list[Telegram]:
+        """The telegrams of message data, or those of process data."""
+        return [one for one in self.telegrams if one.message == message]
 
 
 def scenario(files: Sequence[tuple[str, str]]) -> str:
@@ -77,21 +83,25 @@ def scenario(files: Sequence[tuple[str, str]]) -> str:
             "hint: give the files of all devices that send and take it"
         )
     devices = list(dict.fromkeys(one.device for one in interfaces))
-    networks = list(dict.fromkeys(one.network for one in interfaces))
+    networks = dict.fromkeys(f"network{one.network}" for one in interfaces)
     several = {name for name in devices if len({one.network for one in interfaces if one.device == name}) > 1}
-    lines = [f"# From TRDP device configurations: {', '.join(name for name, _ in files)}."]
-    lines += ["# They do not say the network; here each is one bridge with links of 100 Mbit/s."]
-    if notes.found:
-        lines += ["# Not said here:", *notes.lines()]
-    lines += ["name: trdp", "duration: 10 s", "", "network:"]
-    if several:
-        lines.append(f"  hosts: [{', '.join(sorted(several))}]")
-    if stations := [name for name in devices if name not in several]:
-        lines.append(f"  stations: [{', '.join(stations)}]")
-    lines.append(f"  bridges: [{', '.join(f'network{each}' for each in networks)}]")
+    stations = [name for name in devices if name not in several]
     links = dict.fromkeys(f"{one.device} -- network{one.network}" for one in interfaces)
-    lines += ["  links:", "    rate: 100 Mbit/s", "    between:", *(f"      - {link}" for link in links)]
-    return "\n".join([*lines, "", "streams:", *streams, ""])
+    return scenario_text.text(
+        [
+            f"From TRDP device configurations: {', '.join(name for name, _ in files)}.",
+            "They do not say the network; here each is one bridge with links of 100 Mbit/s.",
+        ],
+        {"name": "trdp", "duration": "10 s"},
+        [
+            *([f"hosts: {listed(sorted(several))}"] if several else []),
+            *([f"stations: {listed(stations)}"] if stations else []),
+            f"bridges: {listed(networks)}",
+            *("links:", "  rate: 100 Mbit/s", "  between:", *(f"    - {link}" for link in links)),
+        ],
+        ["streams:", *streams],
+        notes,
+    )
 
 
 def _device(file: str, text: str, notes: Notes) -> Iterator[Interface]:
@@ -105,132 +115,134 @@ def _device(file: str, text: str, notes: Notes) -> Iterator[Interface]:
     if root.tag != "device":
         raise InputError(f"{file}: expected <device> of a TRDP device configuration, found <{root.tag}>")
     name = _name(root.get("host-name") or file.partition(".")[0])
-    data_sets = {one.get("id", ""): one for one in root.iter("data-set")}
-    parameters = {one.get("id", ""): one for one in root.iter("com-parameter")}
     if root.find("mapped-device-list/mapped-device") is not None:
         notes.add("mapped devices", name)
-    for bus in root.iterfind("bus-interface-list/bus-interface"):
-        own = Interface(name, _name(bus.get("network-id") or "1"), bus.get("host-ip") or "")
-        common = bus.find("pd-com-parameter")
-        for written in bus.iterfind("telegram"):
-            who = f"{name} comId {written.get('com-id')}"
-            if written.find("md-parameter") is not None and written.find("pd-parameter") is None:
-                if written.find("destination") is None and written.find("source") is None:
-                    notes.add("message data", who)
-                elif (said := _message(file, written, data_sets, parameters, notes, who)) is not None:
-                    own.messages.append(said)
-                continue
-            found = _telegram(file, written, common, data_sets, parameters, notes, who)
-            if found is not None:
-                own.telegrams.append(found)
-        yield own
-
-
-def _telegram(
-    file: str,
-    written: ET.Element,
-    common: ET.Element | None,
-    data_sets: dict[str, ET.Element],
-    parameters: dict[str, ET.Element],
-    notes: Notes,
-    who: str,
-) -> Telegram | None:
-    own = written.find("pd-parameter")
-    for key, what in (("redundant", "redundancy groups"), ("offset-address", "offsets in a traffic store")):
-        if own is not None and own.get(key) not in (None, "0"):
-            notes.add(what, who)
-    if next(written.iter("sdt-parameter"), None) is not None:
-        notes.add("safe data transmission (SDT)", who)
-    octets = _octets(file, written.get("data-set-id") or "", data_sets, 0)
-    if octets is None:
-        notes.add("data sets that are missing, of variable length or longer than 1432 B", who)
-        return None
-    if octets < SMALLEST:
-        notes.add(f"data sets of less than {SMALLEST} B, which have {SMALLEST} B here", who)
-    quality = parameters.get(written.get("com-parameter-id") or "")
-
-    def number(element: ET.Element | None, key: str, otherwise: int) -> int:
-        said = None if element is None else element.get(key)
-        if said is None:
-            return otherwise
-        if not said.strip().isdecimal():
-            raise InputError(f"{file}: comId {written.get('com-id')}: {key}: expected a number, found {said}")
-        return int(said)
-
-    return Telegram(
-        com_id=number(written, "com-id", 0),
-        name=_name(written.get("name") or f"com{written.get('com-id')}"),
-        octets=max(SMALLEST, octets),
-        cycle_us=number(own, "cycle", DEFAULT_CYCLE_US),
-        time_out_us=number(own, "timeout", number(common, "timeout-value", DEFAULT_TIME_OUT_US)),
-        qos=number(quality, "qos", number(common, "qos", DEFAULT_QOS)),
-        sources=tuple(_address(one.get("uri1") or "") for one in written.iterfind("source")),
-        destinations=tuple(_address(one.get("uri") or "") for one in written.iterfind("destination")),
+    reader = _Reader(
+        file,
+        {one.get("id", ""): one for one in root.iter("data-set")},
+        {one.get("id", ""): one for one in root.iter("com-parameter")},
+        notes,
     )
+    for bus in root.iterfind("bus-interface-list/bus-interface"):
+        common = bus.find("pd-com-parameter")
+        found = [
+            reader.telegram(written, common, f"{name} comId {written.get('com-id')}")
+            for written in bus.iterfind("telegram")
+        ]
+        address, network = bus.get("host-ip") or "", _name(bus.get("network-id") or "1")
+        yield Interface(name, network, address, [one for one in found if one is not None])
 
 
-def _message(
-    file: str,
-    written: ET.Element,
-    data_sets: dict[str, ET.Element],
-    parameters: dict[str, ET.Element],
-    notes: Notes,
-    who: str,
-) -> Telegram | None:
-    """A telegram of message data; None if its size is unknown or too large for a frame."""
-    found = _telegram(file, written, None, data_sets, parameters, notes, who)
-    if found is None or found.octets > LARGEST_MESSAGE:
-        if found is not None:
-            notes.add(f"message data of more than {LARGEST_MESSAGE} B, which is fragmented", who)
-        return None
-    parameter = written.find("md-parameter")
-    assert parameter is not None
-    if (parameter.get("protocol") or "UDP").upper() == "TCP":
-        notes.add("message data over TCP, which goes over UDP here", who)
-    waits = []
-    for key in ("reply-timeout", "confirm-timeout"):
-        said = parameter.get(key)
-        if said is not None and not (said.strip().isdecimal() and int(said) < 1 << 32):
-            raise InputError(
-                f"{file}: comId {written.get('com-id')}: {key}: expected a number of us, found {said}"
-            )
-        waits.append(int(said) if said is not None and int(said) > 0 else None)
-    quality = parameters.get(written.get("com-parameter-id") or "")
-    qos = found.qos if quality is not None and quality.get("qos") else DEFAULT_MESSAGE_QOS
-    return replace(found, qos=qos, reply_us=waits[0], confirm_us=waits[1])
+@dataclass(frozen=True)
+class _Reader:
+    """A device's file, with the parts that its telegrams name."""
 
+    file: str
+    data_sets: dict[str, ET.Element]
+    parameters: dict[str, ET.Element]
+    notes: Notes
 
-def _octets(file: str, number: str, data_sets: dict[str, ET.Element], depth: int) -> int | None:
-    """Octets of a data set on the wire; None if they are unknown."""
-    if number in ("", "0"):
-        return 0
-    if number not in data_sets or depth > MOST_NESTED:
-        return None
-    octets = 0
-    for element in data_sets[number].iterfind("element"):
-        kind, many = element.get("type") or "", element.get("array-size") or "1"
-        if not many.isdecimal() or many == "0":
+    def telegram(self, written: ET.Element, common: ET.Element | None, who: str) -> Telegram | None:
+        """A telegram; None if it cannot be in a scenario. ``common``: parameters of all telegrams."""
+        message = written.find("md-parameter")
+        if message is None or written.find("pd-parameter") is not None:
+            return self._any(written, common, who)
+        if written.find("destination") is None and written.find("source") is None:
+            self.notes.add("message data", who)
             return None
-        code = _NUMBERS.get(kind.upper(), int(kind) if kind.isdecimal() else 0)
-        one = _OCTETS.get(code) if code else None
-        if one is None:
-            one = _octets(file, kind, data_sets, depth + 1)
-        if one is None:
+        return self._message(written, message, who)
+
+    def _any(self, written: ET.Element, common: ET.Element | None, who: str) -> Telegram | None:
+        own = written.find("pd-parameter")
+        given = {} if own is None else own.attrib
+        for key, what in (
+            ("redundant", "redundancy groups"),
+            ("offset-address", "offsets in a traffic store"),
+        ):
+            if given.get(key) not in (None, "0"):
+                self.notes.add(what, who)
+        if next(written.iter("sdt-parameter"), None) is not None:
+            self.notes.add("safe data transmission (SDT)", who)
+        octets = self._octets(written.get("data-set-id") or "", 0)
+        if octets is None:
+            self.notes.add("data sets that are missing, of variable length or longer than 1432 B", who)
             return None
-        octets += one * int(many)
-        if octets > LARGEST:
+        if octets < SMALLEST:
+            self.notes.add(f"data sets of less than {SMALLEST} B, which have {SMALLEST} B here", who)
+        quality = self.parameters.get(written.get("com-parameter-id") or "")
+
+        def number(element: ET.Element | None, key: str, otherwise: int) -> int:
+            said = None if element is None else element.get(key)
+            if said is not None and not said.strip().isdecimal():
+                raise self._wrong(written, key, "a number", said)
+            return otherwise if said is None else int(said)
+
+        return Telegram(
+            com_id=number(written, "com-id", 0),
+            name=_name(written.get("name") or f"com{written.get('com-id')}"),
+            octets=max(SMALLEST, octets),
+            cycle_us=number(own, "cycle", DEFAULT_CYCLE_US),
+            time_out_us=number(own, "timeout", number(common, "timeout-value", DEFAULT_TIME_OUT_US)),
+            qos=number(quality, "qos", number(common, "qos", DEFAULT_QOS)),
+            sources=tuple(_address(one.get("uri1") or "") for one in written.iterfind("source")),
+            destinations=tuple(_address(one.get("uri") or "") for one in written.iterfind("destination")),
+        )
+
+    def _message(self, written: ET.Element, parameter: ET.Element, who: str) -> Telegram | None:
+        """A telegram of message data; None if its size is unknown or too large for a frame."""
+        found = self._any(written, None, who)
+        if found is None:
             return None
-    return octets
+        if found.octets > LARGEST_MESSAGE:
+            self.notes.add(f"message data of more than {LARGEST_MESSAGE} B, which is fragmented", who)
+            return None
+        if (parameter.get("protocol") or "UDP").upper() == "TCP":
+            self.notes.add("message data over TCP, which goes over UDP here", who)
+        waits = []
+        for key in ("reply-timeout", "confirm-timeout"):
+            said = parameter.get(key)
+            if said is not None and not (said.strip().isdecimal() and int(said) < 1 << 32):
+                raise self._wrong(written, key, "a number of us", said)
+            waits.append(int(said or 0) or None)
+        quality = self.parameters.get(written.get("com-parameter-id") or "")
+        qos = found.qos if quality is not None and quality.get("qos") else DEFAULT_MESSAGE_QOS
+        return replace(found, qos=qos, reply_us=waits[0], confirm_us=waits[1], message=True)
+
+    def _octets(self, number: str, depth: int) -> int | None:
+        """Octets of a data set on the wire; None if they are unknown."""
+        if number in ("", "0"):
+            return 0
+        if number not in self.data_sets or depth > MOST_NESTED:
+            return None
+        octets = 0
+        for element in self.data_sets[number].iterfind("element"):
+            kind, many = element.get("type") or "", element.get("array-size") or "1"
+            if not many.isdecimal() or many == "0":
+                return None
+            code = _NUMBERS.get(kind.upper(), int(kind) if kind.isdecimal() else 0)
+            one = _OCTETS.get(code)
+            if one is None:
+                one = self._octets(kind, depth + 1)
+            if one is None:
+                return None
+            octets += one * int(many)
+            if octets > LARGEST:
+                return None
+        return octets
+
+    def _wrong(self, written: ET.Element, key: str, expected: str, found: str) -> InputError:
+        place = f"{self.file}: comId {written.get('com-id')}: {key}"
+        return InputError(f"{place}: expected {expected}, found {found}")
 
 
 def _streams(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
     """One line for each telegram with a receiver."""
     taken: set[str] = set()
     for own in interfaces:
-        for telegram in own.telegrams:
+        for telegram in own.of(message=False):
             for to in telegram.destinations:
                 who = f"{own.device} comId {telegram.com_id}"
-                listeners = _listeners(interfaces, own, telegram, to)
+                listeners = _takers(interfaces, own, telegram, to)
                 if not listeners:
                     notes.add("process data that no device of these files takes", who)
                     continue
@@ -241,7 +253,16 @@ def _streams(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
                 while name in taken:
                     name += "-"
                 taken.add(name)
-                yield _line(name, own, telegram, to, listeners)
+                waiting = [
+                    found.time_out_us
+                    for one in listeners
+                    for found in one.telegrams
+                    if _subscribes(found, telegram, own)
+                ]
+                time_out = {"time-out": exact(min(waiting or [telegram.time_out_us]) * 1_000)}
+                period = exact(telegram.cycle_us * 1_000)
+                trdp = _trdp(telegram, None, time_out)
+                yield _sent(name, own, listeners, to, period, trdp, flow(time_out))
 
 
 def _messages(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
@@ -251,128 +272,108 @@ def _messages(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:
     receiver to the caller: with the next communication identifier, or the only one.
     """
     replies: set[tuple[str, int]] = set()
-    requests = [(own, said) for own in interfaces for said in own.messages if said.reply_us is not None]
+    every = [(own, said) for own in interfaces for said in own.of(message=True)]
     told = False
-    for own, said in requests:
-        who = f"{own.device} comId {said.com_id}"
+    for own, said in every:
+        if said.reply_us is None:
+            continue
         takers = [one for to in said.destinations for one in _takers(interfaces, own, said, to)]
-        found = []
-        for one in takers:
-            back = [
-                reply
-                for reply in one.messages
-                if reply.reply_us is None
-                and (one.device, reply.com_id) not in replies
-                and any(to in (own.address, own.device) for to in reply.destinations)
-            ]
-            chosen = [reply for reply in back if reply.com_id == said.com_id + 1] or back
-            if len(chosen) == 1:
-                replies.add((one.device, chosen[0].com_id))
-                found.append((one, chosen[0]))
+        found = [(one, reply) for one in takers if (reply := _reply(own, said, one, replies))]
         if len(found) < len(takers) or not takers:
             what = "whose reply is not clear" if takers else "that no device of these files takes"
-            notes.add(f"requests of message data {what}", who)
+            notes.add(f"requests of message data {what}", f"{own.device} comId {said.com_id}")
         if not found:
             continue
         told = True
         name = f"{own.device}.{said.name}"
-        yield _message_line(name, own, said, [one for one, _ in found], "request")
+        wait = {"reply-time-out": exact(said.reply_us * 1_000)}
+        trdp = _trdp(said, "request", wait)
+        yield _sent(name, own, [one for one, _ in found], said.destinations[0], "1 s", trdp)
         for one, reply in found:
             answer = f"{one.device}.{reply.name}"
-            yield _reply_line(answer, name, one, reply, said.reply_us, len(found) > 1)
+            yield _answer(answer, name, one if len(found) > 1 else None, reply, said.reply_us)
             if reply.confirm_us is not None:
-                yield f"  {answer}.confirmed: {{answers: {answer}, vlan: none, trdp: {{pattern: confirm}}}}"
-    for own in interfaces:
-        for said in own.messages:
-            if said.reply_us is not None or (own.device, said.com_id) in replies:
+                confirm = flow({"answers": answer, "vlan": "none", "trdp": "{pattern: confirm}"})
+                yield f"  {answer}.confirmed: {confirm}"
+    for own, said in every:
+        if said.reply_us is not None or (own.device, said.com_id) in replies:
+            continue
+        for to in said.destinations:
+            takers = _takers(interfaces, own, said, to)
+            if not takers:
+                who = f"{own.device} comId {said.com_id}"
+                notes.add("message data that no device of these files takes", who)
                 continue
-            for to in said.destinations:
-                takers = _takers(interfaces, own, said, to)
-                if not takers:
-                    notes.add(
-                        "message data that no device of these files takes",
-                        f"{own.device} comId {said.com_id}",
-                    )
-                    continue
-                told = True
-                yield _message_line(f"{own.device}.{said.name}", own, said, takers, "notify")
+            told = True
+            name = f"{own.device}.{said.name}"
+            yield _sent(name, own, takers, said.destinations[0], "1 s", _trdp(said, "notify"))
     if told:
         notes.add("when message data is sent, here once a second", "all devices")
 
 
-def _takers(interfaces: Sequence[Interface], own: Interface, said: Telegram, to: str) -> list[Interface]:
-    """The receivers of message data: the host of that address, or those that take it from a group."""
-    others = [one for one in interfaces if one.device != own.device and one.network == own.network]
-    if not _is_group(to):
-        return [one for one in others if to in (one.address, one.device)]
-    return [
-        one
-        for one in others
-        if any(taken.sources and _subscribes(taken, said, own) for taken in one.messages)
+def _reply(
+    own: Interface, said: Telegram, taker: Interface, replies: set[tuple[str, int]]
+) -> Telegram | None:
+    """The reply of a receiver to a request, if it is clear; it is added to ``replies``."""
+    back = [
+        reply
+        for reply in taker.of(message=True)
+        if reply.reply_us is None
+        and (taker.device, reply.com_id) not in replies
+        and any(to in (own.address, own.device) for to in reply.destinations)
     ]
+    chosen = [reply for reply in back if reply.com_id == said.com_id + 1] or back
+    if len(chosen) != 1:
+        return None
+    replies.add((taker.device, chosen[0].com_id))
+    return chosen[0]
 
 
-def _message_line(
-    name: str, own: Interface, said: Telegram, takers: Sequence[Interface], pattern: str
-) -> str:
-    names = ", ".join(dict.fromkeys(one.device for one in takers))
-    group = f"address: {said.destinations[0]}, " if _is_group(said.destinations[0]) else ""
-    wait = "" if said.reply_us is None else f", reply-time-out: {exact(said.reply_us * 1_000)}"
-    trdp = f"com-id: {said.com_id}, pattern: {pattern}, data-set: {said.octets} B, qos: {said.qos}{wait}"
-    return (
-        f"  {name}: {{from: {own.device}, to: [{names}], period: 1 s, {group}vlan: none, trdp: {{{trdp}}}}}"
-    )
+def _trdp(said: Telegram, pattern: str | None, wait: Mapping[str, str] | None = None) -> str:
+    """The key ``trdp`` of a stream."""
+    own = {"com-id": said.com_id, "pattern": pattern, "data-set": f"{said.octets} B", "qos": said.qos}
+    return flow({**own, **(wait or {})})
 
 
-def _reply_line(
+def _sent(
     name: str,
-    request: str,
     own: Interface,
-    said: Telegram,
-    reply_us: int | None,
-    several: bool,
+    takers: Sequence[Interface],
+    to: str,
+    period: str,
+    trdp: str,
+    requires: str | None = None,
 ) -> str:
-    wait = "" if said.confirm_us is None else f", confirm-time-out: {exact(said.confirm_us * 1_000)}"
-    trdp = f"com-id: {said.com_id}, pattern: reply, data-set: {said.octets} B, qos: {said.qos}{wait}"
-    limit = "" if reply_us is None else f", requires: {{round-trip: {exact(reply_us * 1_000)}}}"
-    origin = f"from: {own.device}, " if several else ""
-    return f"  {name}: {{answers: {request}, {origin}vlan: none, trdp: {{{trdp}}}{limit}}}"
+    """The line of a stream that its talker begins."""
+    listeners = listed(dict.fromkeys(one.device for one in takers))
+    group = to if _is_group(to) else None
+    keys = {"from": own.device, "to": listeners, "period": period, "address": group, "vlan": "none"}
+    return f"  {name}: {flow({**keys, 'trdp': trdp, 'requires': requires})}"
 
 
-def _line(name: str, own: Interface, telegram: Telegram, to: str, listeners: Sequence[Interface]) -> str:
-    waiting = [
-        found.time_out_us for one in listeners for found in one.telegrams if _subscribes(found, telegram, own)
-    ]
-    time_out = exact(min(waiting or [telegram.time_out_us]) * 1_000)
-    size = f"com-id: {telegram.com_id}, data-set: {telegram.octets} B"
-    trdp = f"{{{size}, qos: {telegram.qos}, time-out: {time_out}}}"
-    names = ", ".join(dict.fromkeys(one.device for one in listeners))
-    group = f"address: {to}, " if _is_group(to) else ""
-    period = exact(telegram.cycle_us * 1_000)
-    return (
-        f"  {name}: {{from: {own.device}, to: [{names}], period: {period}, {group}vlan: none, "
-        f"trdp: {trdp}, requires: {{time-out: {time_out}}}}}"
-    )
+def _answer(name: str, request: str, own: Interface | None, said: Telegram, reply_us: int) -> str:
+    """The line of a reply; ``own``: its talker, where the request has several listeners."""
+    wait = {} if said.confirm_us is None else {"confirm-time-out": exact(said.confirm_us * 1_000)}
+    keys = {"answers": request, "from": own.device if own else None, "vlan": "none"}
+    limit = flow({"round-trip": exact(reply_us * 1_000)})
+    return f"  {name}: {flow({**keys, 'trdp': _trdp(said, 'reply', wait), 'requires': limit})}"
 
 
-def _listeners(
-    interfaces: Sequence[Interface], own: Interface, telegram: Telegram, to: str
-) -> list[Interface]:
-    """The receivers of a telegram: the host of that address, or the subscribers of a group."""
+def _takers(interfaces: Sequence[Interface], own: Interface, said: Telegram, to: str) -> list[Interface]:
+    """The receivers of a telegram: the host of that address, or those that take it from a group."""
     others = [one for one in interfaces if one.device != own.device and one.network == own.network]
     if not _is_group(to):
         return [one for one in others if to in (one.address, one.device)]
     return [
         one
         for one in others
-        for found in one.telegrams
-        if found.sources and _subscribes(found, telegram, own)
+        if any(taken.sources and _subscribes(taken, said, own) for taken in one.telegrams)
     ]
 
 
 def _subscribes(found: Telegram, telegram: Telegram, own: Interface) -> bool:
     """Whether a subscription is of this telegram; its sources name the publishers that it takes."""
-    return found.com_id == telegram.com_id and (
+    return (found.message, found.com_id) == (telegram.message, telegram.com_id) and (
         not any(found.sources) or own.address in found.sources or own.device in found.sources
     )
 

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from math import inf, lcm
 
 from tsnbench.errors import InputError
+from tsnbench.exports import scenario_text
+from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.exports.tsnkit import GRID_NS, RATES, WIRE_OCTETS, gap_ns
+from tsnbench.sheet import csv_text
 
 _BPS = {cost: bps for bps, cost in RATES.items()}
 _WORDS = {1: "1 Gbit/s", 10: "100 Mbit/s", 100: "10 Mbit/s", 1000: "1 Mbit/s"}
@@ -97,46 +100,56 @@ def scenario(
     links = _read_links(topo, topo_name)
     count = Counter(node for pair in links for node in pair)
     names = {node: f"es{node}" if count[node] == 2 else f"sw{node}" for node in sorted(count)}
-    stations = [name for node, name in names.items() if count[node] == 2]
-    bridges = {node: name for node, name in names.items() if count[node] > 2}
-    lines = [
-        f"# From tsnkit's {task_name} and {topo_name}. Sizes there are what frames take on the wire.",
-        "# So `processing` is t_proc and an inter-frame gap, and `delay` is the deadline without both.",
-        "name: tsnkit",
-        "title: A problem of tsnkit",
+    streams = _streams(task, task_name, names, links)
+    periods = lcm(*(one.period_ns for one in streams))
+    bridges = [
+        f"  {name}: {{processing: {_processing(links, node, topo_name)} ns}}"
+        for node, name in names.items()
+        if count[node] > 2
     ]
-    streams, periods = _streams(task, task_name, names, links)
-    duration = min(max(HYPERPERIODS * lcm(*periods), 1), LONGEST_NS)
-    lines += [f"duration: {duration} ns", "", "network:", f"  stations: [{', '.join(stations)}]"]
-    if bridges:
-        lines.append("  bridges:")
-        for node, name in bridges.items():
-            into = [row for pair, row in links.items() if pair[1] == node]
-            taken = {row.whole("t_proc") for row in into}
-            whole = {row.whole("t_proc") + _gap_ns(row) for row in into}
-            # In an export of tsnbench, t_proc differs between links of different rates, because their gaps
-            # differ; then the sum of t_proc and gap is the same for all links.
-            if len(taken) > 1 and len(whole) > 1:
-                raise InputError(
-                    f"{topo_name}: t_proc: expected one value for all links to node {node}, "
-                    f"found {sorted(taken)}"
-                )
-            lines.append(f"    {name}: {{processing: {max(whole)} ns}}")
-    lines.append("  links:")
-    for pair, row in links.items():
-        if pair[0] < pair[1]:
-            lines.append(f"    - {_group(links, pair, row, names)}")
+    cables = [f"  - {_group(links, pair, row, names)}" for pair, row in links.items() if pair[0] < pair[1]]
     most = min(8, min(row.whole("q_num") for row in links.values()))
     if most < 1:
         raise InputError(f"{topo_name}: q_num: expected 1 or more, found {most}")
-    classes = "{0: 0}" if most == 1 else f"{{{SCHEDULED_PCP}: {most - 1}, 0: 0}}"
-    lines += [f"  queues: {{classes: {classes}}}", ""]
-    lines += ["# tsnkit's grid", f"schedule: {{granularity: {GRID_NS} ns}}", ""]
-    if table:
-        lines.append(f"streams: {{table: {json.dumps(table, ensure_ascii=False)}}}")
-        return Imported("\n".join(lines) + "\n", _table(streams))
-    lines += ["streams:", *(stream.line for stream in streams)]
-    return Imported("\n".join(lines) + "\n", "")
+    classes = flow({"0": 0} if most == 1 else {str(SCHEDULED_PCP): most - 1, "0": 0})
+    network = [
+        f"stations: {listed(name for node, name in names.items() if count[node] == 2)}",
+        *(["bridges:", *bridges] if bridges else []),
+        *("links:", *cables, f"queues: {flow({'classes': classes})}"),
+    ]
+    beside = [f"streams: {{table: {json.dumps(table, ensure_ascii=False)}}}"]
+    text = scenario_text.text(
+        [
+            f"From tsnkit's {task_name} and {topo_name}. Sizes there are what frames take on the wire.",
+            "So `processing` is t_proc and an inter-frame gap, and `delay` is the deadline without both.",
+        ],
+        {
+            "name": "tsnkit",
+            "title": "A problem of tsnkit",
+            "duration": f"{min(max(HYPERPERIODS * periods, 1), LONGEST_NS)} ns",
+        },
+        network,
+        [
+            *("# tsnkit's grid", f"schedule: {{granularity: {GRID_NS} ns}}", ""),
+            *(beside if table else ["streams:", *(stream.line for stream in streams)]),
+        ],
+        Notes(),
+    )
+    return Imported(text, _table(streams) if table else "")
+
+
+def _processing(links: dict[tuple[int, int], _Row], node: int, file: str) -> int:
+    """The processing time of a bridge in ns, from the links that lead to it."""
+    into = [row for pair, row in links.items() if pair[1] == node]
+    taken = {row.whole("t_proc") for row in into}
+    whole = {row.whole("t_proc") + _gap_ns(row) for row in into}
+    # In an export of tsnbench, t_proc differs between links of different rates, because their gaps differ;
+    # then the sum of t_proc and gap is the same for all links.
+    if len(taken) > 1 and len(whole) > 1:
+        raise InputError(
+            f"{file}: t_proc: expected one value for all links to node {node}, found {sorted(taken)}"
+        )
+    return max(whole)
 
 
 def _read_links(topo: str, name: str) -> dict[tuple[int, int], _Row]:
@@ -164,9 +177,9 @@ def _group(
     ends = []
     for one in (row, links[pair[::-1]]):
         # A signal takes 5 ns per metre.
-        ends.append((_WORDS[_rate(one)], f"{one.whole('t_prop') * 200} mm"))
-    back = "" if ends[0] == ends[1] else f", back: {{rate: {ends[1][0]}, cable: {ends[1][1]}}}"
-    return f"{{rate: {ends[0][0]}, cable: {ends[0][1]}, between: {names[pair[0]]} -- {names[pair[1]]}{back}}}"
+        ends.append({"rate": _WORDS[_rate(one)], "cable": f"{one.whole('t_prop') * 200} mm"})
+    between = f"{names[pair[0]]} -- {names[pair[1]]}"
+    return flow({**ends[0], "between": between, "back": None if ends[0] == ends[1] else flow(ends[1])})
 
 
 def _rate(row: _Row) -> int:
@@ -184,8 +197,8 @@ def _gap_ns(row: _Row) -> int:
 
 def _streams(
     task: str, name: str, names: dict[int, str], links: dict[tuple[int, int], _Row]
-) -> tuple[list[_Stream], list[int]]:
-    streams, periods = [], []
+) -> list[_Stream]:
+    streams = []
     seen: set[int] = set()
     header = "id" if task.startswith("id,") else "stream"
     for row in _rows(task, name, (header, "src", "dst", "size", "period", "deadline", "jitter")):
@@ -223,10 +236,9 @@ def _streams(
         delay = f"{deadline - behind} ns" if deadline else ""
         # tsnkit's jitter is the spread of arrivals; a jitter of a whole period is no requirement.
         spread = f"{jitter} ns" if 0 < jitter < period else ""
-        to = names[listeners[0]] if len(listeners) == 1 else f"[{', '.join(names[one] for one in listeners)}]"
+        to = names[listeners[0]] if len(listeners) == 1 else listed(names[one] for one in listeners)
         streams.append(_Stream(f"s{number}", names[source], to, period, frame, delay, spread))
-        periods.append(period)
-    return streams, periods
+    return streams
 
 
 @dataclass(frozen=True)
@@ -244,22 +256,18 @@ class _Stream:
     @property
     def line(self) -> str:
         """One line of YAML."""
-        requires = [f"delay: {self.delay}"] if self.delay else []
-        requires += [f"jitter spread: {self.spread}"] if self.spread else []
-        return (
-            f"  {self.name}: {{from: {self.talker}, to: {self.to}, pcp: {SCHEDULED_PCP}, "
-            f"period: {self.period_ns} ns, frame: {self.frame} B, scheduled: true, "
-            f"requires: {{{', '.join(requires)}}}}}"
-        )
+        ends = {"from": self.talker, "to": self.to, "pcp": SCHEDULED_PCP}
+        frames = {"period": f"{self.period_ns} ns", "frame": f"{self.frame} B", "scheduled": "true"}
+        requires = flow({"delay": self.delay or None, "jitter spread": self.spread or None})
+        return f"  {self.name}: {flow({**ends, **frames, 'requires': requires})}"
 
 
 def _table(streams: list[_Stream]) -> str:
     """The streams as a table beside the scenario."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
     limits = ("requires.delay", "requires.jitter spread")
-    rows.writerow(("name", "from", "to", "pcp", "period (ns)", "frame (B)", "scheduled", *limits))
-    for one in streams:
-        ends = (one.name, one.talker, one.to, SCHEDULED_PCP)
-        rows.writerow((*ends, one.period_ns, one.frame, "true", one.delay, one.spread))
-    return text.getvalue()
+    header = ("name", "from", "to", "pcp", "period (ns)", "frame (B)", "scheduled", *limits)
+    rows = (
+        (one.name, one.talker, one.to, SCHEDULED_PCP, one.period_ns, one.frame, "true", one.delay, one.spread)
+        for one in streams
+    )
+    return csv_text(header, rows)

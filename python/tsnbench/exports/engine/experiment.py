@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tsnbench.errors import InputError
+from tsnbench.exports import scenario_text
 from tsnbench.exports.engine.files import (
     EXPERIMENTS,
     NETWORK,
@@ -21,7 +22,7 @@ from tsnbench.exports.engine.files import (
 from tsnbench.exports.engine.links import Links, read_path
 from tsnbench.exports.engine.queues import port_settings
 from tsnbench.exports.engine.services import streams as streams_of
-from tsnbench.exports.import_notes import Notes
+from tsnbench.exports.scenario_text import Notes, listed
 
 EXPERIMENT_SECONDS, SIGNAL_SECONDS = 30, 60
 """How long an experiment takes that does not say it: defaults of EnGINE's role ``experiment``."""
@@ -81,13 +82,10 @@ def scenario(texts: Mapping[str, str], wanted: str | None = None) -> str:
     alike = {settings["queues"] for settings in ports.values()}
     queues = alike.pop() if len(alike) == 1 else None
     if queues is not None:
-        ports = {name: _without_queues(settings) for name, settings in ports.items() if len(settings) > 1}
+        own = {name: {k: v for k, v in one.items() if k != "queues"} for name, one in ports.items()}
+        ports = {name: settings for name, settings in own.items() if settings}
     software = launches or any("qdisc" in settings for settings in ports.values())
     return _written(names[place], seconds, links, queues, streams, ports, software, notes)
-
-
-def _without_queues(settings: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in settings.items() if key != "queues"}
 
 
 def _written(
@@ -100,32 +98,28 @@ def _written(
     software: bool,
     notes: Notes,
 ) -> str:
-    lines = [f"# From EnGINE's experiment {_comment(name)}."]
-    lines.append(
-        "# The files do not say rates or cables: here each link has 1 Gbit/s, as EnGINE's I210 cards."
-    )
+    source = [
+        f"From EnGINE's experiment {_comment(name)}.",
+        "The files do not say rates or cables: here each link has 1 Gbit/s, as EnGINE's I210 cards.",
+    ]
     if software:
-        lines.append(
-            "# Launch times and kernels' gates need software of hosts: here that of the paper's computers."
+        source.append(
+            "Launch times and kernels' gates need software of hosts: here that of the paper's computers."
         )
-    if notes.found:
-        lines += ["# Not said here:", *notes.lines()]
-    lines += [f"name: {name_of(name)}", f"duration: {seconds} s", "", "network:"]
-    nodes = dict.fromkeys(end[0] for cable in links.cables for end in cable)
-    lines.append(f"  hosts: [{', '.join(nodes)}]")
-    lines += ["  links:", "    rate: 1 Gbit/s", "    between:"]
-    lines += [f"      - {a[0]} -- {b[0]}" for a, b in links.cables]
+    network = [f"hosts: {listed(dict.fromkeys(end[0] for cable in links.cables for end in cable))}"]
+    network += ["links:", "  rate: 1 Gbit/s", "  between:"]
+    network += [f"    - {a[0]} -- {b[0]}" for a, b in links.cables]
     if queues is not None:
-        lines.append(f"  queues: {queues}")
-    if software:
-        lines += ["", "hosts: {default: engine-zgw}"]
-    lines += ["", "streams:", *streams]
+        network.append(f"queues: {queues}")
+    rest = ["hosts: {default: engine-zgw}", ""] if software else []
+    rest += ["streams:", *streams]
     if ports:
-        lines += ["", "shapers:"]
+        rest += ["", "shapers:"]
         for port, settings in ports.items():
-            lines.append(f'  "{port}":' if "#" in port else f"  {port}:")
-            lines += [f"    {key}: {value}" for key, value in settings.items()]
-    return "\n".join([*lines, ""])
+            rest.append(f'  "{port}":' if "#" in port else f"  {port}:")
+            rest += [f"    {key}: {value}" for key, value in settings.items()]
+    head = {"name": name_of(name), "duration": f"{seconds} s"}
+    return scenario_text.text(source, head, network, rest, notes)
 
 
 def _experiments(text: str) -> list[Part]:

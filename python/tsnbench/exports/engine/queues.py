@@ -9,7 +9,7 @@ from typing import Any
 from tsnbench.errors import InputError
 from tsnbench.exports.engine.files import NETWORK, TRUE, Part, mapping_of, shown, whole_number
 from tsnbench.exports.engine.links import End, Links
-from tsnbench.exports.import_notes import Notes
+from tsnbench.exports.scenario_text import Notes, flow
 from tsnbench.quantities import exact
 
 
@@ -51,40 +51,38 @@ def port_settings(
 def _settings(name: str, configuration: Part, notes: Notes) -> dict[str, str]:
     """Queues, shapers and gates of one TSN configuration."""
     queues = _queues(name, configuration)
-    classes = {pcp: len(queues) - 1 - place for place, queue in enumerate(queues) for pcp in queue.pcps}
-    listed = ", ".join(f"{pcp}: {classes[pcp]}" for pcp in sorted(classes))
-    settings = {"queues": f"{{classes: {{{listed}}}}}"}
-    slopes, launch = [], []
+    classes = {str(pcp): len(queues) - 1 - n for n, queue in enumerate(queues) for pcp in queue.pcps}
+    settings = {"queues": flow({"classes": flow(dict(sorted(classes.items())))})}
+    slopes: dict[str, str] = {}
+    launch: dict[str, str] = {}
     for queue in queues:
         where = f"{name} queue {queue.number}"
         if queue.mode == "cbs" and queue.pcps:
             idle = whole_number(NETWORK, queue.settings.get("idle"), f"{where}: idle", least=1)
-            slopes.append(f"{queue.pcps[0]}: {idle} kbit/s")
+            slopes[str(queue.pcps[0])] = f"{idle} kbit/s"
             notes.add("credits of shapers; the planner computes them from the idle slope", name)
             if len(queue.pcps) > 1:
                 notes.add("shapers of several priorities; written: for the first", where)
         elif queue.mode == "etf" and queue.pcps:
-            keys = [
-                "delta: " + exact(whole_number(NETWORK, queue.settings.get("delta", 0), f"{where}: delta"))
-            ]
-            keys += [f"{key}: true" for key in ("deadline", "offload") if queue.settings.get(key) in TRUE]
-            launch += [f"{pcp}: {{{', '.join(keys)}}}" for pcp in queue.pcps]
+            delta = exact(whole_number(NETWORK, queue.settings.get("delta", 0), f"{where}: delta"))
+            flags = {key: "true" for key in ("deadline", "offload") if queue.settings.get(key) in TRUE}
+            launch |= {str(pcp): flow({"delta": delta, **flags}) for pcp in queue.pcps}
         elif queue.mode not in ("be", "cbs", "etf"):
             notes.add("modes of queues other than be, cbs and etf", f"{where}: {queue.mode}")
     if slopes:
-        settings["cbs"] = f"{{{', '.join(slopes)}}}"
+        settings["cbs"] = flow(slopes)
     taprio = mapping_of(configuration.get("taprio"))
-    qdisc = []
+    qdisc: dict[str, str] = {}
     if taprio.get("sched"):
         settings["gates"] = _gates(name, taprio["sched"], queues)
         assisted = taprio.get("txtime") in TRUE
-        qdisc.append(f"taprio: {'txtime-assist' if assisted else 'software'}")
+        qdisc["taprio"] = "txtime-assist" if assisted else "software"
         if assisted and "delay" in taprio:
-            qdisc.append("txtime-delay: " + exact(whole_number(NETWORK, taprio["delay"], f"{name}: delay")))
+            qdisc["txtime-delay"] = exact(whole_number(NETWORK, taprio["delay"], f"{name}: delay"))
     if launch:
-        qdisc.append(f"etf: {{{', '.join(launch)}}}")
+        qdisc["etf"] = flow(launch)
     if qdisc:
-        settings["qdisc"] = f"{{{', '.join(qdisc)}}}"
+        settings["qdisc"] = flow(qdisc)
     return settings
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tsnbench.errors import InputError
 from tsnbench.exports.engine.files import STACKS, TRUE, Part, mapping_of, name_of, whole_number
 from tsnbench.exports.engine.links import End, Links
-from tsnbench.exports.import_notes import Notes
+from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.quantities import exact
 
 IPERF_PORT, UDP_PAYLOAD = 5000, 1460
@@ -61,11 +61,10 @@ def streams(
             else:
                 launches = True
                 keys = _send_udp(own, who, seconds)
-            via = ", ".join(f"{after[0]}{links.number(before, after)}" for before, after in path)
-            hops = {"from": path[0][0][0], "to": path[-1][1][0]}
-            chosen = {"via": f"[{via}]"} if len(path) > 1 or "#" in via else {}
-            given = ", ".join(f"{key}: {value}" for key, value in {**hops, **chosen, **keys}.items())
-            lines.append(f"  {name_of(name)}: {{{given}}}")
+            via = listed(f"{after[0]}{links.number(before, after)}" for before, after in path)
+            chosen = via if len(path) > 1 or "#" in via else None
+            ends = {"from": path[0][0][0], "to": path[-1][1][0], "via": chosen}
+            lines.append(f"  {name_of(name)}: {flow({**ends, **keys})}")
     return lines, launches
 
 
@@ -76,12 +75,10 @@ def _iperf(own: Part, who: str, seconds: int, notes: Notes) -> dict[str, str]:
     keys = {"pcp": _priority(own.get("prio", 0), who, notes)}
     if own.get("udp") not in TRUE:
         notes.add("acknowledgements of TCP; written: frames in one direction", who)
-    keys |= {"payload": f"{size} B"} if size <= MOST_PAYLOAD else {"units": f"[{size} B]"}
+    fits = size <= MOST_PAYLOAD or not limit
+    keys |= {"payload": f"{min(size, MOST_PAYLOAD)} B"} if fits else {"units": f"[{size} B]"}
     if limit == 0:
         keys["saturating"] = "true"
-        if size > MOST_PAYLOAD:
-            keys |= {"payload": f"{MOST_PAYLOAD} B"}
-            del keys["units"]
     else:
         period = Fraction(size * 8 * 10**9, limit)
         if period.denominator != 1:
@@ -105,8 +102,8 @@ def _send_udp(own: Part, who: str, seconds: int) -> dict[str, str]:
     if packets * interval < seconds * 10**9:
         keys["stop"] = exact(packets * interval)
     if own.get("tsn") in TRUE or own.get("tsnd") in TRUE:
-        deadline = ", deadline: true" if own.get("tsnd") in TRUE else ""
-        keys["send"] = f"{{advance: {exact(min(delay, 10**9))}, txtime: true{deadline}}}"
+        deadline = "true" if own.get("tsnd") in TRUE else None
+        keys["send"] = flow({"advance": exact(min(delay, 10**9)), "txtime": "true", "deadline": deadline})
     return keys
 
 
