@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from support.networks import links, network, periodic, saturating
-from support.planned import problems_of, refusal_text
+from support.planned import problems_of
 from tsnbench.planning import plan
-from tsnbench.planning.windows.demand import Unit, Wire
-from tsnbench.planning.windows.sizing import Arrival, Window, departures, time_needed
 from tsnbench.scenario import model
 from tsnbench.scenario.loader import read_scenario
 
@@ -50,54 +47,6 @@ def lists(scenario: model.Scenario) -> dict[str, tuple[int, list[tuple[int, int]
 def requires(delay: int, jitter: int | None = None) -> model.Requirements:
     limits = () if jitter is None else (model.JitterLimit(kind="delay-step-abs", limit=jitter),)
     return model.Requirements(delay=delay, jitter=limits)
-
-
-def test_a_window_per_class_as_in_engine() -> None:
-    """EnGINE Fig. 20: a window for A, one for B, and the rest; ours are as long as what comes in a cycle."""
-    streams = {
-        "a": periodic("a", "b", pcp=3, size=model.FixedSize(octets=1230), requires=requires(2 * MS)),
-        "b": periodic("a", "b", pcp=2, size=model.FixedSize(octets=1230), requires=requires(2 * MS)),
-        "rest": saturating("a", "b"),
-    }
-    found = lists(made(streams, windows=model.Windows(cycle=MS)))
-    assert set(found) == {"a -> s1", "s1 -> s2", "s2 -> b"}
-    for _, entries in found.values():
-        by_class = dict(entries)
-        # Ten frames of 1250 octets a millisecond on the wire: 100 us for each class.
-        assert by_class[1 << 3] == by_class[1 << 2] == 100 * US
-        assert sum(length for mask, length in entries if mask & 1) == 800 * US
-
-
-def test_windows_of_the_next_hop_are_later_by_its_delay() -> None:
-    """EnGINE Fig. 25: here Delta is a frame, the cable and the bridge."""
-    own = periodic("a", "b", pattern=model.Periodic(period=MS, offset=50 * US), requires=requires(100 * US))
-    found = lists(made({"s": own}))
-    frame = 8 * (8 + 1230)
-    bases = [found[port][0] for port in ("a -> s1", "s1 -> s2", "s2 -> b")]
-    assert bases[0] == 50 * US
-    # The gap of what was sent before may reach into the window.
-    assert [later - before for before, later in pairwise(bases)] == [frame + 96] * 2
-
-
-def test_a_window_opens_when_the_latest_frame_has_come() -> None:
-    """Where a bridge takes 1 to 6 us, all leave at one time, so that only the last link can part them."""
-    nodes = {
-        "a": model.Node(kind="station"),
-        "s": model.Node(kind="bridge", processing=US, processing_jitter=model.ProcessingJitter(up_to=5 * US)),
-        "b": model.Node(kind="station"),
-    }
-    own = periodic(
-        "a",
-        "b",
-        pattern=model.Periodic(period=MS),
-        size=model.FixedSize(octets=500),
-        requires=requires(100 * US, 200),
-    )
-    net = model.Network(nodes=nodes, links=links("a-s s-b"))
-    base, entries = lists(made({"s": own, "rest": saturating("a", "b")}, network=net))["s -> b"]
-    frame = 8 * (8 + 500)
-    assert base == 96 + frame + 6 * US
-    assert entries[0] == (1 << 3, frame + 96)
 
 
 @pytest.mark.parametrize(("delay", "longer"), [(500 * US, False), (60 * US, True)])
@@ -173,49 +122,6 @@ def test_ptp_without_a_window_is_warned_of() -> None:
     assert "ptp-window-too-short" not in warned(816, (7,))
 
 
-REFUSED = {
-    "a class that asks for more than the port": (
-        {f"s{n}": periodic("a", "b", requires=requires(MS)) for n in range(11)},
-        {},
-        "shapers.all.gates: expected classes with windows that ask for less than all of a -> s1, "
-        "found 110% of its time",
-    ),
-    "a delay below the path": (
-        {"s": periodic("a", "b", requires=requires(20 * US))},
-        {},
-        "streams.s.requires.delay: expected windows that bring it within 20 us, found up to 30 us",
-    ),
-    "nothing left for the rest": (
-        {
-            **{f"s{n}": periodic("a", "b", requires=requires(MS)) for n in range(9)},
-            "rest": saturating("a", "b"),
-        },
-        {"text": "a-s1 s1-b", "nodes": "a:station s1:bridge b:station"},
-        "expected 12.336 us for a frame of the other classes at a -> s1, found 10 us, with a cycle of 100 us",
-    ),
-    "a talker without a rhythm": (
-        {"s": periodic("a", "b", requires=requires(MS)), "t": saturating("a", "b", pcp=3)},
-        {},
-        "streams.t: expected periodic streams alone in class 3 of a -> s1, whose window is planned, "
-        "found a saturating one",
-    ),
-    "nobody who requires anything": ({"s": periodic("a", "b")}, {}, "found none"),
-    "no cycle": (
-        {"s": periodic("a", "b", requires=requires(MS))},
-        {"windows": model.Windows(granularity=30 * US)},
-        "windows.cycle: expected a cycle",
-    ),
-}
-
-
-@pytest.mark.parametrize("why", REFUSED)
-def test_reasons_have_numbers(why: str) -> None:
-    streams, changes, sentence = REFUSED[why]
-    words = refusal_text(made(streams, **changes))
-    assert sentence in words
-    assert "hint" in words
-
-
 def test_the_grammar() -> None:
     text = """
 name: t
@@ -239,26 +145,6 @@ shapers: {all: {gates: plan}}
         longest_cycle=MS,
     )
     assert {len(entries) for _, entries in lists(scenario).values()} == {3}
-
-
-def coming(first: int, last: int, whole: int = 10, count: int = 1, flow: int = 0) -> Arrival:
-    return Arrival(Unit(flow, 0, first, last, count=count), Wire(whole, whole, whole, whole))
-
-
-def test_a_unit_on_a_cut_counts_twice() -> None:
-    assert time_needed([coming(10, 20)], 20, 100) == 10
-    assert time_needed([coming(10, 20)], 10, 100) == 20
-    assert time_needed([coming(10, 20)], 9, 100) == 10
-    assert time_needed([coming(10, 20)], 15, 100) == 20
-    # Later than a cycle: three of them between two cuts.
-    assert time_needed([coming(10, 215)], 20, 100) == 30
-
-
-def test_frames_keep_their_order() -> None:
-    first, second = departures([coming(0, 5), coming(6, 8, flow=1)], Window(20, 20, 60), 100)
-    assert (first.starts, first.ends) == (20, 30)
-    # Nobody knows that the first one comes in every cycle, so the second may be alone.
-    assert (second.starts, second.ends) == (20, 40)
 
 
 @pytest.mark.parametrize("requires", ["requires: {delay: 1 ms}", "offset: 100 us"])

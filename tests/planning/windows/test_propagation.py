@@ -9,13 +9,11 @@ from __future__ import annotations
 import pytest
 
 from support.planned import drafted
-from tsnbench.planning import PlanningErrors
+from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.draft import Draft
-from tsnbench.planning.passes import draft
 from tsnbench.planning.windows.demand import Unit
 from tsnbench.planning.windows.planner import _demands
 from tsnbench.planning.windows.propagation import (
-    FORWARDING,
     Arrivals,
     Demands,
     FlowDelays,
@@ -78,9 +76,9 @@ def in_ns(waiting: dict[tuple[int, int], int | None]) -> dict[tuple[int, int], i
     return {key: None if one is None else one // NS for key, one in waiting.items()}
 
 
-def laid_out(high: str = "", low: str = "period: 500 us", shapers: str = "") -> Outcome:
+def three(high: str = "", low: str = "period: 500 us", shapers: str = "") -> str:
     """Three classes from ``a`` over ``m`` to ``b``: 500, 1000 and 1500 octets; windows only behind ``m``."""
-    text = f"""\
+    return f"""\
 name: propagation
 duration: 10 ms
 network:
@@ -92,13 +90,6 @@ streams:
   low: {{from: a, to: b, pcp: 0, frame: 1500 B, {low}}}
 shapers: {{m -> b: {{gates: plan}}{shapers}}}
 """
-    one = draft(read_scenario(text)[0])
-    ports = [port for port in one.ports if isinstance(port.shaper.gates, model.Planned)]
-    demands = _demands(one, ports)
-    assert demands is not None
-    outcome = lay_out(one, demands, 500_000, FORWARDING[0])
-    assert outcome is not None
-    return outcome
 
 
 def waits(outcome: Outcome) -> list[int | None]:
@@ -109,13 +100,13 @@ def waits(outcome: Outcome) -> list[int | None]:
 
 def test_a_lower_frame_and_all_higher_ones_are_ahead() -> None:
     """With preamble and gap 4160, 8160 and 12160 ns; of each periodic stream one is late and one is due."""
-    assert waits(laid_out()) == [12_160 + 2 * 4_160, 12_160 + 2 * 4_160 + 2 * 8_160]
+    assert waits(planned(three(), 500_000)) == [12_160 + 2 * 4_160, 12_160 + 2 * 4_160 + 2 * 8_160]
 
 
 def test_a_jitter_of_more_than_a_period_brings_one_more() -> None:
     """36.8 us of waiting and 963.2 us of jitter are two periods."""
-    assert waits(laid_out(high=", jitter: 963199 ns"))[OWN] == 36_800
-    assert waits(laid_out(high=", jitter: 963200 ns"))[OWN] == 36_800 + 4_160
+    assert waits(planned(three(high=", jitter: 963199 ns"), 500_000))[OWN] == 36_800
+    assert waits(planned(three(high=", jitter: 963200 ns"), 500_000))[OWN] == 36_800 + 4_160
 
 
 @pytest.mark.parametrize(
@@ -130,7 +121,7 @@ def test_a_jitter_of_more_than_a_period_brings_one_more() -> None:
 )
 def test_other_shapers_have_no_bound_here(shaper: str) -> None:
     with pytest.raises(PlanningErrors, match="windows at all ports"):
-        laid_out(shapers=f", a -> m: {{{shaper}}}")
+        plan(read_scenario(three(shapers=f", a -> m: {{{shaper}}}"))[0])
 
 
 LINE = """\
@@ -362,18 +353,7 @@ shapers: {all: {gates: plan}}
 
 def test_ports_without_windows_ahead_of_windows() -> None:
     """At ``m`` from 5.064 to 20.48 + 3 and from 9.064 to 36.8 + 3."""
-    text = """\
-name: plain
-duration: 10 ms
-network:
-  {stations: [a, b], bridges: {m: {processing: {least: 1 us, most: 3 us}}}, rate: 1 Gbit/s,
-   links: [a -- m, m -- b], queues: {classes: {3: 2, 2: 1, 0: 0}}}
-streams:
-  high: {from: a, to: b, pcp: 3, frame: 500 B, period: 500 us, requires: {delay: 1 ms}}
-  own: {from: a, to: b, pcp: 2, frame: 1000 B, period: 500 us, requires: {delay: 1 ms}}
-  low: {from: a, to: b, pcp: 0, frame: 1500 B, period: 500 us}
-shapers: {m -> b: {gates: plan}}
-"""
+    text = three()
     assert planned(text, 500_000) == Outcome(
         500_000,
         windows={(2, 2): window(23_480, 23_480, 27_640), (2, 1): window(39_800, 39_800, 47_960)},
@@ -430,25 +410,7 @@ shapers: {m -> b: {gates: plan}}
     assert random.waits == dict.fromkeys([(0, 0), (0, 1), (1, 0), (1, 1)])
 
 
-def test_a_lower_frame_with_a_tag_is_longer() -> None:
-    """Six octets of R-TAG, 48 ns, in the first of two parallel links."""
-    text = """\
-name: tagged
-duration: 10 ms
-network:
-  {stations: [a, b], bridges: {m: {processing: 1 us}}, rate: 1 Gbit/s,
-   links: [a -- m, a -- m, m -- b], queues: {classes: {2: 1, 0: 0}}}
-streams:
-  own: {from: a, to: b, pcp: 2, frame: 1000 B, period: 500 us, requires: {delay: 1 ms}}
-  low: {from: a, to: b, pcp: 0, frame: 1000 B, period: 500 us, frer: {}}
-shapers: {m -> b: {gates: plan}}
-"""
-    assert in_ns(planned(text, 500_000).waits)[0, 0] == 3 * 8_160 + 48
-
-
-def test_both_first_links_of_member_streams_have_windows() -> None:
-    """A frame and its tag take 8208 ns; behind the elimination it has no tag. Both are at ``m`` at 9.208."""
-    text = """\
+PARALLEL = """\
 name: members
 duration: 10 ms
 network:
@@ -458,7 +420,20 @@ streams:
   own: {from: a, to: b, pcp: 3, frame: 1000 B, period: 500 us, frer: {}, requires: {delay: 1 ms}}
 shapers: {all: {gates: plan}}
 """
-    found = planned(text, 500_000)
+
+
+def test_a_lower_frame_with_a_tag_is_longer() -> None:
+    """Six octets of R-TAG, 48 ns, in the first of two parallel links."""
+    text = PARALLEL.replace(", frer: {}", "").replace("all: {", "m -> b: {")
+    text = text.replace(
+        "shapers:", "  low: {from: a, to: b, pcp: 0, frame: 1000 B, period: 500 us, frer: {}}\nshapers:"
+    )
+    assert in_ns(planned(text, 500_000).waits)[0, 0] == 3 * 8_160 + 48
+
+
+def test_both_first_links_of_member_streams_have_windows() -> None:
+    """A frame and its tag take 8208 ns; behind the elimination it has no tag. Both are at ``m`` at 9.208."""
+    found = planned(PARALLEL, 500_000)
     assert found.windows == {
         (0, 1): window(0, 0, 8_208),
         (2, 1): window(0, 0, 8_208),
