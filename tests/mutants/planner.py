@@ -28,7 +28,6 @@ PLANNING_TESTS = [
     "tests/planning/scheduling/test_incremental.py",
     "tests/planning/scheduling/test_jobs.py",
     "tests/planning/scheduling/test_models.py",
-    "tests/planning/scheduling/test_obeyed.py",
     "tests/planning/scheduling/test_queues.py",
     "tests/planning/scheduling/test_regions.py",
     "tests/planning/scheduling/test_reserved_bandwidth.py",

@@ -25,11 +25,6 @@ def document(clocks: str) -> dict[str, object]:
     return dict(plan(scenario).document["clocks"])
 
 
-def test_without_clocks_the_plan_has_none() -> None:
-    (scenario,) = read_scenario(SCENARIO.replace("clocks: {clocks}", "").format())
-    assert "clocks" not in plan(scenario).document
-
-
 @pytest.mark.parametrize(
     ("text", "ppt"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
+from tsnbench.scenario import ScenarioErrors, read_scenario
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.schema import json_schema, without_names
 from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, Value, parse
@@ -50,11 +50,6 @@ def test_it_is_json() -> None:
 def test_shipped_scenarios_are_valid(path: Path, validator: Any) -> None:
     document = plain(parse(path.read_text(encoding="utf-8"), path.name))
     assert [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)] == []
-
-
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_shipped_scenarios_load(path: Path) -> None:
-    assert load_variants(path)
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tsnbench.plan.bounds import bounds
-from tsnbench.planning import Plan, PlanningErrors, plan
+from tsnbench.planning import Plan, plan
 from tsnbench.scenario import read_scenario
 
 TEXT = """\
@@ -52,18 +52,6 @@ def test_no_warning_where_the_reservation_is_what_the_streams_need() -> None:
     assert not plan(read_scenario(text, "gated.yaml")[0]).warnings
 
 
-@pytest.mark.parametrize("closed", [20, 250, 400])
-def test_beside_gates_no_credit_is_cut_off_and_there_is_a_bound(closed: int) -> None:
-    """EnGINE's hiCredit is idleSlope times one lower frame; the end of a window adds one more."""
-    made = document(closed)
-    cbs = shaper(made)
-    # 12.336 us for a frame of 1542 octets in the way, 9.904 us in which one of 1230 does not fit any more.
-    gathered = cbs["idle_slope_bps"] * (12_336 + 9_904) / 1e9
-    assert gathered <= cbs["hi_credit_bits"] <= gathered + cbs["idle_slope_bps"] * 96 / 1e9 + 1
-    flow = bounds(Plan(made))["flows"][0]
-    assert flow["upper_ns"] is not None, flow["reason"]
-
-
 def test_a_window_for_less_than_the_reservation_is_a_warning_whose_hint_helps() -> None:
     text = TEXT.replace("CLOSED", "445").replace("OPEN", "55")
     (warning,) = plan(read_scenario(text, "gated.yaml")[0]).warnings
@@ -95,12 +83,3 @@ def test_what_the_hints_say_gives_a_bound(opened: int) -> None:
     """That of the warning, and that of the error below."""
     made = document(closed=500 - opened)
     assert bounds(Plan(made))["flows"][0]["upper_ns"] is not None
-
-
-def test_a_reservation_that_the_open_gate_has_no_room_for_is_refused() -> None:
-    with pytest.raises(
-        PlanningErrors,
-        match=r"gated.yaml:14:79: .*\.entries\[1\]\.for: .* found 50 us, which leave 100 Mbit/s\n"
-        r"  hint: write for: 73 us in this entry and for: 427 us in entries\[0\]",
-    ):
-        document(closed=450)

@@ -76,20 +76,6 @@ def longest(latency: Any) -> int:
                 "histogram": lambda: latency.values[-1] + latency.width}[latency.kind]())  # fmt: skip
 
 
-def test_a_timer_comes_before_the_instant_that_is_meant_from_the_first_cycle_that_can() -> None:
-    for advance, offset in (
-        (0, 100_000),
-        (100, 0),
-        (101, 999_000),
-        (250, 850_000),
-        (1_100, 0),
-        (1_101, 999_000),
-    ):
-        (stream,) = document(send=f"advance: {advance} us").document["streams"]
-        assert stream["pattern"]["offset_ns"] == offset
-        assert (stream["pattern"]["offset_ns"] + advance * 1_000) % 1_000_000 == 100_000
-
-
 def test_gates_and_shapers_of_the_kernel_leave_the_hardware() -> None:
     gates = "gates: {entries: [{open: [3], for: 300 us}, {open: [2, 0], for: 700 us}]}"
     for mode in ("software", "txtime-assist", "full-offload"):

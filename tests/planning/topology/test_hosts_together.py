@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tsnbench import Simulation
-from tsnbench.planning import Plan, PlanningErrors
 from tsnbench.scenario import read_scenario
 
 SCENARIO = """\
@@ -44,42 +43,3 @@ def test_hosts_beside_faults_and_several_ways(way: str, tmp_path: Path) -> None:
         programs = seen.filter(seen["stage"] == "app-rx")
         assert programs["seq"].n_unique() == len(programs) == delivered
         assert delivered >= 0.99 * stream["released"]
-
-
-GATED = """\
-name: gated
-duration: 5 ms
-network: {stations: [a, b], rate: 1 Gbit/s, links: [a -- b]}
-hosts: {default: low-latency}
-streams: {x: {from: a, to: b, pcp: 3, period: 1 ms, frame: 500 B}}
-shapers:
-  a -> b:
-    qdisc: {taprio: MODE}
-    preemption: {express: [7]}
-    gates: {entries: [{open: [3], for: 400 us}, {open: [0, 7], for: 600 us}], MORE}
-faults: [FAULT]
-"""
-MORE = {
-    "changes": "changes: [{at: 1 ms, entries: [{open: [3], for: 1 ms}]}]",
-    "before": "before: [3]",
-    "guard": "guard: none",
-}
-
-
-def gated(mode: str, more: str = "", fault: str = "") -> Plan:
-    text = GATED.replace("MODE", mode).replace(", MORE", f", {more}" if more else "")
-    (scenario,) = read_scenario(text.replace("FAULT", fault))
-    return scenario.plan()
-
-
-@pytest.mark.parametrize("mode", ["software", "txtime-assist"])
-def test_the_kernel_keeps_one_plain_list(mode: str) -> None:
-    assert "taprio" in gated(mode).document["ports"][0]["qdisc"]
-    for name, more in MORE.items():
-        with pytest.raises(PlanningErrors, match=f"because the kernel has it, found .*{name}"):
-            gated(mode, more)
-        assert "gates" in gated("full-offload", more).document["ports"][0]
-    shifted = "{schedule: {shift: 100 us}, on: a -> b, at: 1 ms}"
-    with pytest.raises(PlanningErrors, match="found a fault of its schedule"):
-        gated(mode, fault=shifted)
-    assert len(gated("full-offload", fault=shifted).document["faults"]) == 1

@@ -33,9 +33,11 @@ def planned(
     gates: str = ENTRIES,
     offset: str = "0 us",
     more: str = "",
+    mode: str = "software",
 ) -> dict[str, Any]:
     text = TEXT.replace("HOST", host).replace("OFFSET", offset)
     text = text.replace("{SEND}", f"{{{send}}}").replace("{GATES}", f"{{{gates}}}") + more
+    text = text.replace("taprio: software", f"taprio: {mode}")
     found: dict[str, Any] = plan(read_scenario(text)[0]).document  # type: ignore[assignment]
     return found
 
@@ -58,17 +60,19 @@ def test_every_stage_of_software_has_its_own_latency() -> None:
         (f"{ENTRIES}, extension: 1 ns", "", "extension"),
         (f"{ENTRIES}, changes: [{{at: 5 ms, {ENTRIES}}}]", "", "changes"),
         (f"{HELD}}}, preemption: {{express: [3]", "", "mac"),
-        (
-            ENTRIES,
-            "faults: [{schedule: {shift: 10 us}, on: a -> s, at: 1 ms}]\n",
-            "a fault of its schedule",
-        ),
+        (ENTRIES, "faults: [{schedule: {shift: 10 us}, on: a -> s, at: 1 ms}]\n", "a fault of its schedule"),
     ],
 )
 def test_a_kernel_keeps_one_plain_list(gates: str, more: str, name: str) -> None:
     """tc-taprio(8) without offload: what goes beyond is a function of hardware."""
-    (problem,) = problems_of(planned, gates=gates, more=more)
-    assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
+    for mode in ("software", "txtime-assist"):
+        (problem,) = problems_of(planned, gates=gates, more=more, mode=mode)
+        assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
+        assert "because the kernel has it" in problem.expected
+    (port,) = (
+        port for port in planned(gates=gates, more=more, mode="full-offload")["ports"] if "gates" in port
+    )
+    assert port["name"] == "a -> s"
 
 
 def test_gates_that_follow_others_are_a_plain_list_too() -> None:
