@@ -9,7 +9,6 @@ import pytest
 from support.planned import problems_of
 from tsnbench.plan.document import Plan
 from tsnbench.planning import passes, plan
-from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.passes import prove
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.model import Scenario
@@ -28,17 +27,13 @@ def made(text: str = TEXT, requires: str = "", shapers: str = "") -> Scenario:
     return read_scenario(text + (f"shapers: {{{shapers}}}\n" if shapers else ""))[0]
 
 
-def refused(scenario: Scenario) -> tuple[PlanningProblem, ...]:
-    return problems_of(scenario)
-
-
 def test_values_of_a_sweep_may_be_left_out() -> None:
     """1008 octets with the preamble take 8064 ns; the stamp at the talker is 64 ns behind the first bit."""
     scenario = made(requires="delay: 1 us")
-    (only,) = refused(scenario)
+    (only,) = problems_of(scenario)
     assert only.hint == "write delay: 8 us or more"
     scenario = scenario.model_copy(update={"variant": {"load": "10%", "rate": "1 Gbit/s"}})
-    (only,) = refused(scenario)
+    (only,) = problems_of(scenario)
     assert only.hint == "write delay: 8 us or more; or leave load 10%, rate 1 Gbit/s out of the sweep"
 
 
@@ -49,7 +44,7 @@ def test_only_priorities_of_streams_are_to_be_opened(more: str, opened: str) -> 
     """PCP 3 and 4 are in the class that no entry opens."""
     text = TEXT + more.replace("SAME", "period: 1 ms, frame: 1000 B")
     shapers = "all: {queues: {classes: {4: 1, 3: 1, 0: 0}}, gates: {entries: [{open: [0], for: 100 us}]}}"
-    (only,) = refused(made(text, shapers=shapers))
+    (only,) = problems_of(made(text, shapers=shapers))
     names = "x, y" if more else "x"
     assert only.expected == f"class 1 (PCP 3-4) open in some entry, for {names}"
     assert only.hint == f"write open: [{opened}] in this entry"
@@ -61,7 +56,7 @@ def test_the_largest_frame_of_a_class_needs_the_longest_window() -> None:
     entries = [(4, 5), (0, 40), (4, 10), (0, 45)]
     listed = ", ".join(f"{{open: [{pcp}], for: {length} us}}" for pcp, length in entries)
     shapers = f"all: {{queues: {{classes: {{4: 1, 0: 0}}}}, gates: {{entries: [{listed}]}}}}"
-    (only,) = refused(made(text, shapers=shapers))
+    (only,) = problems_of(made(text, shapers=shapers))
     assert only.expected == "a window of at least 10064 ns for class 1, for a frame of y (1250 B)"
     assert only.found == "10 us at most"
 
@@ -69,7 +64,7 @@ def test_the_largest_frame_of_a_class_needs_the_longest_window() -> None:
 def test_limits_of_shares_are_those_of_the_smallest_frame() -> None:
     """Frames of 68 and 1504 octets: from the stamp on, 544 and 12032 ns."""
     text = TEXT.replace("frame: 1000 B}", "units: [18 B, 1454 B], requires: {LIMITS}}")
-    delay, share = refused(made(text.replace("LIMITS", "delay: 12031 ns, delay p99: 543 ns")))
+    delay, share = problems_of(made(text.replace("LIMITS", "delay: 12031 ns, delay p99: 543 ns")))
     assert (delay.path, delay.hint) == ("streams.x.requires.delay", "write delay: 12032 ns or more")
     assert (share.path, share.hint) == ("streams.x.requires.delay p99", "write delay p99: 544 ns or more")
     plan(made(text.replace("LIMITS", "delay: 12032 ns, delay p99: 544 ns")))
@@ -82,7 +77,7 @@ def test_the_farthest_listener_is_named() -> None:
     )
     links = "{rate: 1 Gbit/s, cable: 1 km, between: [m -- b]}, {rate: 1 Gbit/s, between: [a -- m, m -- c]}"
     text = text.replace("NETWORK", f"stations: [a, b, c], bridges: [m], links: [{links}]")
-    (only,) = refused(made(text, requires="delay: 1 us"))
+    (only,) = problems_of(made(text, requires="delay: 1 us"))
     assert only.found == "1 us; a frame to b takes that long in an empty network"
     assert only.hint == "write delay: 21064 ns or more"
 
@@ -101,7 +96,7 @@ def test_a_tag_makes_a_frame_longer(window: int, fits: bool) -> None:
     if fits:
         plan(scenario)
     else:
-        (only,) = refused(scenario)
+        (only,) = problems_of(scenario)
         assert only.expected == "a window of at least 8112 ns for class 4, for a frame of x (1006 B)"
 
 
@@ -130,10 +125,10 @@ def test_plans_without_a_schedule_are_also_checked() -> None:
         prove(Plan(document), json.dumps(document))
 
 
-def test_a_schedule_that_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schedule_that_is_not_proved_is_problems_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """With each violation, at the place of the schedule's settings."""
     monkeypatch.setattr(passes, "prove", lambda made, text: ["streams x and y meet", "stream x is late"])
-    problems = refused(made(TEXT + "schedule: {}\n"))
+    problems = problems_of(made(TEXT + "schedule: {}\n"))
     assert [str(one).split(": ", 1)[1] for one in problems] == [
         "schedule: expected a schedule that holds, found streams x and y meet",
         "schedule: expected a schedule that holds, found stream x is late",
@@ -146,7 +141,7 @@ def test_a_plan_that_contradicts_itself_is_refused_at_its_place(monkeypatch: pyt
         raise ValueError("streams.x: 5: too many")
 
     monkeypatch.setattr(passes, "prove", wrong)
-    (only,) = refused(made())
+    (only,) = problems_of(made())
     assert str(only) == "scenario.yaml:5:3: streams.x: expected a plan that can be obeyed, found 5: too many"
 
 
@@ -164,6 +159,6 @@ def test_a_plan_knows_where_its_parts_are_written() -> None:
     assert places.where("streams.x") == "scenario.yaml:5:3"
 
 
-def test_cyclic_queues_at_all_ports_are_refused() -> None:
-    (only,) = refused(made(shapers="all: {cqf: {cycle: 100 us, pcp: [4], classes: [7, 6]}}"))
+def test_cyclic_queues_at_all_ports_are_problems_of() -> None:
+    (only,) = problems_of(made(shapers="all: {cqf: {cycle: 100 us, pcp: [4], classes: [7, 6]}}"))
     assert only.expected == "a talker whose own port has no cqf: a -> b has"
