@@ -7,9 +7,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.networks import network, periodic, scenario
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import plan
@@ -73,7 +74,7 @@ def lines(draw: st.DrawFn) -> model.Scenario:
     return scenario(net.model_copy(update={"nodes": nodes}), {"s": stream}, taps=points)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(0.25)
 @given(lines())
 def test_a_lone_frame_takes_exactly_the_smallest_delay(made: model.Scenario) -> None:
     ((measured, least),) = delays(made)["s"]

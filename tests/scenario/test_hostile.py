@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tsnbench.scenario import Scenario, ScenarioErrors, load_variants, read_scenario
 from tsnbench.scenario.text.source import LARGEST_FILE
 
@@ -97,7 +98,7 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 @given(mutated())
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(2, suppress_health_check=[HealthCheck.too_slow])
 def test_mutated_scenarios(text: str) -> None:
     read(text)
 
@@ -114,13 +115,13 @@ def test_mutated_scenarios(text: str) -> None:
 @example("&a a: *a")
 @example("parameters: {a: ${a}}\nname: ${a}")
 @example("parameters: {1: 2}\nname: ${1}")
-@settings(max_examples=200, deadline=None)
+@examples(1.5)
 def test_any_text(text: str) -> None:
     read(text)
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(0.7, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bytes.yaml"
     path.write_bytes(content)

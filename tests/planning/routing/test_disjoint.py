@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.passes import name_ports
 from tsnbench.planning.routing.disjoint import disjoint_paths
@@ -119,7 +120,7 @@ def test_what_is_avoided_is_avoided_with_its_nodes(avoid: tuple[str, ...]) -> No
 LINKS = [f"{a}-{b}" for a, b in combinations("abcde", 2)]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(1.0)
 @given(
     between=st.lists(st.sampled_from(LINKS), unique=True, min_size=2, max_size=9),
     at_talker=st.lists(st.sampled_from("abcde"), unique=True, min_size=2, max_size=4),

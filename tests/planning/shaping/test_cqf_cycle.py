@@ -194,8 +194,8 @@ CYCLES: dict[str, tuple[str, str, int, str, int]] = {
         50_000,
     ),
     # 42.144 us at the talker's port: 5.76 us, twice 12.16 us, and 12.064 us. At the first cyclic port
-    # 8.16 us more, 50.304 us: with a cycle of 50 us 142.448 us. One frame of 12.16 us leaves 38.24 us in a cycle, two
-    # of them are 50.4 us. 500 us over 8 holds them.
+    # 8.16 us more, 50.304 us: with a cycle of 50 us 142.448 us. One frame of 12.16 us leaves 38.24 us in a
+    # cycle, two of them are 50.4 us. 500 us over 8 holds them.
     "frames above, spread at every port before": (
         above(7, second(700) + SECOND, "142448 ns", 1500),
         above(7, second(700) + SECOND, "142447 ns", 1500),

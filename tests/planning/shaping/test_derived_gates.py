@@ -10,9 +10,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.planned import frames_of, problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.delay import smallest_delay_ns
@@ -76,7 +77,7 @@ entries = st.lists(
 ).map(lambda every: ", ".join(f"{{open: {what}, for: {us} us}}" for what, us in [("[6]", 60), *every]))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(0.4)
 @given(
     entries=entries,
     base=st.integers(0, 10**6),

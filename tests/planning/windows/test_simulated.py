@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from hypothesis import HealthCheck, Phase, event, given, settings
+from hypothesis import HealthCheck, Phase, event, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.networks import links
 from support.planned import frames_of
 from tsnbench import _native
@@ -23,6 +24,11 @@ from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import model
 
 MS = 1_000_000
+RANDOM = examples(
+    0.4,
+    suppress_health_check=list(HealthCheck),
+    phases=(Phase.explicit, Phase.generate, Phase.shrink),
+)
 LINE = "a-s1 b-s1 s1-s2 s2-s3 s3-c s3-d s2-e"
 LADDER = "a-s1 b-s1 s1-s2 s2-s3 s3-s4 s4-s1 s2-s4 c-s3 d-s3 e-s2"
 RING = "a-s1 b-s2 c-s3 d-s4 s1-s2 s2-s3 s3-s4 s4-s1 e-s4"
@@ -146,12 +152,7 @@ def _proved(made: Plan, every: dict[str, model.Stream], frames: pl.DataFrame) ->
         event(f"nothing is proved of {names[own['stream']][:1]}")
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.generate, Phase.shrink),
-)
+@RANDOM
 @given(
     networks(),
     streams(),
@@ -215,12 +216,7 @@ def test_what_is_required_is_kept(
             event(f"{limit.kind} kept")
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    phases=(Phase.explicit, Phase.generate, Phase.shrink),
-)
+@RANDOM
 @given(
     networks(shapes=(RING, LADDER)),
     streams(),
