@@ -86,7 +86,6 @@ PLANNING_TESTS = [
     "tests/quantities/test_quantities.py",
     "tests/runs/test_policing.py",
     "tests/runs/test_ptp.py",
-    "tests/scenario/test_clocks.py",
     "tests/scenario/test_docs.py",
     "tests/scenario/test_errors.py",
     "tests/scenario/test_mistakes.py",
