@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import random
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from support.golden import messages_match
 from support.scheduling_problems import LIMITS, random_problem
 from tsnbench import _native
 from tsnbench.planning import plan
@@ -20,7 +20,7 @@ from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.scheduling import engines
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import solve
-from tsnbench.scenario import load_variants, read_scenario
+from tsnbench.scenario import read_scenario
 
 FOLDER = Path(__file__).parents[2] / "errors" / "planned" / "exact"
 CASES = sorted(FOLDER.glob("*.yaml"))
@@ -33,13 +33,7 @@ needs_ortools = pytest.mark.skipif(
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_wording(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)
-    (scenario,) = load_variants(case.name)
-    with pytest.raises(PlanningErrors) as raised:
-        plan(scenario)
-    words, golden = f"{raised.value}\n", case.with_suffix(".txt")
-    if os.environ.get("TSNBENCH_UPDATE"):
-        golden.write_text(words, encoding="utf-8")
-    assert words == golden.read_text(encoding="utf-8")
+    assert isinstance(messages_match(case), PlanningErrors)
 
 
 def test_without_ortools_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
