@@ -19,72 +19,51 @@ from tsnbench.scenario import read_scenario
 
 STAR = "{rate: 100 Mbit/s, between: [a -- s, b -- s, s -- c]}"
 LINE = "{rate: 100 Mbit/s, between: [a -- s, b -- s, s -- t, t -- c]}"
+
+
+def asks(name: str, talker: str, period: str, frame: int, *more: str) -> str:
+    """A scheduled stream of so many octets to c."""
+    words = ", ".join([f"pcp: 7, period: {period}, frame: {frame} B, scheduled: true", *more])
+    return f"{name}: {{from: {talker}, to: c, {words}}}"
+
+
+AT_5_US = (asks("x", "a", "1 ms", 1000, "offset: 5 us"), asks("y", "b", "1 ms", 1000, "offset: 5 us"))
 CASES = {
-    "deadline": (
-        LINE,
-        "",
-        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 999 B, scheduled: true, requires: {delay: 99 us}}",
-    ),
+    "deadline": (LINE, "", asks("x", "a", "1 ms", 999, "requires: {delay: 99 us}")),
     "deadline beyond a millisecond": (
         LINE,
         "",
-        "x: {from: a, to: c, pcp: 7, period: 4 ms, units: [9001 B], scheduled: true, "
-        "requires: {delay: 600 us}}",
+        asks("x", "a", "4 ms", 0, "requires: {delay: 600 us}").replace("frame: 0 B", "units: [9001 B]"),
     ),
-    "jitter": (
-        STAR,
-        "margin: 777 ns",
-        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 200 B, scheduled: true, requires: {jitter: 1 us}}",
-    ),
-    "period": (
-        STAR,
-        "",
-        "x: {from: a, to: c, pcp: 7, period: 100 us, frame: 1500 B, scheduled: true, "
-        "requires: {delay: 1 ms}}",
-    ),
+    "jitter": (STAR, "margin: 777 ns", asks("x", "a", "1 ms", 200, "requires: {jitter: 1 us}")),
+    "period": (STAR, "", asks("x", "a", "100 us", 1500, "requires: {delay: 1 ms}")),
     "pair": (
         STAR,
         "",
-        "x: {from: a, to: c, pcp: 7, period: 125 us, frame: 1000 B, scheduled: true, "
-        "requires: {delay: 1 ms}}",
-        "y: {from: b, to: c, pcp: 7, period: 200 us, frame: 500 B, scheduled: true, requires: {delay: 1 ms}}",
+        asks("x", "a", "125 us", 1000, "requires: {delay: 1 ms}"),
+        asks("y", "b", "200 us", 500, "requires: {delay: 1 ms}"),
     ),
     "three together": (
         STAR,
         "",
-        "x: {from: a, to: c, pcp: 7, period: 300 us, frame: 480 B, scheduled: true}",
-        "y: {from: b, to: c, pcp: 7, period: 500 us, frame: 480 B, scheduled: true}",
-        "z: {from: b, to: c, pcp: 7, period: 700 us, frame: 480 B, scheduled: true}",
+        asks("x", "a", "300 us", 480),
+        asks("y", "b", "500 us", 480),
+        asks("z", "b", "700 us", 480),
     ),
-    "link": (
-        STAR,
-        "",
-        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 1500 B, count: 5, scheduled: true}",
-        "y: {from: b, to: c, pcp: 7, period: 1 ms, frame: 1500 B, count: 5, scheduled: true}",
-    ),
-    "queue": (
-        STAR,
-        "",
-        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
-        "y: {from: b, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
-    ),
-    "queue, by the heuristic": (
-        STAR,
-        "engine: heuristic",
-        "x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
-        "y: {from: b, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true, offset: 5 us}",
-    ),
+    "link": (STAR, "", asks("x", "a", "1 ms", 1500, "count: 5"), asks("y", "b", "1 ms", 1500, "count: 5")),
+    "queue": (STAR, "", *AT_5_US),
+    "queue, by the heuristic": (STAR, "engine: heuristic", *AT_5_US),
     "releases and deadlines": (
         STAR,
         "",
         *(
-            f"{name}: {{from: {talker}, to: c, pcp: 7, period: 1 ms, frame: 1000 B, scheduled: true,"
-            f" release: {{latest: {latest} us}}, requires: {{delay: 250 us}}}}"
+            asks(name, talker, "1 ms", 1000, f"release: {{latest: {latest} us}}, requires: {{delay: 250 us}}")
             for name, talker, latest in (("x", "a", 20), ("y", "b", 30), ("z", "a", 40))
         ),
     ),
 }
 NEXT_QUEUE = "schedule.pcps: [7, 6]"
+LEFT_OUT: list[str | None] = [f"{NEXT_QUEUE} or with streams.{name}.offset left out" for name in "xy"]
 HINTS: dict[str, list[str | None]] = {
     # 999 B and 8 B ahead of them are 80.56 us, three times; at 1 Gbit/s they are 24.168 us in all.
     "deadline": ["streams.x.requires.delay: 241680 ns or with 1 Gbit/s on a -- s, s -- t, t -- c"],
@@ -109,14 +88,8 @@ HINTS: dict[str, list[str | None]] = {
         None,
     ],
     "link": ["1 Gbit/s on s -- c", None],
-    "queue": [
-        f"{NEXT_QUEUE} or with streams.x.offset left out",
-        f"{NEXT_QUEUE} or with streams.y.offset left out",
-    ],
-    "queue, by the heuristic": [
-        f"{NEXT_QUEUE} or with streams.x.offset left out",
-        f"{NEXT_QUEUE} or with streams.y.offset left out",
-    ],
+    "queue": LEFT_OUT,
+    "queue, by the heuristic": LEFT_OUT,
     # Of `x` and `z`, one leaves `a` 81.6 us after the other one, unless the link is faster.
     "releases and deadlines": [
         "streams.x.release left out or with 1 Gbit/s on a -- s, b -- s, s -- c",
@@ -195,7 +168,7 @@ def test_a_hint_that_helps_only_its_own_stream_says_so() -> None:
         LINE,
         "",
         CASES["deadline"][2],
-        "y: {from: b, to: c, pcp: 7, period: 2 ms, frame: 1000 B, scheduled: true, requires: {delay: 50 us}}",
+        asks("y", "b", "2 ms", 1000, "requires: {delay: 50 us}"),
     )
     hints = [problem.hint or "" for problem in problems_of(text)]
     assert hints[0].startswith("this stream alone has a schedule with streams.x.requires.delay: ")

@@ -136,6 +136,11 @@ def test_a_period_for_all_frames() -> None:
     assert first == ("streams.y.period: 2 ms", "", of_streams(own, 2))
 
 
+def ns(value: int) -> str:
+    """As a hint writes a time."""
+    return f"{value // 1_000_000} ms" if value % 1_000_000 == 0 else f"{value // 1_000} us"
+
+
 def words_of(text: str, reason: Any) -> list[str]:
     return [words for words, more, _ in tried(text, reason) if more != "rate"]
 
@@ -171,28 +176,6 @@ def test_two_periods_at_once() -> None:
     assert found[0] == ("streams.y.period: 2 ms and streams.z.period: 3 ms", "", both)
     # Too many entries of gates do not become fewer on a faster link.
     assert [more for _, more, _ in tried(text, {"kind": "gates"})] == [""] * 8
-
-
-def test_common_multiples_up_to_ten_periods() -> None:
-    """10 and 11 have 110, ten times 11; 11 and 12 have 132, eleven times 12."""
-    ten = TEXT.replace("1500 us", "1100 us")
-    found = words_of(ten, {"kind": "pair", "streams": [0, 2]})
-    assert found == ["streams.y.period: 2 ms", "streams.x.period: 11 ms", "streams.y.period: 11 ms"]
-    eleven = ten.replace("period: 1 ms", "period: 1200 us")
-    assert words_of(eleven, {"kind": "pair", "streams": [0, 2]}) == ["streams.x.period: 2200 us"]
-
-
-def test_periods_of_twelve_streams() -> None:
-    """Of thirteen only the last one has another period."""
-    lines = [
-        f"  s{number}: {{from: a, to: c, pcp: 7, period: {2 if number == 13 else 1} ms, frame: 100 B,"
-        " scheduled: true}\n"
-        for number in range(1, 14)
-    ]
-    assert words_of(f"{HEAD}streams:\n{''.join(lines)}", {"kind": "together"}) == []
-    assert words_of(f"{HEAD}streams:\n{''.join(lines[1:])}", {"kind": "together"}) == [
-        f"streams.s{number}.period: 2 ms" for number in range(2, 13)
-    ]
 
 
 QUEUES = {f"links.{link}.queues": 2 for link in range(6)}
@@ -242,15 +225,32 @@ def test_the_pcp_of_another_queue(change: tuple[str, str], words: str | None) ->
     assert found == ([words] if words else [])
 
 
-def test_no_period_is_tried_twice() -> None:
-    """700 us become 800 us as a multiple of 200 us, and as one of 400 us; 400 us stay what they are."""
+def periods(*us: int) -> str:
+    """Streams `s1`, `s2` and so on with these periods."""
     lines = [
-        f"  {name}: {{from: a, to: c, pcp: 7, period: {period} us, frame: 100 B, scheduled: true}}\n"
-        for name, period in (("x", 200), ("y", 400), ("z", 700))
+        f"  s{n}: {{from: a, to: c, pcp: 7, period: {period} us, frame: 100 B, scheduled: true}}\n"
+        for n, period in enumerate(us, 1)
     ]
-    found = words_of(f"{HEAD}streams:\n{''.join(lines)}", {"kind": "together", "streams": [0, 1, 2]})
-    names = "z.period: 800 us, x.period: 400 us, x.period: 1400 us, y.period: 2800 us, z.period: 1400 us"
-    assert found == [f"streams.{one}" for one in [*names.split(", "), "z.period: 2800 us"]]
+    return f"{HEAD}streams:\n{''.join(lines)}"
+
+
+@pytest.mark.parametrize(
+    ("us", "tried_us"),
+    [
+        # 10 and 11 have 110, ten times 11; 11 and 12 have 132, eleven times 12.
+        ((1_000, 1_100), [(2, 2_000), (1, 11_000), (2, 11_000)]),
+        ((1_200, 1_100), [(1, 2_200)]),
+        # 700 us become 800 us as a multiple of 200 us, and as one of 400 us; 400 us stay what they are. No
+        # period is tried twice.
+        ((200, 400, 700), [(3, 800), (1, 400), (1, 1_400), (2, 2_800), (3, 1_400), (3, 2_800)]),
+        # Up to twelve streams: of these only the last one has another period.
+        ((1_000,) * 12 + (2_000,), []),
+        ((1_000,) * 11 + (2_000,), [(number, 2_000) for number in range(1, 12)]),
+    ],
+)
+def test_periods_that_are_tried(us: tuple[int, ...], tried_us: list[tuple[int, int]]) -> None:
+    found = words_of(periods(*us), {"kind": "together"})
+    assert found == [f"streams.s{number}.period: {ns(period * 1_000)}" for number, period in tried_us]
 
 
 TWO = """\
@@ -345,12 +345,6 @@ def test_changes_that_help_only_some_streams(monkeypatch: pytest.MonkeyPatch) ->
     hints = hints_of(FOUR)
     answer(monkeypatch, hints, (2,))
     assert hints.of({"kind": "conflict", "stream": 2}) == f"this stream alone has a schedule with {OTHERS}"
-
-
-def test_what_helps_all_is_said_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    hints = hints_of(FOUR)
-    answer(monkeypatch, hints, EVERY, (0, 1))
-    assert hints.of(SOME) == f"there is a schedule with {PERIODS}"
 
 
 def test_no_change_helps(monkeypatch: pytest.MonkeyPatch) -> None:
