@@ -148,32 +148,6 @@ def test_a_plain_port() -> None:
     assert assembled(ports=[PORT])["ports"] == [PLAIN]
 
 
-def test_limits_are_those_of_every_class_and_a_largest_unit_that_of_one() -> None:
-    assert port(limits=(40, None)) == {"classes": [{"limit_frames": 40}, {"limit_frames": 40}]}
-    assert port(limits=(None, 900)) == {"classes": [{"limit_octets": 900}, {"limit_octets": 900}]}
-    assert port(max_sdu={1: 600}) == {"classes": [{}, {"max_sdu_octets": 600}]}
-
-
-@pytest.mark.parametrize(
-    ("hold", "release", "further"),
-    [
-        (0, 0, {}),
-        (120, 0, {"hold_advance_ns": 120}),
-        (0, 80, {"release_advance_ns": 80}),
-    ],
-)
-def test_preemption(hold: int, release: int, further: dict[str, int]) -> None:
-    assert port(express=0b10, hold_advance_ns=hold, release_advance_ns=release) == {
-        "preemption": {"express": 0b10, **further}
-    }
-    assert port(hold_advance_ns=hold, release_advance_ns=release) == {}
-
-
-def test_the_queueing_disciplines_of_a_host() -> None:
-    qdisc = {"children": [{"kind": "pfifo", "limit_frames": 1_000}]}
-    assert port(qdisc=qdisc) == {"qdisc": qdisc}
-
-
 GATES = Gates(5, ((0b10, 400), (0b01, 600)))
 LIST = {
     "base_time_ns": 5,
@@ -187,21 +161,39 @@ def written(**fields: Any) -> model.Shaper:
     return model.Shaper(gates=model.Gates(entries=(), **fields))
 
 
-def test_gates() -> None:
-    assert port(gates=GATES) == {"gates": LIST}
-    assert port(gates=GATES, shaper=written()) == {"gates": LIST}
-    assert port(gates=GATES, shaper=written(guard=False)) == {"gates": {**LIST, "unguarded": True}}
-    # The gates before the first list are told also if all are closed.
-    assert port(gates=GATES, gates_before=0) == {"gates": {**LIST, "initial": 0}}
-    extended = replace(GATES, extension_ns=30)
-    assert port(gates=extended) == {"gates": {**LIST, "cycle_extension_ns": 30}}
+HELD = [{"open": 0b10, "interval_ns": 400, "mac": "hold"}, {"open": 0b01, "interval_ns": 600}]
+QDISC = {"children": [{"kind": "pfifo", "limit_frames": 1_000}]}
 
 
-def test_mac_operations_of_entries() -> None:
-    assert port(gates=replace(GATES, macs=("hold", None)))["gates"]["entries"] == [
-        {"open": 0b10, "interval_ns": 400, "mac": "hold"},
-        {"open": 0b01, "interval_ns": 600},
-    ]
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        # Limits are those of every class, and a largest unit is that of one.
+        ({"limits": (40, None)}, {"classes": [{"limit_frames": 40}, {"limit_frames": 40}]}),
+        ({"limits": (None, 900)}, {"classes": [{"limit_octets": 900}, {"limit_octets": 900}]}),
+        ({"max_sdu": {1: 600}}, {"classes": [{}, {"max_sdu_octets": 600}]}),
+        ({"express": 0b10}, {"preemption": {"express": 0b10}}),
+        (
+            {"express": 0b10, "hold_advance_ns": 120},
+            {"preemption": {"express": 0b10, "hold_advance_ns": 120}},
+        ),
+        (
+            {"express": 0b10, "release_advance_ns": 80},
+            {"preemption": {"express": 0b10, "release_advance_ns": 80}},
+        ),
+        ({"hold_advance_ns": 120, "release_advance_ns": 80}, {}),
+        ({"qdisc": QDISC}, {"qdisc": QDISC}),
+        ({"gates": GATES}, {"gates": LIST}),
+        ({"gates": GATES, "shaper": written()}, {"gates": LIST}),
+        ({"gates": GATES, "shaper": written(guard=False)}, {"gates": {**LIST, "unguarded": True}}),
+        # The gates before the first list are told also if all are closed.
+        ({"gates": GATES, "gates_before": 0}, {"gates": {**LIST, "initial": 0}}),
+        ({"gates": replace(GATES, extension_ns=30)}, {"gates": {**LIST, "cycle_extension_ns": 30}}),
+        ({"gates": replace(GATES, macs=("hold", None))}, {"gates": {**LIST, "entries": HELD}}),
+    ],
+)
+def test_a_part_of_a_port(fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert port(**fields) == expected
 
 
 def test_lists_that_replace_the_first_one() -> None:
@@ -297,39 +289,31 @@ def flow(text: str, name: str = "s", **fields: Any) -> Flow:
     return made
 
 
-def test_a_plain_stream() -> None:
-    assert stream() == {}
-    assert assembled(flows=[flow(TEXT)])["streams"] == [STREAM]
-
-
-def test_the_header_fields_of_a_stream() -> None:
-    assert stream("vlan: 1, pcp: 3, frame: 1000 B") == {"vid": 1, "pcp": 3}
-    assert stream("vlan: none, tos: 64, frame: 1000 B") == {"type_of_service": 64}
-    assert stream("vlan: none, tos: 0, frame: 1000 B") == {}
-
-
-def test_the_requirements_of_a_stream() -> None:
-    requires = "vlan: none, frame: 1000 B, requires: {delay: 3 us}"
-    assert stream(requires) == {"requirements": {"delay_ns": 3_000}}
+FLOOD = [{"port": 8, "parent": 1}, {"port": 9, "parent": 3}]
 
 
 @pytest.mark.parametrize(
-    ("field", "value"),
+    ("words", "fields", "expected"),
     [
-        ("answers", {"stream": 0, "after_ns": 0}),
-        ("redundancy", {"copies": [0, 1, 2]}),
-        ("socket", {"advance_ns": 250}),
-        ("scheduled", {"starts_ps": [[1], [2], [3]]}),
+        ("vlan: none", {}, {}),
+        ("vlan: 1, pcp: 3", {}, {"vid": 1, "pcp": 3}),
+        ("vlan: none, tos: 64", {}, {"type_of_service": 64}),
+        ("vlan: none, tos: 0", {}, {}),
+        ("vlan: none, requires: {delay: 3 us}", {}, {"requirements": {"delay_ns": 3_000}}),
+        ("vlan: none", {"answers": {"stream": 0, "after_ns": 0}}, {"answers": {"stream": 0, "after_ns": 0}}),
+        ("vlan: none", {"redundancy": {"copies": [0, 1, 2]}}, {"redundancy": {"copies": [0, 1, 2]}}),
+        ("vlan: none", {"socket": {"advance_ns": 250}}, {"socket": {"advance_ns": 250}}),
+        ("vlan: none", {"scheduled": {"starts_ps": [[1], [2]]}}, {"scheduled": {"starts_ps": [[1], [2]]}}),
+        # It has the form of the route.
+        ("vlan: none", {"flood": (Hop(8, 1), Hop(9, 3))}, {"flood": FLOOD}),
     ],
 )
-def test_further_parts_of_a_stream(field: str, value: Any) -> None:
-    assert stream(**{field: value}) == {field: value}
+def test_a_part_of_a_stream(words: str, fields: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert stream(f"{words}, frame: 1000 B", **fields) == expected
 
 
-def test_the_flood_of_a_stream_has_the_form_of_its_route() -> None:
-    assert stream(flood=(Hop(8, 1), Hop(9, 3))) == {
-        "flood": [{"port": 8, "parent": 1}, {"port": 9, "parent": 3}]
-    }
+def test_a_whole_stream() -> None:
+    assert assembled(flows=[flow(TEXT)])["streams"] == [STREAM]
 
 
 def test_a_trdp_telegram_without_and_with_its_counters() -> None:
@@ -396,7 +380,7 @@ def test_telegrams_of_message_data_have_a_kind_and_the_time_that_their_sender_wa
     """Times are whole microseconds, rounded up. A reply waits only if a stream confirms it: an Mq then."""
     names = ["event", "order", "state", "done", "query", "brief", "wrong", "refused"]
     flows = [flow(MESSAGES, name) for name in names]
-    head = {"header_octets": 116}
+    head, failed = {"header_octets": 116}, {"reply_status": -3}
     assert [one["trdp"] for one in assembled(MESSAGES, flows=flows)["streams"]] == [
         {**head, "com_id": 1, "data_set_octets": 32, "kind": "message-notify", "time_out_ns": 0},
         {**head, "com_id": 2, "data_set_octets": 64, "kind": "message-request", "time_out_ns": 21_000},
@@ -405,14 +389,7 @@ def test_telegrams_of_message_data_have_a_kind_and_the_time_that_their_sender_wa
         {**head, "com_id": 4, "data_set_octets": 16, "kind": "message-request", "time_out_ns": 5_000_000_000},
         {**head, "com_id": 5, "data_set_octets": 14, "kind": "message-reply", "time_out_ns": 0},
         {**head, "com_id": 6, "data_set_octets": 16, "kind": "message-request", "time_out_ns": 5_000_000_000},
-        {
-            **head,
-            "com_id": 0,
-            "data_set_octets": 0,
-            "kind": "message-error",
-            "time_out_ns": 0,
-            "reply_status": -3,
-        },
+        {**head, "com_id": 0, "data_set_octets": 0, "kind": "message-error", "time_out_ns": 0, **failed},
     ]
 
 
