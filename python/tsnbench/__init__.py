@@ -9,15 +9,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from tsnbench import steps
+from tsnbench.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tsnbench.backends.simulation import Simulation
     from tsnbench.measure import measure_captures, measure_trdp
     from tsnbench.plan.document import Plan
     from tsnbench.runs import Run
+    from tsnbench.runs.measures import Measures, Verdict
     from tsnbench.scenario import Scenario, load, load_variants
 
 _HOMES = {
@@ -47,10 +52,29 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Imports a name when it is first used, because tables and figures load slowly."""
     if name in _HOMES:
-        from importlib import import_module
-
         return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'tsnbench' has no attribute {name!r}")
+
+
+def _plan(scenario: Scenario) -> Plan:
+    from tsnbench.planning import plan
+
+    return plan(scenario)
+
+
+def _measure(folder: Path) -> Measures:
+    from tsnbench.measure import measure_run
+
+    return measure_run(folder)
+
+
+def _judge(run: Run) -> Verdict:
+    from tsnbench.measure.verdict import verdict_of
+
+    return verdict_of(run, run.measures())
+
+
+steps.plan, steps.measure, steps.judge = _plan, _measure, _judge
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ from support.python_types import annotations
 
 ROOT = Path(tsnbench.__file__).parent
 ROOTS = {
-    "measure/types.py": {"measure": ("Measures",)},
+    "runs/measures.py": {"measure": ("Measures",)},
     "plan/bounds/types.py": {"bounds": ("Bounds",), "verify": ("Proven", "Windows")},
     "planning/scheduling/problem.py": {
         "schedule": ("Problem", "Outcome", "Placed", "Hop", "Share", "CandidatePath"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tsnbench.runs.names import LONGEST, folder_names
+from tsnbench.campaign.names import LONGEST, folder_names
 
 
 def test_names_that_are_unique_and_short_are_the_values() -> None:

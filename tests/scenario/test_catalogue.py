@@ -7,10 +7,10 @@ from statistics import fmean, pstdev
 
 import pytest
 
+from tsnbench.plan.sizes import PHY_OVERHEAD, header
 from tsnbench.scenario import catalogue, model, read_scenario
 from tsnbench.scenario.catalogue.listing import entries
 from tsnbench.scenario.model import FixedSize, Periodic, Poisson, UnitSizes
-from tsnbench.scenario.sizes import PHY_OVERHEAD, header
 
 US = 1_000
 

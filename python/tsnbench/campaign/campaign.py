@@ -16,20 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench import report
 from tsnbench.backends.simulation import Simulation
-from tsnbench.measure import judge, measure_run
-from tsnbench.measure.verdict import required_of
+from tsnbench.campaign.names import folder_names
+from tsnbench.measure import measure_run
+from tsnbench.measure.verdict import verdict_of
 from tsnbench.plan.indented import for_people
 from tsnbench.runs import Run, State, clearing, engine, file_names, lock, sweep
-from tsnbench.runs.bounds import bounds_of_run
 from tsnbench.runs.errors import FolderError, writing
 from tsnbench.runs.manifest import note
-from tsnbench.runs.names import folder_names
 
 if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend, Progress
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Measures, Verdict
     from tsnbench.plan.document import Plan
+    from tsnbench.runs.measures import Measures, Verdict
     from tsnbench.scenario.model import Scenario
 
 _REPORTS = threading.Lock()
@@ -221,9 +220,7 @@ def judge_run(run: Run, measures: Measures) -> Verdict:
     Raises:
         InputError: the Plan contradicts itself.
     """
-    document = run.plan.document
-    bounds = bounds_of_run(run.folder, keep=True) if required_of(document) else None
-    verdict = judge(document, measures, bounds, str(run.manifest.get("backend", "simulation")))
+    verdict = verdict_of(run, measures, keep=True)
     write_json(run.folder / file_names.VERDICT, verdict)
     return verdict
 

@@ -96,7 +96,7 @@ def root(
     3 the backend failed.
     """
     if version:
-        from tsnbench import __version__
+        from tsnbench.version import __version__
 
         typer.echo(__version__)
         raise typer.Exit

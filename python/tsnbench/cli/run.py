@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from tsnbench.backends.protocol import Backend
     from tsnbench.campaign.campaign import Options, Outcome
     from tsnbench.campaign.together import Job
-    from tsnbench.measure.types import Measures, Verdict
     from tsnbench.plan.document import Plan
+    from tsnbench.runs.measures import Measures, Verdict
     from tsnbench.scenario.model import Scenario
 
 

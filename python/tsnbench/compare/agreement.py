@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from tsnbench.compare.frames import Spread
 from tsnbench.compare.runs import Side
-from tsnbench.measure.types import figures
 from tsnbench.plan.streams.paths import path_to
+from tsnbench.runs.measures import figures
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import PathReport
+    from tsnbench.runs.measures import PathReport
 
 HOP_NS = 15_000
 """The greatest processor time of a kernel for one hop; the simulator does not model it (see LIMITATIONS)."""

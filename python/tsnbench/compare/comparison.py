@@ -18,7 +18,7 @@ from tsnbench.runs.bounds import bounds_of_run
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Stat
+    from tsnbench.runs.measures import Stat
 
 FORMAT = "tsnbench-compare/1"
 

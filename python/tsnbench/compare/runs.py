@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Measures
     from tsnbench.plan.types import PlanDocument
+    from tsnbench.runs.measures import Measures
 
 
 @dataclass(frozen=True)

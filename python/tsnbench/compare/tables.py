@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
-from tsnbench.measure.types import figures
 from tsnbench.quantities import micros
+from tsnbench.runs.measures import figures
 from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from tsnbench import __version__
 from tsnbench.editing.completion import Names, complete, meaning
 from tsnbench.editing.fixes import offered, words_at
 from tsnbench.editing.problems import Checked, checked_scenarios
+from tsnbench.version import __version__
 
 PAUSE_S = 0.15
 """A text is checked when nothing was typed for so long."""

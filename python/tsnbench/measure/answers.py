@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
-from tsnbench.measure.types import figures as figures_of
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import Run, file_names
+from tsnbench.runs.measures import figures as figures_of
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Measures, Stat
     from tsnbench.plan.types import PlanDocument, Stream
+    from tsnbench.runs.measures import Measures, Stat
 
 FORMAT = "tsnbench-answers/1"
 _TOLERANCE_NS = 2_000

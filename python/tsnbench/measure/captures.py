@@ -16,7 +16,7 @@ from tsnbench.quantities import exact
 from tsnbench.runs.errors import DISK, FolderError, writing
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import Measures, PathReport
+    from tsnbench.runs.measures import Measures, PathReport
 
 AUTO = "auto"
 """Take off the whole-second offset that is found between the clocks."""

@@ -10,7 +10,7 @@ from tsnbench.measure.tables import plus_minus, verdict_rows, worst_of_flows
 from tsnbench.quantities import quantity
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import Verdict, VerdictRow, WorstCaseRow
+    from tsnbench.runs.measures import Verdict, VerdictRow, WorstCaseRow
 
 NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 

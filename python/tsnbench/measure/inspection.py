@@ -22,8 +22,8 @@ from tsnbench.sheet import Column, Sheet
 if TYPE_CHECKING:
     import polars as pl
 
-    from tsnbench.measure.types import PathReport, Stat
     from tsnbench.plan.document import Plan
+    from tsnbench.runs.measures import PathReport, Stat
 
 FORMAT = "tsnbench-inspection/1"
 WINDOW_NS = 1_000_000

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import VerdictRow
+    from tsnbench.runs.measures import VerdictRow
 
 
 class Outcome(StrEnum):

@@ -18,7 +18,7 @@ from tsnbench.runs.errors import DISK, unwritable, writing
 from tsnbench.runs.folder import half_written
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import Measures
+    from tsnbench.runs.measures import Measures
 
 
 def measure_run(folder: str | os.PathLike[str], start: str | None = None, end: str | None = None) -> Measures:

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, outcome, urgency
-from tsnbench.measure.types import figures as figures_of
-from tsnbench.measure.types import kinds
 from tsnbench.quantities import UNKNOWN, count, micros, quantity
+from tsnbench.runs.measures import figures as figures_of
+from tsnbench.runs.measures import kinds
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from tsnbench.measure.types import GroupedRow, Measures, Verdict, VerdictRow, WorstCaseRow
+    from tsnbench.runs.measures import GroupedRow, Measures, Verdict, VerdictRow, WorstCaseRow
 
 KINDS = ("delay-step", "delay-step-abs", "deviation", "interval")
 """Jitters that are distributions; spread is a number."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.tables import verdict_rows
-from tsnbench.measure.types import kinds
+from tsnbench.runs.measures import kinds
 from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tsnbench.measure.inspection import Inspection
     from tsnbench.measure.stages import StreamStages
     from tsnbench.measure.trdp import TrdpMeasures
-    from tsnbench.measure.types import Measures, Verdict
+    from tsnbench.runs.measures import Measures, Verdict
 
 COLUMNS = ("stream", "listener", "quantity", "statistic", "value", "unit")
 """``quantity``: delay, frames and so on. ``value`` is empty where a figure is missing."""

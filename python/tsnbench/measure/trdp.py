@@ -14,7 +14,7 @@ from tsnbench.quantities import count, exact, micros
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import Source, Stat
+    from tsnbench.runs.measures import Source, Stat
 
 DEFAULT_TIME_OUT_NS = 100_000_000
 """Time-out of a subscription that names none."""

@@ -10,9 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
+from tsnbench.runs.bounds import bounds_of_run
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import (
+    from tsnbench.plan.bounds.types import Bounds
+    from tsnbench.plan.types import Percentile, PlanDocument, Requirements
+    from tsnbench.runs import Run
+    from tsnbench.runs.measures import (
         Count,
         Found,
         LostFrames,
@@ -25,8 +29,6 @@ if TYPE_CHECKING:
         Whose,
         WorstCaseRow,
     )
-    from tsnbench.plan.bounds.types import Bounds
-    from tsnbench.plan.types import Percentile, PlanDocument, Requirements
 
 FORMAT = "tsnbench-verdict/1"
 YES, MEAN_AND_MEDIAN, NO, NO_DATA = "yes", "mean-and-median", "no", "no-data"
@@ -85,6 +87,17 @@ def judge(
                 rows.append({**whose, **row, **proof})
     met = all(row["met"] == YES for row in rows)
     return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures) if measures else []}
+
+
+def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
+    """Judges a run by its measures and the worst case of its Plan; ``keep`` stores the bounds.
+
+    Raises:
+        InputError: the Plan contradicts itself.
+    """
+    document = run.plan.document
+    bounds = bounds_of_run(run.folder, keep) if required_of(document) else None
+    return judge(document, measures, bounds, str(run.manifest.get("backend", "simulation")))
 
 
 def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import sizes
+from tsnbench.plan.sizes import PREAMBLE, START_DELIMITER
 from tsnbench.plan.streams.paths import path_to, paths_to
 from tsnbench.plan.streams.regeneration import priorities_of
-from tsnbench.scenario.sizes import PREAMBLE, START_DELIMITER
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument, Port, Stream

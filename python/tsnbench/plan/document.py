@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
@@ -15,9 +15,17 @@ from tsnbench.plan.warnings.collect import warnings
 from tsnbench.plan.warnings.doubt import Places, PlanWarning
 
 if TYPE_CHECKING:
-    from tsnbench.backends.protocol import Backend
     from tsnbench.plan.types import PlanDocument
-    from tsnbench.runs import Run
+
+
+Run = TypeVar("Run", covariant=True)
+"""What a backend returns."""
+
+
+class Executor(Protocol[Run]):
+    """A backend as :meth:`Plan.run` needs it."""
+
+    def execute(self, plan: Plan, into: Path) -> Run: ...
 
 
 class PlanReadError(InputError):
@@ -111,11 +119,11 @@ class Plan:
             raise PlanReadError(f"{path}: {error}") from error
         return cls(without_hash(document))
 
-    def run(self, on: Backend, into: str | Path) -> Run:
+    def run(self, on: Executor[Run], into: str | Path) -> Run:
         """Runs the Plan on a backend.
 
         Args:
-            on: for example ``Simulation()``.
+            on: a backend, for example ``Simulation()``.
             into: the run folder; it is created.
 
         Raises:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from tsnbench.scenario.sizes import PHY_OVERHEAD, SMALLEST_FRAME
+from tsnbench.plan.sizes import PHY_OVERHEAD, SMALLEST_FRAME
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Redundancy, Size, Stream

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import R_TAG, sizes, tag_octets
+from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.plan.streams.regeneration import priorities_of
-from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Pattern, PlanDocument, Size

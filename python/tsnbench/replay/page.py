@@ -14,9 +14,10 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
-from tsnbench import __version__, foreign
+from tsnbench import foreign
 from tsnbench.report.files import write_text
 from tsnbench.scenario.units import DURATION
+from tsnbench.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -27,8 +27,8 @@ from tsnbench.report.parts.losses import gaps as missing
 if TYPE_CHECKING:
     from tsnbench.measure.inspection import InspectedStream, Inspection
     from tsnbench.measure.trdp import TrdpMeasures
-    from tsnbench.measure.types import Measures, SourceFile
     from tsnbench.report.facts import RunFacts
+    from tsnbench.runs.measures import Measures, SourceFile
     from tsnbench.sheet import Sheet
 
 INSPECTED = (

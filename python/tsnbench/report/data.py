@@ -30,8 +30,8 @@ from tsnbench.report.parts.planned import planned
 from tsnbench.runs import documents, file_names
 
 if TYPE_CHECKING:
-    from tsnbench.measure.types import Measures, VerdictRow
     from tsnbench.plan import types as plan_types
+    from tsnbench.runs.measures import Measures, VerdictRow
 
 FILES = {
     file_names.MANIFEST: "nothing is known of when, where and with which versions it ran",

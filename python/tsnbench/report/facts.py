@@ -11,9 +11,9 @@ from tsnbench.measure.outcome import Outcome
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Stat
     from tsnbench.plan.types import PlanDocument
     from tsnbench.report.parts.planned import Planned
+    from tsnbench.runs.measures import Stat
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from tsnbench.report.parts.verdicts import KINDS, every_flow, notes, rows, summa
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from tsnbench.measure.types import Stat
+    from tsnbench.runs.measures import Stat
 
 
 @lru_cache(maxsize=1)

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tsnbench import __version__, foreign
+from tsnbench import foreign
 from tsnbench.plan.bounds import BoundsError, bounds_of
 from tsnbench.runs import documents
 from tsnbench.runs.file_names import BOUNDS, PLAN
+from tsnbench.version import __version__
 
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds

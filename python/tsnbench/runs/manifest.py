@@ -12,9 +12,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from tsnbench import __version__, foreign
+from tsnbench import foreign
 from tsnbench.runs import documents, engine, file_names, process
 from tsnbench.runs.errors import FULL, FolderError
+from tsnbench.version import __version__
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json

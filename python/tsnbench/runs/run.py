@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tsnbench import foreign
+from tsnbench import foreign, steps
 from tsnbench.plan.document import Plan
 from tsnbench.runs import documents, file_names, manifest
 from tsnbench.runs import folder as folders
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tsnbench.foreign import Json
-    from tsnbench.measure.types import Measures, Verdict
-    from tsnbench.plan.document import Plan
+    from tsnbench.runs.measures import Measures, Verdict
 
 LEGEND_KEY = "tsnbench.legend"
 """The metadata key of observations.parquet for the meaning of its numbers."""
@@ -164,10 +163,9 @@ class Run:
             FolderError: the run has no observations, or they cannot be read.
         """
         if not (self.folder / file_names.MEASURES).exists():
-            from tsnbench.measure import measure_run
-
             self._written(file_names.OBSERVATIONS)
-            return measure_run(self.folder)
+            measures: Measures = steps.measure(self.folder)
+            return measures
         return cast("Measures", self._json(file_names.MEASURES))
 
     def verdict(self) -> Verdict:
@@ -179,11 +177,8 @@ class Run:
             FolderError: the run has no observations, or they cannot be read.
         """
         if not (self.folder / file_names.VERDICT).exists():
-            from tsnbench.measure import judge
-            from tsnbench.runs.bounds import bounds_of_run
-
-            backend = str(self.manifest.get("backend", "simulation"))
-            return judge(self.plan.document, self.measures(), bounds_of_run(self.folder), backend)
+            verdict: Verdict = steps.judge(self)
+            return verdict
         return cast("Verdict", self._json(file_names.VERDICT))
 
     def delay(self, stream: str, listener: str | None = None) -> DelaySeries:

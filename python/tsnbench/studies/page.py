@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tsnbench import __version__
 from tsnbench.quantities import UNKNOWN, micros, some
 from tsnbench.report.parts.study import (
     Answers,
@@ -22,6 +21,7 @@ from tsnbench.studies.exploring.numbers import numbers
 from tsnbench.studies.exploring.outcome import ON_FRONT, heading, in_words
 from tsnbench.studies.store import Content, Row
 from tsnbench.studies.table import Tables, headline, summary, values_of
+from tsnbench.version import __version__
 
 MOST_DIFFERENCES = 40
 MOST_WORST = 10

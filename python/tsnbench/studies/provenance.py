@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tsnbench import __version__
 from tsnbench.foreign import Json
 from tsnbench.studies.store import LIST, SCENARIO, STUDY, Content
+from tsnbench.version import __version__
 
 NAME = "ro-crate-metadata.json"
 _PROFILE = "https://w3id.org/ro/crate/1.1"

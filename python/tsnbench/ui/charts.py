@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from tsnbench.measure.types import Measures, VerdictRow
+    from tsnbench.runs.measures import Measures, VerdictRow
 
 MOST_COLUMNS = 4000
 MOST_ROWS = 500

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.frames import sizes
-from tsnbench.scenario.sizes import SMALLEST_FRAME
+from tsnbench.plan.sizes import SMALLEST_FRAME
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Class, PlanDocument

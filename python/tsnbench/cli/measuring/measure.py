@@ -23,7 +23,7 @@ from tsnbench.cli.console.output import (
 
 if TYPE_CHECKING:
     from tsnbench.measure.trdp import TrdpMeasures
-    from tsnbench.measure.types import Measures
+    from tsnbench.runs.measures import Measures
 
 
 def measure(

@@ -14,10 +14,10 @@ from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists
 from tsnbench.plan.load import ClassLoad
+from tsnbench.plan.sizes import INTER_FRAME_GAP
 from tsnbench.plan.streams.crossing import Crossing
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
-from tsnbench.scenario.sizes import INTER_FRAME_GAP
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import GateList, Port

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from tsnbench.plan.frames import sizes
+from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.quantities import rate, share
-from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 LARGEST = 1522 + PHY_OVERHEAD
 """The largest frame of others if the scenario has none."""

@@ -6,9 +6,9 @@ IEEE 802.1Q-2022, 8.6.5.6 and 8.6.11.
 from __future__ import annotations
 
 from tsnbench.plan.frames import R_TAG, data_units, sizes
+from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.planning.draft import Draft, Flow, Policing
 from tsnbench.planning.shaping.policing import overlay
-from tsnbench.scenario.sizes import PHY_OVERHEAD
 
 
 def shape_asynchronously(draft: Draft) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tsnbench import _native, foreign
+from tsnbench.plan.sizes import PHY_OVERHEAD, TAG, frame_from_payload
 from tsnbench.scenario import model
 from tsnbench.scenario.model.traffic import TABLES
-from tsnbench.scenario.sizes import PHY_OVERHEAD, TAG, frame_from_payload
 
 if TYPE_CHECKING:
     import polars as pl

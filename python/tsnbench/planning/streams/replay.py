@@ -6,10 +6,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench.plan.sizes import SMALLEST_FRAME, largest
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.streams import recording
 from tsnbench.scenario import model
-from tsnbench.scenario.sizes import SMALLEST_FRAME, largest
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Size, TracePattern

@@ -5,9 +5,9 @@ IEEE 802.3-2022, 3.2.7 and 4.2.3.3; EnGINE Fig. 8.
 
 from __future__ import annotations
 
+from tsnbench.plan.sizes import SMALLEST_FRAME, header
 from tsnbench.planning.draft import Draft
 from tsnbench.scenario import model
-from tsnbench.scenario.sizes import SMALLEST_FRAME, header
 
 LARGEST_FRAME = 65_535
 """The limits of a Plan; scenario files are stricter."""

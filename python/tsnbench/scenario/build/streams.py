@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from tsnbench.scenario import catalogue, model, sizes
+from tsnbench.plan import sizes
+from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.build.answers import check_telegrams, completed, requests_first
 from tsnbench.scenario.build.network import Net
 from tsnbench.scenario.build.redundancy import redundancy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from tsnbench import steps
 from tsnbench.scenario.kinds.common import LONGEST, PROSE, TIME
 from tsnbench.scenario.kinds.values import Count, Quantity, Text
 from tsnbench.scenario.model.clocks import Clocks
@@ -79,6 +80,5 @@ class Scenario(Part):
             InputError: the scenario cannot be planned. The message has the place in the file, the reason,
                 and a hint where one was found.
         """
-        from tsnbench.planning import plan
-
-        return plan(self)
+        made: Plan = steps.plan(self)
+        return made

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tsnbench.measure import measure_after
-from tsnbench.measure.types import Measures
 from tsnbench.plan.document import Plan
 from tsnbench.quantities import quantity
 from tsnbench.runs import Run
+from tsnbench.runs.measures import Measures
 from tsnbench.studies.random_plan import what_varies
 from tsnbench.studies.statistics import WarmUp, warm_up
 

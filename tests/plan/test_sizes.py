@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tsnbench.scenario import read_scenario
-from tsnbench.scenario.model import FixedSize
-from tsnbench.scenario.sizes import (
+from tsnbench.plan.sizes import (
     frame_from_payload,
     frame_from_phy,
     header,
     lognormal_sizes,
     overhead,
 )
+from tsnbench.scenario import read_scenario
+from tsnbench.scenario.model import FixedSize
 
 
 def test_engine_figure_8() -> None:
