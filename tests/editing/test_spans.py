@@ -9,7 +9,7 @@ import pytest
 from tsnbench.editing import spans as module
 from tsnbench.editing.edits import remove
 from tsnbench.editing.spans import EditError, Span, spans
-from tsnbench.scenario.text.source import marked
+from tsnbench.scenario.text.braces import marked
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted([*(ROOT / "scenarios").glob("**/*.yaml"), *(ROOT / "tests").glob("**/*.yaml")])

@@ -13,9 +13,10 @@ from tsnbench.scenario.build import streams as build
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.kinds import alike
 from tsnbench.scenario.kinds.combinators import Record
-from tsnbench.scenario.text import source, varied
+from tsnbench.scenario.text import varied
 from tsnbench.scenario.text.reading import Reading
-from tsnbench.scenario.text.source import Mapping, Value, parse
+from tsnbench.scenario.text.source import parse
+from tsnbench.scenario.text.tree import Mapping, Place, Repeated, Value
 
 HEAD = """\
 name: alike
@@ -125,7 +126,7 @@ def test_a_changed_stream_is_no_longer_like_the_others() -> None:
     """As a study varies one of thousands of streams that are written alike."""
     lines = "".join(f"  s{n}: {{from: a, to: b, period: 1 ms, frame: 100 B}}\n" for n in range(4))
     tree = parse(f"streams:\n{lines}", "s.yaml")
-    changed = varied.replaced(tree, ("streams", "s2", "period"), "2 ms", source.Place(1, 1))
+    changed = varied.replaced(tree, ("streams", "s2", "period"), "2 ms", Place(1, 1))
 
     def streams(top: Mapping) -> list[Value]:
         (entry,) = top.entries
@@ -133,7 +134,7 @@ def test_a_changed_stream_is_no_longer_like_the_others() -> None:
         return [value for _, value in entry[1].entries]
 
     before, after = streams(tree), streams(changed)
-    assert type(before[2]) is source.Repeated
+    assert type(before[2]) is Repeated
     assert type(after[2]) is Mapping
     assert [value.text for _, value in after[2].entries] == ["a", "b", "2 ms", "100 B"]  # type: ignore[union-attr]
     assert [after[n] == before[n] for n in range(4)] == [True, True, False, True]

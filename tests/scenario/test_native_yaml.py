@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from support.examples import examples
 from tsnbench import _native
 from tsnbench.scenario import ScenarioErrors, read_scenario
-from tsnbench.scenario.text import source
-from tsnbench.scenario.text.source import Builder, Scalar, Sequence, Value
+from tsnbench.scenario.text import braces, source
+from tsnbench.scenario.text.builder import Builder
 from tsnbench.scenario.text.spelling import slow_tree
+from tsnbench.scenario.text.tree import Scalar, Sequence, Value
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = sorted((ROOT / "scenarios").rglob("*.yaml"))
@@ -54,9 +55,9 @@ def native(text: str) -> tuple[object, list[object]] | None:
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: str(file.relative_to(ROOT)))
 def test_shipped_scenarios_are_read_by_the_native_parser(file: Path) -> None:
     text = file.read_text(encoding="utf-8")
-    found = native(source._PARAMETER.sub(lambda one: f"${source.OPEN}{one[1]}{source.CLOSE}", text))
+    found = native(braces._PARAMETER.sub(lambda one: f"${braces.OPEN}{one[1]}{braces.CLOSE}", text))
     assert found is not None
-    assert found == slow(source._PARAMETER.sub(lambda one: f"${source.OPEN}{one[1]}{source.CLOSE}", text))
+    assert found == slow(braces._PARAMETER.sub(lambda one: f"${braces.OPEN}{one[1]}{braces.CLOSE}", text))
 
 
 def test_both_parsers_agree_on_every_file_of_the_tests() -> None:

@@ -12,7 +12,8 @@ import pytest
 from tsnbench.scenario import ScenarioErrors, read_scenario
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.schema import json_schema, without_names
-from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, Value, parse
+from tsnbench.scenario.text.source import parse
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted(path for path in (ROOT / "scenarios").rglob("*.yaml") if path.name != "lab.yaml")

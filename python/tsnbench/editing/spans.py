@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from tsnbench.scenario.text import source
+from tsnbench.scenario.text import braces, builder, source
 
 MOST_ALIASED = 100_000
 """Values that the aliases of a text may add."""
@@ -82,7 +82,7 @@ def spans(text: str) -> Span:
     Raises:
         EditError: the text is no YAML that is edited here.
     """
-    stood_in = source.marked(text)
+    stood_in = braces.marked(text)
     found = _quickly(stood_in)
     if found is None:
         from ruamel.yaml import YAML
@@ -113,16 +113,16 @@ def _quickly(text: str) -> Span | None:
         return None
     events, texts = read
     begins = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    values = [source.unmarked(one) for one in texts]
+    values = [braces.unmarked(one) for one in texts]
     top: list[Span] = []
     open_ones: list[tuple[int, bool, list[Span]]] = []
     within = top
     numbers = iter(events)
     for kind, line, column, anchor, at in zip(*[numbers] * 5, strict=True):
         start = begins[line - 1] + column - 1
-        if anchor or kind > source.END:
+        if anchor or kind > builder.END:
             return None
-        if kind == source.END:
+        if kind == builder.END:
             begin, mapping, parts = open_ones.pop()
             within = open_ones[-1][2] if open_ones else top
             flow = text[begin] == ("{" if mapping else "[")
@@ -134,11 +134,11 @@ def _quickly(text: str) -> Span | None:
                 within.append(
                     Span("sequence", begin, end, flow=flow, items=tuple([(None, one) for one in parts]))
                 )
-        elif kind >= source.SEQUENCE:
+        elif kind >= builder.SEQUENCE:
             parts = []
-            open_ones.append((start, kind == source.MAPPING, parts))
+            open_ones.append((start, kind == builder.MAPPING, parts))
             within = parts
-        elif kind == source.QUOTED:
+        elif kind == builder.QUOTED:
             mark = text[start]
             closed = _QUOTATION[mark].match(text, start) if mark in _QUOTATION else None
             if closed is None:
@@ -164,7 +164,7 @@ def _span(node: object, text: str, left: list[int]) -> Span:
     if isinstance(value, str):
         while style in ("|", ">") and end > start and text[end - 1] == "\n":
             end -= 1
-        return Span("scalar", start, end, source.unmarked(value), style=style)
+        return Span("scalar", start, end, braces.unmarked(value), style=style)
     pairs = tuple(
         (_span(one[0], text, left), _span(one[1], text, left))
         if isinstance(one, tuple)

@@ -225,7 +225,7 @@ class Draft:
 
     def problem(self, path: str, expected: str, found: str, hint: str | None = None) -> None:
         """Notes a problem; the same one of further flows or ports is noted once."""
-        path = as_written(self, path)
+        path = as_written(self.scenario, (port.name for port in self.ports), path)
         problem = PlanningProblem(path, expected, found, hint, self.scenario.where(path))
         if problem not in self.problems:  # the same at many ports of one selector
             self.problems.append(problem)

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from tsnbench.errors import InputError
+from tsnbench.scenario.text.tree import Place
+
+_START = Place(1, 1)
 
 
 @dataclass(frozen=True, order=True)
@@ -47,3 +50,8 @@ class ScenarioErrors(InputError):  # noqa: N818 - it holds several
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def failure(file: str, expected: str, found: str, hint: str = "", place: Place = _START) -> ScenarioErrors:
+    """One mistake that ends reading."""
+    return ScenarioErrors([Problem(file, place.line, place.column, "", expected, found, hint)])

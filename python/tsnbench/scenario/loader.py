@@ -20,14 +20,15 @@ from tsnbench.scenario.build import (
     shapers,
     streams,
 )
-from tsnbench.scenario.errors import Problem, ScenarioErrors
+from tsnbench.scenario.build.net import Net
+from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.kinds.combinators import keys_of
 from tsnbench.scenario.text import source
 from tsnbench.scenario.text.origin import Origin
 from tsnbench.scenario.text.reading import NAME, Bad, Reading
-from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, describe
 from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis, SweepError
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, describe
 
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
@@ -49,7 +50,7 @@ def load(path: str | os.PathLike[str]) -> model.Scenario:
     if len(runs) > 1:
         names = ", ".join(runs[0].variant)
         hint = "load_variants reads all of them"
-        raise source.failure(str(path), "one run", f"a sweep of {len(runs)} runs over {names}", hint)
+        raise failure(str(path), "one run", f"a sweep of {len(runs)} runs over {names}", hint)
     return runs[0]
 
 
@@ -80,11 +81,11 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
         ScenarioErrors: every mistake of the text at once.
     """
     if len(text.encode(errors="replace")) > source.LARGEST_FILE:
-        raise source.failure(file, f"at most {source.LARGEST_FILE} B", "a larger text")
+        raise failure(file, f"at most {source.LARGEST_FILE} B", "a larger text")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise source.failure(file, "text", "a surrogate, which is no character") from None
+        raise failure(file, "text", "a surrogate, which is no character") from None
     tree, files = tables.joined(source.parse(text, file), file)
     return runs_of(tree, file, files)
 
@@ -123,7 +124,7 @@ def runs_of(tree: Mapping, file: str, beside: tuple[str, ...] = ()) -> list[mode
         count = math.prod(len(axis.values) for axis in fresh)
         if fresh and (count > MOST_RUNS or len(runs) + len(pending) > MOST_RUNS):
             hint = "fewer values, or several files"
-            raise source.failure(file, f"at most {MOST_RUNS} runs", "more", hint, fresh[0].place)
+            raise failure(file, f"at most {MOST_RUNS} runs", "more", hint, fresh[0].place)
         if fresh:
             pending += [{**choices, fresh[0].path: n} for n in reversed(range(len(fresh[0].values)))]
         elif scenario is not None:
@@ -131,7 +132,7 @@ def runs_of(tree: Mapping, file: str, beside: tuple[str, ...] = ()) -> list[mode
             parts += len(scenario.network.nodes) + len(scenario.network.links) + len(scenario.streams)
             if parts > _MOST_PARTS:
                 hint = "a smaller network, or fewer runs"
-                raise source.failure(file, f"at most {_MOST_PARTS} parts in all runs", "more", hint)
+                raise failure(file, f"at most {_MOST_PARTS} parts in all runs", "more", hint)
     if not problems:
         problems += _unused(tree, file, used)
     if problems:
@@ -178,7 +179,7 @@ def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
     top = SCENARIO.read(reading, Mapping(tree.place, entries, tree.weight), "")
     if isinstance(top, Bad):
         return None
-    net = network.Net(reading)
+    net = Net(reading)
     net.named = net.whole = False
     if "network" in top:
         net = network.build(reading, top["network"])

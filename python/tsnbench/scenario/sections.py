@@ -5,7 +5,7 @@ from __future__ import annotations
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.text.reading import Reading
-from tsnbench.scenario.text.source import Mapping, Scalar, Value
+from tsnbench.scenario.text.tree import Mapping, Scalar, Value
 
 
 def apart(reading: Reading, tree: Mapping) -> Mapping:

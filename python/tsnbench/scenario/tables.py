@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tsnbench.scenario.errors import Problem, ScenarioErrors
+from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
 from tsnbench.scenario.grammar.network import KIND, LINK_GROUP, NODE_OPTIONS
 from tsnbench.scenario.grammar.streams import LIMITS, STREAM
 from tsnbench.scenario.kinds.combinators import Record
 from tsnbench.scenario.text.reading import meant
-from tsnbench.scenario.text.source import Mapping, Scalar, Sequence, Value, failure
-
-if TYPE_CHECKING:
-    from tsnbench.scenario.text.table import Rows
+from tsnbench.scenario.text.table import Rows, TableReader
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value
 
 TABLE = "table"
 MOST_TABLES = 100
@@ -75,8 +71,6 @@ class _Tables:
         return value
 
     def _rows(self, written: Scalar, part: str) -> list[tuple[Scalar, Value]]:
-        from tsnbench.scenario.text.table import TableReader
-
         if len(self.files) == MOST_TABLES:
             raise failure(self.file, f"at most {MOST_TABLES} tables", "more", place=written.place)
         reader = TableReader(self.file, written, _spec(part), len(self.files))
@@ -120,8 +114,6 @@ def _mapping(before: Mapping, entries: list[tuple[Scalar, Value]]) -> Mapping:
 
 def _spec(part: str) -> Rows:
     """What the rows of a table are."""
-    from tsnbench.scenario.text.table import Rows
-
     if part == "streams":
         return Rows(part, "name", "a stream", _wrong_of_streams)
     if part == "network.nodes":

@@ -18,12 +18,12 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import quantity, some
 from tsnbench.runs.engine import DIGITS, identity
 from tsnbench.scenario import tables
-from tsnbench.scenario.errors import Problem, ScenarioErrors
+from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
 from tsnbench.scenario.loader import runs_of
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.selection import shortened
 from tsnbench.scenario.text import source, varied
-from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value
+from tsnbench.scenario.text.tree import Mapping, Place, Sequence, Value
 from tsnbench.studies.exploring.questions import EVERY
 from tsnbench.studies.random_plan import what_varies
 from tsnbench.studies.study_file import Drawn, Listed, Study
@@ -202,7 +202,7 @@ def _alike(scenario: Scenario) -> str:
 
 def _refuse_many(study: Study, count: int) -> None:
     if count > MOST_RUNS:
-        raise source.failure(str(study.file), f"at most {MOST_RUNS} runs", f"{count} runs", "fewer values")
+        raise failure(str(study.file), f"at most {MOST_RUNS} runs", f"{count} runs", "fewer values")
 
 
 def _refuse_unfit(study: Study, scenario: Scenario) -> None:

@@ -5,8 +5,8 @@ JSON is YAML, so every value knows its place in the file, and the inventory's ow
 
 from __future__ import annotations
 
-from tsnbench.scenario.errors import Problem, ScenarioErrors
-from tsnbench.scenario.text.source import Mapping, Scalar, Value, describe, failure
+from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
+from tsnbench.scenario.text.tree import Mapping, Scalar, Value, describe
 
 _OF_HOSTS = ("ports", "talkers", "tuning", "program", "clock", "folder")
 """Keys of a host that are variables ``tsnbench_…`` of that host."""

@@ -14,7 +14,7 @@ from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.origin import Origin
 from tsnbench.scenario.text.reading import Bad, Named, Reading, meant
-from tsnbench.scenario.text.source import Mapping, Sequence, Value
+from tsnbench.scenario.text.tree import Mapping, Sequence, Value
 
 _TIMES = {"below": "below_ns", "system": "system_ns", "steady": "steady_ns", "within": "within_ns"}
 _NAMES_OF_SYNC = {

@@ -14,7 +14,7 @@ from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import Span, folded, open_spans
 from tsnbench.plan.streams.paths import paths_to_entry
 from tsnbench.planning.draft import Draft, Flow, Gates, Port, plan_route
-from tsnbench.planning.selectors import select
+from tsnbench.planning.select import select
 from tsnbench.planning.windows.demand import processing
 from tsnbench.scenario import model
 

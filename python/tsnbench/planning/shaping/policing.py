@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from tsnbench.plan.streams.policing import matching
 from tsnbench.planning.draft import Draft, Flow, Policing
 from tsnbench.planning.parts import without_none
-from tsnbench.planning.selectors import select
+from tsnbench.planning.select import select
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:

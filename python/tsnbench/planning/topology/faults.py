@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Gates
 from tsnbench.planning.parts import without_none
-from tsnbench.planning.selectors import select
+from tsnbench.planning.select import select
 from tsnbench.planning.shaping.gates import read_gates
 from tsnbench.scenario.model import faults
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 from tsnbench.planning.draft import Draft, Port
-from tsnbench.planning.selectors import select
+from tsnbench.planning.select import select
 from tsnbench.planning.topology.bridging import planned_node
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Part

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tsnbench.planning.draft import Draft, Port
 from tsnbench.planning.parts import without_none
 from tsnbench.planning.routing.routes import shortest_paths
-from tsnbench.planning.selectors import select
+from tsnbench.planning.select import select
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Port, Tap
-from tsnbench.planning.selectors import select
+from tsnbench.planning.select import select
 from tsnbench.scenario import model
 from tsnbench.scenario.model.hosts import STAGES
 

@@ -4,12 +4,12 @@ belong to the clocks."""
 from __future__ import annotations
 
 from tsnbench.scenario import model
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.common import LONGEST
 from tsnbench.scenario.kinds.values import Signed
 from tsnbench.scenario.text.reading import Bad, Reading
-from tsnbench.scenario.text.source import Scalar
+from tsnbench.scenario.text.tree import Scalar
 from tsnbench.scenario.units import DRIFT, DURATION
 
 KINDS = ("clock-step", "frequency-jump", "grandmaster-lost")

@@ -7,7 +7,7 @@ from typing import Any
 
 from tsnbench.scenario import model
 from tsnbench.scenario.build import ptp
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.recorded import oscillator_trace
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading

@@ -9,15 +9,14 @@ from typing import TypedDict
 
 from tsnbench.scenario import model
 from tsnbench.scenario.build import clock_faults
-from tsnbench.scenario.build.network import Net
-from tsnbench.scenario.build.selectors import selector
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.build.shapers import gate_list
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.common import SPAN
 from tsnbench.scenario.model import faults as kinds
 from tsnbench.scenario.model.faults import KINDS, OfPort
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
-from tsnbench.scenario.text.source import Scalar
+from tsnbench.scenario.text.tree import Scalar
 from tsnbench.scenario.units import DURATION, Duration
 
 _OF_PORTS = ("loss", "bit-errors", "delay", "reorder", "schedule")
@@ -95,7 +94,7 @@ def _fault(
         return None if BAD in given.values() else KINDS[kind](**given)
     if kind == "down":
         return _down(net, fields["down"], span)
-    port = selector(net, fields["on"])
+    port = net.ports(fields["on"])
     if port is None:
         return None
     if kind in _TIMED:
@@ -116,7 +115,7 @@ def _down(net: Net, text: Named, span: Span) -> kinds.LinkDown | kinds.NodeDown 
         return None if node is None else kinds.NodeDown(node=node, **span)
     # Both directions of a link are cut, so `a -- b` is the same as `a -> b` here.
     link = Named.at(text.replace("--", "->"), text.place, text.path)
-    port = selector(net, link)
+    port = net.ports(link)
     return None if port is None else kinds.LinkDown(port=port, **span)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tsnbench.scenario import model
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tsnbench.scenario import model
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Named, Reading
 

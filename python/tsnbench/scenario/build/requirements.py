@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.scenario import catalogue, model
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import Named, Reading, meant
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.build.hosts import qdisc
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.grammar.gates import OF_THE_FIRST
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant

@@ -9,11 +9,10 @@ from typing import Any
 from tsnbench.plan import sizes
 from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.build.answers import check_telegrams, completed, requests_first
-from tsnbench.scenario.build.network import Net
+from tsnbench.scenario.build.net import Net, numbered
 from tsnbench.scenario.build.redundancy import redundancy
 from tsnbench.scenario.build.release import check_release
 from tsnbench.scenario.build.requirements import requirements, sr_class
-from tsnbench.scenario.build.selectors import numbered
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
 

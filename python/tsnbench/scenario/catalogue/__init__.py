@@ -8,10 +8,10 @@ from tsnbench.scenario.catalogue.read import (
     SrClass,
     gate_lists,
     patterns,
-    pcp_to_class,
     printed,
     sr_classes,
 )
+from tsnbench.scenario.kinds.by_pcp import pcp_to_class
 
 __all__ = [
     "GateList",

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from tsnbench.scenario import model
-from tsnbench.scenario.catalogue.read import _read
 from tsnbench.scenario.grammar.hosts import LATENCIES, LATENCY
+from tsnbench.scenario.grammar.latency import latency_of
 from tsnbench.scenario.kinds.combinators import Field, Fields, MapOf, Record
 from tsnbench.scenario.kinds.common import PROSE
+from tsnbench.scenario.kinds.data import read_data
 from tsnbench.scenario.kinds.values import Count
 from tsnbench.scenario.text.reading import Reading
 
@@ -41,7 +42,7 @@ def host_profiles() -> Mapping[str, HostProfile]:
     named = MapOf("profiles", _PROFILE, re.compile("[a-z0-9-]+"), "a name such as preempt-rt")
     record = Record("a file", {"source": Field(PROSE, example="a paper"), "profiles": Field(named)})
     found: dict[str, HostProfile] = {}
-    for name, fields in _read("hosts.yaml", record)["profiles"].items():
+    for name, fields in read_data("hosts.yaml", record)["profiles"].items():
         idle = _latencies(fields["stages"])
         load = fields["same-cpu"]
         percent = load.get("stretch", 100)
@@ -53,8 +54,6 @@ def host_profiles() -> Mapping[str, HostProfile]:
 
 
 def _latencies(fields: Fields) -> dict[str, model.Latency]:
-    from tsnbench.scenario.build.hosts import latency_of
-
     reading = Reading("hosts.yaml", {})
     found = {
         name: latency_of(reading, content, fields.at(name), fields.path_of(name))

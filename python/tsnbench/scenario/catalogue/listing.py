@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from tsnbench.scenario.catalogue.hosts import host_profiles
-from tsnbench.scenario.catalogue.read import gate_lists, patterns, pcp_to_class, printed, sr_classes
+from tsnbench.scenario.catalogue.read import gate_lists, patterns, printed, sr_classes
+from tsnbench.scenario.kinds.by_pcp import pcp_to_class
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.units import DURATION, RATE
 

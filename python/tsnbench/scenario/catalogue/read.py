@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from tsnbench.scenario import model
@@ -14,9 +13,8 @@ from tsnbench.scenario.grammar.gates import GATE_LIST
 from tsnbench.scenario.grammar.streams import TRAFFIC
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, Record
 from tsnbench.scenario.kinds.common import PROSE, SPAN
+from tsnbench.scenario.kinds.data import read_data
 from tsnbench.scenario.kinds.values import Count, Quantity, Text
-from tsnbench.scenario.text.reading import Reading
-from tsnbench.scenario.text.source import parse
 from tsnbench.scenario.units import SHARE
 
 _NAME = re.compile(r"[A-Za-z0-9.]+/[A-Za-z0-9-]+")
@@ -45,16 +43,6 @@ def _named(what: str, record: Record) -> MapOf:
     return MapOf(what, record, _NAME, "a name such as engine/lidar")
 
 
-def _read(name: str, record: Record) -> Fields:
-    """A data file by its grammar; the files are ours, so a mistake in one is a defect of the package."""
-    text = files("tsnbench.catalogue").joinpath(name).read_text(encoding="utf-8")
-    reading = Reading(name, {})
-    fields = record.read(reading, parse(text, name), "")
-    if reading.problems or not isinstance(fields, Fields):
-        raise AssertionError("\n".join(str(problem) for problem in reading.problems))
-    return fields
-
-
 _SR_CLASS = Record(
     "an SR class",
     {
@@ -70,7 +58,7 @@ _SOURCE = Field(PROSE, example="a paper")
 @cache
 def sr_classes() -> Mapping[str, SrClass]:
     """``sr/A`` to ``sr/BE``, highest first."""
-    file = _read(
+    file = read_data(
         "sr_classes.yaml",
         Record("a file", {"source": _SOURCE, "classes": Field(_named("classes", _SR_CLASS))}),
     )
@@ -87,15 +75,6 @@ def sr_classes() -> Mapping[str, SrClass]:
     return found
 
 
-@cache
-def pcp_to_class() -> Mapping[str, tuple[int, ...]]:
-    """``802.1Q/4`` and ``802.1Q/8``: the class of each PCP from 0 to 7."""
-    table = ListOf(Count(0, 7), "classes", 8, 8)
-    tables = MapOf("tables", table, re.compile(r"802\.1Q/[48]"), "a table")
-    file = _read("pcp_to_class.yaml", Record("a file", {"source": _SOURCE, "tables": Field(tables)}))
-    return {str(name): tuple(classes) for name, classes in file["tables"].items()}
-
-
 _PRINTED = MapOf("the row as printed", Text("a word", swept=False), re.compile("[a-z]+"), "a column")
 _PATTERN = Record(
     "a pattern",
@@ -110,7 +89,9 @@ _PATTERN = Record(
 @cache
 def _pattern_files() -> Mapping[str, Fields]:
     record = Record("a file", {"source": _SOURCE, "patterns": Field(_named("patterns", _PATTERN))})
-    return {str(name): fields for file in _FILES for name, fields in _read(file, record)["patterns"].items()}
+    return {
+        str(name): fields for file in _FILES for name, fields in read_data(file, record)["patterns"].items()
+    }
 
 
 @cache
@@ -141,7 +122,7 @@ def gate_lists() -> Mapping[str, GateList]:
             "slots": Field(slots, example="[[6]]"),
         },
     )
-    file = _read(
+    file = read_data(
         "gate_lists.yaml", Record("a file", {"source": _SOURCE, "lists": Field(_named("lists", one))})
     )
     return {

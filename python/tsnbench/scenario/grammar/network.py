@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from tsnbench.scenario.grammar.bridging import BUFFER, PROCESSING
+from tsnbench.scenario.kinds.by_pcp import CLASSES
 from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListOf, MapOf, Record
-from tsnbench.scenario.kinds.common import CABLE, CLASSES, LINK_RATE, SPAN
+from tsnbench.scenario.kinds.common import CABLE, LINK_RATE, SPAN
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.model.network import QUEUES
 from tsnbench.scenario.units import SIZE

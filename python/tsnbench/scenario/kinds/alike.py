@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 from tsnbench.scenario.kinds.combinators import Fields, Record
+from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.reading import Bad, Reading, Written
-from tsnbench.scenario.text.source import ENDS, SHARED, Mapping, Place, Repeated, Scalar, Value
+from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Place, Repeated, Scalar, Value
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Alike:
                 reading.alike[text] = fields
         return fields
 
-    def _another(self, reading: Reading, value: Mapping, path: str, first: Fields) -> Fields:
+    def _another(self, reading: Reading, value: Mapping, path: str, first: Placed) -> Fields:
         fields = _Again(value.place, path, self.record)
         fields.update(first)
         fields.first, fields.written = first, value

@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind, Schema
 from tsnbench.scenario.part import Part
+from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
-from tsnbench.scenario.text.source import Mapping, Place, Scalar, Sequence, Value, describe, shown
+from tsnbench.scenario.text.tree import Mapping, Place, Scalar, Sequence, Value, describe, shown
 
 
 @dataclass(frozen=True)
@@ -78,28 +79,12 @@ class Names(Protocol):
     def ports(self, selector: Named) -> str | None: ...
 
 
-class Fields(dict[str, Any]):
-    """The values of a mapping, without unreadable ones; with every key's place."""
+class Fields(Placed):
+    """The values of a mapping that is read as a record."""
 
     def __init__(self, place: Place, path: str, record: Record | None = None) -> None:
-        super().__init__()
-        self.place = place
-        self.path = path
+        super().__init__(place, path)
         self.record = record
-        self.places: dict[str, Place] = {}
-        self.bad: set[str] = set()
-        self.cost = 0
-        """Number of values that were read for it, if another mapping may be read from it."""
-        self.first: Fields | None = None
-        """An earlier mapping with the same texts, from which it was read (:mod:`.alike`)."""
-        self.written: Mapping | None = None
-        """Its own text, if ``first`` is one."""
-
-    def at(self, key: str) -> Place:
-        return self.places.get(key, self.place)
-
-    def path_of(self, key: str) -> str:
-        return f"{self.path}.{key}" if self.path else key
 
     def given(self, names: Names, part: type[Part]) -> dict[str, Any]:
         """The written values of a part by their names in the part; :data:`BAD` for a wrong value."""

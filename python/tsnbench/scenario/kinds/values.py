@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
-from tsnbench.scenario.text.source import Sequence, Value, describe, shown
+from tsnbench.scenario.text.tree import Sequence, Value, describe, shown
 from tsnbench.scenario.units import Dimension, UnitError
 
 Schema = dict[str, Any]

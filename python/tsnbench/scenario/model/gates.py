@@ -11,7 +11,7 @@ from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Parsed
 from tsnbench.scenario.model.names import PortSelector
 from tsnbench.scenario.part import Part, key
 from tsnbench.scenario.text.reading import Reading, meant
-from tsnbench.scenario.text.source import Value
+from tsnbench.scenario.text.tree import Value
 from tsnbench.scenario.units import Duration
 
 _GATES = ListOf(Count(0, 7, "a PCP or class"), "open gates", least=0, most=8)

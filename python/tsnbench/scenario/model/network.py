@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from tsnbench.scenario.kinds.by_pcp import CLASSES, LARGEST_SDU
 from tsnbench.scenario.kinds.combinators import record_of
-from tsnbench.scenario.kinds.common import CLASSES, LARGEST_SDU
 from tsnbench.scenario.kinds.values import Count, Parsed, Quantity
 from tsnbench.scenario.model.names import Name
 from tsnbench.scenario.part import Part, key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tsnbench.scenario.text.source import Mapping, Place, Sequence, Value, is_in_table, located
+from tsnbench.scenario.text.tree import Mapping, Place, Sequence, Value, is_in_table, located
 
 
 @dataclass(frozen=True, eq=False)

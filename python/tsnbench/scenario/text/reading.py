@@ -6,24 +6,13 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
-from tsnbench.scenario.text.source import (
-    Place,
-    Scalar,
-    Sequence,
-    Value,
-    describe,
-    located,
-    most_values,
-    shown,
-    too_many,
-)
+from tsnbench.scenario.text.builder import most_values, too_many
+from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
-
-if TYPE_CHECKING:
-    from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.text.tree import Place, Scalar, Sequence, Value, describe, located, shown
 
 Written = tuple[Any, ...]
 """What is written in a mapping: its keys with their texts."""
@@ -112,7 +101,7 @@ class Reading:
         """Streams that are written, but could not be read; None where no stream is known."""
         self.values = 0
         self.most_values = most_values()
-        self.alike: dict[Written, Fields] = {}
+        self.alike: dict[Written, Placed] = {}
         """Streams that others may be read from, by what is written."""
 
     def unknown_stream(self, name: Named, streams: Iterable[str]) -> None:

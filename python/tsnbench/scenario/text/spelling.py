@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tsnbench.scenario.errors import ScenarioErrors
-from tsnbench.scenario.text.source import CLOSE, OPEN, Builder, Place, Scalar, failure, shown
+from tsnbench.libraries import ruamel_yaml
+from tsnbench.scenario.errors import ScenarioErrors, failure
+from tsnbench.scenario.text.braces import CLOSE, OPEN
+from tsnbench.scenario.text.builder import Builder
+from tsnbench.scenario.text.tree import Place, Scalar, shown
 
 
 def slow_tree(text: str, file: str) -> Builder:
     """The tree of a text, or :class:`ScenarioErrors` with its first mistake of spelling."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
     reader = _Reader(file)
     try:
-        for event in YAML(typ="safe", pure=True).parse(text):
+        for event in ruamel_yaml.YAML(typ="safe", pure=True).parse(text):
             reader.take(event)
-    except YAMLError as error:
+    except ruamel_yaml.error.YAMLError as error:
         raise _spelling(file, text, error) from None
     except (ValueError, OverflowError) as error:
         if isinstance(error, ScenarioErrors):

@@ -17,23 +17,20 @@ from operator import itemgetter
 from pathlib import Path
 
 from tsnbench import foreign
-from tsnbench.scenario.errors import Problem, ScenarioErrors
-from tsnbench.scenario.text.source import (
+from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
+from tsnbench.scenario.text.builder import most_values, too_many
+from tsnbench.scenario.text.source import Subject, parse
+from tsnbench.scenario.text.tree import (
     ENDS,
     SHARED,
     Mapping,
     Place,
     Scalar,
     Sequence,
-    Subject,
     Value,
-    failure,
     in_table,
-    most_values,
-    parse,
     repeated,
     shown,
-    too_many,
 )
 
 ENDINGS = (".csv", ".parquet")

@@ -9,13 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 from tsnbench.report.figures.writers.axis import Axis, Place
 from tsnbench.report.figures.writers.shapes import Look, Point, Shape, Style, paint, polyline, rectangle
 
-if TYPE_CHECKING:
-    from tsnbench.report.figures.writers.page_figure import PageFigure
+
+class Figure(Protocol):
+    """The figure of a panel: where its panels are, in points, and its texts."""
+
+    def lengthen(self, inches: float) -> None: ...
+
+    def reach(self, panel: Any) -> tuple[float, float]: ...
+
+    def span(self, panel: Any) -> tuple[float, float]: ...
+
+    def words(self, x: float, y: float, words: str, style: Style) -> str: ...
 
 
 @dataclass
@@ -31,7 +40,7 @@ class Key:
 class PagePanel:
     """One panel of a figure."""
 
-    figure: PageFigure
+    figure: Figure
     x: Axis = field(default_factory=Axis)
     y: Axis = field(default_factory=Axis)
     title: str = ""
