@@ -1,7 +1,9 @@
-# tsnbench: run | test | check | bench. Every target sets up what it needs; the first one compiles.
+# tsnbench: run | quick | test | check | bench. Every target sets up what it needs; the first one compiles.
 #
 #   make run     plan, simulate, measure and report EnGINE's in-vehicle network
-#   make test    all tests, Rust and Python
+#   make quick   the fast part of every room's tests: a minute
+#   make test    all tests that gate a change, Rust and Python: ten minutes
+#   make nightly  all tests with more examples, soak, labs of emulated guests, make test in a minimal Debian (hours)
 #   make twin    the same small Plans in the simulator and on a kernel: docs/twin.md
 #   make wheel   dist/tsnbench-….whl, with the native module and the live talker
 #   make fresh   make run and make test in a minimal Debian, with what the README names and nothing else (as root)
@@ -33,7 +35,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run test test-rust test-python everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
+.PHONY: run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -42,13 +44,26 @@ run: $(VENV)/.built
 	@$(BIN)/tsnbench run $(SCENARIO) --force; status=$$?; \
 	if [ $$status -le 1 ]; then exit 0; else exit $$status; fi
 
-test: test-rust test-python
+# Tests run as many at a time as there are processors; those with frames on real kernels one after the other, beside them.
+CARGO_TEST := cargo test --quiet --locked --workspace --exclude tsn-python
+PYTEST     := $(BIN)/python -m pytest
+PARALLEL   := $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
 
-test-rust:
-	cargo test --locked --workspace --exclude tsn-python
+quick: $(VENV)/.built
+	@TSNBENCH_TESTS=quick .ci/lanes 'rust: $(CARGO_TEST) --lib ; python: $(PARALLEL)'
 
-test-python: $(VENV)/.built packages
-	$(BIN)/python -m pytest
+test: $(VENV)/.built packages
+	@.ci/lanes 'rust: $(CARGO_TEST) ; python: $(PARALLEL)' 'kernels: $(PYTEST) -m kernel'
+
+nightly: $(VENV)/.built packages
+	@TSNBENCH_TESTS=nightly PROPTEST_CASES=5000 .ci/lanes \
+	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(PYTEST) -m kernel ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; fresh: $(MAKE) fresh'
+
+# Which test functions make quick leaves out: those that take longer than QUICK_S seconds with all of their cases.
+QUICK_S ?= 0.5
+slow: $(VENV)/.built packages
+	-$(PARALLEL) --junit-xml target/tests.xml
+	$(BIN)/python tests/support/seconds.py target/tests.xml --longer $(QUICK_S) >tests/slow.txt
 
 wheel: $(VENV)/.built
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir dist

@@ -1,4 +1,8 @@
-"""For all tests: the list of skipped tests with reasons; on a complete machine no test may be skipped."""
+"""For all tests: which ones a profile runs, and why tests were skipped.
+
+The variable ``TSNBENCH_TESTS`` names the profile: ``quick`` (the fast part of every room), ``test`` (all that
+gates a change) or ``nightly`` (all). On a complete machine no test may be skipped.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,20 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+
+from support.profile import PROFILE
 
 # Children of nohup inherit an ignored SIGHUP; the programs under test expect the default action.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
-settings.register_profile("shared-machine", deadline=None)
-settings.load_profile("shared-machine")
-"""Run times of examples depend on the load of the machine and say nothing about the code."""
 
+TESTS = Path(__file__).parent
 WALL_CLOCK = ("live", "backends/netns", "backends/vm", "hosts", "twin")
-"""Tests with frames on real kernels: on a machine that stops for half a second, talkers are late."""
+"""Tests with frames on real kernels, marked ``kernel``: one after the other, beside all others."""
+
+NOT_QUICK = ("docs", "packaging", "ui", *WALL_CLOCK)
+"""Rooms whose tests start programs, browsers or kernels."""
+SLOW = TESTS / "slow.txt"
+"""Further test functions that ``make quick`` leaves out; ``make slow`` measures them and writes the list."""
 
 TRIES_AGAIN = 3
 PAUSE_S = 10
@@ -31,12 +39,27 @@ changes the kernel of a machine.
 """
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that depend on the wall clock are repeated after a failure; ``-rR`` lists the repeated ones."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests of kernels, and leave out what the profile does not run.
+
+    Tests that depend on the wall clock are repeated after a failure; ``-rR`` lists the repeated ones.
+    """
+    slow = set(SLOW.read_text(encoding="utf-8").splitlines()) if PROFILE == "quick" else set()
+    left_out = []
     for item in items:
-        room = item.path.relative_to(Path(__file__).parent).as_posix()
+        room = item.path.relative_to(TESTS).as_posix()
         if room.startswith(tuple(f"{each}/" for each in WALL_CLOCK)):
+            item.add_marker(pytest.mark.kernel)
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
+        name = f"{room}::{getattr(item, 'originalname', item.name)}"
+        not_quick = name in slow or room.startswith(tuple(f"{each}/" for each in NOT_QUICK))
+        nightly = PROFILE != "nightly" and item.get_closest_marker("nightly") is not None
+        if nightly or (PROFILE == "quick" and not_quick):
+            left_out.append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -21,7 +21,10 @@ MARK = re.compile(rb"/\*<([\d,]+)\*/")
 
 @dataclass(frozen=True)
 class Crate:
-    """A crate and its tests: quick ones first, and slow ones for what those have not seen."""
+    """A crate and its tests: quick ones first, and slow ones for what those have not seen.
+
+    ``--lib`` are the tests beside the code; each other name is a module of the test program ``all``.
+    """
 
     name: str
     quick: tuple[str, ...]
@@ -63,9 +66,7 @@ def build(
         own = [mutant for mutant in mutants if mutant.file == file]
         sources[file] = Source((tree / file).read_text(), own)
     command = ["cargo", "test", "--locked", "--no-run", "--message-format=json", "--profile", "mutants"]
-    command += ["--package", crate.package]
-    for test in (*crate.quick, *crate.slow):
-        command += [test] if test == "--lib" else ["--test", test]
+    command += ["--package", crate.package, "--lib", "--test", "all"]
     root = tree / crate.folder / "src" / "lib.rs"
     without: set[int] = set()
     while True:
@@ -133,22 +134,24 @@ def judge(
     """Each mutant, with its end: whether a test sees it."""
     folder = tree / crate.folder
     own = {**environment, "CARGO_MANIFEST_DIR": str(folder)}
+    tests = (*crate.quick, *crate.slow)
+    commands = {
+        name: [programs["--lib"], "-q"] if name == "--lib" else [programs["all"], "-q", f"{name}::"]
+        for name in tests
+    }
     limits = {}
-    for name, program in programs.items():
+    for name, command in commands.items():
         begun = time.monotonic()
-        status = subprocess.run(
-            [program, "-q"], cwd=folder, env=own, check=False, capture_output=True
-        ).returncode
-        if status:
+        if subprocess.run(command, cwd=folder, env=own, check=False, capture_output=True).returncode:
             raise SystemExit(f"{crate.package}, {name}: the tests fail without any mutant")
         limits[name] = max(LEAST, PATIENCE * (time.monotonic() - begun))
 
     def end(mutant: Mutant) -> str:
-        for name in (*crate.quick, *crate.slow):
+        for name in tests:
             with_it = {**own, "MUTANT": str(mutant.number)}
             try:
                 subprocess.run(
-                    [programs[name], "-q"],
+                    commands[name],
                     cwd=folder,
                     env=with_it,
                     check=True,

@@ -3,7 +3,7 @@
 //! `schedules` alone measures what has a target, `schedules all` every family. One core; times are of processor and wall
 //! alike where nothing else runs.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/all/common/mod.rs"]
 mod common;
 
 use std::time::Instant;

@@ -5,7 +5,7 @@
 //! prints the ratios of bounds and observed values: `BOUNDS_PLANS=3000 cargo test --release -p tsn-bounds
 //! --test proof -- --ignored --nocapture`.
 
-#[path = "../../../sim/tests/common/mod.rs"]
+#[path = "../../../sim/tests/all/common/mod.rs"]
 mod common;
 mod draw;
 mod everything;

@@ -1,0 +1,328 @@
+//! Bounds of ports behind ATS schedulers: no delay exceeds them, shaping is for free, and two streams have a
+//! closed form.
+
+use crate::common::*;
+use proptest::prelude::*;
+use tsn_bounds::bounds;
+use tsn_plan::{AtsGroup, AtsScheduler, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter};
+
+/// Adds a scheduler before every hop but the first one, and a group for every port and class of arrival. The
+/// rate and the burst are the least that a flow's releases need, times `more` / 4.
+fn shape(plan: &mut Plan, more: u64) {
+    let mut tables: Vec<Policing> =
+        (0..plan.nodes.len() as u32).map(|node| Policing { node, ..Policing::default() }).collect();
+    let mut groups: Vec<(u32, u8, u32)> = Vec::new();
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let Pattern::Periodic { period_ns, jitter_ns, .. } = stream.pattern else { continue };
+        let bits = match &stream.size {
+            Size::Frame { octets } => u64::from(octets + 20) * 8,
+            Size::List { octets } => u64::from(octets.iter().max().map_or(0, |most| most + 20)) * 8,
+            Size::Units { octets, most_per_frame, overhead } => {
+                let unit = |unit: &u32| {
+                    let (whole, rest) = (unit / most_per_frame, unit % most_per_frame);
+                    let last = if rest > 0 || whole == 0 { (rest + overhead).max(64) + 20 } else { 0 };
+                    u64::from(whole * (most_per_frame + overhead + 20) + last) * 8
+                };
+                octets.iter().map(unit).max().unwrap_or(0)
+            }
+        };
+        let cir_bps = (bits * 1_000_000_000).div_ceil(period_ns) * more / 4;
+        let cbs_bits = (bits + (bits * jitter_ns).div_ceil(period_ns)) * more / 4;
+        let mut done = Vec::new();
+        for hop in &stream.route {
+            let Some(parent) = hop.parent else { continue };
+            let ingress = plan.ports[stream.route[parent as usize].port as usize].peer;
+            if done.contains(&ingress) {
+                continue;
+            }
+            done.push(ingress);
+            let node = plan.ports[ingress as usize].node;
+            let class =
+                plan.ports[plan.ports[ingress as usize].peer as usize].pcp_to_class[usize::from(stream.pcp)];
+            let table = &mut tables[node as usize];
+            let known =
+                groups.iter().find(|group| (group.0, group.1) == (ingress, class)).map(|group| group.2);
+            let group = known.unwrap_or_else(|| {
+                groups.push((ingress, class, table.groups.len() as u32));
+                table.groups.push(AtsGroup { name: "group".into(), max_residence_ns: 1_000_000_000_000 });
+                table.groups.len() as u32 - 1
+            });
+            table.filters.push(StreamFilter {
+                name: stream.name.clone(),
+                ports: vec![ingress],
+                streams: vec![number as u32],
+                priority: None,
+                max_sdu_octets: None,
+                block_oversize: false,
+                gate: None,
+                meter: None,
+                scheduler: Some(table.schedulers.len() as u32),
+            });
+            table.schedulers.push(AtsScheduler { cir_bps, cbs_bits, group });
+        }
+    }
+    plan.policing = tables.into_iter().filter(|table| !table.filters.is_empty()).collect();
+}
+
+/// The longest delay of each stream and listener in ns, from its nominal release on.
+fn longest(plan: &Plan) -> Vec<(String, String, i64, u64)> {
+    let mut tapped = plan.clone();
+    tapped.taps.clear();
+    let mut ends = Vec::new();
+    for (number, stream) in plan.streams.iter().enumerate() {
+        for listener in &stream.listeners {
+            let port = plan.ports[stream.route[listener.route as usize].port as usize].peer;
+            let tap = tapped.taps.len() as u16;
+            tapped.taps.push(tsn_plan::Tap {
+                name: format!("{tap}"),
+                port,
+                stage: Stage::Rx,
+                point: Point::End,
+                granularity_ns: 1,
+            });
+            ends.push((number, listener.node, tap));
+        }
+    }
+    let (sightings, _) = run(&tapped);
+    let mut found = Vec::new();
+    for (number, node, tap) in ends {
+        let stream = &plan.streams[number];
+        let Pattern::Periodic { period_ns, offset_ns, .. } = stream.pattern else { continue };
+        // Only where a data unit is one frame, the sequence number is that of the unit.
+        let Size::Frame { .. } = stream.size else { continue };
+        let seen: Vec<i64> = sightings
+            .iter()
+            .filter(|one| one.tap == tap && one.stream == number as u32)
+            .map(|one| one.t_ns.unwrap() - (stream.start_ns + offset_ns + one.seq * period_ns) as i64)
+            .collect();
+        if let Some(most) = seen.iter().max() {
+            let name = plan.nodes[node as usize].name.clone();
+            found.push((stream.name.clone(), name, *most, seen.len() as u64));
+        }
+    }
+    found
+}
+
+/// Removes everything but the input of ATS: no gates, no CBS, no limits, only periodic flows; with `at_once`,
+/// all are released at once.
+fn tame(plan: &mut Plan, at_once: bool) {
+    for port in &mut plan.ports {
+        port.gates = None;
+        port.classes.iter_mut().for_each(|class| (class.cbs, class.limit_frames) = (None, None));
+    }
+    for (number, stream) in plan.streams.iter_mut().enumerate() {
+        let (period, jitter) = match stream.pattern {
+            Pattern::Periodic { period_ns, jitter_ns, .. } => (period_ns.max(100_000), jitter_ns),
+            _ => (150_000 + 10_000 * number as u64, 0),
+        };
+        let offset_ns = if at_once { 0 } else { 13_000 * number as u64 };
+        stream.pattern = Pattern::Periodic { period_ns: period, offset_ns, jitter_ns: jitter };
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
+
+    /// With the least rate and burst that hold each flow, every flow keeps its bound, and at the first port
+    /// the bound is the same as without shaping (shaping is for free).
+    #[test]
+    fn no_frame_exceeds_its_bound(mut plan in random::plan(), at_once in any::<bool>(), more in 4..8u64) {
+        tame(&mut plan, at_once);
+        shape(&mut plan, more);
+        plan.check().unwrap();
+        let found = bounds(&plan);
+        for (stream, listener, most, _) in longest(&plan) {
+            let flow = found.flows.iter().find(|flow| (&flow.stream, &flow.listener) == (&stream, &listener)).unwrap();
+            let jitter = match plan.streams.iter().find(|own| own.name == stream).unwrap().pattern {
+                Pattern::Periodic { jitter_ns, .. } => jitter_ns as i64,
+                _ => 0,
+            };
+            if let Some(upper) = flow.release_upper_ps {
+                prop_assert!(most <= (upper + 999) / 1_000 + jitter, "{stream} to {listener}: {most} ns, not {upper} ps");
+            }
+            prop_assert!(most >= flow.release_lower_ps / 1_000);
+        }
+    }
+
+    /// Over one queue and one group, the worst delay from the release to eligibility is the worst delay of
+    /// the queue.
+    #[test]
+    fn shaping_is_for_free(
+        sizes in prop::collection::vec((64..1_523u32, 100_000..400_000u64, 0..50_000u64), 1..6),
+        cross in 64..1_523u32,
+    ) {
+        // One bridge: a talker with its queue, a scheduler group, and a queue without other streams.
+        let mut net = Net::new(4_000_000);
+        let line = net.line(3, 1_000, 100_000_000, 0);
+        // The link behind the scheduler is so fast that only earlier frames delay a frame.
+        for port in 2..4 {
+            net.plan.ports[port].rate_bps = 100_000_000_000;
+        }
+        for (number, (octets, period, offset)) in sizes.iter().enumerate() {
+            net.stream(&format!("s{number}"), &line, 5, periodic(period * sizes.len() as u64, *offset), frame(*octets));
+        }
+        net.stream("cross", &line[..2], 1, Pattern::Saturating { backlog: 2 }, frame(cross));
+        let mut shaped = net.plan.clone();
+        shape(&mut shaped, 4);
+        let (free, waiting) = (longest(&net.plan), longest(&shaped));
+        let most = |found: &[(String, String, i64, u64)]| found.iter().map(|one| one.2).max().unwrap_or(0);
+        // Frames that become eligible together leave one after another.
+        let together: i64 = sizes.iter().map(|(octets, ..)| i64::from((octets + 20) * 8 / 100 + 1)).sum();
+        let (before, after) = (most(&free), most(&waiting));
+        let found: Option<Vec<i64>> = bounds(&net.plan).flows.iter().filter(|flow| flow.stream != "cross").map(|flow| flow.release_upper_ps).collect();
+        // If more arrives than the first link carries, there is no bound to compare.
+        let Some(bound) = found.and_then(|found| found.into_iter().max()) else { return Ok(()) };
+        let bound = bound / 1_000;
+        prop_assert!(after <= bound + together + 1, "{after} ns with shaping, {before} without, bound {bound}");
+    }
+}
+
+#[test]
+fn two_streams_have_the_delay_of_their_queue_and_of_their_meeting() {
+    // Two talkers, one bridge, frames of 1 230 octets (10 us at 1 Gbit/s), each shaped with one frame.
+    let mut net = Net::new(1_000_000);
+    let [a, b, bridge, end] = ["a", "b", "bridge", "end"].map(|name| net.node(name, 1_000));
+    net.link(a, bridge, GIGABIT, 0);
+    net.link(b, bridge, GIGABIT, 0);
+    net.link(bridge, end, GIGABIT, 0);
+    for (name, talker) in [("one", a), ("two", b)] {
+        net.stream(name, &[talker, bridge, end], 5, periodic(100_000, 0), frame(1_230));
+    }
+    shape(&mut net.plan, 4);
+    let found = bounds(&net.plan);
+    let one = 1_238 * 8_000;
+    for flow in &found.flows {
+        // The sum: the frame on its own link, the bridge, the other stream's frame with its gap, the frame on
+        // the last link.
+        assert_eq!(flow.release_upper_ps, Some(one + 1_000_000 + 10_000_000 + one), "{}", flow.stream);
+        assert_eq!(flow.upper_ps, Some(one + 1_000_000 + 10_000_000 + one - 64_000), "{}", flow.stream);
+    }
+    // A frame that waits for a scheduler is not yet in the queue.
+    let queue = found.ports.iter().find(|port| port.port == "bridge -> end").unwrap().classes[0].clone();
+    assert_eq!((queue.backlog_frames, queue.reason), (None, Some(tsn_bounds::Reason::Held)));
+    // The stamp is at the frame's end when it leaves the talker, and at its begin when it arrives at the
+    // listener.
+    let mut stamped = net.plan.clone();
+    for (port, stage, point) in [(0, Stage::Tx, Point::End), (5, Stage::Rx, Point::Start)] {
+        let name = format!("{stage:?}");
+        stamped.taps.push(tsn_plan::Tap { name, port, stage, point, granularity_ns: 1 });
+    }
+    let upper = bounds(&stamped).flows[0].upper_ps;
+    assert_eq!(upper, Some(one + 1_000_000 + 10_000_000 + one - one - 1_230 * 8_000));
+    let worst = longest(&net.plan).iter().map(|one| one.2).max();
+    assert_eq!(worst, Some((2 * one + 11_000_000) / 1_000));
+}
+
+#[test]
+fn a_flow_that_exceeds_its_scheduler_has_no_bound_but_others_keep_theirs() {
+    let mut net = Net::new(1_000_000);
+    let [a, b, bridge, end] = ["a", "b", "bridge", "end"].map(|name| net.node(name, 1_000));
+    net.link(a, bridge, GIGABIT, 0);
+    net.link(b, bridge, GIGABIT, 0);
+    net.link(bridge, end, GIGABIT, 0);
+    net.stream("good", &[a, bridge, end], 5, periodic(100_000, 0), frame(1_230));
+    net.stream("bad", &[b, bridge, end], 5, periodic(100_000, 0), frame(1_230));
+    shape(&mut net.plan, 4);
+    net.plan.streams[1].pattern = periodic(20_000, 0);
+    let found = bounds(&net.plan);
+    assert_eq!(found.flows[1].release_upper_ps, None);
+    let bound = found.flows[0].release_upper_ps.unwrap();
+    let worst = longest(&net.plan).into_iter().find(|one| one.0 == "good").unwrap().2;
+    assert!(worst <= bound / 1_000 && bound / 1_000 < 40_000, "{worst} {bound}");
+}
+
+#[test]
+fn what_becomes_eligible_together_waits_for_each_other() {
+    let mut net = Net::new(1_000_000);
+    let line = net.line(3, 1_000, GIGABIT, 0);
+    for name in ["one", "two"] {
+        net.stream(name, &line, 5, periodic(100_000, 0), frame(1_230));
+    }
+    // The frames arrive over the link one after another, so without schedulers neither of them waits behind
+    // it.
+    let alone = 1_238 * 8_000;
+    assert_eq!(bounds(&net.plan).flows[0].hops[1].upper_ps, Some(alone));
+    shape(&mut net.plan, 4);
+    assert_eq!(bounds(&net.plan).flows[0].hops[1].upper_ps, Some(10_000_000 + alone));
+}
+
+#[test]
+fn copies_keep_their_bounds_between_where_they_part_and_meet() {
+    let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+    let plain = bounds(&plan).flows[0].release_upper_ps.unwrap();
+    shape(&mut plan, 8);
+    let everywhere = bounds(&plan);
+    assert!(
+        everywhere.flows.iter().all(|flow| flow.release_reason == Some(tsn_bounds::Reason::ShapedCopies))
+    );
+    // The schedulers are at the middle bridges, where a member stream arrives over one path and keeps its
+    // tag.
+    plan.policing.retain(|policing| [2, 3].contains(&policing.node));
+    let found = bounds(&plan).flows[0].release_upper_ps.unwrap();
+    assert!(found >= plain);
+    let send = plan.taps.len() as u16;
+    for (port, stage) in [(0, tsn_plan::Stage::Send), (11, tsn_plan::Stage::Rx)] {
+        let (name, point) = (format!("{stage:?}"), tsn_plan::Point::End);
+        plan.taps.push(tsn_plan::Tap { name, port, stage, point, granularity_ns: 1 });
+    }
+    let (sightings, _) = run(&plan);
+    let worst = delays(&sightings, (send, send + 1), 0).into_iter().max().unwrap();
+    assert!(worst * 1_000 <= found as i64 && worst > 10_000, "{worst} {found}");
+}
+
+/// 10,000 bit every 100 us or 300 us, up to 50 us late: the least rates and bursts that suffice, and one bit
+/// less.
+#[test]
+fn a_scheduler_lets_pass_what_keeps_its_rate_and_burst() {
+    let bounded = |period_ns: u64, cir_bps: u64, cbs_bits: u64| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(3, 1_000, GIGABIT, 0);
+        let pattern = Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 50_000 };
+        net.stream("s", &line, 5, pattern, frame(1_230));
+        shape(&mut net.plan, 4);
+        let own = &mut net.plan.policing[0].schedulers[0];
+        (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
+        bounds(&net.plan).flows[0].release_upper_ps.is_some()
+    };
+    assert!(bounded(100_000, 100_000_000, 15_000));
+    assert!(!bounded(100_000, 99_999_999, 15_000));
+    assert!(!bounded(100_000, 100_000_000, 14_999));
+    // 33.3 Mbit/s and 11,666.7 bit.
+    assert!(bounded(300_000, 33_333_334, 11_667));
+    assert!(!bounded(300_000, 33_333_333, 11_667));
+    assert!(!bounded(300_000, 33_333_334, 11_666));
+}
+
+/// A stream that passed one scheduler passes the next one, too, if its rate and its burst are at least as
+/// high.
+#[test]
+fn a_scheduler_behind_another_one_has_to_hold_no_less() {
+    let bounded = |cir_bps: u64, cbs_bits: u64| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(4, 1_000, GIGABIT, 0);
+        net.stream("s", &line, 5, periodic(100_000, 0), frame(1_230));
+        shape(&mut net.plan, 4);
+        let own = &mut net.plan.policing[1].schedulers[0];
+        (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
+        bounds(&net.plan).flows[0].release_upper_ps.is_some()
+    };
+    assert!(bounded(100_000_000, 10_000) && bounded(100_000_001, 10_001));
+    assert!(!bounded(99_999_999, 10_000) && !bounded(100_000_000, 9_999));
+    assert!(!bounded(99_999_999, 20_000) && !bounded(200_000_000, 9_999));
+}
+
+/// Nodes at which paths merge, or at which a member stream gets its tag.
+#[test]
+fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
+    let shaped = |node: u32, tagged: bool| {
+        let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+        plan.streams[0].redundancy.as_mut().unwrap().copies =
+            if tagged { vec![0, 1, 2, 1, 2, 0] } else { Vec::new() };
+        shape(&mut plan, 8);
+        plan.policing.retain(|policing| policing.node == node);
+        bounds(&plan).flows[0].release_reason == Some(tsn_bounds::Reason::ShapedCopies)
+    };
+    // The paths part at node 1, pass nodes 2 and 3, and merge at node 4.
+    assert_eq!([1, 2, 3, 4].map(|node| shaped(node, true)), [true, false, false, true]);
+    assert_eq!([1, 2, 3, 4].map(|node| shaped(node, false)), [false, false, false, true]);
+}

@@ -1,0 +1,743 @@
+//! Bounds whose values follow from arithmetic.
+
+use crate::common::*;
+use tsn_bounds::{Bounds, FlowBounds, bounds};
+use tsn_plan::{Pattern, Plan, Size};
+
+fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
+    bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
+}
+
+/// A period that does not divide any schedule's cycle, so that frames arrive at all phases of the windows.
+const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
+
+/// The time of a frame with preamble and gap on a gigabit link, in ps.
+fn wire(octets: i64) -> i64 {
+    (octets + BEFORE + AFTER) * 8_000
+}
+
+/// From the `tx` stamp of a lone frame to its last bit, over `hops` gigabit links with nodes of 1 µs between.
+fn alone(octets: i64, hops: i64) -> i64 {
+    (BEFORE + octets) * 8_000 * hops - BEFORE * 8_000 + 1_000_000 * (hops - 1) + 5_000 * hops
+}
+
+#[test]
+fn a_lone_flow_is_exact_on_any_number_of_hops() {
+    for hops in 1..8 {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(hops + 1, 1_000, GIGABIT, 5_000);
+        net.stream("lone", &path, 6, periodic(100_000, 0), frame(1_230));
+        let found = bounds(&net.plan);
+        let lone = flow(&found, "lone");
+        assert_eq!(lone.upper_ps, Some(alone(1_230, i64::from(hops))), "{hops} hops");
+        assert_eq!(lone.lower_ps, alone(1_230, i64::from(hops)));
+        assert_eq!(lone.release_upper_ps, Some(lone.lower_ps + BEFORE * 8_000));
+        let (_, counters) = run(&net.plan);
+        let queue = &found.ports[0].classes[0];
+        assert_eq!(queue.backlog_octets, Some(counters.ports[0].classes[6].most_octets));
+        assert_eq!(queue.backlog_frames, Some(1));
+    }
+}
+
+#[test]
+fn mixed_rates_and_what_a_stamp_means() {
+    let mut net = Net::new(1_000_000);
+    let [a, b, c] = ["a", "b", "c"].map(|name| net.node(name, 2_000));
+    net.link(a, b, 100_000_000, 7_000);
+    net.link(b, c, GIGABIT, 9_000);
+    net.stream("lone", &[a, b, c], 6, periodic(1_000_000, 0), frame(100));
+    let lone = bounds(&net.plan).flows[0].clone();
+    let exact = 100 * 80_000 + 7_000 + 2_000_000 + 108 * 8_000 + 9_000;
+    assert_eq!((lone.upper_ps, lone.lower_ps), (Some(exact), exact));
+    // Hardware stamps at both ends leave out the frame's octets on the last link.
+    let rx = net.port(c, b);
+    net.tap(rx, tsn_plan::Stage::Rx, tsn_plan::Point::Start);
+    let stamped = bounds(&net.plan).flows[0].clone();
+    assert_eq!((stamped.upper_ps, stamped.lower_ps), (Some(exact - 800_000), exact - 800_000));
+    assert_eq!(stamped.release_upper_ps, lone.release_upper_ps);
+}
+
+/// At every hop after the first, one frame of a lower class may be in transmission; the delay does not count
+/// the first hop.
+#[test]
+fn one_blocking_frame_per_hop() {
+    for hops in 1..5_u32 {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(hops + 1, 1_000, GIGABIT, 5_000);
+        net.stream("express", &path, 6, periodic(100_000, 0), frame(100));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        let found = bounds(&net.plan);
+        let express = flow(&found, "express");
+        let blocked = wire(i64::from(FULL));
+        assert_eq!(express.upper_ps, Some(alone(100, i64::from(hops)) + blocked * i64::from(hops - 1)));
+        assert_eq!(express.release_upper_ps.unwrap() - express.upper_ps.unwrap(), blocked + BEFORE * 8_000);
+        assert_eq!(express.lower_ps, alone(100, i64::from(hops)));
+        let bulk = flow(&found, "bulk");
+        assert_eq!(bulk.release_upper_ps, None);
+        assert!(bulk.release_reason.as_ref().unwrap().to_string().contains("may release any amount at once"));
+    }
+}
+
+/// Flows of one class that meet at a port: the last frame waits for all others.
+#[test]
+fn simultaneous_frames_wait_for_each_other() {
+    let mut net = Net::new(1_000_000);
+    let [sink, bridge] = ["sink", "bridge"].map(|name| net.node(name, 0));
+    net.link(bridge, sink, GIGABIT, 0);
+    for number in 0..4 {
+        let talker = net.node(&format!("t{number}"), 0);
+        net.link(talker, bridge, GIGABIT, 0);
+        let path = [talker, bridge, sink];
+        net.stream(&format!("f{number}"), &path, 5, periodic(100_000, 0), frame(480));
+        net.tap_ends(&path);
+    }
+    let found = bounds(&net.plan);
+    let exact = 488 * 8_000 * 2 - 64_000 + 3 * wire(480);
+    assert!(found.flows.iter().all(|flow| flow.upper_ps == Some(exact)));
+    // All four frames are at the bridge at once, so the simulator reaches the bound.
+    let (sightings, _) = run(&net.plan);
+    let most = (0..4).flat_map(|n| delays(&sightings, (2 * n, 2 * n + 1), u32::from(n))).max();
+    assert_eq!(most, Some(exact / 1_000));
+}
+
+/// Frames over one link arrive one after another, so they do not wait before a link of the same rate.
+#[test]
+fn a_link_shapes_what_comes_over_it() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(4, 0, GIGABIT, 0);
+    for number in 0..10 {
+        net.stream(&format!("f{number}"), &path, 5, periodic(200_000, 0), frame(480));
+    }
+    let found = bounds(&net.plan);
+    for flow in &found.flows {
+        assert_eq!(flow.hops[0].upper_ps, Some(9 * wire(480) + 488 * 8_000));
+        assert_eq!(flow.hops[1].upper_ps, Some(488 * 8_000), "only its own transmission");
+        assert_eq!(flow.hops[2].upper_ps, Some(488 * 8_000));
+    }
+}
+
+/// Data units of several frames: the last frame waits for the others at the talker, and not after that.
+#[test]
+fn data_units_are_bursts() {
+    let mut net = Net::new(10_000_000);
+    let path = net.line(3, 0, GIGABIT, 0);
+    let size = Size::Units { octets: vec![4_000], most_per_frame: 1_000, overhead: 46 };
+    net.stream("video", &path, 5, periodic(1_000_000, 0), size);
+    let found = bounds(&net.plan);
+    let video = flow(&found, "video");
+    assert_eq!(video.hops[0].upper_ps, Some(3 * wire(1_046) + 1_054 * 8_000));
+    assert_eq!(video.hops[1].upper_ps, Some(1_054 * 8_000));
+}
+
+/// A port whose streams need more than its rate has no bound, and the reason has the numbers.
+#[test]
+fn overload_has_a_reason() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, 100_000_000, 0);
+    net.stream("a", &path, 5, periodic(100_000, 0), frame(1_230));
+    net.stream("b", &path, 5, periodic(100_000, 0), frame(1_230));
+    let found = bounds(&net.plan);
+    let reason = flow(&found, "a").release_reason.as_ref().unwrap().to_string();
+    assert_eq!(reason, "200 Mbit/s may arrive, the class is guaranteed 100 Mbit/s");
+    assert_eq!(found.ports[0].classes[0].backlog_octets, None);
+    // After the first bit has left, no other frame delays the rest.
+    assert_eq!(flow(&found, "a").upper_ps, Some(1_238 * 80_000 - 640_000));
+}
+
+/// A higher class without a limit guarantees nothing to the classes below.
+#[test]
+fn an_unlimited_higher_class_has_a_reason() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("low", &path, 2, periodic(100_000, 0), frame(100));
+    net.stream("high", &path, 5, Pattern::Poisson { mean_interval_ps: 100_000_000 }, frame(100));
+    let found = bounds(&net.plan);
+    let reason = flow(&found, "low").release_reason.as_ref().unwrap().to_string();
+    assert_eq!(reason, "class 5 above it may take the link for ever");
+    let reason = flow(&found, "high").release_reason.as_ref().unwrap().to_string();
+    assert_eq!(reason, "high shares the class and may release any amount at once");
+}
+
+/// De Azua & Boyer 2014: a frame of class A waits for at most one lower frame; a burst is served at the idle
+/// slope.
+#[test]
+fn credit_based_shaper_of_class_a() {
+    let shaped = |flows: u32| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        // 1250 octets on the wire every 100 us: 100 Mbit/s each.
+        for number in 0..flows {
+            net.stream(&format!("a{number}"), &path, 3, periodic(100_000, 0), frame(1_230));
+        }
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        let idle = 100_000_000 * i64::from(flows);
+        let port = net.port_mut(path[0], path[1]);
+        let high = idle * 12_336 / 1_000_000_000 + 1;
+        port.classes[3].cbs = Some(cbs(idle, GIGABIT as i64, high, -10_000));
+        let found = bounds(&net.plan);
+        flow(&found, "a0").hops[0].upper_ps.unwrap()
+    };
+    let last_bit = 1_238 * 8_000;
+    assert_eq!(shaped(1), wire(1_522) + last_bit);
+    // The second of two frames leaves 10 000 bit at 200 Mbit/s after the first one, without other delays.
+    assert_eq!(shaped(2), wire(1_522) + 50_000_000 + last_bit);
+    assert_eq!(shaped(4), wire(1_522) + 3 * 25_000_000 + last_bit);
+}
+
+/// EnGINE eq. 5 and 6: class B waits for a lower frame, for the credit that A gathers meanwhile, and for a
+/// frame of A.
+#[test]
+fn credit_based_shaper_of_class_b() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("a", &path, 3, periodic(100_000, 0), frame(1_230));
+    net.stream("b", &path, 2, periodic(100_000, 0), frame(1_230));
+    net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+    let port = net.port_mut(path[0], path[1]);
+    port.classes[3].cbs = Some(cbs(100_000_000, GIGABIT as i64, 1_234, -9_000));
+    port.classes[2].cbs = Some(cbs(100_000_000, GIGABIT as i64, 2_371, -9_000));
+    let found = bounds(&net.plan);
+    // A's arrivals end the wait before A's reservation would: one frame of A counts, and no larger share from
+    // A's credit.
+    assert_eq!(flow(&found, "b").hops[0].upper_ps, Some(wire(1_522) + wire(1_230) + 1_238 * 8_000));
+    // The bound from the reservation alone, if A may send at any time: 12 336 / 0.9 + 10 000 bit.
+    net.plan.streams[0].pattern = Pattern::Saturating { backlog: 1 };
+    let found = bounds(&net.plan);
+    assert_eq!(flow(&found, "b").hops[0].upper_ps, Some(13_706_667 + 10_000_000 + 1_238 * 8_000));
+    // A class below both shapers still has its bound.
+    net.stream("c", &path, 1, periodic(1_000_000, 0), frame(100));
+    let found = bounds(&net.plan);
+    assert!(flow(&found, "c").release_upper_ps.is_some());
+}
+
+/// One window per cycle without other classes: a frame that just missed the last time to start waits for the
+/// next window.
+#[test]
+fn one_window_per_cycle() {
+    let gated = |octets: u32, window: u64, flows: u32| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        for number in 0..flows {
+            net.stream(&format!("s{number}"), &path, 7, UNSCHEDULED, frame(octets));
+        }
+        net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x00, 100_000 - window)]);
+        bounds(&net.plan).flows[0].hops[0].upper_ps
+    };
+    let cycle = 100_000_000;
+    for octets in [64, 500, 1_522_u32] {
+        let last_bit = i64::from(octets + 8) * 8_000;
+        // The frame may start until its length before the window's end. Then the next opening is a cycle less
+        // this time away.
+        let slack = 50_000_000 - last_bit;
+        assert_eq!(gated(octets, 50_000, 1), Some(cycle - slack + last_bit), "{octets}");
+    }
+    // Exactly one frame fits: every cycle serves one, so the third of three frames needs three openings.
+    let last_bit = 1_530 * 8_000;
+    assert_eq!(gated(1_522, 12_240, 1), Some(cycle + last_bit));
+    assert_eq!(gated(1_522, 12_240, 3), Some(3 * cycle + last_bit));
+    // The window is one bit too short, so frames are dropped.
+    assert_eq!(gated(1_522, 12_239, 1), None);
+}
+
+/// A lower class may send until the window opens: its inter-frame gap takes the time for the frame's start.
+#[test]
+fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
+    let gated = |window: u64| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("s", &path, 7, UNSCHEDULED, frame(1_522));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x01, 100_000 - window)]);
+        let flow = bounds(&net.plan).flows[0].clone();
+        (flow.release_upper_ps, flow.release_reason.map(|reason| reason.to_string()))
+    };
+    let none = "no window of its gate is guaranteed to have room for its largest frame";
+    assert_eq!(gated(12_240), (None, Some(none.into())));
+    assert_eq!(gated(12_336), (Some(100_000_000 + 1_530 * 8_000), None));
+}
+
+/// The class's own frame fills its window, and its inter-frame gap reaches into the next window, 60 ns later.
+/// So that window is too short, and the second of two frames waits for the next cycle, as in the simulator.
+#[test]
+fn the_gap_of_the_window_before_counts_too() {
+    let second = |pause: u64| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        for name in ["a", "b"] {
+            net.stream(name, &path, 7, UNSCHEDULED, frame(FULL));
+        }
+        let rest = 100_000 - 2 * 12_240 - pause;
+        let list = [(0x80, 12_240), (0, pause), (0x80, 12_240), (0, rest)];
+        net.port_mut(path[0], path[1]).gates = gates(0, &list);
+        let send = net.tap(0, tsn_plan::Stage::Send, tsn_plan::Point::End);
+        let rx = net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+        let (sightings, _) = run(&net.plan);
+        (bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap(), delays(&sightings, (send, rx), 1)[0] * 1_000)
+    };
+    let last_bit = 1_530 * 8_000;
+    // The frame missed the last start in the one guaranteed window, 100 us before: the first and the second
+    // opening after it.
+    assert_eq!(second(60), (200_000_000 + last_bit, 100_000_000 + last_bit));
+    // With room for the gap both windows count; the worst case is a frame that misses the second one.
+    assert_eq!(second(96), (100_000_000 + last_bit, 12_336_000 + last_bit));
+}
+
+/// A talker whose releases meet the window does not wait; a talker whose releases are late waits for the rest
+/// of the cycle.
+#[test]
+fn a_scheduled_stream_meets_its_window() {
+    let last_bit = 1_238 * 8_000;
+    let scheduled = |offset_ns: u64, jitter_ns: u64, base: i64| {
+        let mut net = Net::new(10_000_000);
+        let path = net.line(3, 1_000, GIGABIT, 5_000);
+        let pattern = Pattern::Periodic { period_ns: 1_000_000, offset_ns, jitter_ns };
+        net.stream("s", &path, 7, pattern, frame(1_230));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        // The first bridge's window opens when the frame is in the queue: last bit, propagation, processing.
+        let there = (last_bit + 5_000 + 1_000_000) / 1_000 + 1;
+        let lists = [(base, 0), (base + there, 1)];
+        for (base, port) in lists {
+            let list = [(0x80, 20_000), (0x01, 467_000), (0x00, 13_000)];
+            net.plan.ports[2 * port].gates = gates(base, &list);
+        }
+        bounds(&net.plan).flows[0].clone()
+    };
+    let waits = |flow: &FlowBounds| {
+        let wait = |hop: usize| flow.hops[hop].upper_ps.unwrap() - last_bit - 5_000;
+        (wait(0), wait(1))
+    };
+    // In time: the only wait is the nanosecond by which the second window opens later, due to rounding up.
+    assert_eq!(waits(&scheduled(100_000, 0, 100_000)), (0, 1_000));
+    // A jitter of up to 5 us, in a window with room for it.
+    let (first, second) = waits(&scheduled(100_000, 5_000, 100_000));
+    assert!(first <= 5_000_000 / 16 + 1 && second < 400_000, "{first} {second}");
+    // 1 us before the window; and 1 us after the last time to start in it: the rest of 500 us.
+    assert_eq!(waits(&scheduled(99_000, 0, 100_000)).0, 1_000_000);
+    let missed = 20_000_000 - last_bit + 1_000_000;
+    let offset = 100_000 + missed as u64 / 1_000 + 1;
+    let late = (i64::try_from(offset).unwrap() - 100_000) * 1_000;
+    assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
+}
+
+/// A frame of a lower class that is open in the same window may have begun just before.
+#[test]
+fn a_scheduled_stream_may_find_a_lower_frame_in_its_window() {
+    let wait = |lower: u8| {
+        let mut net = Net::new(10_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("s", &path, 7, periodic(1_000_000, 10_000), frame(100));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        net.plan.ports[0].gates = gates(0, &[(0x80 | lower, 50_000), (0x00, 50_000)]);
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap() - 108 * 8_000
+    };
+    assert_eq!([wait(0x01), wait(0x00)], [wire(1_522), 0]);
+}
+
+/// Two of three releases meet an open gate, the third one waits for 50 us. So frames are 100 us apart at the
+/// next port, where each takes 120 us.
+#[test]
+fn the_least_wait_for_a_gate_is_that_of_any_release() {
+    let mut net = Net::new(10_000_000);
+    let [a, b, c] = ["a", "b", "c"].map(|name| net.node(name, 0));
+    net.link(a, b, GIGABIT, 0);
+    net.link(b, c, 100_000_000, 0);
+    net.stream("s", &[a, b, c], 7, periodic(150_000, 0), frame(1_480));
+    net.plan.ports[0].gates = gates(0, &[(0x80, 20_000), (0x00, 80_000)]);
+    let last_bit = 1_488 * 8_000;
+    let hops = bounds(&net.plan).flows[0].hops.clone();
+    assert_eq!(hops[0].upper_ps, Some(50_000_000 + last_bit));
+    assert_eq!(hops[1].upper_ps, Some(20_000_000 + 10 * last_bit));
+}
+
+/// Behind a ring, a port without a delay of its own passes on jitter that has grown in the ring. The port
+/// behind it counts all of the jitter, in whatever order the ports are analysed.
+#[test]
+fn the_order_of_ports_does_not_matter() {
+    let last_hop = |behind_first: bool, size: u32| {
+        let mut net = Net::new(1_000_000);
+        let ring = [0, 1, 2].map(|n| net.node(&format!("r{n}"), 0));
+        let [a, b] = ["a", "b"].map(|name| net.node(name, 0));
+        let behind = |net: &mut Net| {
+            net.link(a, b, 100_000_000, 0);
+            net.link(ring[2], a, GIGABIT, 0);
+        };
+        if behind_first {
+            behind(&mut net);
+        }
+        (0..3).for_each(|n| _ = net.link(ring[n], ring[(n + 1) % 3], GIGABIT, 0));
+        if !behind_first {
+            behind(&mut net);
+        }
+        for n in 0..3 {
+            let path = [0, 1, 2].map(|step| ring[(n + step) % 3]);
+            net.stream(&format!("s{n}"), &path, 5, periodic(200_000, 0), frame(size));
+            net.stream(&format!("t{n}"), &path, 5, periodic(100_000, 0), frame(size));
+        }
+        let path = [ring[0], ring[1], ring[2], a, b];
+        let pattern = Pattern::Periodic { period_ns: 150_000, offset_ns: 0, jitter_ns: 40_000 };
+        net.stream("f", &path, 5, pattern, frame(1_480));
+        flow(&bounds(&net.plan), "f").hops[3].upper_ps
+    };
+    for size in [100, 400, 800, 1_200, FULL] {
+        assert!(last_hop(true, size).is_some());
+        assert_eq!(last_hop(true, size), last_hop(false, size), "{size}");
+    }
+}
+
+/// An express frame cuts another frame 64 octets before its end, and both leave directly one after the other.
+/// At the next port, where both have the same class, one waits for nearly all of the other.
+#[test]
+fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 0, GIGABIT, 0);
+    let cut = (BEFORE as u64 + u64::from(FULL) - 64) * 8;
+    net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+    net.stream("express", &path, 7, periodic(1_000_000, cut), frame(FULL));
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+    net.plan.ports[2].pcp_to_class = [0; 8];
+    let at_next = (
+        net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End),
+        net.tap(3, tsn_plan::Stage::Rx, tsn_plan::Point::End),
+    );
+    let (sightings, _) = run(&net.plan);
+    let upper = bounds(&net.plan).flows[0].hops[1].upper_ps.unwrap();
+    assert_eq!(upper, wire(1_522) + 1_530 * 8_000);
+    let seen = delays(&sightings, at_next, 0)[0] * 1_000;
+    assert!(seen > upper - 1_000_000 && seen <= upper, "{seen} of {upper}");
+}
+
+/// A preemptable frame that cannot be cut may still be in transmission when its own gate has closed.
+#[test]
+fn an_interrupted_frame_may_run_into_an_express_window() {
+    let express = |preemptable: bool| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("express", &path, 7, UNSCHEDULED, frame(480));
+        net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+        net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x01, 49_000), (0x00, 1_000)]);
+        if preemptable {
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+        }
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+    };
+    let last_bit = 488 * 8_000;
+    assert_eq!(express(false), 50_000_000 + 2 * last_bit);
+    // One such frame before the window is missed, and one when the next window opens.
+    assert_eq!(express(true), 50_000_000 + 2 * last_bit + 2 * wire(123));
+}
+
+/// Express frames during the opening of a window move the rest of a lower frame farther into the window. So
+/// they count even if they end before the lower frame alone would.
+#[test]
+fn express_frames_push_others_into_a_window() {
+    let middle = |express: bool| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("middle", &path, 1, UNSCHEDULED, frame(FULL));
+        net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+        if express {
+            net.stream("express", &path, 7, periodic(10_000_000, 0), frame(64));
+        }
+        net.plan.ports[0].gates = gates(0, &[(0x82, 5_000), (0x02, 45_000), (0x01, 50_000)]);
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+    };
+    // Express frames before the lower frame begins, and during its transmission.
+    assert!(middle(true) - middle(false) >= 2 * (84 + 24) * 8_000);
+}
+
+/// Frames of a higher class that waited for their gate leave first when it opens.
+#[test]
+fn what_waited_above_goes_first() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("high", &path, 7, periodic(20_000, 0), frame(1_000));
+    net.stream("low", &path, 0, periodic(1_000_000, 100_001), frame(64));
+    net.plan.ports[0].gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
+    let send = net.tap(0, tsn_plan::Stage::Send, tsn_plan::Point::End);
+    let rx = net.tap(1, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+    let (sightings, _) = run(&net.plan);
+    let seen = delays(&sightings, (send, rx), 1)[0] * 1_000;
+    assert!(seen > 2 * wire(1_000), "{seen}");
+    let upper = bounds(&net.plan).flows[1].hops[0].upper_ps.unwrap();
+    assert!(seen <= upper, "{seen} of {upper}");
+}
+
+/// Times at the limits of a Plan: the analysis ignores the schedule, and no sum overflows.
+#[test]
+fn schedules_of_any_size_are_survived() {
+    let day = 86_400_000_000_000;
+    for (period_ns, offset_ns, jitter_ns, cycle) in [
+        (1, 10 * day, 10 * day, 2),
+        (10 * day, 10 * day, 0, 7),
+        (5, 0, 3_000_000_000, 10),
+        (day, 1, 1_000, day),
+    ] {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(3, 1_000, GIGABIT, 5_000);
+        let octets = vec![1 << 30];
+        let size = Size::Units { octets, most_per_frame: 1_472, overhead: 50 };
+        net.stream("a", &path, 7, Pattern::Periodic { period_ns, offset_ns, jitter_ns }, size);
+        net.stream("b", &path, 7, Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 0 }, frame(64));
+        net.plan.ports[0].gates = gates(-(10 * day as i64), &[(0x80, cycle - 1), (0x00, 1)]);
+        net.plan.check().unwrap();
+        assert_eq!(bounds(&net.plan).flows.len(), 2);
+    }
+}
+
+/// Flows of one class whose windows of arrival do not overlap do not wait for each other.
+#[test]
+fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
+    let mut net = Net::new(10_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    for (number, offset) in [0, 20_000, 20_000, 60_000, 36_000].into_iter().enumerate() {
+        net.stream(&format!("s{number}"), &path, 7, periodic(1_000_000, offset), frame(980));
+    }
+    net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x00, 950_000)]);
+    let found = bounds(&net.plan);
+    let wait = |name: &str| flow(&found, name).hops[0].upper_ps.unwrap() - 988 * 8_000;
+    assert_eq!([wait("s1"), wait("s2"), wait("s4")], [8_000_000, 8_000_000, 0]);
+    // This frame finds its gate closed, and is before the first one in the queue when the gate opens.
+    assert_eq!([wait("s3"), wait("s0")], [940_000_000, 8_000_000]);
+}
+
+/// A frame of a lower class that is always open may have begun within the window, just before. The worst case
+/// is this frame, the rest of the cycle, and another lower frame that began before the gate opened.
+#[test]
+fn who_comes_within_a_window_may_find_a_lower_frame_there() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("s", &path, 7, UNSCHEDULED, frame(FULL));
+    net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+    net.port_mut(path[0], path[1]).gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
+    let last_bit = 1_530 * 8_000;
+    let closed = 100_000_000 - (50_000_000 - last_bit);
+    let upper = wire(1_522) + closed + wire(1_522) + last_bit;
+    assert_eq!(bounds(&net.plan).flows[0].hops[0].upper_ps, Some(upper));
+}
+
+/// Streams around a ring that feed each other's ports have bounds at low load, and a reason at high load.
+#[test]
+fn a_ring_finds_its_fixed_point_or_says_so() {
+    let ring = |octets: u32| {
+        let mut net = Net::new(1_000_000);
+        let nodes: Vec<u32> = (0..6).map(|n| net.node(&format!("n{n}"), 0)).collect();
+        for n in 0..6 {
+            net.link(nodes[n], nodes[(n + 1) % 6], 100_000_000, 0);
+        }
+        for n in 0..6 {
+            let path: Vec<u32> = (0..5).map(|step| nodes[(n + step) % 6]).collect();
+            net.stream(&format!("s{n}"), &path, 5, periodic(1_000_000, 0), frame(octets));
+        }
+        bounds(&net.plan).flows[0].clone()
+    };
+    let light = ring(105);
+    assert!(light.upper_ps.is_some_and(|upper| upper > light.lower_ps));
+    let heavy = ring(3_900);
+    assert_eq!(heavy.upper_ps, None, "{heavy:?}");
+    assert!(heavy.reason.is_some());
+}
+
+/// OCORA 3.2.2: an express frame waits for 123 octets that cannot be cut, with their overhead on the wire; if
+/// lower frames are shorter, for one such frame.
+#[test]
+fn an_express_frame_waits_for_what_cannot_be_cut() {
+    for (low, wait) in [(FULL, 123), (124, 123), (123, 123), (100, 100)] {
+        for express in [0x80, 0xff] {
+            let mut net = Net::new(1_000_000);
+            let path = net.line(2, 0, GIGABIT, 0);
+            net.stream("express", &path, 7, periodic(1_000_000, 0), frame(64));
+            net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(low));
+            net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
+            let found = bounds(&net.plan);
+            let wait = if express == 0xff { low } else { wait };
+            assert_eq!(flow(&found, "express").hops[0].upper_ps, Some(wire(i64::from(wait)) + 72 * 8_000));
+        }
+    }
+}
+
+/// Every express frame adds 24 octets to the frame that it interrupts: preamble, check sequence and gap.
+#[test]
+fn an_interrupted_frame_pays_for_its_parts() {
+    let interrupted = |low: u32, express: u32| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("low", &path, 0, periodic(1_000_000, 1_000), frame(low));
+        for number in 0..express {
+            let offset = 3_000 + 2_000 * u64::from(number);
+            net.stream(&format!("high{number}"), &path, 7, periodic(1_000_000, offset), frame(64));
+        }
+        net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x80, ..Default::default() });
+        let taps = net.tap_ends(&path);
+        let (sightings, _) = run(&net.plan);
+        let low = bounds(&net.plan).flows[0].clone();
+        (low.hops[0].upper_ps.unwrap(), low.upper_ps.unwrap(), delays(&sightings, taps, 0)[0] * 1_000)
+    };
+    for express in 0..4 {
+        let all = (BEFORE + i64::from(FULL) + i64::from(express) * (84 + 24)) * 8_000;
+        let (hop, stamped, seen) = interrupted(FULL, express);
+        assert_eq!((hop, stamped), (all, all - BEFORE * 8_000), "{express}");
+        assert_eq!(seen, stamped, "reached, {express}");
+    }
+    // The frame is too short to be cut, so express frames leave before it, or wait.
+    assert_eq!(interrupted(123, 2).0, 2 * wire(64) + 131 * 8_000);
+}
+
+/// An express class with a lower number than a preemptable class still leaves first.
+#[test]
+fn express_goes_before_higher_numbers() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("express", &path, 1, periodic(1_000_000, 0), frame(64));
+    net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
+    net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02, ..Default::default() });
+    assert_eq!(flow(&bounds(&net.plan), "express").hops[0].upper_ps, Some(wire(123) + 72 * 8_000));
+}
+
+/// Two paths of different rates, and a stream that meets the merged stream behind them.
+fn two_paths(times_counted: impl FnOnce(&mut tsn_plan::Stream)) -> Bounds {
+    use tsn_plan::{Destination, Merge, Redundancy, Route};
+    let mut net = Net::new(20_000_000);
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| net.node(name, 0));
+    net.link(a, b, GIGABIT, 0);
+    net.link(b, c, GIGABIT, 0);
+    net.link(b, c, 100_000_000, 0);
+    net.link(c, d, GIGABIT, 0);
+    let route = [(0, None), (2, Some(0)), (4, Some(0)), (6, Some(1))];
+    let route = route.map(|(port, parent)| Route { port, parent }).to_vec();
+    let listeners = vec![Destination { node: d, route: 3 }];
+    let stream = net.tree("s", a, route, listeners, 3, periodic(10_000_000, 0), frame(994));
+    let merges = vec![Merge { from: vec![1, 2] }];
+    stream.redundancy = Some(Box::new(Redundancy { merges, ..Redundancy::default() }));
+    times_counted(stream);
+    bounds(&net.plan)
+}
+
+fn recovery(reset_ns: u64) -> Option<tsn_plan::Recovery> {
+    Some(tsn_plan::Recovery {
+        identification: tsn_plan::Identification::Null,
+        algorithm: tsn_plan::Algorithm::Vector { history: 32 },
+        reset_ns,
+        individual: false,
+        latent: None,
+    })
+}
+
+#[test]
+fn the_slowest_of_several_paths_counts_with_its_tag() {
+    let found = two_paths(|stream| {
+        let own = stream.redundancy.as_mut().unwrap();
+        (own.copies, own.recovery) = (vec![0, 1, 2, 0], recovery(1_000_000_000));
+    });
+    let (fast, slow) = ((994 + BEFORE) * 8_000, (1_000 + BEFORE) * 80_000);
+    let one = flow(&found, "s");
+    assert_eq!(one.release_upper_ps, Some(fast + slow + fast));
+    assert_eq!(one.release_lower_ps, fast + (1_000 + BEFORE) * 8_000 + fast);
+    // The recovery function passes one frame of each number, so no other frame ever waits behind it.
+    assert_eq!(found.ports[3].classes[0].backlog_frames, Some(1));
+}
+
+#[test]
+fn copies_that_may_all_go_on_are_counted_as_often() {
+    let twice = |bounds: Bounds| bounds.ports[3].classes[0].backlog_frames == Some(2);
+    let spans = |from_ns, until_ns| vec![tsn_plan::Span { from_ns, until_ns }];
+    assert!(twice(two_paths(|_| ())), "nobody takes any out");
+    let forgets = two_paths(|stream| {
+        let own = stream.redundancy.as_mut().unwrap();
+        (own.copies, own.recovery) = (vec![0, 1, 2, 0], recovery(10_000));
+    });
+    assert!(twice(forgets), "a recovery that forgets before the slower copy comes");
+    let in_turn = |until| {
+        two_paths(|stream| {
+            let active = [(1, spans(0, until)), (2, spans(5_000_000, 20_000_000))];
+            stream.redundancy.as_mut().unwrap().active =
+                active.map(|(route, spans)| tsn_plan::Active { route, spans }).into();
+        })
+    };
+    assert!(!twice(in_turn(5_000_000)));
+    assert!(twice(in_turn(5_000_001)), "for a nanosecond both forward");
+}
+
+/// The rate of a babbling talker is the sum of its own rate and that of the babble.
+#[test]
+fn a_babbling_talker_counts_with_all_that_it_sends() {
+    let babbling = |every_ns| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, 100_000_000, 0);
+        net.stream("s", &path, 5, periodic(1_000_000, 0), frame(1_230));
+        let fault = tsn_plan::Fault::Babble { stream: 0, from_ns: 0, until_ns: 1_000_000, every_ns };
+        net.plan.faults.push(fault);
+        let found = bounds(&net.plan).flows[0].clone();
+        (found.release_upper_ps, found.release_reason.map(|reason| reason.to_string()))
+    };
+    assert_eq!(babbling(1_000_000).0, Some(wire(1_230) * 10 + 1_238 * 80_000));
+    let why = "110 Mbit/s may arrive, the class is guaranteed 100 Mbit/s";
+    assert_eq!(babbling(100_000), (None, Some(why.into())));
+}
+
+/// The analysis covers neither PTP frames nor gates that drift, so it gives no bound.
+#[test]
+fn clocks_leave_no_bound() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 1_000, GIGABIT, 5_000);
+    net.stream("lone", &path, 6, periodic(100_000, 0), frame(1_230));
+    let clock = tsn_plan::NodeClock {
+        offset_ns: 0,
+        deviation_ppt: 0,
+        changes: Vec::new(),
+        wander: None,
+        granularity_ns: 1,
+        jitter_ns: 0,
+    };
+    net.plan.clocks = Some(tsn_plan::Clocks {
+        nodes: vec![clock; 3],
+        record_ns: 1_000_000,
+        gptp: None,
+        faults: Vec::new(),
+    });
+    let found = bounds(&net.plan);
+    let lone = flow(&found, "lone");
+    assert_eq!((lone.upper_ns, lone.release_upper_ps), (None, None));
+    assert_eq!(lone.reason, Some(tsn_bounds::Reason::Clocks));
+    assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
+}
+
+/// Gate lists that change, begin late or let frames overrun, and credit that changes while gates are closed.
+#[test]
+fn gates_that_are_less_than_one_strict_list_leave_no_bound() {
+    let bounded = |alter: &dyn Fn(&mut tsn_plan::Port)| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 1_000, GIGABIT, 5_000);
+        net.stream("lone", &path, 7, periodic(100_000, 0), frame(1_230));
+        let port = net.port_mut(path[0], path[1]);
+        port.gates = gates(0, &[(0x80, 50_000), (0x01, 50_000)]);
+        port.classes[7].cbs = Some(cbs(400_000_000, 1_000_000_000, 20_000, -20_000));
+        alter(port);
+        net.plan.check().unwrap();
+        flow(&bounds(&net.plan), "lone").release_upper_ps.is_some()
+    };
+    let gate = |port: &mut tsn_plan::Port, alter: &dyn Fn(&mut tsn_plan::Gates)| {
+        alter(port.gates.as_mut().unwrap());
+    };
+    assert!(bounded(&|_| ()));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.initial = Some(0))));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.unguarded = true)));
+    assert!(!bounded(&|port| gate(port, &|gates| gates.changes = vec![change(0, 0, &[(0x80, 100_000)])])));
+    assert!(!bounded(&|port| port.classes[7].cbs.as_mut().unwrap().runs_while_closed = true));
+}
+
+/// Frames arrive back to back over a link, a bridge adds a tag to each, and the next link of the same rate is
+/// overloaded.
+#[test]
+fn what_a_link_brings_is_more_with_a_tag() {
+    let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[]);
+    plan.streams[0].pattern = Pattern::Saturating { backlog: 1 };
+    let backlog = |plan: &Plan, name: &str| {
+        let found = bounds(plan);
+        let port = found.ports.iter().find(|port| port.port == name).unwrap();
+        port.classes.iter().find(|class| class.class == 3).unwrap().backlog_octets
+    };
+    assert_eq!(backlog(&plan, "s -> x"), None);
+    plan.streams[0].redundancy.as_mut().unwrap().copies = vec![1, 1, 2, 1, 2, 0];
+    assert!(backlog(&plan, "s -> x").is_some());
+}

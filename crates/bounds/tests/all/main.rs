@@ -1,0 +1,11 @@
+//! All tests of this crate in one program: one file links, and what tests share is compiled once.
+
+#[path = "../../../sim/tests/all/common/mod.rs"]
+mod common;
+
+mod answers;
+mod ats;
+mod closed_forms;
+mod cyclic_queues;
+mod losses;
+mod stamps_and_reasons;

@@ -1,0 +1,4 @@
+//! All tests of this crate in one program: one file links, and what tests share is compiled once.
+
+mod reading;
+mod trace;

@@ -1,0 +1,32 @@
+//! All tests of this crate in one program: one file links, and what tests share is compiled once.
+
+mod answers;
+mod bridging;
+mod clocked_redundancy;
+mod clocks;
+mod combinations;
+mod common;
+mod credit;
+mod cut_through;
+mod delays;
+mod determinism;
+mod everything;
+mod extremes;
+mod fault_kinds;
+mod faults;
+mod gate_changes;
+mod gate_states;
+mod gates;
+mod hold;
+mod hosts;
+mod hosts_together;
+mod invariants;
+mod learning;
+mod policing;
+mod policing_together;
+mod preemption;
+mod ptp;
+mod rates;
+mod redundancy;
+mod talkers;
+mod timed;

@@ -1,0 +1,197 @@
+//! Each part of a correct Plan is broken in turn; each time the checker finds the violation.
+
+use crate::common::{plan, saturate};
+use tsn_plan::{Plan, Size};
+use tsn_schedule::generators::{Family, Shape};
+use tsn_schedule::{Effort, Limits, Link, Node, Problem, Stream, gate_lists, solve};
+use tsn_verify::{Known, Unfit, Violation, verify};
+
+fn good(queues: u8, margin_ps: i64) -> Plan {
+    let family = Family {
+        shape: Shape::Line,
+        bridges: 4,
+        streams: 40,
+        stations: 2,
+        queues,
+        periods_ns: vec![250_000, 500_000],
+        seed: 3,
+        ..Family::default()
+    };
+    let mut problem = family.draw();
+    problem.links.iter_mut().for_each(|link| link.margin_ps = margin_ps);
+    of(&problem)
+}
+
+fn of(problem: &Problem) -> Plan {
+    let outcome = solve(problem.clone(), &Effort::default()).unwrap();
+    assert!(outcome.refused.is_empty());
+    let lists: Vec<_> = gate_lists(problem, &outcome.placed).into_iter().map(Result::unwrap).collect();
+    let mut plan = plan(problem, &outcome.placed, &lists, 1_000_000);
+    saturate(&mut plan);
+    plan.check().unwrap();
+    assert_eq!(found(&plan), []);
+    plan
+}
+
+fn found(plan: &Plan) -> Vec<Violation> {
+    verify(plan, &Known::default()).violations
+}
+
+/// Two streams that leave a bridge over one link; the second one's frame arrives during the first one's
+/// transmission and waits.
+fn waiting() -> Plan {
+    let station = Node { processing_ps: 0, forwards: false };
+    let bridge = Node { processing_ps: 1_000_000, forwards: true };
+    let mut links = Vec::new();
+    for (from, to) in [(0, 3), (3, 0), (1, 3), (3, 1), (3, 2), (2, 3)] {
+        links.push(Link {
+            from,
+            to,
+            rate_bps: 1_000_000_000,
+            propagation_ps: 0,
+            margin_ps: 100_000,
+            queues: 2,
+            limits: Limits::default(),
+        });
+    }
+    let stream = |talker| Stream {
+        talker,
+        listeners: vec![2],
+        period_ns: 100_000,
+        frames: vec![1_000],
+        deadline_ns: 100_000,
+        earliest_ns: 0,
+        latest_ns: 0,
+        tree: None,
+        copies: 1,
+        more_octets: Vec::new(),
+        jitter_ns: None,
+        queue: None,
+    };
+    let nodes = vec![station, station, station, bridge];
+    of(&Problem { nodes, links, streams: vec![stream(0), stream(1)], granularity_ns: 1 })
+}
+
+#[test]
+fn what_is_broken_is_found() {
+    let broken = |change: &dyn Fn(&mut Plan), expected: &dyn Fn(&Violation) -> bool| {
+        let mut plan = good(1, 50_000);
+        change(&mut plan);
+        let all = found(&plan);
+        assert!(all.iter().any(expected), "{all:?}");
+        assert!(all.iter().all(|violation| !violation.to_string().is_empty()));
+    };
+    broken(
+        &|plan| {
+            // An identical stream.
+            let twin = plan.streams[0].clone();
+            plan.streams.push(tsn_plan::Stream { name: "twin".into(), ..twin });
+        },
+        &|violation| matches!(violation, Violation::Meet { .. }),
+    );
+    broken(
+        &|plan| {
+            if let tsn_plan::Pattern::Periodic { offset_ns, .. } = &mut plan.streams[0].pattern {
+                *offset_ns += 100_000;
+            }
+        },
+        &|violation| matches!(violation, Violation::Closed { .. } | Violation::Meet { .. }),
+    );
+    broken(&|plan| plan.streams[0].scheduled.as_mut().unwrap().starts_ps[1][0] -= 1, &|violation| {
+        matches!(violation, Violation::TooEarly { .. })
+    });
+    broken(&|plan| plan.streams[0].requirements.delay_ns = Some(1_000), &|violation| {
+        matches!(violation, Violation::Deadline { stream: 0, .. })
+    });
+    broken(
+        &|plan| {
+            let limit = tsn_plan::Jitter { kind: "spread".into(), limit_ns: 99 };
+            plan.streams[0].requirements.jitter.push(limit);
+        },
+        &|violation| matches!(violation, Violation::Jitter { jitter_ps: 100_000, .. }),
+    );
+    broken(
+        &|plan| {
+            let port = plan.streams[0].route[0].port as usize;
+            plan.ports[port].gates.as_mut().unwrap().base_time_ns += 1;
+        },
+        &|violation| matches!(violation, Violation::Closed { .. } | Violation::OthersOpen { .. }),
+    );
+    broken(
+        &|plan| {
+            let port = plan.streams[0].route[0].port as usize;
+            plan.ports[port].gates.as_mut().unwrap().entries.iter_mut().for_each(|entry| entry.open |= 1);
+        },
+        &|violation| matches!(violation, Violation::OthersOpen { class: 0, .. }),
+    );
+    broken(&|plan| plan.ports[plan.streams[0].route[0].port as usize].gates = None, &|violation| {
+        matches!(violation, Violation::OthersOpen { .. })
+    });
+    broken(
+        &|plan| plan.streams.iter_mut().filter(|own| own.scheduled.is_none()).for_each(|own| own.pcp = 7),
+        &|violation| matches!(violation, Violation::SharedClass { .. }),
+    );
+    broken(&|plan| plan.streams[0].scheduled.as_mut().unwrap().margin_ps *= 20, &|violation| {
+        matches!(violation, Violation::Closed { .. })
+    });
+    broken(
+        &|plan| plan.ports.iter_mut().for_each(|port| port.classes[7].max_sdu_octets = Some(50)),
+        &|violation| matches!(violation, Violation::TooLarge { .. }),
+    );
+    broken(&|plan| plan.streams[0].size = Size::List { octets: vec![100, 200] }, &|violation| {
+        matches!(violation, Violation::Unfit { reason: Unfit::Sizes, .. })
+    });
+    broken(
+        &|plan| {
+            plan.ports.iter_mut().filter_map(|port| port.gates.as_mut()).for_each(|own| own.unguarded = true)
+        },
+        &|violation| matches!(violation, Violation::UnfitPort { reason: Unfit::Gates, .. }),
+    );
+}
+
+#[test]
+fn frames_that_wait_are_kept_apart() {
+    let plan = waiting();
+    let late =
+        (0..2).find(|number| plan.streams[*number].scheduled.as_ref().unwrap().starts_ps[1][0] > 10_000_000);
+    let late = late.expect("one of them waits");
+    // Both streams use the same queue.
+    let mut shared = plan.clone();
+    shared.streams[late].pcp = shared.streams[1 - late].pcp;
+    assert!(found(&shared).iter().any(|violation| matches!(violation, Violation::SharedQueue { .. })));
+    // The gate of the waiting frame opens a nanosecond early.
+    let mut early = plan.clone();
+    let port = early.streams[late].route[1].port as usize;
+    let class = early.streams[late].pcp;
+    let entries = &mut early.ports[port].gates.as_mut().unwrap().entries;
+    let opens = (1..entries.len()).find(|at| entries[*at].open >> class & 1 == 1).unwrap();
+    entries[opens - 1].interval_ns -= 1;
+    entries[opens].interval_ns += 1;
+    assert!(found(&early).iter().any(|violation| matches!(violation, Violation::GoesEarly { .. })));
+}
+
+#[test]
+fn margins_cover_clocks() {
+    let mut plan = good(1, 50_000);
+    assert!(verify(&plan, &Known { clock_error_ps: Some(50_000) }).violations.is_empty());
+    let clock = tsn_plan::NodeClock {
+        offset_ns: 0,
+        deviation_ppt: 0,
+        changes: Vec::new(),
+        wander: None,
+        granularity_ns: 1,
+        jitter_ns: 0,
+    };
+    let nodes = vec![clock; plan.nodes.len()];
+    plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
+    assert_eq!(found(&plan), []);
+    let short = |plan: &Plan, known: Known| {
+        verify(plan, &known).violations.iter().any(|violation| matches!(violation, Violation::Margin { .. }))
+    };
+    assert!(short(&plan, Known { clock_error_ps: Some(50_001) }));
+    plan.clocks.as_mut().unwrap().nodes[0].offset_ns = 51;
+    assert!(short(&plan, Known::default()));
+    plan.clocks.as_mut().unwrap().nodes[0].offset_ns = 0;
+    plan.clocks.as_mut().unwrap().nodes[0].deviation_ppt = 1_000_000;
+    assert!(short(&plan, Known::default()));
+}
