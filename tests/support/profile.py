@@ -1,4 +1,4 @@
-"""How much the tests try: the profile that ``TSNBENCH_TESTS`` names, for hypothesis and for loops of tests."""
+"""How much tests try: the profile that ``TSNBENCH_TESTS`` names, for hypothesis and for loops."""
 
 from __future__ import annotations
 
