@@ -1,19 +1,55 @@
-"""The configuration of a kernel for a Plan, as text."""
+"""Plans of small scenarios, and the configuration of a kernel for them, as text."""
 
 from __future__ import annotations
 
+import subprocess
+
 from tsnbench.backends.kernel.device import Device, Namespace, Step
 from tsnbench.backends.kernel.environment import Capabilities, Environment
+from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.port_traffic import port_traffic
 from tsnbench.backends.kernel.shell import after_epoch
 from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.tsnport import shaping as tsnport_shaping
+from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth import shaping as veth_shaping
 from tsnbench.linux import qdiscs
+from tsnbench.plan.document import Plan
 from tsnbench.plan.types import PlanDocument
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario import read_scenario
 
 ALL = Capabilities()
+POOR = Capabilities(
+    qdiscs=frozenset(("htb", "pfifo", "clsact")),
+    filters=frozenset(("u32", "bpf")),
+    actions=frozenset(("mirred",)),
+    bridge_vlans=False,
+)
+"""A kernel without netem, prio, flower, and VLANs in bridges."""
+
+
+def planned(text: str) -> Plan:
+    """The Plan of a scenario."""
+    return make_plan(read_scenario(text)[0])
+
+
+def port_of(plan: PlanDocument, name: str) -> int:
+    """The number of a port."""
+    return next(number for number, port in enumerate(plan["ports"]) if port["name"] == name)
+
+
+def script_of(plan: Plan, device: Device, dilation: int = 1, own: Environment | None = None) -> str:
+    """The script of a job; nothing of the Plan is unsupported."""
+    assert unsupported(plan.document, device) == []
+    return files(plan.document, plan.to_json(), dilation, device, own)["job.sh"].decode()
+
+
+def understood(script: str) -> None:
+    """Checks that a shell reads the script."""
+    checked = subprocess.run(["sh", "-n"], input=script.encode(), capture_output=True, check=False)
+    assert checked.returncode == 0, checked.stderr
 
 
 def namespaces(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from support.guest_batch import Script
 from tsnbench.plan.document import Plan as Planned
 from tsnbench.runs import Run
 
@@ -46,6 +47,15 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class Own:
+    """An experiment in the guest that is not the Plan itself."""
+
+    script: Callable[[Planned], Script]
+    figures: Callable[[Planned, Mapping[str, bytes]], Mapping[str, Value]]
+    """The results of the script, by the names of the quantities."""
+
+
+@dataclass(frozen=True)
 class Case:
     """One scenario of ``scenarios/twin`` and its quantities."""
 
@@ -56,11 +66,8 @@ class Case:
     dilate: int = 10
     short: bool = False
     """Whether the ordinary tests run the case, too."""
-    own: Callable[[Planned], Mapping[str, Value]] | None = None
-    """An experiment in a guest of its own, if the kernel's counterpart is not this Plan.
-
-    Its results have the names of the quantities.
-    """
+    own: Own | None = None
+    """Another experiment, if the kernel's counterpart is not this Plan."""
 
     @property
     def path(self) -> Path:

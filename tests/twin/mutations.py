@@ -137,8 +137,9 @@ def main() -> None:
             plan = next(iter(planned(case).values()))
             script = prp.script(plan.document)
             assert NO_PRP[0] in script
-            figures = prp.run(plan, script.replace(*NO_PRP))
-            rows = found(case, simulated(case, Path(folder) / "prp"), {"": figures})
+            (back,) = batch.execute([prp.job(plan, script.replace(*NO_PRP))])
+            assert isinstance(back, dict)
+            rows = found(case, simulated(case, Path(folder) / "prp"), {"": prp.figures(plan, back)})
             said["prp: a bridge for PRP"] = "; ".join(
                 f"{row.quantity.what} {row.kernel} for {row.closed}" for row in rows if not row.kernel_agrees
             )

@@ -1,4 +1,4 @@
-"""PRP in a guest of its own: Linux has no 802.1CB, but this other standard for two disjoint legs.
+"""PRP in a guest: Linux has no 802.1CB, but this other standard for two disjoint legs.
 
 IEC 62439-3: the sender transmits each frame at both of its ports with a trailer, and the receiver accepts the
 first frame of each pair. The Plan's talker sends with the Plan's pattern over two cables that lose frames as
@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import copy
 import json
-import struct
+from collections.abc import Mapping
 from typing import Any
 
-from tsnbench.backends.kernel import traffic
-from tsnbench.backends.vm import device, initramfs, kernel, machine
-from tsnbench.errors import BackendError
+from support.guest_batch import Script
+from support.guest_scripts import frames
 from tsnbench.plan.document import Plan
 from twin.case import Value
 
@@ -26,8 +25,7 @@ NUMBERED = 24
 
 SCRIPT = """
 set -u
-# The shell would take its own ones.
-ip() { /tools/ip "$@"; }
+# The shell would take its own one.
 tc() { /tools/tc "$@"; }
 fail() { echo "failed: $*"; exit 1; }
 ip netns add one; ip netns add other
@@ -42,13 +40,13 @@ ip -n one link set prp0 up; ip -n other link set prp0 up
 tc -n one qdisc add dev a0 root netem limit 10000 loss random LOSS_A || fail loss
 tc -n one qdisc add dev b0 root netem limit 10000 loss random LOSS_B || fail loss
 for port in a1 b1 prp0; do
-    ip netns exec other tcpdump -Z root -n -i $port -Q in -s 128 -B 8192 -w /results/$port.pcap udp \\
+    ip netns exec other tcpdump -Z root -n -i $port -Q in -s 128 -B 8192 -w $RESULTS/$port.pcap udp \\
         2>/tmp/$port &
 done
 sleep 2
 EPOCH=$(( ($(date +%s) + 2) * 1000000000 ))
-ip netns exec one tsnbench-traffic talk /job/plan.json --node 0 --epoch $EPOCH --dilate DILATE \\
-    --port 0=prp0 --untagged --log /results/talk || fail talker
+ip netns exec one tsnbench-traffic talk $JOB/plan.json --node 0 --epoch $EPOCH --dilate DILATE \\
+    --port 0=prp0 --untagged --log $RESULTS/talk || fail talker
 sleep 2
 killall tcpdump; sleep 1
 """
@@ -81,21 +79,14 @@ def script(plan: dict[str, Any], proto: int = 1) -> str:
     return text
 
 
-def run(plan: Plan, told: str | None = None) -> dict[str, Value]:
-    """The results of the guest, by the names of the case's quantities.
+def job(plan: Plan, told: str | None = None) -> Script:
+    """The part of a guest's job."""
+    whole = json.dumps(single(plan.document)).encode()
+    return Script(told or script(plan.document), {"plan.json": whole}, 400)
 
-    Raises:
-        BackendError: the guest did not complete the script.
-    """
-    guest = kernel.find()
-    image, _ = initramfs.bake(guest, traffic.program(), device.module(guest))
-    job = {
-        "job.sh": (told or script(plan.document)).encode(),
-        "plan.json": json.dumps(single(plan.document)).encode(),
-    }
-    back = machine.run(guest.image, image, job, plan.document["seed"] % (1 << 32), 400)
-    if back.get("job.status", b"").strip() != b"0":
-        raise BackendError(f"PRP: {back.get('job.log', b'').decode(errors='replace')[-500:]}")
+
+def figures(plan: Plan, back: Mapping[str, bytes]) -> dict[str, Value]:
+    """The results of the guest, by the names of the case's quantities."""
     legs = [_frames(back[f"{port}.pcap"]) for port in ("a1", "b1")]
     through = _frames(back["prp0.pcap"])
     sent = int(back["talk"].split()[1])
@@ -112,12 +103,4 @@ def run(plan: Plan, told: str | None = None) -> dict[str, Value]:
 
 def _frames(capture: bytes) -> list[bytes]:
     """The frames by the octets that distinguish them."""
-    if struct.unpack_from("<I", capture)[0] not in (0xA1B23C4D, 0xA1B2C3D4):
-        raise BackendError("PRP: a capture cannot be read")
-    found, at = [], 24
-    while at < len(capture):
-        kept = struct.unpack_from("<I", capture, at + 8)[0]
-        frame = capture[at + 16 : at + 16 + kept]
-        found.append(frame[HEADERS : HEADERS + NUMBERED])
-        at += 16 + kept
-    return found
+    return [frame[HEADERS : HEADERS + NUMBERED] for _, _, frame in frames(capture)]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -63,53 +63,34 @@ def on_kernels(cases: Sequence[Case], folder: Path) -> dict[Case, Mapping[str, S
     if why := unavailable():
         return dict.fromkeys(cases, BackendError(why))
     found: dict[Case, dict[str, Seen] | BackendError] = {case: {} for case in cases}
-    loads: list[Callable[[], None]] = []
-
-    def alone(case: Case) -> None:
-        for name, plan in planned(case).items():
-            assert case.own is not None
-            _note(found, case, name, _attempt(case.own, plan))
-
-    shared = [
-        (case, name, batch.Part(VirtualMachine(case.dilate), plan, folder / case.name / f"vm-{place}"))
+    parts = [
+        (case, name, plan, _part(case, plan, folder / case.name / f"vm-{place}"))
         for case in cases
-        if not case.own
         for place, (name, plan) in _each(case)
     ]
 
-    def together(some: Sequence[tuple[Case, str, batch.Part]]) -> None:
+    def together(some: Sequence[tuple[Case, str, Plan, batch.Part | batch.Script]]) -> None:
         try:
-            ended = batch.execute([part for _, _, part in some])
+            ended = batch.execute([part for *_, part in some])
         except BackendError as error:
             ended = [error] * len(some)
-        for (case, name, _), one in zip(some, ended, strict=True):
-            _note(found, case, name, one)
+        for (case, name, plan, _), one in zip(some, ended, strict=True):
+            before = found[case]
+            # A case with one failed variant has failed.
+            if isinstance(one, BackendError):
+                found[case] = one
+            elif not isinstance(before, BackendError):
+                before[name] = case.own.figures(plan, one) if case.own and isinstance(one, dict) else one
 
-    loads += [partial(alone, case) for case in cases if case.own]
-    guests = min(len(os.sched_getaffinity(0)), GUESTS, len(shared))
-    loads += [partial(together, shared[place::guests]) for place in range(guests)]
+    guests = min(len(os.sched_getaffinity(0)), GUESTS, len(parts))
     with ThreadPoolExecutor(GUESTS) as pool:
-        for one in [pool.submit(load) for load in loads]:
+        for one in [pool.submit(together, parts[place::guests]) for place in range(guests)]:
             one.result()
     return dict(found)
 
 
-def _attempt(experiment: Callable[[Plan], Mapping[str, Value]], plan: Plan) -> Seen | BackendError:
-    try:
-        return experiment(plan)
-    except BackendError as error:
-        return error
-
-
-def _note(
-    found: dict[Case, dict[str, Seen] | BackendError], case: Case, name: str, one: Seen | BackendError
-) -> None:
-    """Record a result; a case with one failed variant has failed."""
-    before = found[case]
-    if isinstance(one, BackendError):
-        found[case] = one
-    elif not isinstance(before, BackendError):
-        before[name] = one
+def _part(case: Case, plan: Plan, folder: Path) -> batch.Part | batch.Script:
+    return case.own.script(plan) if case.own else batch.Part(VirtualMachine(case.dilate), plan, folder)
 
 
 def _each(case: Case) -> list[tuple[int, tuple[str, Plan]]]:

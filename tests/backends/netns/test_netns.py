@@ -7,41 +7,28 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from tsnbench import load
+from support.commands import command
+from support.kernel_text import planned
 from tsnbench.backends.netns import Namespaces, probe, state, unavailable
 from tsnbench.backends.netns.sandbox import MARK
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import InputError
 from tsnbench.runs import Run
 
-STAR = """
-name: star
-duration: 40 ms
-network:
-  stations: [controller, disk, robot]
-  bridges: [switch]
-  links: {rate: 100 Mbit/s, cable: 5 m, between: [controller -- switch, disk -- switch, switch -- robot]}
-streams:
-  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, offset: 100 us, payload: 100 B}
-  files: {from: disk, to: robot, pcp: 0, PATTERN, payload: 1472 B}
-shapers:
-  switch -> robot:
-    queues: {classes: {6: 1, 0: 0}}
-taps: [switch -> robot]
-"""
-CALM = STAR.replace("PATTERN", "poisson: 80 Mbit/s")
-BURSTS = """
-name: bursts
+NO_SHELL_TEXT = "-n $(touch struck) `touch struck`;'\"&"
+SLOWER = 10
+"""How many times slower runs are here: on a busy machine programs are late by ms of its own time."""
+ALL = """
+name: all
 duration: 100 ms
 network:
   stations: [controller, disk, robot]
@@ -51,11 +38,28 @@ network:
     - {rate: 1 Gbit/s, cable: 5 m, between: [disk -- switch]}
 streams:
   loop: {from: controller, to: robot, pcp: 6, period: 1 ms, offset: 100 us, payload: 100 B}
-  files: {from: disk, to: robot, pcp: 0, period: 10 ms, units: [72000 B]}
+  files: {from: disk, to: robot, pcp: 0, period: 20 ms, units: [72000 B]}
+  back: {from: robot, to: controller, pcp: 3, payload: 200 B, period: 5 ms}
+  pd:
+    {from: controller, to: disk, trdp: {com-id: 1, data-set: 64 B}, period: 20 ms, requires: {time-out: 1 s}}
 shapers:
   switch -> robot:
     queues: {classes: {6: 1, 0: 0}}
 taps: [switch -> robot]
+"""
+"""Bursts that take 6 ms at the bridge's port, frames of a higher class, the other direction, telegrams."""
+CALM = """
+name: calm
+duration: 40 ms
+network:
+  stations: [controller, robot]
+  bridges: [switch]
+  links: {rate: 100 Mbit/s, between: [controller -- switch, switch -- robot]}
+streams:
+  loop: {from: controller, to: robot, pcp: 6, period: 1 ms, payload: 100 B}
+shapers:
+  switch -> robot:
+    queues: {classes: {6: 1, 0: 0}}
 """
 
 
@@ -72,18 +76,25 @@ def _states(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
 
 
-def _run(tmp_path: Path, text: str, into: str = "run", dilate: int = 1) -> Run:
-    path = tmp_path / "scenario.yaml"
-    path.write_text(text)
-    for _ in range(3):
-        try:
-            return load(path).plan().run(on=Namespaces(dilate), into=tmp_path / into)
-        except BackendError as error:
-            # Other programs kept the machine from its work: run again.
-            if not re.search(r" ms late|dropped|too long", str(error)):
-                raise
-            said = error
-    raise said
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of :data:`ALL`; every name of the folder for temporary files is no shell text."""
+    own = tmp_path_factory.mktemp("netns")
+    odd = own / NO_SHELL_TEXT
+    odd.mkdir()
+    before = _interfaces()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSNBENCH_STATE", str(own / "states"))
+        patch.setenv("TMPDIR", str(odd))
+        patch.setattr("tempfile.tempdir", None)
+        patch.chdir(own)
+        probe.probe.cache_clear()
+        done = planned(ALL).run(on=Namespaces(SLOWER), into=own / "run")
+    # Nothing is left of the run, and the names were not executed.
+    assert _interfaces() == before
+    assert [path.name for path in own.iterdir() if path.name != "run"] == [odd.name]
+    assert not list(odd.iterdir())
+    return done
 
 
 def _inodes(processes: list[int] | None = None) -> set[str]:
@@ -103,109 +114,59 @@ def _interfaces() -> list[str]:
     return [line.split(":")[1].strip() for line in said.splitlines()]
 
 
-def test_frames_arrive_and_the_manifest_says_what_is_missing(tmp_path):
-    before = _interfaces()
-    run = _run(tmp_path, CALM)
-    for stream in ("loop", "files"):
-        assert len(run.delay(stream)) == run.counters["streams"][stream == "files"]["released"] > 30
-        assert run.delay(stream).missing == 0
+def test_frames_arrive_and_the_manifest_says_what_is_missing(run: Run) -> None:
+    """Captures have frames in both directions: tcpdump counts those of the other one as received, which are
+    no losses of the capture."""
+    released = {one["name"]: one["released"] for one in run.counters["streams"]}
+    assert released == {"loop": 100, "files": 245, "back": 20, "pd": 5}
+    for stream, frames in released.items():
+        assert (len(run.delay(stream)), run.delay(stream).missing) == (frames, 0)
     facts = run.manifest["host"]
     assert run.manifest["backend"] == "netns"
     assert set(facts["host_load"]) == {"before", "after"}
     assert any("this machine" in note for note in facts["notes"])
     assert (facts["wires"] is None) == any("netem" in note for note in facts["notes"])
-    assert _interfaces() == before
-    assert not (tmp_path / "states").exists()
-    assert not list(tmp_path.glob("tsnb-*"))
 
 
-@pytest.mark.parametrize("name", ["a b", "$(touch struck)", "`touch struck`;'\"&", "-n"])
-def test_the_folder_for_temporary_files_is_no_shell_text(tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / name).mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / name))
-    probe.probe.cache_clear()
-    run = _run(tmp_path, CALM)
-    assert run.state.value == "complete"
-    assert not list(tmp_path.rglob("struck"))
-    assert not list((tmp_path / name).iterdir())
+def test_a_run_leaves_the_folder_that_others_can_read(run: Run) -> None:
+    again = Run.open(run.folder)
+    assert again.state == "complete"
+    assert "qdisc-wires.json" in json.loads((run.folder / "kernel.json").read_text())
 
 
-def test_the_higher_class_goes_past_a_queue(tmp_path):
-    run = _run(tmp_path, BURSTS)
-    loop, files = (run.delay(stream).frames["delay_ns"] for stream in ("loop", "files"))
-    # Bursts of 6 ms at the bridge's port: their last frames wait long, an urgent frame waits for one frame.
-    assert files.quantile(0.9) > 3_000_000
-    assert loop.quantile(0.75) < 1_000_000
-    assert len(loop) == 100
+def _departures(run: Run) -> pl.DataFrame:
+    """The frames that leave the bridge, in their order."""
+    return run.observations().filter(pl.col("tap") == "switch -> robot tx").sort("t_ns")
 
 
-BOTH_DIRECTIONS = """
-name: both-directions
-duration: 200 ms
-network:
-  stations: [a, b]
-  bridges: [sw]
-  links: {rate: 100 Mbit/s, between: [a -- sw, b -- sw]}
-streams:
-  there: {from: a, to: b, pcp: 3, payload: 100 B, period: 10 ms}
-  back: {from: b, to: a, pcp: 3, payload: 200 B, period: 5 ms}
-"""
+def test_the_higher_class_goes_past_a_queue(run: Run) -> None:
+    """A burst reaches the bridge within 1 ms and leaves it in 6 ms: what comes meanwhile leaves between its
+    frames. In one queue, it would leave behind the burst."""
+    order = list(_departures(run).select("stream", "seq").iter_rows())
+    for burst in range(5):
+        own = [place for place, (stream, seq) in enumerate(order) if stream == "files" and seq // 49 == burst]
+        meanwhile = sum(stream == "loop" for stream, _ in order[own[0] : own[-1]])
+        assert len(own) == 49
+        assert 4 <= meanwhile <= 8
+        assert own[-1] - own[0] == 48 + meanwhile
 
 
-def test_captured_ports_may_have_frames_in_both_directions(tmp_path):
-    """tcpdump counts frames of the other direction as received; they are no losses of the capture."""
-    run = _run(tmp_path, BOTH_DIRECTIONS)
-    for stream, frames in (("there", 20), ("back", 40)):
-        assert run.counters["streams"][stream == "back"]["released"] == frames
-        assert len(run.delay(stream)) == frames
-
-
-TELEGRAMS = """
-name: telegrams
-duration: 200 ms
-network:
-  stations: [ccu, door]
-  bridges: [ets]
-  links: {rate: 100 Mbit/s, between: [ccu -- ets, ets -- door]}
-streams:
-  pd: {from: ccu, to: door, trdp: {com-id: 1000, data-set: 64 B}, period: 20 ms, requires: {time-out: 1 s}}
-"""
-
-
-def test_captures_keep_the_payload_of_telegrams(tmp_path):
+def test_captures_keep_the_payload_of_telegrams(run: Run) -> None:
     """The test payload follows the header of TRDP, so a capture that cuts frames before it would lose it."""
-    run = _run(tmp_path, TELEGRAMS)
-    assert len(run.delay("pd")) == 10
     (judged,) = run.verdict()["rows"]
     assert (judged["requirement"], judged["met"]) == ("time-out", "yes")
 
 
-def test_a_port_sends_no_faster_than_its_rate(tmp_path):
-    run = _run(tmp_path, BURSTS)
-    seen = run.observations().filter(
-        (pl.col("tap") == "switch -> robot tx") & (pl.col("stream") == "files") & (pl.col("octets") > 1000)
-    )
-    stamps = seen.sort("t_ns")["t_ns"].to_list()
-    # 40 frames of a burst need at least the time of their bits.
-    spans = [
-        late - early for early, late in zip(stamps, stamps[40:], strict=False) if late - early < 8_000_000
-    ]
+def test_a_port_sends_no_faster_than_its_rate(run: Run) -> None:
+    """40 frames of a burst need at least the time of their bits."""
+    seen = _departures(run).filter((pl.col("stream") == "files") & (pl.col("octets") > 1000))
+    stamps = seen["t_ns"].to_list()
+    spans = [late - early for early, late in zip(stamps, stamps[40:], strict=False)]
     assert spans
     assert min(spans) > 40 * 1500 * 80 - 100_000
 
 
-def test_a_run_leaves_the_folder_that_others_can_read(tmp_path):
-    run = _run(tmp_path, CALM)
-    again = Run.open(run.folder)
-    assert again.state == "complete"
-    listed = json.loads((run.folder / "kernel.json").read_text())
-    assert "qdisc-wires.json" in listed
-
-
 def test_missing_capabilities_are_named_before_anything_starts(tmp_path):
-    from tsnbench.backends.netns import probe
-
     text = CALM.replace(
         "queues: {classes: {6: 1, 0: 0}}",
         "queues: {classes: {6: 1, 0: 0}}\n"
@@ -213,10 +174,9 @@ def test_missing_capabilities_are_named_before_anything_starts(tmp_path):
     )
     if "taprio" in probe.abilities().qdiscs:
         pytest.skip("this kernel has taprio")
-    with pytest.raises(
-        InputError, match="switch -> robot: a gate control list: this kernel has no qdisc taprio"
-    ):
-        _run(tmp_path, text)
+    words = "switch -> robot: a gate control list: this kernel has no qdisc taprio"
+    with pytest.raises(InputError, match=words):
+        planned(text).run(on=Namespaces(), into=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -224,14 +184,11 @@ def _start(tmp_path: Path, into: str) -> subprocess.Popen[bytes]:
     path = tmp_path / "scenario.yaml"
     path.write_text(CALM)
     return subprocess.Popen(
-        [
-            sys.executable, "-c", "from tsnbench.cli.main import main; main()", "run", str(path),
-            "--on", "netns", "--into", str(tmp_path / into),
-        ],
+        command("run", path, "--on", "netns", "--into", tmp_path / into),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
+    )
 
 
 def _nothing_is_left(tmp_path: Path, made: set[str], interfaces: list[str]) -> None:
@@ -258,33 +215,48 @@ def _ours() -> list[int]:
     return found
 
 
-def test_after_kill_at_any_moment_restore_leaves_nothing(tmp_path):
-    draws = random.Random(time.time_ns())
+def _until(process: subprocess.Popen[bytes], event: Callable[[], object]) -> None:
+    until = time.monotonic() + 60
+    while not event() and time.monotonic() < until:
+        assert process.poll() is None
+        time.sleep(0.002)
+
+
+def _scratch(tmp_path: Path, name: str) -> Callable[[], bool]:
+    return lambda: bool(list(tmp_path.glob(f"tsnb-*/{name}")))
+
+
+EVENTS: dict[str, Callable[[Path], Callable[[], object]]] = {
+    "its state is written": lambda folder: lambda: list((folder / "states").glob("*.json")),
+    "its folder is there": lambda folder: (folder / "run/manifest.json").exists,
+    "its namespaces are there": lambda folder: lambda: (folder / "run").exists() and _ours(),
+    "captures begin": lambda folder: _scratch(folder, "results/tap-*.log"),
+    "talkers are ready": lambda folder: _scratch(folder, "epoch"),
+    "it is measuring": lambda folder: _scratch(folder, "results/cpu-before"),
+}
+"""Moments of a run, in their order."""
+
+
+@pytest.mark.parametrize("moment", EVENTS)
+def test_after_kill_at_any_moment_restore_leaves_nothing(tmp_path: Path, moment: str) -> None:
     interfaces = _interfaces()
-    left = 0
-    for number in range(6):
-        process = _start(tmp_path, f"run-{number}")
-        time.sleep(draws.uniform(0.3, 5.0))
-        made = _inodes(_ours()) - _inodes([os.getpid()])
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        left += (tmp_path / "states").exists()
-        state.restore()
-        assert state.restore() == []
-        _nothing_is_left(tmp_path, made, interfaces)
-    print(f"{left} of 6 left something to undo")
+    process = _start(tmp_path, "run")
+    _until(process, EVENTS[moment](tmp_path))
+    made = _inodes(_ours()) - _inodes([os.getpid()])
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (tmp_path / "states").exists()
+    state.restore()
+    assert state.restore() == []
+    _nothing_is_left(tmp_path, made, interfaces)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_undoes_everything_by_itself(tmp_path, number):
     interfaces = _interfaces()
     process = _start(tmp_path, "run")
-    until = time.monotonic() + 60
     # The probe before the run has processes of its own; there is no run folder yet.
-    begun = tmp_path / "run" / "manifest.json"
-    while not (begun.exists() and _ours()) and time.monotonic() < until:
-        time.sleep(0.02)
-    time.sleep(0.5)
+    _until(process, EVENTS["captures begin"](tmp_path))
     made = _inodes(_ours()) - _inodes([os.getpid()])
     assert made
     process.send_signal(number)
@@ -324,9 +296,7 @@ def test_a_killed_probe_is_undone(tmp_path):
     code = "from tsnbench.backends.netns import probe; probe.probe()"
     interfaces = _interfaces()
     process = subprocess.Popen([sys.executable, "-c", code])
-    until = time.monotonic() + 20
-    while not _ours() and time.monotonic() < until:
-        time.sleep(0.002)
+    _until(process, _ours)
     made = _inodes(_ours()) - _inodes([os.getpid()])
     process.kill()
     process.wait()

@@ -5,26 +5,18 @@ The error of a free-running clock is linear in time: guest and simulator agree t
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
 
-from support.guest_batch import Part, execute
+from support.guest_runs import Guest, wanted
+from support.kernel_text import planned
 from tsnbench.backends.kernel.tsnport import TSNPORT, clocks, shaping
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
-from tsnbench.backends.simulation import Simulation
-from tsnbench.backends.vm import VirtualMachine, unavailable
-from tsnbench.plan.document import Plan
-from tsnbench.planning import plan as make_plan
 from tsnbench.runs import Run
-from tsnbench.scenario import load
 
-FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
 NETWORK = """
 name: {name}
 duration: {duration}
@@ -65,40 +57,22 @@ shapers:
     queues: {classes: {3: 1, 0: 0}}
     gates: {cycle: 500 us, entries: [{open: [3], for: 500 us}]}
 """
-PLANS = {"free": (FREE, "1 s"), "trap": (GPTP + TRAP, "7 s"), "e2e": (E2E, "7 s")}
 
 
-def _plan(name: str, more: str, duration: str) -> Plan:
-    path = Path(FOLDER.name) / f"{name}.yaml"
-    path.write_text(NETWORK.format(name=name, duration=duration) + more, encoding="utf-8")
-    return make_plan(load(path))
+def _text(name: str, more: str, duration: str) -> str:
+    return NETWORK.format(name=name, duration=duration) + more
 
 
-@cache
-def _all() -> dict[str, tuple[Run, Run]]:
-    """Every Plan in the simulator and in the guest; one guest runs all of them, one after the other."""
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
-    plans = {name: _plan(name, more, duration) for name, (more, duration) in PLANS.items()}
-    into = Path(FOLDER.name)
-    parts = [Part(VirtualMachine(), made, into / f"{name}-vm") for name, made in plans.items()]
-    found: dict[str, tuple[Run, Run]] = {}
-    for (name, made), kernel in zip(plans.items(), execute(parts), strict=True):
-        assert isinstance(kernel, Run), kernel
-        found[name] = (made.run(on=Simulation(), into=into / f"{name}-sim"), kernel)
-    return found
-
-
-def _runs(name: str) -> tuple[Run, Run]:
-    return _all()[name]
+for name, more, duration in (("free", FREE, "1 s"), ("trap", GPTP + TRAP, "7 s"), ("e2e", E2E, "7 s")):
+    wanted(name, _text(name, more, duration))
 
 
 def _errors(run: Run) -> pl.DataFrame:
     return run.clock_errors().sort("t_true_ns", "node")
 
 
-def test_clocks_that_run_free_are_the_simulators_to_the_ps() -> None:
-    simulated, kernel = map(_errors, _runs("free"))
+def test_clocks_that_run_free_are_the_simulators_to_the_ps(guest: Guest) -> None:
+    simulated, kernel = map(_errors, guest.both("free"))
     for column in ("node", "t_true_ns", "offset_ps"):
         assert simulated[column].to_list() == kernel[column].to_list(), column
     assert kernel["offset_ps"].is_null().all()
@@ -109,8 +83,8 @@ def test_clocks_that_run_free_are_the_simulators_to_the_ps() -> None:
     assert last["error_ps"].item() == pytest.approx((-5 + 20 - 40 - 100) * 1_000_000, abs=40)
 
 
-def test_talkers_and_taps_use_their_nodes_clocks() -> None:
-    simulated, kernel = (run.observations() for run in _runs("free"))
+def test_talkers_and_taps_use_their_nodes_clocks(guest: Guest) -> None:
+    simulated, kernel = (run.observations() for run in guest.both("free"))
     sent = {}
     for name, table in (("simulated", simulated), ("kernel", kernel)):
         at = table.filter(pl.col("stage") == "tx").sort("seq")
@@ -122,7 +96,7 @@ def test_talkers_and_taps_use_their_nodes_clocks() -> None:
     assert sent["simulated"][-1] < 1_000
     assert sent["kernel"][50] < 20_000
     # The listener's clock is up to 150 us behind: by the stamps, frames arrive before they are sent.
-    for run, table in zip(_runs("free"), (simulated, kernel), strict=True):
+    for run, table in zip(guest.both("free"), (simulated, kernel), strict=True):
         both = table.pivot(on="stage", index="seq", values="t_ns").sort("seq")
         delay = both["rx"] - both["tx"]
         ends = _errors(run).filter(pl.col("t_true_ns") == 990_000_000)
@@ -131,9 +105,9 @@ def test_talkers_and_taps_use_their_nodes_clocks() -> None:
         assert delay[98] < -100_000
 
 
-def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -> None:
+def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window(guest: Guest) -> None:
     """COTS lessons, L1, in the simulator and with ptp4l: only one port of the bridge has gates."""
-    for run in _runs("trap"):
+    for run in guest.both("trap"):
         table = _errors(run)
         assert table.filter(pl.col("node") == "sw")["offset_ps"].abs().max() == 0
         end = table.filter(pl.col("t_true_ns") == 7_000_000_000)
@@ -150,9 +124,9 @@ def test_ptp4l_follows_as_the_simulators_servo_does_but_not_without_a_window() -
     assert "MASTER on INIT_COMPLETE" in (run.folder / "ptp4l-sw.log").read_text(encoding="utf-8")
 
 
-def test_boundary_clocks_end_to_end() -> None:
+def test_boundary_clocks_end_to_end(guest: Guest) -> None:
     """Two servos in series: the second one starts anew after the step of the first and has not settled."""
-    for run in _runs("e2e"):
+    for run in guest.both("e2e"):
         end = _errors(run).filter(pl.col("t_true_ns") == 7_000_000_000)
         error = dict(end.select("node", "offset_ps").iter_rows())
         assert error["gm"] == 0
@@ -161,7 +135,7 @@ def test_boundary_clocks_end_to_end() -> None:
 
 
 def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
-    document = _plan("named", GPTP, "1 s").document
+    document = planned(_text("named", GPTP, "1 s")).document
     assert unsupported(document, TSNPORT) == []
     assert unsupported(document, VETH) == ["the plan: clocks"]
     assert "--dilate" in unsupported(document, TSNPORT, dilation=10)[0]
@@ -189,7 +163,7 @@ def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
 
 
 def test_jumps_of_frequency_add_to_what_an_oscillator_does() -> None:
-    document = _plan("paced", FREE, "1 s").document
+    document = planned(_text("paced", FREE, "1 s")).document
     told = clocks.files(document, document["clocks"], shaping.profile(document))
     lines = [line for line in told["clock-steps"].decode().splitlines() if "ptp4l" not in line]
     control = "/sys/kernel/debug/tsnport"

@@ -7,29 +7,15 @@ means, and a wrong setting must be found.
 from __future__ import annotations
 
 import re
-import struct
-from functools import cache
 from itertools import pairwise
 
 import pytest
 
-from tsnbench.backends.kernel import traffic
-from tsnbench.backends.vm import device, initramfs, kernel, machine, unavailable
+from support.guest_batch import Script
+from support.guest_runs import Guest, wanted
+from support.guest_scripts import PTP_FILES, frames
 
-PTP = """[global]
-transportSpecific 0x1
-network_transport L2
-delay_mechanism P2P
-ptp_dst_mac 01:80:C2:00:00:0E
-logSyncInterval -3
-logAnnounceInterval -2
-tx_timestamp_timeout 50
-first_step_threshold 0.00002
-step_threshold 0
-uds_address /tmp/ROLE
-"""
 HEAD = """
-ip() { /tools/ip "$@"; }
 D=/sys/kernel/debug/tsnport
 link() { echo "$1" >/sys/module/tsnport/parameters/link || exit 1; }
 ip netns add a; ip netns add b
@@ -42,21 +28,21 @@ link "p0@left p1@right 1000000000 250000"; up p0 p1
 compare() { cut -d' ' -f1 /proc/uptime; phc_ctl /dev/ptp$(cat $D/clock-$1/index) cmp; }
 for ppb in 35000 -35000 0; do
     echo $ppb >$D/clock-right/error_ppb
-    { echo $ppb; compare right; sleep 1; compare right; } >>/results/errors
+    { echo $ppb; compare right; sleep 1; compare right; } >>$RESULTS/errors
 done
 phc_ctl /dev/ptp$(cat $D/clock-right/index) freq 20000 >/dev/null
-{ echo 20000; compare right; sleep 1; compare right; } >>/results/errors
+{ echo 20000; compare right; sleep 1; compare right; } >>$RESULTS/errors
 phc_ctl /dev/ptp$(cat $D/clock-right/index) freq 0 >/dev/null
 echo 8 >$D/clock-left/granularity_ns; echo 8 >$D/clock-right/granularity_ns
 echo -35000 >$D/clock-right/error_ppb
-ip netns exec a ptp4l -f /job/leads.cfg -i p0 -m >/results/leads.log 2>&1 & one=$!
-ip netns exec b ptp4l -f /job/follows.cfg -i p1 -s -m >/results/follows.log 2>&1 & other=$!
+ip netns exec a ptp4l -f $JOB/leads.cfg -i p0 -m >$RESULTS/leads.log 2>&1 & one=$!
+ip netns exec b ptp4l -f $JOB/follows.cfg -i p1 -s -m >$RESULTS/follows.log 2>&1 & other=$!
 sleep 14
-compare left >/results/before; compare right >>/results/before
+compare left >$RESULTS/before; compare right >>$RESULTS/before
 echo 5000 >$D/clock-right/step_ns
-compare left >/results/stepped; compare right >>/results/stepped
+compare left >$RESULTS/stepped; compare right >>$RESULTS/stepped
 sleep 11
-compare left >/results/after; compare right >>/results/after
+compare left >$RESULTS/after; compare right >>$RESULTS/after
 kill $one $other
 """
 )
@@ -71,8 +57,8 @@ ip -n a addr add 10.0.{n}.1/24 dev p{n}; ip -n b addr add 10.0.{n}.2/24 dev q{n}
 ip netns exec a ping -q -c 1 10.0.{n}.2 >/dev/null
 echo 1 >$D/p{n}/tx/start; echo 1 >$D/q{n}/rx/start
 for size in {" ".join(map(str, SIZES))}; do ip netns exec a ping -q -c 1 -s $size 10.0.{n}.2 >/dev/null; done
-cat $D/p{n}/tx/pcap >/results/tx-{n}; cat $D/q{n}/rx/pcap >/results/rx-{n}
-ip netns exec a ethtool p{n} >/results/speed-{n}
+cat $D/p{n}/tx/pcap >$RESULTS/tx-{n}; cat $D/q{n}/rx/pcap >$RESULTS/rx-{n}
+ip netns exec a ethtool p{n} >$RESULTS/speed-{n}
 """
         for n, (rate, delay) in enumerate(
             ((10_000_000, 0), (100_000_000, 500_000), (1_000_000_000, 5_000), (10_000_000_000, 0))
@@ -84,34 +70,8 @@ rmmod tsnport 2>/dev/null || { ip netns del a; ip netns del b; sleep 1; rmmod ts
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _guests() -> None:
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
-
-
-@cache
-def _guest(script: str) -> dict[str, bytes]:
-    found = kernel.find()
-    image, _ = initramfs.bake(found, traffic.program(), device.module(found))
-    configurations = {
-        f"{role}.cfg": (PTP.replace("ROLE", role) + f"priority1 {first}\n").encode()
-        for role, first in (("leads", 100), ("follows", 200))
-    }
-    back = machine.run(found.image, image, {"job.sh": script.encode(), **configurations}, 1, 300)
-    assert back["job.status"].decode().strip() == "0", back["job.log"].decode()
-    return back
-
-
-def _frames(capture: bytes) -> list[tuple[int, int]]:
-    """Stamp in ns and octets on the wire without FCS, of each frame."""
-    assert struct.unpack_from("<I", capture)[0] == 0xA1B23C4D
-    found, at = [], 24
-    while at < len(capture):
-        seconds, ns, kept, octets = struct.unpack_from("<IIII", capture, at)
-        found.append((seconds * 10**9 + ns, octets))
-        at += 16 + kept
-    return found
+DEVICE_CLOCKS = wanted("device-clocks", Script(CLOCKS, PTP_FILES))
+DEVICE_WIRES = wanted("device-wires", Script(WIRES))
 
 
 def _offsets(text: str) -> list[int]:
@@ -123,20 +83,20 @@ def _offsets(text: str) -> list[int]:
     ("number", "rate", "delay_ps"),
     [(0, 10**7, 0), (1, 10**8, 500_000), (2, 10**9, 5_000), (3, 10**10, 0)],
 )
-def test_a_frame_takes_its_time_on_the_wire(number, rate, delay_ps):
-    back = _guest(WIRES)
+def test_a_frame_takes_its_time_on_the_wire(guest: Guest, number, rate, delay_ps):
+    back = guest.files(DEVICE_WIRES)
     assert f"Speed: {rate // 10**6}Mb/s" in back[f"speed-{number}"].decode()
-    sent, got = _frames(back[f"tx-{number}"]), _frames(back[f"rx-{number}"])
-    assert [octets for _, octets in sent] == [max(60, 42 + size) for size in SIZES]
-    assert [octets for _, octets in got] == [octets for _, octets in sent]
-    for (out, octets), (into, _) in zip(sent, got, strict=True):
+    sent, got = (frames(back[f"{way}-{number}"]) for way in ("tx", "rx"))
+    assert [octets for _, octets, _ in sent] == [max(60, 42 + size) for size in SIZES]
+    assert [octets for _, octets, _ in got] == [octets for _, octets, _ in sent]
+    for (out, octets, _), (into, *_) in zip(sent, got, strict=True):
         # Preamble and delimiter, frame, FCS; stamps at both ends are truncated to whole ns.
         exact_ps = (8 + octets + 4) * 8 * 10**12 // rate + delay_ps
         assert abs((into - out) * 1000 - exact_ps) < 1000
 
 
-def test_a_clock_has_the_error_that_was_put_in():
-    rows = _guest(CLOCKS)["errors"].decode().splitlines()
+def test_a_clock_has_the_error_that_was_put_in(guest: Guest):
+    rows = guest.files(DEVICE_CLOCKS)["errors"].decode().splitlines()
     assert len(rows) >= 20
     text = "\n".join(rows)
     for ppb in (35_000, -35_000, 0, 20_000):
@@ -149,8 +109,8 @@ def test_a_clock_has_the_error_that_was_put_in():
         assert gained == pytest.approx(ppb, rel=0.02, abs=100)
 
 
-def test_ptp4l_follows_a_clock_and_recovers_after_a_step():
-    back = _guest(CLOCKS)
+def test_ptp4l_follows_a_clock_and_recovers_after_a_step(guest: Guest):
+    back = guest.files(DEVICE_CLOCKS)
     said = [
         (int(rms), int(ppb), int(delay))
         for rms, ppb, delay in re.findall(

@@ -5,25 +5,18 @@ The device draws the same random numbers as the simulator. A wrong configuration
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
 
-from tsnbench import Simulation, load
-from tsnbench.backends.kernel.job import files
+from support.guest_runs import Guest, wanted
+from support.kernel_text import planned, script_of
 from tsnbench.backends.kernel.tsnport import TSNPORT, faults, gate_changes
 from tsnbench.backends.kernel.unsupported import unsupported
-from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError
-from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
 
-FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
-"""Runs that several tests use; removed with the process."""
 FAULTS = """
 name: faulty
 duration: 250 ms
@@ -75,21 +68,7 @@ shapers:
 faults: [{down: switch, at: 45100 us, for: 1800 us}]
 taps: [switch -> b]
 """
-needs_guest = pytest.mark.skipif(bool(why := unavailable()), reason=f"no guests here: {why}")
-
-
-def _plan(text: str, folder: Path) -> Plan:
-    path = folder / "scenario.yaml"
-    path.write_text(text)
-    return load(path).plan()
-
-
-@cache
-def _runs(text: str) -> tuple[Run, Run]:
-    folder = Path(FOLDER.name) / str(len(list(Path(FOLDER.name).iterdir())))
-    folder.mkdir()
-    plan = _plan(text, folder)
-    return plan.run(on=Simulation(), into=folder / "sim"), plan.run(on=VirtualMachine(), into=folder / "vm")
+LOST, CHANGING = wanted("faults", FAULTS), wanted("changing-gates", GATES)
 
 
 def _seen(run: Run, tap: str) -> list[tuple[str, int]]:
@@ -97,9 +76,8 @@ def _seen(run: Run, tap: str) -> list[tuple[str, int]]:
     return sorted(zip(frames["stream"].to_list(), frames["seq"].to_list(), strict=True))
 
 
-@needs_guest
-def test_the_same_frames_are_lost_and_doubled():
-    simulated, real = _runs(FAULTS)
+def test_the_same_frames_are_lost_and_doubled(guest: Guest):
+    simulated, real = guest.both(LOST)
     for tap in simulated.observations()["tap"].unique().to_list():
         assert _seen(simulated, tap) == _seen(real, tap), tap
     assert real.counters["faults"] == simulated.counters["faults"]
@@ -111,9 +89,8 @@ def test_the_same_frames_are_lost_and_doubled():
     assert ports[0] == ports[1]
 
 
-@needs_guest
-def test_frames_are_as_late_as_the_simulator_draws():
-    simulated, real = _runs(FAULTS)
+def test_frames_are_as_late_as_the_simulator_draws(guest: Guest):
+    simulated, real = guest.both(LOST)
     delays = [
         run.delay("plain").frames.select("seq", "delay_ns").drop_nulls().sort("seq")
         for run in (simulated, real)
@@ -126,9 +103,8 @@ def test_frames_are_as_late_as_the_simulator_draws():
     assert near > 0.9 * len(apart)
 
 
-@needs_guest
-def test_gates_change_when_the_plan_says():
-    simulated, real = _runs(GATES)
+def test_gates_change_when_the_plan_says(guest: Guest):
+    simulated, real = guest.both(CHANGING)
     seen = [run.counters["ports"] for run in (simulated, real)]
     told = [next(port["gates"] for port in ports if "gates" in port) for ports in seen]
     extended = [one for one in told[0]["in_force"] if one["schedule"] == "extended"]
@@ -152,16 +128,15 @@ def test_gates_change_when_the_plan_says():
     assert len(late) >= 2
 
 
-@needs_guest
-def test_a_node_that_goes_down_loses_what_waits_in_it():
-    simulated, real = _runs(GATES)
+def test_a_node_that_goes_down_loses_what_waits_in_it(guest: Guest):
+    simulated, real = guest.both(CHANGING)
     assert real.counters["faults"] == simulated.counters["faults"]
     assert real.counters["faults"][0]["frames"] > 20
     assert _seen(simulated, "switch -> b rx") == _seen(real, "switch -> b rx")
 
 
-def test_a_list_at_another_moment_is_an_error(tmp_path):
-    plan = _plan(GATES, tmp_path).document
+def test_a_list_at_another_moment_is_an_error():
+    plan = planned(GATES).document
     number = next(gate_changes.changing(plan))
     rows = [(0, 5_000_000, 0), (12_100_000, 20_500_000, 0), (33_300_000, 36_000_000, 1)]
 
@@ -185,10 +160,8 @@ def test_draws_are_named_as_the_simulator_names_them():
     ]
 
 
-def test_the_device_is_configured_before_the_run(tmp_path):
-    plan = _plan(FAULTS, tmp_path)
-    assert unsupported(plan.document, TSNPORT) == []
-    script = files(plan.document, plan.to_json(), 10, TSNPORT)["job.sh"].decode()
+def test_the_device_is_configured_before_the_run():
+    script = script_of(planned(FAULTS), TSNPORT, 10)
     told = [line for line in script.splitlines() if line.startswith("tell ") and "/faults " in line]
     # A fault of a link is at both ends, a fault of a node at both ends of each of its cables.
     assert [sum(line.startswith(f'tell "{number} ') for line in told) for number in range(9)] == [
@@ -197,22 +170,20 @@ def test_the_device_is_configured_before_the_run(tmp_path):
     ]
     assert '"0 cut $((STAMPED+200000000)) $((STAMPED+400000000)) 1 0"' in told[0]
     assert any(' 10000 1490000 1000000 1 10"' in line for line in told)
-    changing = _plan(GATES, tmp_path)
-    script = files(changing.document, changing.to_json(), 10, TSNPORT)["job.sh"].decode()
-    steps = script.partition("cat >/tmp/steps-n2 <<END\n")[2]
+    steps = script_of(planned(GATES), TSNPORT, 10).partition("cat >/tmp/steps-n2 <<END\n")[2]
     assert steps.startswith("12000000\tqdisc replace dev p2 parent root handle 100: taprio ")
     assert "base-time $((EPOCH+205000000)) sched-entry S 02 2000000 " in steps
 
 
-def test_what_the_device_does_not_support_is_named(tmp_path):
+def test_what_the_device_does_not_support_is_named():
     babble = FAULTS.replace("{down: noisy, at", "{babble: second, every: 50 us, at")
-    assert len(unsupported(_plan(babble, tmp_path).document, TSNPORT)) == 1
+    assert len(unsupported(planned(babble).document, TSNPORT)) == 1
     many = [f"{{loss: 1 %, on: talker -> left, at: {n} ms, for: 1 ms}}" for n in range(65)]
     head, _, tail = FAULTS.partition("faults:")
     text = f"{head}faults: [{', '.join(many)}]\ntaps:{tail.partition('taps:')[2]}"
-    assert "65 faults" in unsupported(_plan(text, tmp_path).document, TSNPORT)[0]
+    assert "65 faults" in unsupported(planned(text).document, TSNPORT)[0]
     wrong = GATES.replace("{down: switch, at", "{schedule: open, on: switch -> b, at")
-    assert len(unsupported(_plan(wrong, tmp_path).document, TSNPORT)) == 1
+    assert len(unsupported(planned(wrong).document, TSNPORT)) == 1
 
 
 def _open(gates: dict[str, Any], in_force: list[dict[str, Any]], extended: dict[str, Any], at: int) -> int:

@@ -7,25 +7,20 @@ gates, launch times, stamps) are exact; the kernel's timers are some us late, an
 from __future__ import annotations
 
 import re
-from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
 
-from support import guest_batch as batch
-from tsnbench import Simulation, load
+from support.guest_runs import Guest, Wanted, wanted
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.tsnport import TSNPORT
-from tsnbench.backends.vm import VirtualMachine, unavailable
+from tsnbench.backends.vm import VirtualMachine
 from tsnbench.errors import BackendError
 from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
 
-FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
-"""Runs that several tests use; removed with the process."""
 HOP_US = 12
 """The limit of a hop's delay beyond the delay in the simulator."""
 STAR = """
@@ -107,43 +102,15 @@ class WrongTime(VirtualMachine):
             return super().collect_results(plan, folder, back, pcap)
 
 
-RUNS = {
-    PRIORITY: VirtualMachine(),
-    WINDOWS: VirtualMachine(),
-    WINDOWS.replace("name: star", "name: wrong"): WrongTime(),
-    POLICED: VirtualMachine(),
-    GATES: VirtualMachine(10),
-    TOO_FAST: VirtualMachine(),
-}
-"""The runs, all in one guest; the last one is more than the guest can carry."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _guests() -> None:
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
-
-
-@cache
-def _guest() -> dict[str, tuple[batch.Part, Run | BackendError]]:
-    parts = {}
-    for place, (text, on) in enumerate(RUNS.items()):
-        folder = Path(FOLDER.name) / str(place)
-        folder.mkdir()
-        path = folder / "scenario.yaml"
-        path.write_text(text)
-        parts[text] = batch.Part(on, load(path).plan(), folder / "vm")
-    ended = batch.execute(list(parts.values()))
-    return {text: (part, run) for (text, part), run in zip(parts.items(), ended, strict=True)}
-
-
-@cache
-def _runs(text: str) -> tuple[Run, Run]:
-    """The run in the simulator and the run in the guest."""
-    part, real = _guest()[text]
-    if isinstance(real, BackendError):
-        raise real
-    return part.plan.run(on=Simulation(), into=part.folder.parent / "sim"), real
+for name, what in {
+    "priority": PRIORITY,
+    "windows": WINDOWS,
+    "wrong-windows": Wanted(WINDOWS, WrongTime()),
+    "policed": POLICED,
+    "dilated": Wanted(GATES, VirtualMachine(10)),
+    "too-fast": TOO_FAST,
+}.items():
+    wanted(name, what)
 
 
 def _us(run: Run, stream: str, what: str) -> float:
@@ -162,8 +129,8 @@ def _left(run: Run, stream: str) -> pl.DataFrame:
     return seen.filter((pl.col("tap") == "switch -> robot tx") & (pl.col("stream") == stream))
 
 
-def test_strict_priority_waits_for_one_frame_at_most():
-    simulated, real = _runs(PRIORITY)
+def test_strict_priority_waits_for_one_frame_at_most(guest: Guest):
+    simulated, real = guest.both("priority")
     assert (
         _us(simulated, "loop", "min") < _us(real, "loop", "min") < _us(simulated, "loop", "min") + 2 * HOP_US
     )
@@ -173,8 +140,8 @@ def test_strict_priority_waits_for_one_frame_at_most():
     assert _us(real, "loop", "max") > _us(real, "loop", "min") + 50
 
 
-def test_the_talkers_are_the_simulators():
-    simulated, real = _runs(PRIORITY)
+def test_the_talkers_are_the_simulators(guest: Guest):
+    simulated, real = guest.both("priority")
     for stream in ("loop", "files"):
         assert len(real.delay(stream)) == len(simulated.delay(stream))
         assert real.delay(stream).missing == 0
@@ -183,9 +150,9 @@ def test_the_talkers_are_the_simulators():
     assert real.counters["streams"][1]["released"] == simulated.counters["streams"][1]["released"]
 
 
-def test_frames_on_a_wire_do_not_overlap():
+def test_frames_on_a_wire_do_not_overlap(guest: Guest):
     """Between the last bits of two frames is at least the time of the later one on the wire, to the ns."""
-    _, real = _runs(PRIORITY)
+    real = guest.run("priority")
     seen = real.observations().filter(pl.col("tap") == "switch -> robot rx").sort("t_ns")
     stamps, octets = seen["t_ns"].to_list(), seen["octets"].to_list()
     # With the preamble and the gap before the frame.
@@ -206,8 +173,8 @@ def _outside(run: Run) -> tuple[int, int]:
     return count, outside
 
 
-def test_no_frame_leaves_outside_its_window():
-    _, real = _runs(WINDOWS)
+def test_no_frame_leaves_outside_its_window(guest: Guest):
+    real = guest.run("windows")
     count, outside = _outside(real)
     assert count > 800
     assert outside == 0
@@ -216,14 +183,14 @@ def test_no_frame_leaves_outside_its_window():
     assert first == 40_000
 
 
-def test_a_list_with_a_wrong_base_time_is_seen():
-    _, real = _runs(WINDOWS.replace("name: star", "name: wrong"))
+def test_a_list_with_a_wrong_base_time_is_seen(guest: Guest):
+    real = guest.run("wrong-windows")
     count, outside = _outside(real)
     assert outside > count / 4
 
 
-def test_filters_and_stream_gates_drop_what_the_simulators_drop():
-    simulated, real = _runs(POLICED)
+def test_filters_and_stream_gates_drop_what_the_simulators_drop(guest: Guest):
+    simulated, real = guest.both("policed")
     for stream in ("loop", "files", "bulk"):
         passed = [sorted(_left(run, stream)["seq"].to_list()) for run in (simulated, real)]
         assert passed[0] == passed[1], stream
@@ -231,8 +198,8 @@ def test_filters_and_stream_gates_drop_what_the_simulators_drop():
     assert len(_left(real, "bulk")) == 0
 
 
-def test_a_dilated_run_reports_the_scenarios_time():
-    simulated, real = _runs(GATES)
+def test_a_dilated_run_reports_the_scenarios_time(guest: Guest):
+    simulated, real = guest.both("dilated")
     assert real.manifest["dilate"] == 10
     assert real.manifest["backend"] == "vm"
     assert len(real.manifest["guest"]["image_sha256"]) == 64
@@ -241,8 +208,8 @@ def test_a_dilated_run_reports_the_scenarios_time():
         assert 0 < later < 2 * HOP_US / 10 + 0.5
 
 
-def test_a_load_that_a_guest_cannot_carry_gives_no_result():
-    part, ended = _guest()[TOO_FAST]
+def test_a_load_that_a_guest_cannot_carry_gives_no_result(guest: Guest):
+    ended = guest.ended("too-fast")
     assert isinstance(ended, BackendError)
     assert re.search(r"busy|late|dropped", str(ended))
-    assert Run.open(part.folder).state == "failed"
+    assert Run.open(guest.folder / "too-fast/vm").state == "failed"

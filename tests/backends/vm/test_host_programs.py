@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import json
 import struct
-from functools import cache
 
-import pytest
+from support.guest_batch import Script
+from support.guest_runs import Guest, wanted
+from support.guest_scripts import PTP_FILES, frames
 
-from tsnbench.backends.kernel import traffic
-from tsnbench.backends.vm import device, initramfs, kernel, machine, unavailable
-
-PTP = """[global]
-transportSpecific 0x1
-network_transport L2
-delay_mechanism P2P
-ptp_dst_mac 01:80:C2:00:00:0E
-logSyncInterval -3
-logAnnounceInterval -2
-tx_timestamp_timeout 50
-first_step_threshold 0.00002
-step_threshold 0
-uds_address /tmp/ROLE
-"""
 STEPS = (0, 5_000, -12_000)
 """Steps of the clock of the host ``b`` before its readings (ns)."""
 JOB = f"""
@@ -33,64 +19,38 @@ ip link set p0 netns a; ip link set p1 netns b; ip -n a link set p0 up; ip -n b 
 program() {{ space=$1; shift; ip netns exec $space tsnbench-traffic "$@"; }}
 read_clocks() {{ program b sync --socket /tmp/follows --phc /dev/ptp$(cat $D/clock-right/index) "$@"; }}
 for step in {" ".join(map(str, STEPS))}; do
-    echo $step >$D/clock-right/step_ns; read_clocks --count 1 >>/results/phc
+    echo $step >$D/clock-right/step_ns; read_clocks --count 1 >>$RESULTS/phc
 done
 echo 1 >$D/p1/rx/start
 for direction in in both; do
     /tools/ip netns exec b tsnbench-traffic capture p1 --direction $direction --hardware \\
-        --file /results/$direction.pcap >/results/$direction.json & capture=$!
-    until [ -s /results/$direction.json ]; do sleep 0.1; done
+        --file $RESULTS/$direction.pcap >$RESULTS/$direction.json & capture=$!
+    until [ -s $RESULTS/$direction.json ]; do sleep 0.1; done
     program a probe send p0 from-a; program b probe send p1 from-b
     kill -TERM $capture; wait $capture || exit 2
 done
-cat $D/p1/rx/pcap >/results/truth.pcap
+cat $D/p1/rx/pcap >$RESULTS/truth.pcap
 ip -n b link add bridge type bridge; ip -n b link set bridge up; ip -n b link set p1 master bridge
-/tools/ip netns exec b tsnbench-traffic probe listen p1 --for 60s >/results/heard & listener=$!
-until [ -s /results/heard ]; do sleep 0.1; done
+/tools/ip netns exec b tsnbench-traffic probe listen p1 --for 60s >$RESULTS/heard & listener=$!
+until [ -s $RESULTS/heard ]; do sleep 0.1; done
 program a probe send p0 from-a; sleep 0.1
 kill -TERM $listener; wait $listener || exit 3
 ip -n b link del bridge
 echo -35000 >$D/clock-right/error_ppb
-/tools/ip netns exec a ptp4l -f /job/leads.cfg -i p0 >/dev/null 2>&1 & one=$!
-/tools/ip netns exec b ptp4l -f /job/follows.cfg -i p1 -s >/dev/null 2>&1 & other=$!
-sleep 14; read_clocks --count 1 >/results/locked
-echo -5000 >$D/clock-right/step_ns; sleep 0.2; read_clocks --count 1 >/results/stepped
-kill -9 $one; sleep 0.1; read_clocks --count 1 >/results/left
-kill -9 $other; read_clocks --count 1 >/results/dead
+/tools/ip netns exec a ptp4l -f $JOB/leads.cfg -i p0 >/dev/null 2>&1 & one=$!
+/tools/ip netns exec b ptp4l -f $JOB/follows.cfg -i p1 -s >/dev/null 2>&1 & other=$!
+sleep 14; read_clocks --count 1 >$RESULTS/locked
+echo -5000 >$D/clock-right/step_ns; sleep 0.2; read_clocks --count 1 >$RESULTS/stepped
+kill -9 $one; sleep 0.1; read_clocks --count 1 >$RESULTS/left
+kill -9 $other; read_clocks --count 1 >$RESULTS/dead
 """
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _guests() -> None:
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
+PROGRAMS = wanted("host-programs", Script(JOB, PTP_FILES))
 
 
-@cache
-def _back() -> dict[str, bytes]:
-    found = kernel.find()
-    image, _ = initramfs.bake(found, traffic.program(), device.module(found))
-    told = {"job.sh": f'ip() {{ /tools/ip "$@"; }}\n{JOB}'.encode()}
-    for role, first in (("leads", 100), ("follows", 200)):
-        told[f"{role}.cfg"] = (PTP.replace("ROLE", role) + f"priority1 {first}\n").encode()
-    back = machine.run(found.image, image, told, 1, 300)
-    assert back["job.status"].decode().strip() == "0", back["job.log"].decode()
-    return back
-
-
-def _readings(name: str) -> list[dict]:
-    return [json.loads(line) for line in _back()[name].decode().splitlines()]
-
-
-def _arrivals(capture: bytes) -> list[int]:
-    """The stamps (ns) of a capture of the device."""
-    assert struct.unpack_from("<I", capture)[0] == 0xA1B23C4D
-    found, at = [], 24
-    while at < len(capture):
-        seconds, ns, kept, _ = struct.unpack_from("<IIII", capture, at)
-        found.append(seconds * 10**9 + ns)
-        at += 16 + kept
-    return found
+def _readings(guest: Guest, name: str) -> list[dict]:
+    return [json.loads(line) for line in guest.files(PROGRAMS)[name].decode().splitlines()]
 
 
 def _blocks(capture: bytes) -> list[int | None]:
@@ -107,16 +67,16 @@ def _blocks(capture: bytes) -> list[int | None]:
     return found
 
 
-def test_a_hardware_clock_is_as_far_from_tai_as_was_put_in():
-    (first, *later) = [reading["phc"]["/dev/ptp1"] for reading in _readings("phc")]
+def test_a_hardware_clock_is_as_far_from_tai_as_was_put_in(guest: Guest):
+    (first, *later) = [reading["phc"]["/dev/ptp1"] for reading in _readings(guest, "phc")]
     moved = 0
     for step, found in zip(STEPS[1:], later, strict=True):
         moved += step
         assert abs(found["offset_ns"] - first["offset_ns"] - moved) <= found["uncertainty_ns"] < 1_000
 
 
-def test_hardware_stamps_are_the_hosts_clock_and_frames_that_leave_have_none():
-    back = _back()
+def test_hardware_stamps_are_the_hosts_clock_and_frames_that_leave_have_none(guest: Guest):
+    back = guest.files(PROGRAMS)
     counts = {name: json.loads(back[f"{name}.json"].decode().splitlines()[1]) for name in ("in", "both")}
     assert counts["in"] == {"frames": 3, "dropped": 0, "missing_stamps": 0, "stamps": "hardware"}
     assert counts["both"] == {"frames": 6, "dropped": 0, "missing_stamps": 3, "stamps": "hardware"}
@@ -125,17 +85,19 @@ def test_hardware_stamps_are_the_hosts_clock_and_frames_that_leave_have_none():
     stamps = _blocks(back["in.pcap"]) + [stamp for stamp in both if stamp is not None]
     # The device's captures stamp the last bit, in true time; a hardware stamp is of the first bit after the
     # delimiter.
-    behind = {truth - stamp for truth, stamp in zip(_arrivals(back["truth.pcap"]), stamps, strict=True)}
+    arrivals = [at for at, _, _ in frames(back["truth.pcap"])]
+    behind = {truth - stamp for truth, stamp in zip(arrivals, stamps, strict=True)}
     assert max(behind) - min(behind) <= 1
     assert abs(min(behind) + sum(STEPS) - 64 * 8) <= 1
 
 
-def test_a_port_of_a_bridge_receives_probes():
-    assert _back()["heard"].decode().splitlines() == ["listening", "p1 from-a"]
+def test_a_port_of_a_bridge_receives_probes(guest: Guest):
+    assert guest.files(PROGRAMS)["heard"].decode().splitlines() == ["listening", "p1 from-a"]
 
 
-def test_readings_tell_a_clock_that_follows_from_one_that_jumped_or_was_left_alone():
-    (locked,), (stepped,), (left,), (dead,) = map(_readings, ("locked", "stepped", "left", "dead"))
+def test_readings_tell_a_clock_that_follows_from_one_that_jumped_or_was_left_alone(guest: Guest):
+    names = ("locked", "stepped", "left", "dead")
+    (locked,), (stepped,), (left,), (dead,) = (_readings(guest, name) for name in names)
     assert (locked["port_state"], locked["gm_present"], locked["steps_removed"]) == ("SLAVE", True, 1)
     assert locked["ports"][0]["stamps"] == "hardware"
     assert 240 <= locked["ports"][0]["mean_link_delay_ns"] <= 260

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
-from tsnbench import load
-from tsnbench.backends.vm import VirtualMachine, unavailable
+from support.guest_runs import Guest, wanted
 
 SCENARIO = """
 name: stages
@@ -22,15 +20,12 @@ streams:
 shapers: {switch -> robot: {queues: {classes: {6: 1, 0: 0}}}}
 taps: {stages: [interval-start, wakeup, send, qdisc, driver, kernel-rx, app-rx]}
 """
+STAGES = wanted("stages", SCENARIO)
 WAY = ("interval-start", "wakeup", "send", "qdisc", "driver", "rx", "kernel-rx", "app-rx")
 
 
-def test_every_stage_is_stamped_in_its_order_beside_a_saturating_talker(tmp_path):
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
-    path = tmp_path / "scenario.yaml"
-    path.write_text(SCENARIO)
-    run = load(path).plan().run(on=VirtualMachine(), into=tmp_path / "run")
+def test_every_stage_is_stamped_in_its_order_beside_a_saturating_talker(guest: Guest):
+    run = guest.run(STAGES)
     loop = run.observations().filter(pl.col("stream") == "loop")
     by_stage = {
         stage: dict(loop.filter(pl.col("stage") == stage).select("seq", "t_ns").iter_rows()) for stage in WAY

@@ -10,7 +10,7 @@ import polars as pl
 from tsnbench.runs import Run
 from twin import prp
 from twin.arithmetic import Plan, alone_us, releases_us
-from twin.case import Case, Quantity
+from twin.case import Case, Own, Quantity
 from twin.sightings import delay, delays_us, lost
 
 DOWN_US = (20_000.0, 30_000.0)
@@ -164,7 +164,7 @@ LEGS = Case(
     "lose it, and no frame arrives twice. Recovery windows, resets and latent errors differ between the "
     "standards and are not compared. PRP frames carry no VLAN tag here, because `hsr` of this kernel "
     "supports none.",
-    own=prp.run,
+    own=Own(prp.job, prp.figures),
     short=True,
 )
 
