@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
+import json
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +14,13 @@ from typing import Any
 
 import pytest
 
-from support.commands import MAIN
-from tsnbench.hosts import lab
+from support.commands import command
+from tsnbench.hosts import attempt, lab
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import Inventory, load_inventory
+from tsnbench.hosts.remote.agent import Agent
 from tsnbench.plan.document import Plan
-from tsnbench.scenario import load
+from tsnbench.scenario import load, read_scenario
 
 UNPACKED = Path(__file__).parents[2] / ".venv/unpacked/usr/sbin/sshd"
 SSHD = UNPACKED if UNPACKED.is_file() else None
@@ -39,12 +39,58 @@ streams:
 """
 
 
+def lasting(duration: str) -> Plan:
+    """The Plan of :data:`SCENARIO` with another duration."""
+    return read_scenario(SCENARIO.replace("200 ms", duration, 1))[0].plan()
+
+
+def attempts(run_folder: Path) -> list[dict[str, Any]]:
+    """The attempts of a run."""
+    return list(json.loads((run_folder / "attempts.json").read_text()))
+
+
+@contextmanager
+def reached(made: lab.Lab) -> Iterator[None]:
+    """Meanwhile tsnbench reaches the hosts of a lab."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TSNBENCH_SSH", made.ssh)
+        yield
+
+
 @dataclass
-class Rig:
-    """A running lab, and a scenario for its network."""
+class InLab:
+    """A running lab."""
+
+    made: lab.Lab
+
+    def ssh(self, host: str, words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command on a host with another ssh connection than tsnbench's."""
+        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", *self.options(), host, words]
+        return subprocess.run(told, capture_output=True, text=True, timeout=120, check=False)
+
+    def options(self) -> list[str]:
+        """More options of ssh."""
+        return []
+
+    def says(self, host: str, words: str) -> str:
+        """The output of a command that must succeed."""
+        done = self.ssh(host, words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def until_it_talks(self, process: subprocess.Popen[str], within_s: float = 60) -> None:
+        """Wait until a run's talker works on host ``a``."""
+        until = time.monotonic() + within_s
+        while "traffic talk" not in self.ssh("a", "ps -e -o args").stdout:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until
+
+
+@dataclass
+class Rig(InLab):
+    """A running lab of namespaces, and a scenario for its network."""
 
     folder: Path
-    made: lab.Lab
     scenario: Path
     plan: Plan
 
@@ -52,12 +98,14 @@ class Rig:
     def inventory(self) -> Inventory:
         return load_inventory(self.made.inventory)
 
-    def ssh(self, host: str, words: str) -> subprocess.CompletedProcess[str]:
-        """Run a command on a host with another ssh connection than tsnbench's, which lasts for several
-        commands."""
-        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", *KEPT_OPEN]
-        told += ["-o", f"ControlPath={self.folder}/%n.ssh", host, words]
-        return subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
+    def options(self) -> list[str]:
+        """A connection lasts for several commands."""
+        return [*KEPT_OPEN, "-o", f"ControlPath={self.folder}/%n.ssh"]
+
+    def long(self, duration: str, name: str = "long.yaml") -> Path:
+        """The scenario with another duration, as a file."""
+        (self.folder / name).write_text(SCENARIO.replace("200 ms", duration, 1))
+        return self.folder / name
 
     def hang_up(self) -> None:
         """End the connections of :meth:`ssh`: without their hosts, they would never end."""
@@ -65,11 +113,6 @@ class Rig:
             words = ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", socket.stem]
             subprocess.run(words, capture_output=True, timeout=20, check=False)
             assert not socket.exists(), f"the connection to {socket.stem} has not ended"
-
-    def says(self, host: str, words: str) -> str:
-        done = self.ssh(host, words)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def state(self) -> dict[str, list[str]]:
         """All settings that a run may change on the hosts, as the hosts' own tools print them."""
@@ -134,16 +177,11 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     scenario.write_text(SCENARIO)
     plan = load(scenario).plan()
     made = lab.up(plan.document, folder / "lab", SSHD)
-    rig = Rig(folder, made, scenario, plan)
-    before = os.environ.get("TSNBENCH_SSH")
-    os.environ["TSNBENCH_SSH"] = made.ssh
+    rig = Rig(made, folder, scenario, plan)
     try:
-        yield rig
+        with reached(made):
+            yield rig
     finally:
-        if before is None:
-            del os.environ["TSNBENCH_SSH"]
-        else:
-            os.environ["TSNBENCH_SSH"] = before
         rig.hang_up()
         assert lab.down(made.folder)
 
@@ -175,16 +213,26 @@ def bounded(lab: str, sync: str) -> str:
     return f"{head}sync: {{{sync}}}\n"
 
 
-def on(rig: Rig, into: Path, *more: str, scenario: Path | None = None, **other) -> subprocess.Popen[str]:
-    words = ["run", str(scenario or rig.scenario), "--on", "hosts", "--hosts", str(rig.made.inventory)]
+def on(rig: Rig, into: Path, *more: str, scenario: Path | None = None) -> subprocess.Popen[str]:
+    """A run as the program makes it, in a process of its own."""
+    words = command("run", scenario or rig.scenario, "--on", "hosts", "--hosts", rig.made.inventory)
     words += ["--into", str(into), "--no-report", "-q", *more]
-    return subprocess.Popen(
-        [sys.executable, "-c", MAIN, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        **other,
-    )
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def in_first_attempts(
+    monkeypatch: pytest.MonkeyPatch, times: int, act: Callable[[dict[str, Agent], int], object]
+) -> None:
+    """Call ``act`` with the agents and the instant of the start, once they have it, in the first attempts."""
+    waits, left = attempt._wait, [None] * times
+
+    def waited(agents: Any, jobs: Any, document: Any, epoch_ns: int, *rest: Any) -> None:
+        if left:
+            left.pop()
+            act(agents, epoch_ns)
+        waits(agents, jobs, document, epoch_ns, *rest)
+
+    monkeypatch.setattr(attempt, "_wait", waited)
 
 
 @pytest.fixture

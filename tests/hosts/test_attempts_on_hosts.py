@@ -14,57 +14,49 @@ import polars as pl
 import pytest
 
 from tsnbench.errors import BackendError
+from tsnbench.hosts import attempt, job
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import read_inventory
+from tsnbench.hosts.remote.agent import Agent
 from tsnbench.scenario import read_scenario
 
-from .conftest import SCENARIO, Rig, bounded
+from .conftest import SCENARIO, Rig, attempts, bounded, in_first_attempts, lasting
 
 
 def test_a_rejected_attempt_is_repeated_and_its_reason_kept(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A talker that stops for a while is late, so the attempt is invalid; after two there is no result."""
-    from tsnbench.hosts import attempt
 
-    longer = read_scenario(SCENARIO.replace("200 ms", "600 ms", 1))[0].plan()
-    waits = attempt._wait
+    def stop(agents: dict[str, Agent], epoch_ns: int) -> None:
+        while time.clock_gettime_ns(time.CLOCK_TAI) < epoch_ns + 200_000_000:
+            time.sleep(0.01)
+        agents["a"].signal("talker-0", signal.SIGSTOP)
+        time.sleep(0.2)
+        agents["a"].signal("talker-0", signal.SIGCONT)
 
-    def stopped(agents, jobs, document, epoch_ns, *rest):
-        def stop() -> None:
-            while time.clock_gettime_ns(time.CLOCK_TAI) < epoch_ns + 200_000_000:
-                time.sleep(0.01)
-            agents["a"].signal("talker-0", signal.SIGSTOP)
-            time.sleep(0.2)
-            agents["a"].signal("talker-0", signal.SIGCONT)
+    def stopped(agents: dict[str, Agent], epoch_ns: int) -> None:
+        threading.Thread(target=stop, args=(agents, epoch_ns), daemon=True).start()
 
-        if times:
-            times.pop()
-            threading.Thread(target=stop, daemon=True).start()
-        waits(agents, jobs, document, epoch_ns, *rest)
-
-    monkeypatch.setattr(attempt, "_wait", stopped)
-    times = [1]
+    longer = lasting("600 ms")
+    in_first_attempts(monkeypatch, 1, stopped)
     own = read_inventory(bounded(rig.made.inventory.read_text(), "attempts: 2, pause: 100 ms"), "lab.yaml")
     longer.run(on=Hosts(own), into=tmp_path / "again")
-    tried = json.loads((tmp_path / "again/attempts.json").read_text())
+    tried = attempts(tmp_path / "again")
     assert [one["valid"] for one in tried] == [False, True]
     assert (tried[0]["host"], "talker of x was up to" in tried[0]["reason"]) == ("a", True)
-    times = [1] * 10
+    in_first_attempts(monkeypatch, 2, stopped)
     with pytest.raises(BackendError, match="2 attempts were rejected, and none is a measurement"):
         longer.run(on=Hosts(own), into=tmp_path / "never")
     told = json.loads((tmp_path / "never/manifest.json").read_text())
     assert told["state"] == "failed"
-    assert len(json.loads((tmp_path / "never/attempts.json").read_text())) == 2
+    assert len(attempts(tmp_path / "never")) == 2
 
 
 def test_a_host_that_gets_the_instant_too_late_rejects_the_attempt(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message with the instant takes longer than the time until the instant; no host starts late."""
-    from tsnbench.hosts import attempt
-    from tsnbench.hosts.remote.agent import Agent
-
     tells = Agent.tell
 
     def slow(agent: Agent, name: str, line: str) -> None:
@@ -76,7 +68,7 @@ def test_a_host_that_gets_the_instant_too_late_rejects_the_attempt(
     monkeypatch.setattr(Agent, "tell", slow)
     times = [1]
     run = rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
-    first, *_, last = json.loads((tmp_path / "run/attempts.json").read_text())
+    first, *_, last = attempts(tmp_path / "run")
     assert (first["host"], first["valid"], last["valid"]) == ("c", False, True)
     assert re.search(r"got the start -?\d+\.\d ms before its instant: too late", first["reason"])
     assert run.manifest["host"]["least_ahead_ns"] >= attempt.LEAST_AHEAD_NS
@@ -86,12 +78,11 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A ring of 1 MiB is not emptied for 1 s, during which 2,000 frames of 1,000 octets arrive."""
-    from tsnbench.hosts import attempt, job
-
     faster = SCENARIO.replace("200 ms", "1 s", 1).replace("period: 1 ms", "period: 500 us", 1)
     longer = read_scenario(faster)[0].plan()
-    waits, begins = attempt._wait, attempt._begin
+    begins, runs = attempt._begin, attempt._wait
     monkeypatch.setattr(job, "CAPTURED_OCTETS", 2000)
+    times = [1]
 
     def small(agent, own, text):
         own.captures = [replace(one, argv=(*one.argv, "--ring", "1")) for one in own.captures]
@@ -101,7 +92,7 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
                 agent.signal(one.name, signal.SIGSTOP)
 
     def woken(agents, jobs, *rest):
-        waits(agents, jobs, *rest)
+        runs(agents, jobs, *rest)
         if times:
             times.pop()
             for one in jobs["b"].captures:
@@ -109,9 +100,8 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
 
     monkeypatch.setattr(attempt, "_begin", small)
     monkeypatch.setattr(attempt, "_wait", woken)
-    times = [1]
     longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
-    first, last = json.loads((tmp_path / "run/attempts.json").read_text())
+    first, last = attempts(tmp_path / "run")
     assert (first["host"], first["valid"], last["valid"]) == ("b", False, True)
     assert re.search(r"the capture at eth1 lost \d+ frames", first["reason"])
 
@@ -130,22 +120,11 @@ def test_a_run_waits_for_clocks_and_keeps_their_readings(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ptp4l dies in the first attempt, which is no measurement; the second one is."""
-    from tsnbench.hosts import attempt
-
     plan = read_scenario(PTP)[0].plan()
-    waits = attempt._wait
-
-    def killed(agents, jobs, document, epoch_ns, *rest):
-        if times:
-            times.pop()
-            agents["b"].signal("ptp4l", signal.SIGKILL)
-        waits(agents, jobs, document, epoch_ns, *rest)
-
-    monkeypatch.setattr(attempt, "_wait", killed)
-    times = [1]
+    in_first_attempts(monkeypatch, 1, lambda agents, _: agents["b"].signal("ptp4l", signal.SIGKILL))
     hosts = synchronised(rig, "below: 50 ms, steady: 1 s, within: 60 s, attempts: 3, pause: 100 ms")
     run = plan.run(on=hosts, into=tmp_path / "run")
-    tried = json.loads((tmp_path / "run/attempts.json").read_text())
+    tried = attempts(tmp_path / "run")
     assert [one["valid"] for one in tried] == [False, True]
     assert (tried[0]["host"], "ptp4l does not answer" in tried[0]["reason"]) == ("b", True)
     readings = pl.read_parquet(tmp_path / "run/sync.parquet")
@@ -173,21 +152,10 @@ def test_a_lost_connection_rejects_the_attempt_and_the_next_one_connects_anew(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """sshd's process of the connection is killed; the host undoes everything by itself meanwhile."""
-    from tsnbench.hosts import attempt
-
-    longer = read_scenario(SCENARIO.replace("200 ms", "1 s", 1))[0].plan()
-    waits = attempt._wait
-
-    def cut(agents, jobs, document, epoch_ns, *rest):
-        if times:
-            times.pop()
-            rig.ssh("a", "pkill -9 -f 'sshd: root@nott[y]'")
-        waits(agents, jobs, document, epoch_ns, *rest)
-
-    monkeypatch.setattr(attempt, "_wait", cut)
-    times = [1]
+    in_first_attempts(monkeypatch, 1, lambda *_: rig.ssh("a", "pkill -9 -f 'sshd: root@nott[y]'"))
+    longer = lasting("1 s")
     run = longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
-    tried = json.loads((tmp_path / "run/attempts.json").read_text())
+    tried = attempts(tmp_path / "run")
     assert [one["valid"] for one in tried] == [False, True]
     assert (tried[0]["host"], tried[0]["reason"]) == ("a", "the connection is gone")
     assert len(run.delay("x")) == 1000

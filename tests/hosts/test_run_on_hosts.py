@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -16,36 +15,30 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.commands import MAIN
+from support.commands import command, tsnbench
 from support.network_namespace import ROUTE_TO_NOWHERE
+from tsnbench import report
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError, InputError
-from tsnbench.hosts import lab, wiring
+from tsnbench.hosts import attempt, lab, refusals, wiring
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.runs import Run
-from tsnbench.scenario import read_scenario
 
-from .conftest import SCENARIO, Rig, heard, on
+from .conftest import Rig, attempts, heard, lasting, on
 
 
 @pytest.fixture(scope="module")
 def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, str]]:
     """A run, and the output of the hosts' own tools in the middle of it."""
     into = tmp_path_factory.mktemp("run") / "run"
-    longer = rig.folder / "longer.yaml"
-    longer.write_text(SCENARIO.replace("200 ms", "3 s", 1))
     pcap = rig.folder / "independent.pcap"
     seen: dict[str, str] = {}
     with heard(rig, "b", pcap, "-s", "64", "vlan"):
-        process = on(rig, into, scenario=longer)
-        until = time.monotonic() + 60
-        while process.poll() is None and time.monotonic() < until and "tc" not in seen:
-            processes = rig.ssh("a", "ps -e -o args").stdout
-            if "traffic talk" in processes:
-                seen["ps"] = processes
-                seen["tc"] = rig.says("s", "tc -s qdisc show")
+        process = on(rig, into, scenario=rig.long("3 s", "longer.yaml"))
+        rig.until_it_talks(process)
+        seen["ps"], seen["tc"] = rig.says("a", "ps -e -o args"), rig.says("s", "tc -s qdisc show")
         _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     lines = subprocess.run(["tcpdump", "-n", "-r", pcap], capture_output=True, timeout=60, check=False)
@@ -63,7 +56,7 @@ def test_the_folder_is_as_any_other(run: tuple[Run, dict[str, str]]) -> None:
         log = (folder / "hosts" / host / "commands.jsonl").read_text().splitlines()
         assert all(json.loads(line).get("code", 0) == 0 for line in log)
     assert len(run[0].delay("x")) == 3000
-    assert json.loads((folder / "attempts.json").read_text())[-1]["valid"]
+    assert attempts(folder)[-1]["valid"]
     # A proof is about the Plan only; its condition is that the kernel does as the Plan says.
     (row,) = json.loads((folder / "verdict.json").read_text())["rows"]
     assert "the kernel does as the Plan says" in row["proof_condition"]
@@ -81,19 +74,15 @@ def test_delays_have_their_error_bars(run: tuple[Run, dict[str, str]]) -> None:
 
 
 def test_the_report_says_where_it_ran(run: tuple[Run, dict[str, str]]) -> None:
-    from tsnbench import report
-
     page = report.write(run[0].folder).read_text()
     for words in ("Host a", "eth1 (veth)", "one clock for all hosts", "virtual interfaces have no wire"):
         assert words in page
 
 
 def test_what_hosts_say_about_delays_is_printed(run: tuple[Run, dict[str, str]], rig: Rig) -> None:
-    words = ["run", str(rig.folder / "longer.yaml"), "--on", "hosts", "--hosts", str(rig.made.inventory)]
-    words += ["--into", str(run[0].folder), "--no-report"]
-    told = subprocess.run(
-        [sys.executable, "-c", MAIN, *words], capture_output=True, text=True, timeout=120, check=True
-    )
+    words = ("run", rig.folder / "longer.yaml", "--on", "hosts", "--hosts", rig.made.inventory)
+    told = tsnbench(*words, "--into", run[0].folder, "--no-report", cwd=rig.folder)
+    assert told.returncode == 0, told.stderr
     assert "the run was there already" in told.stderr
     assert told.stderr.count("note: virtual interfaces have no wire") == 1
 
@@ -129,8 +118,6 @@ def test_a_slow_set_up_of_one_host_postpones_the_instant(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The set-up takes longer than the time between the choice of a phase and that instant."""
-    from tsnbench.hosts import attempt
-
     sets_up = attempt.set_up
 
     def slow(agents, jobs):
@@ -139,7 +126,7 @@ def test_a_slow_set_up_of_one_host_postpones_the_instant(
 
     monkeypatch.setattr(attempt, "set_up", slow)
     run = rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
-    assert [one["valid"] for one in json.loads((tmp_path / "run/attempts.json").read_text())] == [True]
+    assert [one["valid"] for one in attempts(tmp_path / "run")] == [True]
     assert run.manifest["host"]["least_ahead_ns"] >= attempt.LEAST_AHEAD_NS
     assert all(0 <= one <= 1_000_000 for one in phases(run).values())
 
@@ -170,8 +157,6 @@ def test_captures_and_the_program_are_sent_over_the_management_network(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The management network's interfaces count at least the octets of the captures and of the program."""
-    from tsnbench.hosts import attempt
-
     runs = attempt.run
     collected: dict[str, int] = {}
 
@@ -191,9 +176,8 @@ def test_captures_and_the_program_are_sent_over_the_management_network(
         }
 
     monkeypatch.setattr(attempt, "run", counting)
-    longer = read_scenario(SCENARIO.replace("200 ms", "1 s", 1))[0].plan()
     before = counted()
-    longer.run(on=Hosts(rig.inventory), into=tmp_path / "run")
+    lasting("1 s").run(on=Hosts(rig.inventory), into=tmp_path / "run")
     after = counted()
     assert set(collected) == {"a", "b", "c", "s"}
     # 1,500 frames are captured at the listener's interface, with at least 64 octets each.
@@ -217,18 +201,10 @@ def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> 
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as watcher:
         assert watcher.stderr is not None
         assert any("listening on" in line for line in watcher.stderr)
-        run = [
-            "run",
-            rig.scenario,
-            "--on",
-            "hosts",
-            "--hosts",
-            rig.made.inventory,
-            "--into",
-            tmp_path / "run",
-        ]
+        run = command("run", rig.scenario, "--on", "hosts", "--hosts", rig.made.inventory)
+        run += ["--into", str(tmp_path / "run"), "--no-report", "-q"]
         done = subprocess.run(
-            [*inside, sys.executable, "-c", MAIN, *map(str, run), "--no-report", "-q"],
+            [*inside, *run],
             env=os.environ | {"TSNBENCH_SSH": client},
             capture_output=True,
             text=True,
@@ -250,13 +226,9 @@ def test_only_hosts_of_the_inventory_are_contacted(rig: Rig, tmp_path: Path) -> 
 
 
 def test_state_is_as_before(rig: Rig, tmp_path: Path, unchanged: None) -> None:
-    process = on(rig, tmp_path / "run")
-    _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said
+    rig.plan.run(on=Hosts(rig.inventory), into=tmp_path / "run")
     # A run of another Plan into the same folder: every file of the first run is recognised and replaced.
-    other = tmp_path / "small.yaml"
-    other.write_text(SCENARIO.replace("200 ms", "100 ms", 1))
-    process = on(rig, tmp_path / "run", "--force", scenario=other)
+    process = on(rig, tmp_path / "run", "--force", scenario=rig.long("100 ms"))
     _, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
 
@@ -265,13 +237,8 @@ def test_state_is_as_before(rig: Rig, tmp_path: Path, unchanged: None) -> None:
 def test_a_controller_that_is_gone_leaves_nothing(
     rig: Rig, tmp_path: Path, unchanged: None, number: signal.Signals
 ) -> None:
-    longer = tmp_path / "long.yaml"
-    longer.write_text(SCENARIO.replace("200 ms", "30 s", 1))
-    process = on(rig, tmp_path / "run", scenario=longer)
-    until = time.monotonic() + 60
-    while "traffic talk" not in rig.ssh("a", "ps -e -o args").stdout:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
+    process = on(rig, tmp_path / "run", scenario=rig.long("30 s"))
+    rig.until_it_talks(process)
     process.send_signal(number)
     process.wait(timeout=60)
     if number == signal.SIGKILL:
@@ -281,13 +248,8 @@ def test_a_controller_that_is_gone_leaves_nothing(
 
 def test_a_cut_management_link_leaves_nothing(rig: Rig, tmp_path: Path, unchanged: None) -> None:
     control = rig.made.ssh.split()[3]
-    longer = tmp_path / "long.yaml"
-    longer.write_text(SCENARIO.replace("200 ms", "30 s", 1))
-    process = on(rig, tmp_path / "run", scenario=longer)
-    until = time.monotonic() + 60
-    while "traffic talk" not in rig.ssh("a", "ps -e -o args").stdout:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
+    process = on(rig, tmp_path / "run", scenario=rig.long("30 s"))
+    rig.until_it_talks(process)
     inventory = rig.inventory
     number = list(inventory.hosts).index("a")
     cut = ["ip", "-n", control, "link", "set", f"h{number}"]
@@ -375,15 +337,15 @@ def test_hosts_whose_tai_differs_are_refused(rig: Rig, unchanged: None) -> None:
         ahead = own.ready.tai_minus_utc_s + 37
         hosts._facts["b"] = replace(own, ready=replace(own.ready, tai_minus_utc_s=ahead))
         with pytest.raises(BackendError, match=rf"hosts differ in how far TAI .*b {ahead} s"):
-            hosts._refuse_unfit(["a", "b"])
+            refusals.unfit(hosts.inventory, hosts._facts)
         hosts._facts["b"] = own
-        hosts._refuse_unfit(["a", "b"])
+        refusals.unfit(hosts.inventory, hosts._facts)
     finally:
         hosts.close()
 
 
 def test_the_second_controller_is_told_who_was_first(rig: Rig, tmp_path: Path, unchanged: None) -> None:
-    longer = read_scenario(SCENARIO.replace("200 ms", "3 s", 1))[0].plan()
+    longer = lasting("3 s")
     first = threading.Thread(
         target=lambda: longer.run(on=Hosts(rig.inventory), into=tmp_path / "first"), daemon=True
     )
@@ -424,22 +386,14 @@ def test_a_campaign_keeps_its_connections(rig: Rig, tmp_path: Path, unchanged: N
 
 
 def test_restore_undoes_what_a_killed_agent_left(rig: Rig, tmp_path: Path, unchanged: None) -> None:
-    longer = tmp_path / "long.yaml"
-    longer.write_text(SCENARIO.replace("200 ms", "30 s", 1))
-    process = on(rig, tmp_path / "run", scenario=longer)
-    until = time.monotonic() + 60
-    while "traffic talk" not in rig.ssh("a", "ps -e -o args").stdout:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
+    process = on(rig, tmp_path / "run", scenario=rig.long("30 s"))
+    rig.until_it_talks(process)
     rig.ssh("s", "pkill -9 -f 'traffic agen[t]'")
     process.kill()
     process.wait(timeout=30)
     assert "tsnbench0" in rig.says("s", "ip -o link")
-    words = ["restore", "--hosts", str(rig.made.inventory)]
     for _ in range(20):
-        done = subprocess.run(
-            [sys.executable, "-c", MAIN, *words], capture_output=True, text=True, timeout=120, check=False
-        )
+        done = tsnbench("restore", "--hosts", rig.made.inventory, cwd=tmp_path)
         # The guards of the other hosts need their three seconds first.
         if done.returncode == 0:
             break

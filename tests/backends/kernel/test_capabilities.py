@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from support.kernel_text import namespaces, veth_port
+from support.kernel_text import POOR, namespaces, planned, port_of, script_of, veth_port
 from support.star import STAR
-from tsnbench import load
 from tsnbench.backends.kernel.environment import Capabilities, Environment
-from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.backends.kernel.veth.vlan_priority import bytecode
 from tsnbench.backends.netns.capabilities import missing, notes
 from tsnbench.plan.document import Plan
 
-POOR = Capabilities(
-    qdiscs=frozenset(("htb", "pfifo", "clsact")),
-    filters=frozenset(("u32", "bpf")),
-    actions=frozenset(("mirred",)),
-    bridge_vlans=False,
-)
 CLASSES = "{queues: {classes: {6: 1, 0: 0}}}"
 
 
-def _plan(tmp_path: Path, shaper: str = CLASSES) -> Plan:
-    path = tmp_path / "scenario.yaml"
-    path.write_text(STAR.replace("SHAPER", shaper))
-    return load(path).plan()
+def _plan(shaper: str = CLASSES) -> Plan:
+    return planned(STAR.replace("SHAPER", shaper))
 
 
 def _run(program: str, frame: bytes, tag: int | None) -> int:
@@ -66,17 +54,17 @@ def test_a_tag_is_read_in_the_frame_and_beside_it(pcp):
     assert _run(program, macs + rest, None) == 100
 
 
-def test_the_higher_class_has_the_lower_number_of_htb(tmp_path):
-    plan = _plan(tmp_path)
-    number = next(n for n, port in enumerate(plan.document["ports"]) if port["name"] == "switch -> robot")
-    lines = veth_port(plan.document, number, can=POOR)
+def test_the_higher_class_has_the_lower_number_of_htb():
+    plan = _plan().document
+    number = port_of(plan, "switch -> robot")
+    lines = veth_port(plan, number, can=POOR)
     assert [line.split()[-1] for line in lines if "class add" in line and "parent 2:" in line] == ["1", "0"]
     assert f"qdisc add dev p{number} parent 2:11 handle 21: pfifo limit 1000" in lines
     assert not any("prio bands" in line for line in lines)
 
 
-def test_a_wire_without_netem_passes_frames_on(tmp_path):
-    spaces = namespaces(_plan(tmp_path).document, can=POOR)
+def test_a_wire_without_netem_passes_frames_on():
+    spaces = namespaces(_plan().document, can=POOR)
     wires = spaces["wires"].tc
     assert not any("netem" in line for line in wires)
     assert (
@@ -105,10 +93,8 @@ streams:
 """
 
 
-def test_streams_may_share_an_address_or_a_group(tmp_path):
-    file = tmp_path / "shared.yaml"
-    file.write_text(SHARED)
-    document = load(file).plan().document
+def test_streams_may_share_an_address_or_a_group():
+    document = planned(SHARED).document
     switch = namespaces(document, can=POOR)["n4"]
     entries = [line for line in switch.bridge if line.startswith("fdb add")]
     assert len(entries) == len(set(entries)) == 1, "two VLANs, and a bridge that knows none"
@@ -117,26 +103,25 @@ def test_streams_may_share_an_address_or_a_group(tmp_path):
     assert dropped == {ports["switch -> talker"], ports["switch -> other"]}, "the group has both listeners"
 
 
-def test_what_is_missing_is_named_by_port(tmp_path):
+def test_what_is_missing_is_named_by_port():
     gates = "{queues: {classes: {6: 1, 0: 0}}, gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}"
-    assert missing(_plan(tmp_path, gates).document, POOR) == [
+    assert missing(_plan(gates).document, POOR) == [
         "port switch -> robot: a gate control list: this kernel has no qdisc taprio"
     ]
-    assert missing(_plan(tmp_path).document, POOR) == []
+    assert missing(_plan().document, POOR) == []
     none = Capabilities(frozenset(), frozenset(), frozenset(), frozenset(), False)
-    found = missing(_plan(tmp_path).document, none)
+    found = missing(_plan().document, none)
     assert any("veth" in line for line in found)
     assert any("htb" in line for line in found)
     half = Capabilities(filters=frozenset(("matchall",)))
-    assert any("a tag's priority" in line for line in missing(_plan(tmp_path).document, half))
+    assert any("a tag's priority" in line for line in missing(_plan().document, half))
 
 
-def test_a_job_runs_in_its_own_folders_alone(tmp_path):
-    plan = _plan(tmp_path)
+def test_a_job_runs_in_its_own_folders_alone():
     own = Environment(
         job="/s/job", results="/s/results", scratch="/s", ip="/x/ip", tc="/x/tc", console="/s/said", can=POOR
     )
-    text = files(plan.document, plan.to_json(), 1, VETH, own)["job.sh"].decode()
+    text = script_of(_plan(), VETH, own=own)
     for word in ("/tools", " /job", ">/results", "/tmp", "/dev/console"):
         assert word not in text
     assert "/x/ip netns exec n0 " in text

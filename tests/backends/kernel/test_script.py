@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
+from support.kernel_text import planned, script_of, understood
 from support.star import GATES, STAR
-from tsnbench import load
-from tsnbench.backends.kernel.device import Device
 from tsnbench.backends.kernel.environment import Environment
-from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.shell import after_epoch, heredoc, on_wall
 from tsnbench.backends.kernel.tsnport import TSNPORT
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
 from tsnbench.errors import BackendError
-from tsnbench.plan.document import Plan
 
 CHANGING = GATES.replace("gates: {", "gates: {before: [6], changes: [{at: 5 ms, base-time: 8 ms, ").replace(
     "changes: [{at: 5 ms, base-time: 8 ms, cycle",
@@ -34,21 +30,10 @@ TEXTS = {
 }
 
 
-def _plan(tmp_path: Path, text: str) -> Plan:
-    path = tmp_path / "scenario.yaml"
-    path.write_text(text)
-    return load(path).plan()
-
-
-def _script(plan: Plan, device: Device, environment: Environment | None = None) -> str:
-    assert unsupported(plan.document, device) == []
-    return files(plan.document, plan.to_json(), 1, device, environment)["job.sh"].decode()
-
-
 @pytest.mark.parametrize("name", TEXTS)
-def test_a_shell_understands_every_part_of_the_templates(tmp_path, name):
+def test_a_shell_understands_every_part_of_the_templates(name):
     device, text = TEXTS[name]
-    script = _script(_plan(tmp_path, text), device)
+    script = script_of(planned(text), device)
     whole = {
         "veth": ("tcpdump", "--sights", "listen", "cat >/tmp/steps <<END"),
         "tsnport": ("/initial", "p0/faults", "--sights", "cat >/tmp/steps-n3 <<END", "/lists"),
@@ -56,8 +41,7 @@ def test_a_shell_understands_every_part_of_the_templates(tmp_path, name):
     }
     for part in whole[name]:
         assert part in script, part
-    checked = subprocess.run(["sh", "-n"], input=script.encode(), capture_output=True, check=False)
-    assert checked.returncode == 0, checked.stderr
+    understood(script)
     if shutil.which("shellcheck"):
         words = ["shellcheck", "-s", "sh", "-S", "warning", "-e", "SC2086,SC2046", "-"]
         checked = subprocess.run(words, input=script.encode(), capture_output=True, check=False)
@@ -70,8 +54,10 @@ def test_a_path_is_one_word(tmp_path):
     program = place / "ip"
     program.write_text('#!/bin/sh\necho "$@" >"$(dirname "$0")/told"\n')
     program.chmod(0o755)
-    plan = _plan(tmp_path, TEXTS["tsnport"][1])
-    script = _script(plan, TSNPORT, Environment(ip=str(program), scratch=str(place), results=str(place)))
+    plan = planned(TEXTS["tsnport"][1])
+    script = script_of(
+        plan, TSNPORT, own=Environment(ip=str(program), scratch=str(place), results=str(place))
+    )
     head, told, _ = script.partition("ip netns add n0")
     # The shell's own set-up and the call of the program are the only commands.
     done = subprocess.run(["sh", "-c", head + told], cwd=tmp_path, capture_output=True, check=False)
@@ -94,29 +80,29 @@ def _in_order(script: str, *parts: str) -> None:
     assert script.count("\nchoose ") == 1
 
 
-def test_the_zero_is_chosen_once_captures_and_talkers_are_ready(tmp_path):
-    script = _script(_plan(tmp_path, STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")), VETH)
+def test_the_zero_is_chosen_once_captures_and_talkers_are_ready():
+    script = script_of(planned(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")), VETH)
     _in_order(
         script, "say captures begin", "say talkers begin", "while set -- ", "choose 2\n", "say measuring"
     )
     assert " --epoch-from /tmp/epoch " in script
     # Two stations of three are talkers; the steps of a fault and a listener with stages are programs, too.
     assert "[ $# -lt 2 ]" in script
-    assert "[ $# -lt 4 ]" in _script(_plan(tmp_path, TEXTS["veth"][1]), VETH)
+    assert "[ $# -lt 4 ]" in script_of(planned(TEXTS["veth"][1]), VETH)
 
 
-def test_commands_with_instants_follow_the_choice_of_the_zero(tmp_path):
-    script = _script(_plan(tmp_path, TEXTS["veth"][1]), VETH)
+def test_commands_with_instants_follow_the_choice_of_the_zero():
+    script = script_of(planned(TEXTS["veth"][1]), VETH)
     head, _, told = script.partition("\nchoose $took\n")
     assert "base-time $((EPOCH-2000000000))" in told
     assert "$((EPOCH" not in head.partition("say captures begin")[0]
     # The device's own set-up names instants from the beginning on, so the zero is chosen first.
-    script = _script(_plan(tmp_path, TEXTS["tsnport"][1]), TSNPORT)
+    script = script_of(planned(TEXTS["tsnport"][1]), TSNPORT)
     _in_order(script, "choose 2\n", "ip netns add n0", "say talkers begin", "say measuring")
 
 
-def test_an_address_of_a_plan_is_a_mac_address(tmp_path):
-    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+def test_an_address_of_a_plan_is_a_mac_address():
+    document = planned(STAR.replace("SHAPER", "{}")).document
     for device in (VETH, TSNPORT):
         document["streams"][0]["destination_mac"] = "$(reboot)"
         assert unsupported(document, device) == [
@@ -124,9 +110,9 @@ def test_an_address_of_a_plan_is_a_mac_address(tmp_path):
         ]
 
 
-def test_a_dilated_run_has_the_gate_changes_before_its_end(tmp_path):
-    plan = _plan(tmp_path, TEXTS["tsnport"][1])
-    script = files(plan.document, plan.to_json(), 10, TSNPORT)["job.sh"].decode()
+def test_a_dilated_run_has_the_gate_changes_before_its_end():
+    plan = planned(TEXTS["tsnport"][1])
+    script = script_of(plan, TSNPORT, 10)
     steps = script.partition("cat >/tmp/steps-n3 <<END\n")[2].partition("END")[0].splitlines()
     # The first word is in the Plan's time, the list in the kernel's time.
     assert [line.partition("\t")[0] for line in steps] == ["5000000"]

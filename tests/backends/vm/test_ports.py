@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from support.kernel_text import namespaces, tsnport_port
+from support.kernel_text import namespaces, planned, port_of, script_of, tsnport_port, understood
 from support.star import GATES, STAR
-from tsnbench import load
 from tsnbench.backends.kernel.environment import Capabilities
-from tsnbench.backends.kernel.job import files
 from tsnbench.backends.kernel.results.returned import Returned
 from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.backends.kernel.tsnport import TSNPORT, config
@@ -38,18 +32,8 @@ shapers:
 """
 
 
-def _plan(tmp_path: Path, text: str) -> Any:
-    path = tmp_path / "scenario.yaml"
-    path.write_text(text)
-    return load(path).plan()
-
-
-def _port(document: dict[str, Any], name: str) -> int:
-    return next(n for n, port in enumerate(document["ports"]) if port["name"] == name)
-
-
-def test_a_link_is_one_line_of_the_configuration_with_a_clock_per_node(tmp_path):
-    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
+def test_a_link_is_one_line_of_the_configuration_with_a_clock_per_node():
+    document = planned(STAR.replace("SHAPER", "{}")).document
     lines = config.links(dilated(document, 10))
     assert len(lines) == 3
     numbers = {end.partition("@")[0] for line in lines for end in line.split()[:2]}
@@ -62,9 +46,9 @@ def test_a_link_is_one_line_of_the_configuration_with_a_clock_per_node(tmp_path)
     assert delay == document["ports"][0]["propagation_ps"] * 10
 
 
-def test_the_gates_of_a_bridge_are_offloaded(tmp_path):
-    document = _plan(tmp_path, STAR.replace("SHAPER", GATES)).document
-    number = _port(document, "switch -> robot")
+def test_the_gates_of_a_bridge_are_offloaded():
+    document = planned(STAR.replace("SHAPER", GATES)).document
+    number = port_of(document, "switch -> robot")
     lines = tsnport_port(dilated(document, 10), number)
     assert lines[0].startswith(f"qdisc replace dev p{number} parent root handle 100: taprio num_tc 2 map ")
     assert "queues 1@0 1@1 base-time $((EPOCH-2010000000)) sched-entry S 02 2000000" in lines[0]
@@ -72,9 +56,9 @@ def test_the_gates_of_a_bridge_are_offloaded(tmp_path):
     assert not any("change" in line for line in lines)
 
 
-def test_a_hosts_gates_are_in_software_and_configured_twice(tmp_path):
-    document = _plan(tmp_path, HOST).document
-    number = _port(document, "a -> b")
+def test_a_hosts_gates_are_in_software_and_configured_twice():
+    document = planned(HOST).document
+    number = port_of(document, "a -> b")
     lines = tsnport_port(document, number)
     assert "flags" not in lines[0]
     assert lines[-1].startswith(f"qdisc change dev p{number} root handle 100: taprio base-time $((EPOCH-")
@@ -85,22 +69,22 @@ def test_a_hosts_gates_are_in_software_and_configured_twice(tmp_path):
     assert told[-1] == lines[-1]
 
 
-def test_shapers_count_what_a_frame_costs_on_the_wire(tmp_path):
+def test_shapers_count_what_a_frame_costs_on_the_wire():
     text = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, cbs: {6: 10 Mbit/s}}")
-    document = _plan(tmp_path, text).document
-    lines = tsnport_port(document, _port(document, "switch -> robot"))
+    document = planned(text).document
+    lines = tsnport_port(document, port_of(document, "switch -> robot"))
     shaped = [line for line in lines if " cbs " in line]
     assert len(shaped) == 1
     # A bridge carries the tag of a received frame beside the frame.
     assert "stab overhead 28 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
-    own = tsnport_port(document | {"streams": []}, _port(document, "switch -> robot"))
+    own = tsnport_port(document | {"streams": []}, port_of(document, "switch -> robot"))
     assert any("stab overhead 24 linklayer ethernet cbs " in line for line in own)
 
 
-def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees(tmp_path):
+def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees():
     text = STAR.replace("SHAPER", GATES.replace("0: 0}", "0: 0}, limit-octets: 64 kB"))
-    document = _plan(tmp_path, text).document
-    number = _port(document, "switch -> robot")
+    document = planned(text).document
+    number = port_of(document, "switch -> robot")
     lines = [line for line in tsnport_port(document, number) if " bfifo " in line]
     assert lines
     assert not any("stab" in line for line in lines)
@@ -112,11 +96,11 @@ def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees(tmp_path):
         assert count * (longest[pcp] - 8) <= limit < (count + 1) * (longest[pcp] - 8)
 
 
-def test_below_taprio_linux_takes_no_size_table(tmp_path):
+def test_below_taprio_linux_takes_no_size_table():
     gates = "gates: {cycle: 1 ms, entries: [{open: [6], for: 500 us}, {open: [0], for: 500 us}]}"
     shaper = f"{{queues: {{classes: {{6: 1, 0: 0}}}}, cbs: {{6: 10 Mbit/s}}, {gates}}}"
-    document = _plan(tmp_path, STAR.replace("SHAPER", shaper)).document
-    number = _port(document, "switch -> robot")
+    document = planned(STAR.replace("SHAPER", shaper)).document
+    number = port_of(document, "switch -> robot")
     lines = tsnport_port(document, number)
     assert any(" cbs " in line for line in lines)
     assert not any("stab" in line for line in lines)
@@ -131,19 +115,19 @@ def test_below_taprio_linux_takes_no_size_table(tmp_path):
     assert not any("limit_octets" in line for line in unsupported(whole, TSNPORT))
 
 
-def test_more_can_be_run_than_on_veth(tmp_path):
-    document = _plan(tmp_path, HOST).document
+def test_more_can_be_run_than_on_veth():
+    document = planned(HOST).document
     assert unsupported(document, TSNPORT) == []
     assert any("qdisc" in line for line in unsupported(document, VETH))
     socket = document | {"streams": [document["streams"][0] | {"socket": {"txtime": True}}]}
     assert any("stream loop: SO_TXTIME" in line for line in unsupported(socket, TSNPORT))
     both = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, preemption: {express: [6]}}")
-    assert "port switch -> robot: preemption" in unsupported(_plan(tmp_path, both).document, TSNPORT)
+    assert "port switch -> robot: preemption" in unsupported(planned(both).document, TSNPORT)
 
 
-def test_a_queue_has_the_limit_that_is_reached_first(tmp_path):
-    document = _plan(tmp_path, STAR.replace("SHAPER", "{}")).document
-    number = _port(document, "switch -> robot")
+def test_a_queue_has_the_limit_that_is_reached_first():
+    document = planned(STAR.replace("SHAPER", "{}")).document
+    number = port_of(document, "switch -> robot")
 
     def limits(**own: int) -> list[str]:
         port = document["ports"][number] | {"classes": [own], "pcp_to_class": [0] * 8}
@@ -159,7 +143,7 @@ def test_a_queue_has_the_limit_that_is_reached_first(tmp_path):
     assert "reached first" in limits(limit_frames=10, limit_octets=64_000)[-1]
 
 
-def test_filters_that_no_kernel_has_are_unsupported(tmp_path):
+def test_filters_that_no_kernel_has_are_unsupported():
     text = (
         STAR.replace("SHAPER", "{}")
         + """
@@ -169,21 +153,18 @@ policing:
     gate: {cycle: 2 ms, entries: [{for: 1 ms, ipv: 3}, {open: false, for: 1 ms}]}
 """
     )
-    found = unsupported(_plan(tmp_path, text).document, TSNPORT)
+    found = unsupported(planned(text).document, TSNPORT)
     assert len(found) == 1
     assert "internal priority values" in found[0]
-    assert unsupported(_plan(tmp_path, text.replace(", ipv: 3", "")).document, TSNPORT) == []
+    assert unsupported(planned(text.replace(", ipv: 3", "")).document, TSNPORT) == []
 
 
-def test_a_job_is_a_shell_script(tmp_path):
+def test_a_job_is_a_shell_script():
     for text in (STAR.replace("SHAPER", GATES), HOST):
-        plan = _plan(tmp_path, text)
-        job = files(plan.document, plan.to_json(), 1, TSNPORT)
-        script = job["job.sh"]
-        checked = subprocess.run(["sh", "-n"], input=script, capture_output=True, check=False)
-        assert checked.returncode == 0, checked.stderr
+        script = script_of(planned(text), TSNPORT)
+        understood(script)
         # All links are up before the first qdisc is configured.
-        lines = script.decode().splitlines()
+        lines = script.splitlines()
         up = max(n for n, line in enumerate(lines) if line.startswith("ip -n ") and line.endswith(" up"))
         assert up < min(n for n, line in enumerate(lines) if line.endswith(" tc <<END"))
 
@@ -199,7 +180,7 @@ def test_headers_are_those_of_the_kernel():
             device.packages(release)
 
 
-def test_a_kernel_that_reports_no_configuration_is_an_error(tmp_path):
-    document = _plan(tmp_path, HOST).document
+def test_a_kernel_that_reports_no_configuration_is_an_error():
+    document = planned(HOST).document
     with pytest.raises(BackendError, match="a -> b: p0: the root: requested taprio, found nothing"):
         TSNPORT.read_back(document, Returned({"epoch": b"7\n"}), "the kernel", Capabilities())
