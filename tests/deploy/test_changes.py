@@ -101,10 +101,10 @@ def plain(node: Node) -> object:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_edits_make_the_requested_configuration_and_restore_the_previous_one(path: Path) -> None:
-    """Edits lead from an empty configuration and from any other node's, and back."""
+    """Edits lead from an empty configuration and from another node's, and back."""
     own = texts(path)[:6]
     empty = f'<config xmlns="{xml.BASE}"/>'
-    for before, meant in itertools.permutations([empty, *own], 2):
+    for before, meant in [*itertools.product([empty], own), *itertools.pairwise([*own, *own[:1], empty])]:
         store, was = config(before), plain(read(before))
         wanted = changes(read(meant), told(store))
         apply(store, config(edit(wanted)))

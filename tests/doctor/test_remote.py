@@ -1,4 +1,4 @@
-"""``tsnbench doctor --on HOST``: a real sshd in a network namespace of its own, with temporary keys."""
+"""``tsnbench doctor --on HOST``: a host of a lab of namespaces, with a real sshd."""
 
 from __future__ import annotations
 
@@ -7,47 +7,27 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from support.kernel_text import planned
 from tsnbench.backends.netns import sandbox
 from tsnbench.cli.main import app
-from tsnbench.doctor import remote
+from tsnbench.doctor import examine, remote
 from tsnbench.doctor.host import Host
+from tsnbench.hosts import lab
 
-UNPACKED = Path(__file__).parents[2] / ".venv" / "unpacked"
-"""The folder where ``make test`` unpacks packages that it does not install."""
-SSHD = next(
-    (path for path in (UNPACKED / "usr/sbin/sshd", Path("/usr/sbin/sshd")) if path.exists()), UNPACKED
-)
-APART = """
-mount --bind "$1/etc" /etc
-exec "$2" -D -e -f "$1/config"
-"""
-"""An ssh server whose user this machine does not know: a mount namespace has another copy of /etc."""
-SPACE = f"tsnbench-doctor-{os.getpid()}"
-PORT = 2222
-CONFIG = """Port {port}
-ListenAddress 127.0.0.1
-HostKey {folder}/host
-AuthorizedKeysFile {folder}/allowed
-PasswordAuthentication no
-KbdInteractiveAuthentication no
-UsePAM no
-StrictModes no
-PidFile {folder}/pid
-PermitRootLogin prohibit-password
-"""
-CLIENT = """Host *
-  Port {port}
-  IdentitiesOnly yes
-  IdentityFile {folder}/{key}
-  UserKnownHostsFile {folder}/known
-  StrictHostKeyChecking yes
+UNPACKED = Path(__file__).parents[2] / ".venv/unpacked/usr/sbin/sshd"
+"""The server that ``make test`` unpacks and does not install."""
+SSHD = UNPACKED if UNPACKED.is_file() else None
+PAIR = """
+name: pair
+duration: 1 ms
+network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}
+streams: {x: {from: a, to: b, frame: 100 B, period: 1 ms}}
 """
 
 
@@ -57,67 +37,33 @@ def _doctor(*words: str) -> tuple[int, str]:
 
 
 @pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of a running sshd."""
-    if not sandbox.privileged() or not shutil.which("ip", path=sandbox.PATH):
-        pytest.skip("a namespace of the network takes root and iproute2")
-    if not SSHD.is_file() or not shutil.which("ssh"):
-        pytest.skip("packages are missing: openssh-server (unpacked by make packages), openssh-client")
-    folder = tmp_path_factory.mktemp("sshd")
-    for name in ("host", "mine", "strange"):
-        subprocess.run(
-            ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder / name], check=True, timeout=30
-        )
-    (folder / "allowed").write_text((folder / "mine.pub").read_text())
-    (folder / "known").write_text(f"[127.0.0.1]:{PORT} {(folder / 'host.pub').read_text()}")
-    (folder / "unknown").write_text(f"[127.0.0.1]:{PORT} {(folder / 'mine.pub').read_text()}")
-    (folder / "config").write_text(CONFIG.format(folder=folder, port=PORT))
-    for name, key, port in (
-        ("client", "mine", PORT),
-        ("wrong", "strange", PORT),
-        ("closed", "mine", PORT + 1),
-    ):
-        (folder / name).write_text(CLIENT.format(folder=folder, key=key, port=port))
-    (folder / "other").write_text((folder / "client").read_text().replace("/known", "/unknown"))
-    shutil.copytree("/etc", folder / "etc", symlinks=True, ignore_dangling_symlinks=True)
-    with (folder / "etc/passwd").open("a") as users:
-        users.write("sshd:x:22222:65534::/run/sshd:/usr/sbin/nologin\n")
-    libraries = ":".join(str(path.parent) for path in UNPACKED.glob("usr/lib/*/libwrap.so.0"))
-    apart = Path("/run/sshd")
-    made = not apart.exists()
-    apart.mkdir(exist_ok=True)
-    subprocess.run(["ip", "netns", "add", SPACE], check=True, timeout=30)
-    sshd = None
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """ssh to a host of a lab: as it should be, with a wrong key, to a closed port, to another host's key."""
+    if why := lab.missing(SSHD):
+        pytest.skip(why)
+    folder = tmp_path_factory.mktemp("doctor")
+    made = lab.up(planned(PAIR).document, folder / "lab", SSHD)
     try:
-        inside = ["ip", "netns", "exec", SPACE]
-        subprocess.run([*inside, "ip", "link", "set", "lo", "up"], check=True, timeout=30)
-        sshd = subprocess.Popen(
-            [*inside, "unshare", "--mount", "sh", "-eu", "-c", APART, "sh", folder, SSHD],
-            stderr=(folder / "log").open("wb"),
-            env=os.environ | ({"LD_LIBRARY_PATH": libraries} if libraries else {}),
-        )
-        end = time.monotonic() + 20
-        while "listening" not in (folder / "log").read_text():
-            assert sshd.poll() is None, (folder / "log").read_text()
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        yield folder
+        subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", folder / "strange"], check=True, timeout=30)
+        known = (made.folder / "known").read_text().partition(" ")[0]
+        (folder / "unknown").write_text(f"{known} {(made.folder / 'key.pub').read_text()}")
+        client = (made.folder / "client").read_text()
+        changes = {
+            "client": ("", ""),
+            "wrong": (f"{made.folder}/key", f"{folder}/strange"),
+            "closed": ("Port 22\n", "Port 23\n"),
+            "other": (f"{made.folder}/known", f"{folder}/unknown"),
+        }
+        for name, (was, now) in changes.items():
+            (folder / name).write_text(client.replace(was, now) if was else client)
+        yield {name: f"{made.ssh.rpartition(' ')[0]} {folder / name}" for name in changes}
     finally:
-        if sshd:
-            sshd.terminate()
-            sshd.wait(timeout=20)
-        subprocess.run(["ip", "netns", "del", SPACE], check=False, timeout=30)
-        if made:
-            apart.rmdir()
+        assert lab.down(made.folder)
 
 
-def _ssh(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str) -> None:
-    monkeypatch.setenv("TSNBENCH_SSH", f"ip netns exec {SPACE} ssh -F {folder / name}")
-
-
-def test_another_host_is_found_as_this_one_is(there: Path, monkeypatch: pytest.MonkeyPatch):
-    _ssh(monkeypatch, there, "client")
-    code, said = _doctor("--on", "root@127.0.0.1", "--json")
+def test_another_host_is_found_as_this_one_is(there: dict[str, str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TSNBENCH_SSH", there["client"])
+    code, said = _doctor("--on", "a", "--json")
     assert code == 0, said
     found = {(one["room"], one["name"]): one for one in json.loads(said)}
     here = {(one["room"], one["name"]): one for one in json.loads(_doctor("--json")[1])}
@@ -128,7 +74,7 @@ def test_another_host_is_found_as_this_one_is(there: Path, monkeypatch: pytest.M
     unlike = [key for key in keys if found[key] != here[key] and key[0] not in ("processors", "clocks")]
     assert unlike == []
     assert ("kernel", "qdisc pfifo") in found
-    code, said = _doctor("--on", "root@127.0.0.1")
+    code, said = _doctor("--on", "a")
     assert code == 0
     assert said.startswith("rights\n  ok ")
 
@@ -142,10 +88,10 @@ def test_another_host_is_found_as_this_one_is(there: Path, monkeypatch: pytest.M
     ],
 )
 def test_a_failed_login_or_connection_is_reported(
-    there: Path, monkeypatch: pytest.MonkeyPatch, client: str, words: str
+    there: dict[str, str], monkeypatch: pytest.MonkeyPatch, client: str, words: str
 ):
-    _ssh(monkeypatch, there, client)
-    code, said = _doctor("--on", "root@127.0.0.1")
+    monkeypatch.setenv("TSNBENCH_SSH", there[client])
+    code, said = _doctor("--on", "a")
     assert code == 3
     assert words in said
     assert "hint: " in said
@@ -203,8 +149,6 @@ def test_facts_that_a_host_does_not_report_are_unknown():
     found = Host(remote.read("@release\n|6.1\n\n@status\n|CapEff:\t0000000000000000\n\n@the end\n|\n"))
     assert (found.release(), found.privileged(), found.processors()) == ("6.1", False, None)
     assert (found.tai_s(), found.interfaces(), found.has("ip")) == (None, {}, False)
-    from tsnbench.doctor import examine
-
     states = {(one.room, one.name): one for one in examine(found)}
     assert states["rights", "namespaces"].remedy == "run as root for --on netns"
     assert states["kernel", "abilities"].found == "not tried: that takes root and iproute2"

@@ -6,25 +6,23 @@ with kernels of their own; all other properties of a run are tested in the other
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.commands import MAIN
+from support.commands import command
 from tsnbench.hosts import lab
 from tsnbench.hosts.lab import Kind, guests, record
 from tsnbench.runs import Run
 from tsnbench.scenario import read_scenario
 
-from .conftest import SSHD
+from .conftest import SSHD, InLab, attempts
 
 SCENARIO = """\
 name: apart
@@ -63,7 +61,7 @@ STATE = "; ".join(
 """What a run may change on a host, as the host's own tools print it."""
 
 
-class Rig:
+class Rig(InLab):
     """A running lab."""
 
     def __init__(self, text: str, folder: Path) -> None:
@@ -71,13 +69,8 @@ class Rig:
         self.folder = folder
         self.scenario = folder / "apart.yaml"
         self.scenario.write_text(text)
-        self.made = lab.up(read_scenario(text)[0].plan().document, folder / "lab", SSHD, Kind.GUESTS)
-
-    def says(self, host: str, words: str) -> str:
-        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", host, words]
-        done = subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        plan = read_scenario(text)[0].plan().document
+        super().__init__(lab.up(plan, folder / "lab", SSHD, Kind.GUESTS))
 
     def process(self, host: str) -> int:
         """The number of a guest's process."""
@@ -86,21 +79,14 @@ class Rig:
     def begin(
         self, into: Path, scenario: Path | None = None, inventory: Path | None = None
     ) -> subprocess.Popen[str]:
-        words = ["run", scenario or self.scenario, "--on", "hosts"]
-        words += ["--hosts", inventory or self.made.inventory, "--into", into, "--no-report"]
+        words = command("run", scenario or self.scenario, "--on", "hosts", "--into", into, "--no-report")
         return subprocess.Popen(
-            [sys.executable, "-c", MAIN, *map(str, words)],
+            [*words, "--hosts", str(inventory or self.made.inventory)],
             env=os.environ | {"TSNBENCH_SSH": self.made.ssh},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
         )
-
-    def until_it_talks(self, process: subprocess.Popen[str]) -> None:
-        until = time.monotonic() + TOO_LONG_S
-        while "traffic talk" not in self.says("a", "ps -o args"):
-            assert process.poll() is None, process.communicate()
-            assert time.monotonic() < until
 
     def other(self, name: str, *changes: tuple[str, str]) -> Path:
         """The scenario with changes, as a file."""
@@ -149,8 +135,8 @@ def unchanged(rig: Rig) -> Iterator[None]:
     assert {host: rig.says(host, STATE) for host in "abs"} == before
 
 
-def attempts(into: Path) -> list[tuple[str | None, bool]]:
-    return [(one.get("host"), one["valid"]) for one in json.loads((into / "attempts.json").read_text())]
+def tried_in(into: Path) -> list[tuple[str | None, bool]]:
+    return [(one.get("host"), one["valid"]) for one in attempts(into)]
 
 
 def test_hosts_have_kernels_and_clocks_of_their_own(rig: Rig, tmp_path: Path, unchanged: None) -> None:
@@ -212,14 +198,14 @@ def test_a_host_that_stands_still_rejects_the_attempt_and_the_next_one_is_valid(
 ) -> None:
     """No beat reaches the host for six seconds. When the host goes on, its agent undoes everything."""
     process = rig.begin(tmp_path / "run", rig.other("longer.yaml", ("200 ms", "20 s")))
-    rig.until_it_talks(process)
+    rig.until_it_talks(process, TOO_LONG_S)
     time.sleep(1)
     os.kill(rig.process("b"), signal.SIGSTOP)
     time.sleep(6)
     os.kill(rig.process("b"), signal.SIGCONT)
     said, _ = process.communicate(timeout=TOO_LONG_S)
     assert process.returncode == 0, said
-    tried = attempts(tmp_path / "run")
+    tried = tried_in(tmp_path / "run")
     assert tried[0] == ("b", False)
     assert tried[-1][1]
     assert Run.open(tmp_path / "run").frames().height == 5000
@@ -239,7 +225,7 @@ def test_clocks_that_are_not_synchronised_well_enough_give_no_measurement(
     said, _ = process.communicate(timeout=TOO_LONG_S)
     assert process.returncode == 3, said
     assert "clocks were not synchronised within 20 s" in said
-    assert [valid for _, valid in attempts(tmp_path / "run")] == [False, False]
+    assert [valid for _, valid in tried_in(tmp_path / "run")] == [False, False]
     assert not (tmp_path / "run/observations.parquet").exists()
 
 
@@ -247,12 +233,12 @@ def test_a_host_that_crashes_is_named_and_the_others_are_as_before(own_rig: Rig,
     """On a busy machine another host may answer too late in one of the attempts, and is then named there."""
     before = {host: own_rig.says(host, STATE) for host in "ab"}
     process = own_rig.begin(tmp_path / "run", own_rig.other("longer.yaml", ("200 ms", "20 s")))
-    own_rig.until_it_talks(process)
+    own_rig.until_it_talks(process, TOO_LONG_S)
     os.kill(own_rig.process("s"), signal.SIGKILL)
     said, _ = process.communicate(timeout=TOO_LONG_S)
     assert process.returncode == 3, said
     assert "s: " in said
-    tried = attempts(tmp_path / "run")
+    tried = tried_in(tmp_path / "run")
     assert ("s", False) in tried
     assert not any(valid for _, valid in tried)
     assert not (tmp_path / "run/observations.parquet").exists()

@@ -26,6 +26,11 @@ UNPACKED = Path(__file__).parents[2] / ".venv/unpacked/usr/sbin/sshd"
 SSHD = UNPACKED if UNPACKED.is_file() else None
 
 KEPT_OPEN = ("-o", "ControlMaster=auto", "-o", "ControlPersist=30")
+BRIDGED = (
+    "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
+    "for one in {ports}; do ip link set $one master br9 up || exit 1; done"
+)
+"""A bridge that a test configures by hand."""
 SCENARIO = """\
 name: small
 duration: 200 ms
@@ -81,7 +86,7 @@ class InLab:
     def until_it_talks(self, process: subprocess.Popen[str], within_s: float = 60) -> None:
         """Wait until a run's talker works on host ``a``."""
         until = time.monotonic() + within_s
-        while "traffic talk" not in self.ssh("a", "ps -e -o args").stdout:
+        while "traffic talk" not in self.ssh("a", "cat /proc/[0-9]*/cmdline | tr '\\0' ' '").stdout:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
 
@@ -197,11 +202,7 @@ def by_hand(rig: Rig, tmp_path: Path) -> Iterator[Path]:
     lab = tmp_path / "lab.yaml"
     lab.write_text(text)
     ports = " ".join(load_inventory(lab).devices["s"].ports.values())
-    rig.says(
-        "s",
-        "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
-        f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
-    )
+    rig.says("s", BRIDGED.format(ports=ports))
     yield lab
     rig.says("s", f"ip link del br9; for one in {ports}; do ip link set $one down; done")
 

@@ -23,7 +23,7 @@ from tsnbench.linux.profile import Profile
 from tsnbench.plan.document import Plan
 from tsnbench.scenario import read_scenario
 
-from .conftest import SSHD
+from .conftest import SSHD, reached
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("TSNBENCH_ANSIBLE"), reason="TSNBENCH_ANSIBLE names no folder with Ansible's programs"
@@ -42,14 +42,14 @@ streams:
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Plan, lab.Lab]]:
+def made(tmp_path: Path) -> Iterator[tuple[Plan, lab.Lab]]:
     if why := lab.cells.missing(SSHD):
         pytest.skip(why)
     plan = read_scenario(SCENARIO)[0].plan()
     up = lab.up(plan.document, tmp_path / "lab", SSHD)
-    monkeypatch.setenv("TSNBENCH_SSH", up.ssh)
     try:
-        yield plan, up
+        with reached(up):
+            yield plan, up
     finally:
         assert lab.down(up.folder)
 

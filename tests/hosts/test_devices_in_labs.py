@@ -24,7 +24,7 @@ from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.lab import Kind, cells, guest
 from tsnbench.scenario import read_scenario
 
-from .conftest import SSHD, during
+from .conftest import BRIDGED, SSHD, InLab, during
 from .netconf_device import MODULES, netconf_device
 
 SCENARIO = """\
@@ -76,12 +76,6 @@ def test_a_device_by_netconf_and_one_by_hand(
         # The home folder is another one from here on; the guest's kernel is in that of the user.
         device = ends.enter_context(netconf_device(tmp_path, monkeypatch))
 
-        def says(host: str, words: str) -> str:
-            told = [*made.ssh.split(), "-o", "BatchMode=yes", host, words]
-            done = subprocess.run(told, capture_output=True, text=True, timeout=60, check=False)
-            assert done.returncode == 0, done.stderr
-            return done.stdout
-
         text = made.inventory.read_text()
         for host, how in (("s", device.where), ("t", "by-hand: t.txt")):
             (own,) = re.findall(rf"^ +{host}: {{ssh: {host}.*\n", text, re.MULTILINE)
@@ -94,12 +88,7 @@ def test_a_device_by_netconf_and_one_by_hand(
         inventory.write_text(text)
         devices = load_inventory(inventory).devices
         for name in ("s", "t"):
-            ports = " ".join(devices[name].ports.values())
-            says(
-                name,
-                "ip link add br9 type bridge stp_state 0 mcast_snooping 0 && ip link set br9 up && "
-                f"for one in {ports}; do ip link set $one master br9 up || exit 1; done",
-            )
+            InLab(made).says(name, BRIDGED.format(ports=" ".join(devices[name].ports.values())))
         seen: list[str] = []
         during(monkeypatch, lambda: seen.append(device.has()))
         before = device.has()

@@ -7,7 +7,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.commands import MAIN, command
+from support.commands import command
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.hosts import lab
@@ -28,7 +27,7 @@ from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
 from tsnbench.scenario import read_scenario
 
-from .conftest import SSHD
+from .conftest import SSHD, InLab, attempts, reached
 
 LASTS_S = 1800
 """After this time the guest ends by itself, also when its tests were killed."""
@@ -63,18 +62,11 @@ shapers:
 
 
 @dataclass
-class Guest:
+class Guest(InLab):
     """A running lab, and a lasting connection to all of its hosts."""
 
-    made: lab.Lab
     hosts: Hosts
     plan: Plan
-
-    def says(self, host: str, words: str) -> str:
-        told = [*self.made.ssh.split(), "-o", "BatchMode=yes", host, words]
-        done = subprocess.run(told, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
 
     def run(self, plan: Plan, into: Path) -> Run:
         return plan.run(on=self.hosts, into=into)
@@ -87,18 +79,13 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     plan = read_scenario(EXACT)[0].plan()
     folder = tmp_path_factory.mktemp("guest") / "lab"
     made = lab.up(plan.document, folder, SSHD, lab.Kind.GUEST, LASTS_S)
-    before = os.environ.get("TSNBENCH_SSH")
-    os.environ["TSNBENCH_SSH"] = made.ssh
-    hosts = Hosts(load_inventory(made.inventory), campaign=True)
     try:
-        yield Guest(made, hosts, plan)
-        # A run leaves none of its changes on the hosts.
-        hosts.close()
+        with reached(made):
+            hosts = Hosts(load_inventory(made.inventory), campaign=True)
+            yield Guest(made, hosts, plan)
+            # A run leaves none of its changes on the hosts.
+            hosts.close()
     finally:
-        if before is None:
-            del os.environ["TSNBENCH_SSH"]
-        else:
-            os.environ["TSNBENCH_SSH"] = before
         assert lab.down(folder)
         assert not folder.exists()
 
@@ -205,7 +192,7 @@ def test_a_clock_that_is_off_rejects_the_attempt_and_the_next_one_is_valid(
     into = tmp_path / "run"
     there.hosts.prepare(plan, into)
     there.hosts.run(plan, into, progress=step)
-    first, *_, last = json.loads((into / "attempts.json").read_text())
+    first, *_, last = attempts(into)
     assert not first["valid"]
     assert first["host"] == "b"
     assert "ns from" in first["reason"]
@@ -226,17 +213,8 @@ def test_a_lab_ends_also_after_a_kill(tmp_path: Path, whom: str) -> None:
         pytest.skip(why)
     folder, scenario = tmp_path / "lab", tmp_path / "exact.yaml"
     scenario.write_text(EXACT)
-    words = [
-        "lab",
-        "up",
-        str(scenario),
-        str(folder),
-        "--kind",
-        "guest",
-        "--sshd",
-        str(access.server(SSHD)),
-    ]
-    making = subprocess.Popen([sys.executable, "-c", MAIN, *words], stdout=subprocess.DEVNULL)
+    words = command("lab", "up", scenario, folder, "--kind", "guest", "--sshd", access.server(SSHD))
+    making = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while not (folder / record.PROCESS).exists() or not (folder / record.PROCESS).read_text().strip():
         assert making.poll() is None
