@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from support.commands import tsnbench
+from support.examples import examples
 from tsnbench.errors import InputError
 from tsnbench.exports.engine.experiment import experiments, scenario
 from tsnbench.exports.engine.files import EXPERIMENTS, NETWORK, STACKS
@@ -179,7 +180,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@examples(1.5)
 @given(st.data())
 def test_any_value_at_any_place_is_read_or_refused(data: st.DataObject) -> None:
     """Any value at any place of the three files gives a scenario or an error of the input."""

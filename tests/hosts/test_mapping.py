@@ -7,9 +7,10 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tsnbench.hosts import MappingErrors, map_plan, read_inventory
 from tsnbench.hosts.inventory import End, Inventory
 from tsnbench.hosts.mapping import Mapped
@@ -223,7 +224,7 @@ def networks(draw: st.DrawFn) -> tuple[int, list[tuple[int, int]]]:
     return nodes, tree + more
 
 
-@settings(max_examples=60)
+@examples(0.6)
 @given(networks(), st.randoms(use_true_random=False))
 def test_a_shuffled_copy_of_a_network_maps_back(
     network: tuple[int, list[tuple[int, int]]], chance: random.Random
