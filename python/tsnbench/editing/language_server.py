@@ -13,6 +13,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls import uris
 from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
 
 from tsnbench.editing.completion import Names, complete, meaning
 from tsnbench.editing.fixes import offered, words_at
@@ -47,23 +48,57 @@ def is_scenario(text: str) -> bool:
 def server() -> LanguageServer:
     """A server that has not begun to read."""
     made = LanguageServer(SOURCE, f"v{__version__}")
-    texts: dict[str, _Open] = {}
-    # Checks of a large text take seconds, so only one runs at a time. A text that has changed meanwhile is
-    # not checked.
-    turn = asyncio.Lock()
+    own = _Texts(made)
+    for feature, answer in (
+        (types.TEXT_DOCUMENT_DID_OPEN, own.opened),
+        (types.TEXT_DOCUMENT_DID_CHANGE, own.changed),
+        (types.TEXT_DOCUMENT_DID_SAVE, own.saved),
+        (types.TEXT_DOCUMENT_DID_CLOSE, own.closed),
+        (types.TEXT_DOCUMENT_HOVER, own.hover),
+        (types.TEXT_DOCUMENT_CODE_ACTION, own.actions),
+    ):
+        made.feature(feature)(answer)
+    triggers = types.CompletionOptions(trigger_characters=[" ", "{", "[", ","])
+    made.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)(own.completion)
+    return made
 
-    async def check(uri: str, pause: float) -> None:
-        document = made.workspace.get_text_document(uri)
-        version = document.version
+
+class _Texts:
+    """The open texts of a server, and the answers about them."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self.server = server
+        self.open: dict[str, _Open] = {}
+        # Checks of a large text take seconds, so only one runs at a time.
+        self.turn = asyncio.Lock()
+
+    async def opened(self, params: types.DidOpenTextDocumentParams) -> None:
+        self.open[params.text_document.uri] = _Open()
+        await self.check(params.text_document.uri)
+
+    async def changed(self, params: types.DidChangeTextDocumentParams) -> None:
+        await self.check(params.text_document.uri, PAUSE_S)
+
+    async def saved(self, params: types.DidSaveTextDocumentParams) -> None:
+        # A table beside the scenario may have changed.
+        await self.check(params.text_document.uri)
+
+    def closed(self, params: types.DidCloseTextDocumentParams) -> None:
+        self.open.pop(params.text_document.uri, None)
+        self.publish(params.text_document.uri, None, [])
+
+    async def check(self, uri: str, pause: float = 0) -> None:
+        """Checks a text after a pause, unless it is closed or changed meanwhile."""
+        version = self.document(uri).version
         await asyncio.sleep(pause)
-        async with turn:
-            if uri in texts and made.workspace.get_text_document(uri).version == version:
-                await check_now(uri, version)
+        async with self.turn:
+            if self.is_current(uri, version):
+                await self.check_now(uri, version)
 
-    async def check_now(uri: str, version: int | None) -> None:
-        text = made.workspace.get_text_document(uri).source
+    async def check_now(self, uri: str, version: int | None) -> None:
+        text = self.document(uri).source
         if not is_scenario(text):
-            publish(uri, version, [])
+            self.publish(uri, version, [])
             return
         file = uris.to_fs_path(uri) or uri
         loop = asyncio.get_running_loop()
@@ -75,42 +110,28 @@ def server() -> LanguageServer:
             said = f"tsnbench could not check this text: {type(error).__name__}: {error}"
             scenarios, found = [], [_diagnostic(text.split("\n"), file, file, (1, 1), said, "")]
         # An answer to an earlier version of the text is not shown.
-        if uri not in texts or made.workspace.get_text_document(uri).version != version:
+        if not self.is_current(uri, version):
             return
         if scenarios:
-            texts[uri].names = Names.of(scenarios)
-        texts[uri].hints = found
-        publish(uri, version, [one for one, _ in found])
+            self.open[uri].names = Names.of(scenarios)
+        self.open[uri].hints = found
+        self.publish(uri, version, [one for one, _ in found])
 
-    def publish(uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
-        made.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+    def document(self, uri: str) -> TextDocument:
+        return self.server.workspace.get_text_document(uri)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def did_open(params: types.DidOpenTextDocumentParams) -> None:
-        texts[params.text_document.uri] = _Open()
-        await check(params.text_document.uri, 0)
+    def is_current(self, uri: str, version: int | None) -> bool:
+        """Whether a text is open and has this version."""
+        return uri in self.open and self.document(uri).version == version
 
-    @made.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def did_change(params: types.DidChangeTextDocumentParams) -> None:
-        await check(params.text_document.uri, PAUSE_S)
+    def publish(self, uri: str, version: int | None, found: list[types.Diagnostic]) -> None:
+        told = types.PublishDiagnosticsParams(uri, found, version)
+        self.server.text_document_publish_diagnostics(told)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    async def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        # A table beside the scenario may have changed.
-        await check(params.text_document.uri, 0)
-
-    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def did_close(params: types.DidCloseTextDocumentParams) -> None:
-        texts.pop(params.text_document.uri, None)
-        publish(params.text_document.uri, None, [])
-
-    @made.feature(
-        types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=[" ", "{", "[", ","])
-    )
-    def completion(params: types.CompletionParams) -> list[types.CompletionItem]:
+    def completion(self, params: types.CompletionParams) -> list[types.CompletionItem]:
         uri = params.text_document.uri
-        text = made.workspace.get_text_document(uri).source
-        if uri not in texts or not is_scenario(text):
+        text = self.document(uri).source
+        if uri not in self.open or not is_scenario(text):
             return []
         line, column = characters(text, params.position)
         return [
@@ -120,35 +141,28 @@ def server() -> LanguageServer:
                 detail=one.about or None,
                 insert_text=f"{one.text}: " if one.kind == "key" else one.text,
             )
-            for one in complete(text, line, column, texts[uri].names)
+            for one in complete(text, line, column, self.open[uri].names)
         ]
 
-    @made.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
-        text = made.workspace.get_text_document(params.text_document.uri).source
+    def hover(self, params: types.HoverParams) -> types.Hover | None:
+        text = self.document(params.text_document.uri).source
         if not is_scenario(text):
             return None
         said = meaning(text, *characters(text, params.position))
         return types.Hover(types.MarkupContent(types.MarkupKind.PlainText, said)) if said else None
 
-    @made.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+    def actions(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
         found = []
-        for one, hint in texts[uri].hints if uri in texts else []:
+        for one, hint in self.open[uri].hints if uri in self.open else []:
             if one.range.start.line != params.range.start.line:
                 continue
             for number, word in enumerate(offered(hint)):
                 edit = types.WorkspaceEdit(changes={uri: [types.TextEdit(one.range, word)]})
-                kind = types.CodeActionKind.QuickFix
-                found.append(
-                    types.CodeAction(
-                        f"Write {word}", kind, diagnostics=[one], is_preferred=number == 0, edit=edit
-                    )
-                )
+                action = types.CodeAction(f"Write {word}", types.CodeActionKind.QuickFix, edit=edit)
+                action.diagnostics, action.is_preferred = [one], number == 0
+                found.append(action)
         return found
-
-    return made
 
 
 def diagnostics(answer: Checked, text: str, file: str) -> list[tuple[types.Diagnostic, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 from tsnbench.editing.edits import Edit, add_link, add_node, add_stream, move_edge, remove, rename
 from tsnbench.editing.requiring import no_longer_require, require
@@ -10,7 +10,7 @@ from tsnbench.editing.spans import EditError, spans
 from tsnbench.editing.writing_out import write_out_gates, write_out_network, write_out_pattern
 
 
-def made(text: str, file: str, wanted: dict[str, Any]) -> Edit:
+def made(text: str, file: str, wanted: Mapping[str, object]) -> Edit:
     """The edit that the page requests.
 
     Raises:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.editing.edits import KINDS, Edit, added, is_swept, parent_of
 from tsnbench.editing.spans import EditError, spans
 from tsnbench.editing.written import ends_of_line, written_links, written_nodes
+from tsnbench.foreign import Json
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.build.generators import SHAPES
 from tsnbench.scenario.loader import read_scenario
@@ -272,7 +273,7 @@ def _same(a: Iterable[str], b: Iterable[str]) -> int:
     return count
 
 
-def _unordered(scenario: Scenario) -> dict[str, Any]:
+def _unordered(scenario: Scenario) -> Json:
     found = scenario.model_dump()
     found["network"]["links"] = sorted(map(repr, found["network"]["links"]))
     return found

@@ -31,8 +31,9 @@ class RunState(TypedDict):
 
 def run_state(folder: Path, name: str) -> RunState:
     """The state and the verdict of a run from its files; nothing is measured or judged."""
+    run: Run | None = None
     met: bool | None = None
-    words = ""
+    words = problem = ""
     try:
         run = Run.open(folder)
         if (folder / file_names.VERDICT).is_file():
@@ -41,27 +42,17 @@ def run_state(folder: Path, name: str) -> RunState:
             met = bool(verdict["met"]) if verdict["rows"] else None
             words = headline(verdict)
     except (FolderError, InputError, KeyError, ValueError) as error:
-        return {
-            "folder": name,
-            "name": "",
-            "state": "unreadable",
-            "met": None,
-            "verdict": "",
-            "report": False,
-            "replay": False,
-            "backend": "",
-            "plan": "",
-            "problem": str(error),
-        }
+        run, met, words, problem = None, None, "", str(error)
+    manifest = run.manifest if run else {}
     return {
         "folder": name,
-        "name": str(run.manifest.get("name", "")),
-        "state": run.state.value,
+        "name": str(manifest.get("name", "")),
+        "state": run.state.value if run else "unreadable",
         "met": met,
         "verdict": words,
-        "report": (folder / "report.html").is_file(),
-        "replay": run.manifest.get("backend") == "simulation",
-        "backend": str(run.manifest.get("backend", "")),
-        "plan": str(run.manifest.get("plan", "")),
-        "problem": str(run.manifest.get("problem") or ""),
+        "report": run is not None and (folder / "report.html").is_file(),
+        "replay": manifest.get("backend") == "simulation",
+        "backend": str(manifest.get("backend", "")),
+        "plan": str(manifest.get("plan", "")),
+        "problem": problem or str(manifest.get("problem") or ""),
     }

@@ -6,7 +6,6 @@ import errno
 import json
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -35,6 +34,18 @@ STATUS = {
 """The status of an answer by the error of the file system: no room, no permission, an impossible name."""
 
 
+class RefusedError(Exception):
+    """A request that is refused with a status of its own; the message says why."""
+
+    def __init__(self, why: str, status: int) -> None:
+        super().__init__(why)
+        self.status = status
+
+    def answer(self) -> Response:
+        """The answer, with the reason as its text."""
+        return PlainTextResponse(f"{self}\n", self.status)
+
+
 def answered(endpoint: Endpoint) -> Endpoint:
     """The endpoint, with an answer for every request that it refuses."""
 
@@ -42,6 +53,8 @@ def answered(endpoint: Endpoint) -> Endpoint:
     async def safe(request: Request) -> Response:
         try:
             return await endpoint(request)
+        except RefusedError as error:
+            return error.answer()
         except OutsideError:
             return PlainTextResponse("No such scenario or folder\n", 404)
         except ChangedError:
@@ -61,16 +74,15 @@ def answered(endpoint: Endpoint) -> Endpoint:
     return safe
 
 
-async def asked(request: Request) -> Any:
+async def asked(request: Request) -> foreign.Json:
     """The JSON object of a request, with its text.
 
     Raises:
         EditError: it is none.
     """
-    content = await body(request, 2 * LARGEST_SCENARIO)
     try:
-        found = json.loads(content or b"")
-    except (ValueError, RecursionError):
+        found = json.loads(await body(request, 2 * LARGEST_SCENARIO))
+    except (RefusedError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("text"), str):
         raise EditError("the request has no text")
@@ -88,11 +100,20 @@ def refused(why: Exception) -> JSONResponse:
     return JSONResponse({"refused": str(why)})
 
 
-async def body(request: Request, most: int) -> bytes | None:
-    """The body of a request; None if it is too large."""
+async def body(request: Request, most: int, what: str = "request") -> bytes:
+    """The body of a request.
+
+    Args:
+        request: the request.
+        most: the greatest number of octets.
+        what: the content in words, for the answer to a larger one.
+
+    Raises:
+        RefusedError: it is larger.
+    """
     content = bytearray()
     async for part in request.stream():
         content += part
         if len(content) > most:
-            return None
+            raise RefusedError(f"The {what} is too large", 413)
     return bytes(content)

@@ -10,38 +10,22 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from tsnbench.errors import BackendError, InputError
-from tsnbench.ui.exchange import answered, asked, body, refused
+from tsnbench.ui.exchange import RefusedError, answered, asked, body, refused
 from tsnbench.ui.jobs import BusyError, Jobs
 from tsnbench.ui.places import chosen, offers
 from tsnbench.ui.workspace import OutsideError, Workspace
 
 LARGEST_REQUEST = 1 << 16
+NO_PLACE = ("No such place", 400)
 
 
 def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
     """The routes; a run starts as in a terminal, in the opened folder."""
 
+    @answered
     async def start(request: Request) -> Response:
-        name = request.path_params["name"]
         content = await body(request, LARGEST_REQUEST)
-        if content is None:
-            return PlainTextResponse("The request is too large\n", 413)
-        try:
-            workspace.path(name)
-            place = chosen(json.loads(content or b"{}"))
-            if place is None:
-                return PlainTextResponse("No such place\n", 400)
-            if place.lab:
-                workspace.path(place.lab)
-            return JSONResponse(await run_in_threadpool(jobs.start, name, place), 201)
-        except OutsideError:
-            return PlainTextResponse("No such scenario or lab\n", 404)
-        except (ValueError, RecursionError):
-            return PlainTextResponse("No such place\n", 400)
-        except BusyError as error:
-            return PlainTextResponse(f"{error}\n", 429)
-        except OSError as error:
-            return PlainTextResponse(f"The run cannot be started: {error.strerror}\n", 503)
+        return await run_in_threadpool(_start, workspace, jobs, request.path_params["name"], content)
 
     @answered
     async def places(request: Request) -> Response:
@@ -49,7 +33,7 @@ def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
         wanted = await asked(request)
         dilate = wanted.get("dilate", 1)
         if chosen({"dilate": dilate}) is None:
-            return PlainTextResponse("No such place\n", 400)
+            raise RefusedError(*NO_PLACE)
         lab = workspace.path(str(wanted["lab"])) if wanted.get("lab") else None
         labs = await run_in_threadpool(workspace.labs)
         try:
@@ -60,11 +44,11 @@ def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
             return refused(error)
         return JSONResponse({"places": found, "labs": labs})
 
-    async def told(_: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(jobs.told))
+    def told(_: Request) -> Response:
+        return JSONResponse(jobs.told())
 
-    async def stop(request: Request) -> Response:
-        if await run_in_threadpool(jobs.stop, request.path_params["job"]):
+    def stop(request: Request) -> Response:
+        if jobs.stop(request.path_params["job"]):
             return Response(status_code=204)
         return PlainTextResponse("No such run\n", 404)
 
@@ -74,3 +58,22 @@ def routes(workspace: Workspace, jobs: Jobs) -> list[Route]:
         Route("/api/jobs", told),
         Route("/api/stop/{job:int}", stop, methods=["POST"]),
     ]
+
+
+def _start(workspace: Workspace, jobs: Jobs, name: str, content: bytes) -> Response:
+    try:
+        workspace.path(name)
+        place = chosen(json.loads(content or b"{}"))
+        if place is not None and place.lab:
+            workspace.path(place.lab)
+        if place is None:
+            raise RefusedError(*NO_PLACE)
+        return JSONResponse(jobs.start(name, place), 201)
+    except OutsideError:
+        raise RefusedError("No such scenario or lab", 404) from None
+    except (ValueError, RecursionError):
+        raise RefusedError(*NO_PLACE) from None
+    except BusyError as error:
+        raise RefusedError(str(error), 429) from None
+    except OSError as error:
+        raise RefusedError(f"The run cannot be started: {error.strerror}", 503) from None

@@ -16,8 +16,9 @@ import time
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
+from tsnbench.foreign import Json
 from tsnbench.ui.places import ALONE, HOSTS, Place, argument
 
 SIMULATED = Place()
@@ -50,7 +51,7 @@ class Told(TypedDict):
     """What starts the same run in a terminal, in the opened folder."""
     state: str
     """``running``, ``stopping`` or ``ended``."""
-    progress: dict[str, Any]
+    progress: Json
     """The last line of ``--progress json``."""
     verdict: str
     """The last line on stdout."""
@@ -70,7 +71,7 @@ class Job:
         self.stopping = False
         self._began = time.monotonic()
         self._ended: float | None = None
-        self._progress: dict[str, Any] = {}
+        self._progress: Json = {}
         self._words: deque[str] = deque(maxlen=MOST_WORDS)
         self._verdict = ""
         options = ["--keep-runs", "--progress", "json", "--until-closed", *place.words()]
@@ -142,7 +143,7 @@ class Job:
     def _listen(self) -> None:
         assert self.process.stderr is not None
         for text in self.process.stderr:
-            content: Any = None
+            content: object = None
             if text.startswith("{"):
                 with suppress(ValueError):
                     content = json.loads(text)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypedDict
+from contextlib import suppress
+from typing import TypedDict
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -21,7 +22,7 @@ from tsnbench.editing.spans import EditError, characters_of, units_of
 from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
-from tsnbench.ui.exchange import answered, asked, body
+from tsnbench.ui.exchange import RefusedError, answered, asked, body
 from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
     ChangedError,
@@ -74,131 +75,133 @@ def look(text: str, file: str) -> tuple[Look, Names | None]:
 
 def routes(workspace: Workspace) -> list[Route]:
     """The routes; texts come from the page, so that also those that are not saved are checked."""
-    known: dict[str, Names] = {}
+    own = _Scenarios(workspace)
 
-    @answered
-    async def scenario(request: Request) -> Response:
-        name = request.path_params["name"]
-        if request.method in ("GET", "HEAD"):
-            found = await run_in_threadpool(workspace.read, name)
-            return PlainTextResponse(found.text, headers={"etag": found.tag})
-        expected = request.headers.get("if-match")
-        fresh = request.headers.get("if-none-match") == "*"
-        content = await body(request, LARGEST_SCENARIO)
-        if request.method == "PUT" and (expected is not None) == fresh:
-            return PlainTextResponse("If-Match is missing, or If-None-Match: * of a new file\n", 428)
-        if content is None:
-            return PlainTextResponse("The text is too large\n", 413)
-        text = content.decode("utf-8")
-        if request.method == "PUT" and fresh:
-            listed, new = await run_in_threadpool(workspace.create, name, content)
-            return JSONResponse({"name": listed}, 201, headers={"etag": new})
-        if request.method == "PUT":
-            new = await run_in_threadpool(workspace.write, name, content, str(expected))
-            return Response(status_code=204, headers={"etag": new})
-        file = str(workspace.path(name))
-        return JSONResponse(await run_in_threadpool(checked, text, file))
-
-    @answered
-    async def looked(request: Request) -> Response:
-        name = request.path_params["name"]
-        file = str(workspace.path(name))
-        content = await body(request, LARGEST_SCENARIO)
-        if content is None:
-            return PlainTextResponse("The text is too large\n", 413)
-        found, names = await run_in_threadpool(look, content.decode("utf-8"), file)
-        if names is not None:
-            known[name] = names
-        return JSONResponse(found)
-
-    @answered
-    async def completed(request: Request) -> Response:
-        name = request.path_params["name"]
-        workspace.path(name)
-        wanted = await asked(request)
-        text, line, column = wanted["text"], wanted["line"], wanted["column"]
-        if not 0 <= line < text.count("\n") + 1 or column < 0:
-            return PlainTextResponse("No such place\n", 400)
-
-        def find() -> Any:
-            found = complete(text, line, column, known.get(name, Names()))
-            return {
-                "candidates": [
-                    {"text": one.text, "kind": one.kind, "about": one.about} for one in found[:MOST_COMPLETED]
-                ],
-                "meaning": meaning(text, line, column),
-            }
-
-        return JSONResponse(await run_in_threadpool(find))
-
-    @answered
-    async def edited(request: Request) -> Response:
-        file = str(workspace.path(request.path_params["name"]))
-        wanted = await asked(request)
-        text = wanted["text"]
-        if isinstance(wanted.get("at"), int):
-            wanted["at"] = characters_of(text, wanted["at"])
-        edit = await run_in_threadpool(made, text, file, wanted)
-        units = units_of(text)
-        return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
-
-    @answered
-    async def taken_over(request: Request) -> Response:
-        name = request.path_params["name"]
-        wanted = await asked(request)
-        number, other, tags = (wanted.get(key) for key in ("number", "other", "tags"))
-        if type(number) is not int or not isinstance(other, str) or not isinstance(tags, list):
-            return PlainTextResponse("No difference\n", 400)
-
-        def find() -> Edit:
-            files = [workspace.read(name), workspace.read(other)]
-            if [one.tag for one in files] != tags:
-                raise ChangedError(name)
-            mine, others = (lines_of(one.text) for one in files)
-            # Differences are numbered as they are shown: there, this text is the first or the second one.
-            first = wanted.get("first") is True
-            found = differences(mine, others) if first else differences(others, mine)
-            if not 0 <= number < len(found):
-                raise EditError("there is no such difference")
-            one = found[number]
-            own, taken = (one.first, one.second) if first else (one.second, one.first)
-            return take_over(wanted["text"], files[0].text, own, others[slice(*taken)])
-
-        edit = await run_in_threadpool(find)
-        units = units_of(wanted["text"])
-        return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
-
-    @answered
-    async def layout(request: Request) -> Response:
-        name = request.path_params["name"]
-        if request.method in ("GET", "HEAD"):
-            return JSONResponse(await run_in_threadpool(workspace.layout, name))
-        content = await body(request, LARGEST_LAYOUT)
-        places = positions_of(content) if content is not None else None
-        if places is None:
-            return PlainTextResponse("No layout\n", 400)
-        await run_in_threadpool(workspace.write_layout, name, places)
-        return Response(status_code=204)
-
-    async def templates(_: Request) -> Response:
+    def templates(_: Request) -> Response:
         return JSONResponse(
             [{"name": name, "about": about, "text": template_text(name)} for name, about in ABOUT.items()]
         )
 
-    async def requirements(_: Request) -> Response:
+    def requirements(_: Request) -> Response:
         return JSONResponse(offered())
 
     return [
         Route("/api/templates", templates),
         Route("/api/requirements", requirements),
-        Route("/api/scenario/{name:path}", scenario, methods=["GET", "PUT"]),
-        Route("/api/check/{name:path}", scenario, methods=["POST"]),
-        Route("/api/look/{name:path}", looked, methods=["POST"]),
-        Route("/api/complete/{name:path}", completed, methods=["POST"]),
-        Route("/api/edit/{name:path}", edited, methods=["POST"]),
-        Route("/api/take-over/{name:path}", taken_over, methods=["POST"]),
-        Route("/api/layout/{name:path}", layout, methods=["GET", "PUT"]),
+        Route("/api/scenario/{name:path}", answered(own.scenario), methods=["GET", "PUT"]),
+        Route("/api/check/{name:path}", answered(own.checked), methods=["POST"]),
+        Route("/api/look/{name:path}", answered(own.looked), methods=["POST"]),
+        Route("/api/complete/{name:path}", answered(own.completed), methods=["POST"]),
+        Route("/api/edit/{name:path}", answered(own.edited), methods=["POST"]),
+        Route("/api/take-over/{name:path}", answered(own.taken_over), methods=["POST"]),
+        Route("/api/layout/{name:path}", answered(own.layout), methods=["GET", "PUT"]),
     ]
+
+
+class _Scenarios:
+    """The answers of the routes about the scenarios of a folder."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.known: dict[str, Names] = {}
+        """By scenario, the names of its last text that could be read."""
+
+    async def scenario(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if request.method in ("GET", "HEAD"):
+            found = await run_in_threadpool(self.workspace.read, name)
+            return PlainTextResponse(found.text, headers={"etag": found.tag})
+        expected = request.headers.get("if-match")
+        fresh = request.headers.get("if-none-match") == "*"
+        content = await body(request, LARGEST_SCENARIO, "text")
+        if (expected is not None) == fresh:
+            raise RefusedError("If-Match is missing, or If-None-Match: * of a new file", 428)
+        content.decode("utf-8")
+        if fresh:
+            listed, new = await run_in_threadpool(self.workspace.create, name, content)
+            return JSONResponse({"name": listed}, 201, headers={"etag": new})
+        new = await run_in_threadpool(self.workspace.write, name, content, str(expected))
+        return Response(status_code=204, headers={"etag": new})
+
+    async def checked(self, request: Request) -> Response:
+        content = await body(request, LARGEST_SCENARIO, "text")
+        text, file = content.decode("utf-8"), str(self.workspace.path(request.path_params["name"]))
+        return JSONResponse(await run_in_threadpool(checked, text, file))
+
+    async def looked(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        file = str(self.workspace.path(name))
+        content = await body(request, LARGEST_SCENARIO, "text")
+        found, names = await run_in_threadpool(look, content.decode("utf-8"), file)
+        if names is not None:
+            self.known[name] = names
+        return JSONResponse(found)
+
+    async def completed(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        self.workspace.path(name)
+        wanted = await asked(request)
+        text, line, column = wanted["text"], wanted["line"], wanted["column"]
+        if not 0 <= line < text.count("\n") + 1 or column < 0:
+            raise RefusedError("No such place", 400)
+        found = await run_in_threadpool(complete, text, line, column, self.known.get(name, Names()))
+        about = await run_in_threadpool(meaning, text, line, column)
+        candidates = [
+            {"text": one.text, "kind": one.kind, "about": one.about} for one in found[:MOST_COMPLETED]
+        ]
+        return JSONResponse({"candidates": candidates, "meaning": about})
+
+    async def edited(self, request: Request) -> Response:
+        file = str(self.workspace.path(request.path_params["name"]))
+        wanted = await asked(request)
+        text = wanted["text"]
+        if isinstance(wanted.get("at"), int):
+            wanted["at"] = characters_of(text, wanted["at"])
+        return _in_units(text, await run_in_threadpool(made, text, file, wanted))
+
+    async def taken_over(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        wanted = await asked(request)
+        number, other, tags = (wanted.get(key) for key in ("number", "other", "tags"))
+        if type(number) is not int or not isinstance(other, str) or not isinstance(tags, list):
+            raise RefusedError("No difference", 400)
+        first = wanted.get("first") is True
+        edit = await run_in_threadpool(self._take_over, wanted["text"], (name, other), tags, number, first)
+        return _in_units(wanted["text"], edit)
+
+    def _take_over(
+        self, text: str, names: tuple[str, str], tags: list[object], number: int, first: bool
+    ) -> Edit:
+        """The edit that takes one difference over; ``first``: the text's file is shown as the first one."""
+        files = [self.workspace.read(name) for name in names]
+        if [one.tag for one in files] != tags:
+            raise ChangedError(names[0])
+        mine, others = (lines_of(one.text) for one in files)
+        # Differences are numbered as they are shown: there, this text is the first or the second one.
+        found = differences(mine, others) if first else differences(others, mine)
+        if not 0 <= number < len(found):
+            raise EditError("there is no such difference")
+        one = found[number]
+        own, taken = (one.first, one.second) if first else (one.second, one.first)
+        return take_over(text, files[0].text, own, others[slice(*taken)])
+
+    async def layout(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if request.method in ("GET", "HEAD"):
+            return JSONResponse(await run_in_threadpool(self.workspace.layout, name))
+        places = None
+        with suppress(RefusedError):
+            places = positions_of(await body(request, LARGEST_LAYOUT))
+        if places is None:
+            raise RefusedError("No layout", 400)
+        await run_in_threadpool(self.workspace.write_layout, name, places)
+        return Response(status_code=204)
+
+
+def _in_units(text: str, edit: Edit) -> Response:
+    """An edit in the units in which a page counts."""
+    units = units_of(text)
+    return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
 
 
 def positions_of(content: bytes) -> dict[str, list[float]] | None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.requests import Request
 from starlette.responses import (
@@ -75,7 +74,7 @@ def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
         *(Route(f"/{path.name}", _file(path)) for path in sorted(PAGE.glob("*.*")) if path.suffix != ".html"),
         *scenario_routes.routes(workspace),
         *run_routes.routes(workspace),
-        *_api(workspace),
+        Route("/api/folder", _folder(workspace)),
         *job_routes.routes(workspace, jobs),
     ]
     inner = Starlette(routes=routes)
@@ -116,23 +115,20 @@ def _file(path: Path) -> Callable[[Request], Response]:
     return lambda _: FileResponse(path)
 
 
-def _api(workspace: Workspace) -> list[Route]:
-    """The routes for files, problems and runs."""
+def _folder(workspace: Workspace) -> Callable[[Request], Response]:
+    """The answer with the scenarios and runs of the folder."""
 
-    def listing() -> Any:
+    def listing(_: Request) -> Response:
         scenarios, more_scenarios = workspace.scenarios()
         runs, more_runs = workspace.runs()
-        return {
-            "folder": str(workspace.folder),
-            "scenarios": scenarios,
-            "more_scenarios": more_scenarios,
-            "runs": [answers.run_state(workspace.folder / name, name) for name in runs],
-            "more_runs": more_runs,
-        }
+        return JSONResponse(
+            {
+                "folder": str(workspace.folder),
+                "scenarios": scenarios,
+                "more_scenarios": more_scenarios,
+                "runs": [answers.run_state(workspace.folder / name, name) for name in runs],
+                "more_runs": more_runs,
+            }
+        )
 
-    async def everything(_: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(listing))
-
-    return [
-        Route("/api/folder", everything),
-    ]
+    return listing

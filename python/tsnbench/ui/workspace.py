@@ -7,9 +7,10 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 
@@ -79,42 +80,42 @@ class Workspace:
 
     def runs(self) -> tuple[list[str], int]:
         """The folders with a manifest, the newest first, and how many more there are."""
-        found = sorted(
-            (-_changed(path), path.parent.relative_to(self.folder).as_posix())
-            for path in self._files()
-            if path.name == file_names.MANIFEST and not path.is_symlink()
-        )
-        return [name for _, name in found[:MOST_LISTED]], max(0, len(found) - MOST_LISTED)
+        found = self._newest(file_names.MANIFEST)
+        return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
 
     def studies(self) -> list[str]:
         """The folders of studies and sweeps, the newest first."""
-        found = sorted(
-            (-_changed(path), path.parent.relative_to(self.folder).as_posix())
-            for path in self._files()
-            if path.name in (LIST, sweep.NAME) and not path.is_symlink()
-        )
-        return [name for _, name in found[:MOST_STUDIES]]
+        return self._newest(LIST, sweep.NAME)[:MOST_STUDIES]
 
     def lessons(self) -> list[str]:
         """Markdown files with a link to an instant of a replay, ``#t=12ms``, by name."""
-        found: list[str] = []
-        for path in self._files():
-            if path.suffix == LESSON and not path.is_symlink() and len(found) < MOST_LESSONS:
-                with suppress(OSError, foreign.UnusableFileError):
-                    if "(#t=" in foreign.read_text(path, LARGEST_LESSON):
-                        found.append(path.relative_to(self.folder).as_posix())
-        return sorted(found, key=_by_numbers)
+        found = self._texts((LESSON,), LARGEST_LESSON, lambda text: "(#t=" in text)
+        return sorted(islice(found, MOST_LESSONS), key=_by_numbers)
 
     def labs(self) -> list[str]:
         """YAML files with hosts and without a network, by name: inventories of labs."""
-        found: list[str] = []
+
+        def fits(text: str) -> bool:
+            return bool(_HOSTS.search(text) and not _NETWORK.search(text))
+
+        return sorted(islice(self._texts(SUFFIXES, LARGEST_LAB, fits), MOST_LABS))
+
+    def _newest(self, *names: str) -> list[str]:
+        """The folders with a file of one of these names, the newest first."""
+        found = sorted(
+            (-_changed(path), path.parent.relative_to(self.folder).as_posix())
+            for path in self._files()
+            if path.name in names and not path.is_symlink()
+        )
+        return [name for _, name in found]
+
+    def _texts(self, suffixes: tuple[str, ...], largest: int, fits: Callable[[str], bool]) -> Iterator[str]:
+        """The files with these endings whose text, of at most so many octets, fits."""
         for path in self._files():
-            if path.suffix in SUFFIXES and not path.is_symlink() and len(found) < MOST_LABS:
+            if path.suffix in suffixes and not path.is_symlink():
                 with suppress(OSError, foreign.UnusableFileError):
-                    text = foreign.read_text(path, LARGEST_LAB)
-                    if _HOSTS.search(text) and not _NETWORK.search(text):
-                        found.append(path.relative_to(self.folder).as_posix())
-        return sorted(found)
+                    if fits(foreign.read_text(path, largest)):
+                        yield path.relative_to(self.folder).as_posix()
 
     def path(self, name: str, suffixes: tuple[str, ...] = SUFFIXES) -> Path:
         """The regular file of this name after all links are followed.
@@ -122,11 +123,18 @@ class Workspace:
         Raises:
             OutsideError: there is none, or it lies outside of the folder.
         """
+        path = self._inside(name)
+        if not path.is_file() or path.suffix not in suffixes:
+            raise OutsideError(name)
+        return path
+
+    def _inside(self, name: str) -> Path:
+        """What has this name after all links are followed: a file or a folder."""
         try:
             path = (self.folder / name).resolve(strict=True)
         except (OSError, ValueError, RuntimeError):
             raise OutsideError(name) from None
-        if not path.is_relative_to(self.folder) or not path.is_file() or path.suffix not in suffixes:
+        if not path.is_relative_to(self.folder):
             raise OutsideError(name)
         return path
 
@@ -195,11 +203,8 @@ class Workspace:
             raise NewNameError("The name of a scenario ends with .yaml, and has no control characters")
         if any(part.startswith(".") or part in _SKIPPED for part in parts) or "" in parts:
             raise NewNameError("Files and folders that are hidden or unnamed are not listed")
-        try:
-            folder = (self.folder / folders).resolve(strict=True)
-        except (OSError, ValueError, RuntimeError):
-            raise OutsideError(name) from None
-        if not folder.is_relative_to(self.folder) or not folder.is_dir():
+        folder = self._inside(folders)
+        if not folder.is_dir():
             raise OutsideError(name)
         if (folder / LIST).exists():
             raise NewNameError("The folder of a study keeps copies; choose another folder")
