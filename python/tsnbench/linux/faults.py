@@ -17,6 +17,12 @@ from tsnbench.plan.notes import Notes
 if TYPE_CHECKING:
     from tsnbench.plan.types import DelayFault, DuplicateFault, Fault, LossFault, LossModel
 
+_REASONS = {
+    "babble": "it is a fault of a talker, and talkers are not exported",
+    "schedule": "a running schedule cannot be replaced by the one before it",
+}
+"""Why a kind of fault has no command."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -80,11 +86,8 @@ def _steps(network: Network, fault: Fault, profile: Profile, notes: Notes) -> li
         return _down(network, network.ports_of(fault["node"]), span, profile)
     if fault["kind"] == "link-down":
         return _down(network, [fault["port"], network.ports[fault["port"]]["peer"]], span, profile)
-    if fault["kind"] == "babble":
-        notes.lost("fault `babble`", "it is a fault of a talker, and talkers are not exported")
-        return []
-    if fault["kind"] == "schedule":
-        notes.lost("fault `schedule`", "a running schedule cannot be replaced by the one before it")
+    if fault["kind"] != "loss" and fault["kind"] != "delay" and fault["kind"] != "duplicate":
+        notes.lost(f"fault `{fault['kind']}`", _REASONS.get(fault["kind"], "no command has this effect"))
         return []
     options = _netem(fault, notes)
     if options is None:

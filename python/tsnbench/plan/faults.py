@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 _LOSSES = {"bernoulli": "loss by chance", "gilbert-elliott": "loss in bursts", "bit-errors": "bit errors"}
 _NAMES = {
     "babble": "babbling talker",
-    "node-down": "node down",
-    "link-down": "link down",
     "duplicate": "duplicates",
     "schedule": "wrong schedule",
 }
+
+_PLACE_AND_SPAN = {"kind", "port", "node", "stream", "from_ns", "until_ns"}
 
 
 def place(document: PlanDocument, fault: Fault) -> str:
@@ -36,7 +36,7 @@ def name(fault: Fault, time: Callable[[float], str] = quantities.time) -> str:
     if fault["kind"] == "delay":
         late = _delay(fault["least_ns"], fault["most_ns"], time)
         return f"delay of {late}" if fault["keeps_order"] else f"delay of {late}, out of order"
-    return _NAMES[fault["kind"]]
+    return _NAMES.get(fault["kind"], fault["kind"].replace("-", " "))
 
 
 def numbers(fault: Fault) -> str:
@@ -54,7 +54,8 @@ def numbers(fault: Fault) -> str:
         return f"{_percent(fault['share_ppm'])} of frames twice, {quantities.time(fault['after_ns'])} apart"
     if fault["kind"] == "schedule":
         return _wrong_schedule(fault.get("gates"))
-    return fault["kind"]
+    told = [f"{key} {value}" for key, value in fault.items() if key not in _PLACE_AND_SPAN]
+    return ", ".join([fault["kind"], *told]).replace("_", " ") if told else fault["kind"]
 
 
 def _delay(least_ns: int, most_ns: int, time: Callable[[float], str]) -> str:

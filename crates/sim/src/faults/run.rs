@@ -24,10 +24,8 @@ impl Simulation<'_> {
                 }
                 Fault::NodeDown { node, .. } => *node,
                 Fault::Schedule { port, .. } => self.plan.ports[*port as usize].node,
-                Fault::LinkDown { .. }
-                | Fault::Loss { .. }
-                | Fault::Delay { .. }
-                | Fault::Duplicate { .. } => continue,
+                // Faults of links have their effect when a frame is sent: see `impairment`.
+                _ => continue,
             };
             self.schedule(instant(from), NodeId(node), EventKind::Fault { fault: number, begins: true });
             self.schedule(instant(until), NodeId(node), EventKind::Fault { fault: number, begins: false });

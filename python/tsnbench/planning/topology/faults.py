@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from tsnbench.scenario.model import faults
 if TYPE_CHECKING:
     from tsnbench.plan.types import LossModel, Span
 
+_PLACE_AND_SPAN = {*faults.OfPort._defaults, "node", "stream"}
+
 
 def place_faults(draft: Draft) -> None:
     """Fills ``faults`` in the Plan's form. A fault without an end lasts as long as frames may arrive."""
@@ -21,34 +24,30 @@ def place_faults(draft: Draft) -> None:
         span = _span(draft, fault)
         if span is None or isinstance(fault, faults.WrongSchedule):
             continue
+        effect = _effect(fault)
         if isinstance(fault, faults.Babble):
             flows = [number for number, flow in enumerate(draft.flows) if flow.group == fault.stream]
-            draft.faults += [
-                {"kind": "babble", "stream": number, "every_ns": fault.every, **span} for number in flows
-            ]
+            draft.faults += [without_none({**effect, "stream": number, **span}) for number in flows]
             continue
         if isinstance(fault, faults.NodeDown):
-            draft.faults.append({"kind": "node-down", "node": draft.node_numbers[fault.node], **span})
+            draft.faults.append(without_none({**effect, "node": draft.node_numbers[fault.node], **span}))
             continue
         key = "down" if isinstance(fault, faults.LinkDown) else "on"
         ports = select(draft, fault.port, f"faults[{place}].{key}")
         if isinstance(fault, faults.LinkDown):
             # Both directions of a link are one fault.
             links = dict.fromkeys(min(port.number, port.peer) for port in ports)
-            draft.faults += [{"kind": "link-down", "port": number, **span} for number in links]
+            draft.faults += [without_none({**effect, "port": number, **span}) for number in links]
         else:
-            effect = _effect(fault)
             draft.faults += [without_none({**effect, "port": port.number, **span}) for port in ports]
 
 
-def _effect(fault: faults.Loss | faults.Delay | faults.Duplicate) -> dict[str, object]:
-    """What a fault does to the frames of a port."""
-    if isinstance(fault, faults.Delay):
-        times = {"least_ns": fault.least, "most_ns": fault.most}
-        return {"kind": "delay", **times, "share_ppm": fault.share, "keeps_order": fault.keeps_order}
-    if isinstance(fault, faults.Duplicate):
-        return {"kind": "duplicate", "share_ppm": fault.share, "after_ns": fault.after}
-    return {"kind": "loss", "model": _model(fault)}
+def _effect(fault: faults.Fault) -> dict[str, object]:
+    """The kind of a fault and its values, which have the Plan's names; without its place and its span."""
+    if isinstance(fault, faults.Loss):
+        return {"kind": "loss", "model": _model(fault)}
+    kind = re.sub(r"\B(?=[A-Z])", "-", type(fault).__name__).lower()
+    return {"kind": kind, **{name: value for name, value in fault.items() if name not in _PLACE_AND_SPAN}}
 
 
 def place_wrong_schedules(draft: Draft) -> None:

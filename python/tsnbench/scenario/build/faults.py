@@ -122,11 +122,11 @@ def _down(net: Net, text: Named, span: Span) -> kinds.LinkDown | kinds.NodeDown 
 def _delay(net: Net, fields: Fields, where: Where) -> kinds.Delay | None:
     written = fields["delay"]
     if not isinstance(written, Fields):
-        return kinds.Delay(least=written, most=written, **where)
+        return kinds.Delay(least_ns=written, most_ns=written, **where)
     if written.bad:
         return None
     delay = kinds.Delay(**written.given(net, kinds.Delay), **where)
-    if delay.least > delay.most:
+    if delay.least_ns > delay.most_ns:
         at = written.at("from"), written.path_of("from")
         net.reading.problem(*at, "a time that is not after to", "a longer one")
         return None
@@ -138,7 +138,7 @@ def _reorder(net: Net, fields: Fields, where: Where) -> kinds.Delay | None:
     held = SPAN.read(net.reading, Scalar(text.place, str(text), True), text.path)
     if isinstance(held, Bad):
         return None
-    return kinds.Delay(least=held, most=held, share=fields["reorder"], keeps_order=False, **where)
+    return kinds.Delay(least_ns=held, most_ns=held, share_ppm=fields["reorder"], keeps_order=False, **where)
 
 
 def _schedule(net: Net, fields: Fields, where: Where) -> kinds.WrongSchedule | None:

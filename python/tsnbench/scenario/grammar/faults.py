@@ -45,7 +45,8 @@ FAULTS = ListOf(
                     "a time, or {from: …, to: …}",
                     text=TIME,
                     mapping=Record(
-                        "a delay by chance", fields_of(Delay, "least", "most", "share", "keeps_order")
+                        "a delay by chance",
+                        fields_of(Delay, "least_ns", "most_ns", "share_ppm", "keeps_order"),
                     ),
                 ),
                 "how much later frames arrive: 100 us, or {from: 10 us, to: 100 us, order: broken}",

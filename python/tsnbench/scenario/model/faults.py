@@ -1,4 +1,7 @@
-"""Faults of links, nodes, talkers and gates."""
+"""Faults of links, nodes, talkers and gates.
+
+Values that have the names of the Plan become the Plan's fault of the same name as they are.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,7 @@ class Babble(Lasting):
     """A stream's talkers periodically send one additional data unit."""
 
     stream: Name = key(STREAM, "a stream whose talkers send more than its pattern says", written="babble")
-    every: Duration = key(SPAN, "between the data units that babbling adds", "10 us")
+    every_ns: Duration = key(SPAN, "between the data units that babbling adds", "10 us", written="every")
 
 
 class NodeDown(Lasting):
@@ -58,11 +61,13 @@ class NodeDown(Lasting):
 
 
 class Delay(OfPort):
-    """A share (in ppm) of the frames arrives later, uniformly from ``least`` to ``most``."""
+    """A share of the frames arrives later, uniformly from ``least_ns`` to ``most_ns``."""
 
-    least: Duration = key(TIME, "the shortest; 0 us unless given", written="from", default=0)
-    most: Duration = key(SPAN, "the longest; each in between is as likely", "100 us", written="to")
-    share: int = key(CHANCE, "share of the frames that is held back; all unless given", default=1_000_000)
+    least_ns: Duration = key(TIME, "the shortest; 0 us unless given", written="from", default=0)
+    most_ns: Duration = key(SPAN, "the longest; each in between is as likely", "100 us", written="to")
+    share_ppm: int = key(
+        CHANCE, "share of the frames that is held back; all unless given", written="share", default=1_000_000
+    )
     keeps_order: bool = key(
         Choice({"kept": True, "broken": False}, "an order"),
         "kept (default: frames behind also wait) or broken",
@@ -72,11 +77,14 @@ class Delay(OfPort):
 
 
 class Duplicate(OfPort):
-    """A share (in ppm) of the frames arrives twice."""
+    """A share of the frames arrives twice."""
 
-    share: int = key(CHANCE, "share of the frames that arrives twice: 1 %", written="duplicate")
-    after: Duration = key(
-        TIME, "how long after the first one the second one arrives; 10 us unless given", default=10_000
+    share_ppm: int = key(CHANCE, "share of the frames that arrives twice: 1 %", written="duplicate")
+    after_ns: Duration = key(
+        TIME,
+        "how long after the first one the second one arrives; 10 us unless given",
+        written="after",
+        default=10_000,
     )
 
 
