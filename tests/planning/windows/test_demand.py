@@ -182,24 +182,3 @@ def test_launch_times_of_a_talker() -> None:
     gates = "gates: {entries: [{open: [1], for: 50 us}, {open: [0], for: 50 us}]}"
     one = made("", TALKER, f"a -> m: {{{gates}, qdisc: {{taprio: txtime-assist, txtime-delay: 100 us}}}}")
     assert lateness(one, one.flows[0]) == (108 * US, 109 * US)
-
-
-@pytest.mark.parametrize(
-    ("processing_time", "expected"),
-    [
-        ("2 us", (2, 2)),
-        ("{least: 1 us, most: 3 us}", (1, 3)),
-        ("{values: [2 us, 1 us, 5 us]}", (1, 5)),
-    ],
-)
-def test_processing_that_differs(processing_time: str, expected: tuple[int, int]) -> None:
-    text = f"""\
-name: processing
-duration: 10 ms
-network: {{stations: [a, b], bridges: {{m: {{processing: {processing_time}}}}}, rate: 1 Gbit/s,
-  links: [a -- m, m -- b], queues: {{classes: {{3: 1, 0: 0}}}}}}
-streams: {{x: {{from: a, to: b, pcp: 3, period: 500 us, frame: 1000 B}}}}
-"""
-    one = draft(read_scenario(text)[0])
-    port = one.ports[one.flows[0].route[1].port]
-    assert processing(one, port) == (expected[0] * US, expected[1] * US)

@@ -253,17 +253,6 @@ def test_violations_of_streams_and_of_ports_are_told_once() -> None:
     ]
 
 
-@pytest.mark.parametrize(("period", "refused"), [(8_209, False), (8_208, True)])
-def test_tags_count_in_the_load(period: int, refused: bool) -> None:
-    """A frame with its tag takes 8208 ns on the first link."""
-    text = LINE.replace("[a -- m, ", "[a -- m, a -- m, ").replace("offset: 20 us", "frer: {}")
-    one, _ = asked(text)
-    pattern = model.Periodic(period=period)
-    one.flows[0].stream = one.flows[0].stream.model_copy(update={"pattern": pattern})
-    report_too_full(one, one.ports[0], {1})
-    assert bool(one.problems) is refused
-
-
 def test_a_guard_takes_its_time_from_every_pause() -> None:
     """4160 ns of guard: pauses of 4160 and 12480 ns leave 8320, as much as 416 Mbit/s need."""
     one = line(LOW.replace("10 us", "10 us, requires: {loss: 0}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tsnbench.planning.windows.gate_list import entries_of, spans_of_rest
+from tsnbench.planning.windows.gate_list import entries_of
 from tsnbench.planning.windows.sizing import Window
 
 REST = 0b1
@@ -10,20 +10,6 @@ REST = 0b1
 
 def us(opens: int, closes: int) -> Window:
     return Window(opens * 1_000_000, opens * 1_000_000, closes * 1_000_000)
-
-
-def test_the_rest_is_between_windows_and_behind_the_last() -> None:
-    windows = [us(300, 350), us(100, 200), us(350, 400), us(600, 700)]
-    mega = 1_000_000
-    assert spans_of_rest(windows, 1000 * mega) == [
-        (200 * mega, 100 * mega),
-        (400 * mega, 200 * mega),
-        (700 * mega, 400 * mega),
-    ]
-
-
-def test_windows_that_fill_the_cycle_leave_no_rest() -> None:
-    assert spans_of_rest([us(500, 1000), us(0, 500)], 1_000_000_000) == []
 
 
 def test_a_list_begins_with_the_first_window_and_has_the_rest_between() -> None:
@@ -34,22 +20,10 @@ def test_a_list_begins_with_the_first_window_and_has_the_rest_between() -> None:
     )
 
 
-def test_lists_have_whole_numbers() -> None:
-    base, entries = entries_of({7: us(100, 200)}, REST, 1_000_000, 600, 400)
-    assert {type(number) for number in (base, *(number for entry in entries for number in entry))} == {int}
-
-
 def test_a_guard_ends_the_rest() -> None:
     assert entries_of({7: us(0, 100)}, REST, 1_000_000, 12_336, 1) == (
         0,
         ((1 << 7, 100_000), (REST, 887_664), (0, 12_336)),
-    )
-
-
-def test_a_guard_is_no_shorter_than_an_entry_may_be() -> None:
-    assert entries_of({7: us(0, 100)}, REST, 1_000_000, 300, 1_000) == (
-        0,
-        ((1 << 7, 100_000), (REST, 899_000), (0, 1_000)),
     )
 
 

@@ -62,43 +62,6 @@ def test_a_window_behind_a_merge_waits_for_the_slower_path() -> None:
     }
 
 
-def test_a_window_behind_a_merge_is_open_for_both_paths() -> None:
-    """The fastest frame is at ``m`` at 9.064 + 8.112 + 215 + 8.112 + 1, the slowest one as above."""
-    found = planned(TWO_PATHS, 500_000, "pass")
-    assert found.windows[M_B] == window(241_288, 326_576, 334_736)
-    assert in_ns(found.waits)[LAST] == 8_160
-    most = 8_064 + 1_000 + 8_208 + 300_000 + 8_208 + 1_000 + 8_160
-    least = 241_288 + 8_064
-    assert found.delays == {LAST: delays(most, least, least, most + 96, (least, most + 96))}
-
-
-def test_paths_that_merge_at_the_listener() -> None:
-    """The frame is at ``b`` by the first link at 8.112, by the second one behind a class of 16.416 us later.
-
-    The delay counts from the earliest first bit at any of the two ports.
-    """
-    text = """\
-name: members
-duration: 10 ms
-network:
-  {stations: [a, b], hosts: {n: {processing: 1 us}}, bridges: {m: {processing: 1 us}}, rate: 1 Gbit/s,
-   links: [a -- m, a -- n, m -- b, n -- b], queues: {classes: {7: 2, 3: 1, 0: 0}}}
-streams:
-  own: {from: a, to: b, pcp: 3, frame: 1000 B, period: 500 us, frer: {}, requires: {delay: 1 ms}}
-  big: {from: n, to: b, pcp: 7, frame: 1000 B, period: 500 us, offset: 17 us, requires: {delay: 1 ms}}
-shapers: {all: {gates: plan}}
-"""
-    found = planned(text, 500_000)
-    ports = {(0, 1): (0, 8_208), (2, 1): (0, 8_208), (4, 1): (9_208, 17_416)}
-    # At n -> b the window of `big` is [17, 25.16).
-    ports |= {(6, 2): (17_000, 25_160), (6, 1): (25_160, 33_368)}
-    assert found.windows == {port: window(own[0], *own) for port, own in ports.items()}
-    slow = 25_160 + 8_208
-    assert found.delays[0, 1] == delays(
-        slow, 9_208 + 8_112 - 96, 8_112 + 1_000 + 8_112, slow, (9_208 + 8_112, slow)
-    )
-
-
 def test_variation_behind_a_merge() -> None:
     """From the fastest way by ``quick`` to the slowest one by ``slow``, with 3 us of cable there."""
     text = TWO_PATHS.replace("s -- slow", "{between: s -- slow, cable: 600 m}")

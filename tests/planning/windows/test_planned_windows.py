@@ -49,20 +49,6 @@ def requires(delay: int, jitter: int | None = None) -> model.Requirements:
     return model.Requirements(delay=delay, jitter=limits)
 
 
-@pytest.mark.parametrize(("delay", "longer"), [(500 * US, False), (60 * US, True)])
-def test_a_short_delay_keeps_the_window_open_while_frames_come(delay: int, longer: bool) -> None:
-    streams = {
-        name: periodic("a", "b", pattern=model.Periodic(period=MS, offset=offset), requires=requires(delay))
-        for name, offset in (("early", 0), ("late", 200 * US))
-    }
-    _, entries = lists(made(streams | {"rest": saturating("a", "b")}, windows=model.Windows(cycle=MS)))[
-        "s1 -> s2"
-    ]
-    own = sum(length for mask, length in entries if mask == 1 << 3)
-    assert (own > 200 * US) is longer
-    assert longer or own == 2 * 10 * US
-
-
 def test_hardware_has_its_say() -> None:
     own = periodic("a", "b", pattern=model.Periodic(period=MS, offset=1), requires=requires(200 * US))
     windows = model.Windows(granularity=10 * US, shortest_interval=30 * US)
@@ -70,32 +56,6 @@ def test_hardware_has_its_say() -> None:
         assert base % (10 * US) == 0
         assert [length % (10 * US) for _, length in entries] == [0, 0]
         assert entries[0][1] == 30 * US
-
-
-def test_a_guard_band_closes_all_gates_for_a_full_frame() -> None:
-    own = periodic("a", "b", pattern=model.Periodic(period=MS), requires=requires(200 * US))
-    windows = model.Windows(guard_band=True)
-    for _, entries in lists(made({"s": own, "rest": saturating("a", "b")}, windows=windows)).values():
-        assert [mask for mask, _ in entries] == [1 << 3, 0b111, 0] or entries[-1] == (0, 8 * 1542)
-        assert entries[-1] == (0, 8 * 1542)
-
-
-def test_ptp_in_a_class_with_a_window_lengthens_it() -> None:
-    own = periodic("a", "b", pcp=7, pattern=model.Periodic(period=MS), requires=requires(2 * MS))
-    without = lists(made({"s": own}))["s1 -> s2"][1][0]
-    clocks = model.Clocks(gptp=model.Gptp(grandmaster="a"))
-    own_class = plan(made({"s": own}, clocks=clocks))
-    beside = plan(
-        made({"s": own}, clocks=clocks.model_copy(update={"gptp": model.Gptp(grandmaster="a", pcp=6)}))
-    )
-    (entry, *_) = next(port for port in own_class.document["ports"] if port["name"] == "s1 -> s2")["gates"][
-        "entries"
-    ]
-    assert entry["open"] == without[0]
-    # Sync, Follow_Up, three of Pdelay and Announce, each with a preamble and a gap.
-    assert entry["interval_ns"] - without[1] == 8 * (64 + 94 + 3 * 72 + 94 + 6 * 20)
-    for made_plan in (own_class, beside):
-        assert not [warning for warning in made_plan.warnings if warning.kind.startswith("ptp-")]
 
 
 def test_ptp_without_a_window_is_warned_of() -> None:
@@ -120,31 +80,6 @@ def test_ptp_without_a_window_is_warned_of() -> None:
     # 94 octets and a preamble.
     assert "take up to 816 ns, their longest window is 815 ns" in warned(815, (7,))["ptp-window-too-short"]
     assert "ptp-window-too-short" not in warned(816, (7,))
-
-
-def test_the_grammar() -> None:
-    text = """
-name: t
-duration: 5 ms
-network: {stations: [a, b], bridges: [s], links: {rate: 1 Gbit/s, between: [a -- s, s -- b]}}
-streams: {x: {from: a, to: b, pcp: 6, period: 1 ms, frame: 500 B, requires: {delay: 100 us}}}
-windows:
-  {cycle: 500 us, margin: 1 us, guard-band: true, granularity: 100 ns, shortest-interval: 1 us,
-   most-entries: 8, longest-cycle: 1 ms}
-shapers: {all: {gates: plan}}
-"""
-    (scenario,) = read_scenario(text)
-    assert scenario.shapers["*"].gates == model.Planned()
-    assert scenario.windows == model.Windows(
-        cycle=500 * US,
-        margin=US,
-        guard_band=True,
-        granularity=100,
-        shortest_interval=US,
-        most_entries=8,
-        longest_cycle=MS,
-    )
-    assert {len(entries) for _, entries in lists(scenario).values()} == {3}
 
 
 @pytest.mark.parametrize("requires", ["requires: {delay: 1 ms}", "offset: 100 us"])

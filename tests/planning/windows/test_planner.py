@@ -9,7 +9,7 @@ import pytest
 
 from planning.windows.test_propagation import LINE, asked, window
 from support.planned import problems_of
-from tsnbench.planning import PlanningErrors, plan
+from tsnbench.planning import plan
 from tsnbench.planning.windows.planner import (
     _check_qdisc,
     _cycles,
@@ -143,18 +143,6 @@ def test_what_is_left_to_others() -> None:
     assert _left(one, Outcome(100_000)) == 0
 
 
-@pytest.mark.parametrize("margin", ["", "guard-band: true, "])
-def test_as_many_entries_as_the_hardware_has(margin: str) -> None:
-    """A window, and the rest of the cycle; a guard at its end is a third one."""
-    text = LINE.replace("margin: 100 ns", f"{margin}most-entries: 2")
-    if margin:
-        with pytest.raises(PlanningErrors, match="lists of at most 2 entries"):
-            plan(read_scenario(text)[0])
-    else:
-        made = plan(read_scenario(text)[0])
-        assert len(made.document["ports"][0]["gates"]["entries"]) == 2
-
-
 def test_of_equal_plans_the_first_rule_is_taken() -> None:
     """A frame of 8160 ns comes from 0 to 2 us in every cycle of 20 us.
 
@@ -168,14 +156,6 @@ def test_of_equal_plans_the_first_rule_is_taken() -> None:
         "cycle_ns": 20_000,
         "entries": [{"open": 0b10, "interval_ns": 8_160}, {"open": 0b01, "interval_ns": 11_840}],
     }
-
-
-def test_a_cycle_of_too_many_data_units_is_refused() -> None:
-    """1001 of 1 us."""
-    text = LINE.replace("1000 B, period: 500 us, offset: 20 us", "64 B, period: 1 us")
-    assert [
-        (one.path, one.found) for one in problems_of(text.replace("margin: 100 ns", "cycle: 1001 us"))
-    ] == [("windows.cycle", "none in which all data units can be checked")]
 
 
 def test_the_load_is_of_the_classes_with_windows_at_a_port() -> None:

@@ -237,19 +237,6 @@ def test_ptp_messages_lengthen_the_window_and_may_be_ahead() -> None:
     assert found.delays == {(0, 1): delays(28_928, 19_328, 17_228, 28_928, (24_128, 28_928))}
 
 
-def test_several_frames_that_may_come_together_may_meet_the_next_ones() -> None:
-    """200 us and 900 us of jitter: three frames at any time, and up to six behind the first window.
-
-    They are at `m` from 8.164 + 0.85 to 24.48 + 3.15.
-    """
-    found = planned(LINE.replace("500 us", "500 us, jitter: 900 us"), 200_000)
-    assert found.windows == {
-        (0, 1): window(0, 0, 3 * 8_160 + 100),
-        (2, 1): window(27_630, 27_630, 27_630 + 6 * 8_160 + 100),
-    }
-    assert in_ns(found.waits) == {(0, 0): 200_000 + 3 * 8_160, (0, 1): 27_630 - 9_014 + 6 * 8_160}
-
-
 def test_a_window_without_room_has_the_length_of_what_comes_in_a_cycle() -> None:
     """One frame of 8160 ns comes from 1 to 2 ps in every cycle of 8 us."""
     one, demands = asked(LINE)
@@ -271,29 +258,6 @@ def test_a_delay_without_a_bound_leaves_those_of_other_streams() -> None:
     found = planned(text, 200_000)
     assert found.delays[0, 1].most is None
     assert found.delays[1, 1] == delays(29_780, 17_228, 17_228, 229_876, (17_228, 229_876))
-
-
-def test_every_listener_has_its_times() -> None:
-    """To ``b`` with 1 Gbit/s and to ``c`` with a tenth: a frame takes 80640 ns, and 81600 ns with its gap."""
-    text = LINE.replace("[a, b]", "[a, b, c]").replace("{least: 1 us, most: 3 us}", "1 us")
-    text = text.replace("{rate: 1 Gbit/s, cable: 10 m, between: [a -- m, m -- b]}", "LINKS")
-    text = text.replace(
-        "LINKS", "[{rate: 1 Gbit/s, between: [a -- m, m -- b]}, {rate: 100 Mbit/s, between: c -- m}]"
-    )
-    text = text.replace("to: b", "to: [b, c]").replace("offset: 20 us, ", "").replace("margin: 100 ns", "")
-    assert planned(text, 500_000) == Outcome(
-        500_000,
-        windows={
-            (0, 1): window(0, 0, 8_160),
-            (2, 1): window(9_160, 9_160, 17_320),
-            (5, 1): window(9_160, 9_160, 90_760),
-        },
-        waits={(0, 0): 8_160 * NS, (0, 1): 8_256 * NS, (0, 2): 81_696 * NS},
-        delays={
-            (0, 1): delays(17_320, 17_128, 17_128, 17_320, (17_224, 17_320)),
-            (0, 2): delays(90_760, 89_704, 89_704, 90_760, (89_800, 90_760)),
-        },
-    )
 
 
 def test_a_talker_on_the_way_has_the_first_hop_of_its_stream_there() -> None:
@@ -420,15 +384,6 @@ streams:
   own: {from: a, to: b, pcp: 3, frame: 1000 B, period: 500 us, frer: {}, requires: {delay: 1 ms}}
 shapers: {all: {gates: plan}}
 """
-
-
-def test_a_lower_frame_with_a_tag_is_longer() -> None:
-    """Six octets of R-TAG, 48 ns, in the first of two parallel links."""
-    text = PARALLEL.replace(", frer: {}", "").replace("all: {", "m -> b: {")
-    text = text.replace(
-        "shapers:", "  low: {from: a, to: b, pcp: 0, frame: 1000 B, period: 500 us, frer: {}}\nshapers:"
-    )
-    assert in_ns(planned(text, 500_000).waits)[0, 0] == 3 * 8_160 + 48
 
 
 def test_both_first_links_of_member_streams_have_windows() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tsnbench.planning.windows.demand import Unit, Wire
-from tsnbench.planning.windows.sizing import Arrival, Departure, Window, departures, time_needed, turns
+from tsnbench.planning.windows.sizing import Arrival, Departure, Window, departures, turns
 
 CYCLE = 100
 ALWAYS = 10_000
@@ -50,11 +50,6 @@ def test_repetitions_between_two_cuts(own: Unit, expected: int) -> None:
     assert turns(arrival(own), 30, CYCLE) == expected
 
 
-def test_time_is_that_of_all_repetitions() -> None:
-    every = [arrival(unit(20, 40)), arrival(unit(10, 20), 7), arrival(ANY_TIME, 11)]
-    assert time_needed(every, 30, CYCLE) == 2 * 5 + 7 + 3 * 11
-
-
 @pytest.mark.parametrize(
     ("window", "own", "expected"),
     [
@@ -90,11 +85,6 @@ def test_an_earlier_data_unit_is_ahead() -> None:
     expected = [Departure(50, 55, 45), Departure(54, 62, 42)]
     assert departures([early, late], BEHIND_A_WINDOW, CYCLE) == expected
     assert departures([late, early], BEHIND_A_WINDOW, CYCLE) == expected[::-1]
-
-
-def test_at_one_instant_either_is_ahead() -> None:
-    both = [arrival(unit(10, 10, flow=0)), arrival(unit(10, 10, flow=1), 7)]
-    assert departures(both, BEHIND_A_WINDOW, CYCLE) == [Departure(50, 62, 52)] * 2
 
 
 def test_what_is_not_in_every_cycle_is_not_certainly_ahead() -> None:
@@ -143,12 +133,6 @@ def test_the_rest_of_an_earlier_cycle_is_ahead_of_the_flow() -> None:
         Departure(50, 60, 50),
         Departure(150, 155, 45),
     ]
-
-
-def test_order_is_that_of_windows_before_that_of_turns() -> None:
-    """Window at 30: the first comes at 25, the second behind the window at 65, and waits for the next one."""
-    every = [arrival(unit(25, 25)), arrival(unit(65, 65, turn=1))]
-    assert departures(every, Window(30, 30, 60), CYCLE) == [Departure(30, 40, 15), Departure(130, 135, 70)]
 
 
 @pytest.mark.parametrize("flows", [(0, 0, 0), (0, 1, 2), (0, 0, 1), (0, 1, 1)])
