@@ -59,7 +59,6 @@ PLANNING_TESTS = [
     "tests/planning/test_golden.py",
     "tests/planning/test_impossible.py",
     "tests/planning/test_left_to_plan.py",
-    "tests/planning/test_mechanisms_together.py",
     "tests/planning/test_refusals.py",
     "tests/planning/test_places.py",
     "tests/planning/test_release_delay.py",

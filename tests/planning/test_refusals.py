@@ -196,7 +196,7 @@ CASES: dict[str, Callable[[], Scenario]] = {
     "another cycle": lambda: gates(cycle=500_000),
     "a class before the first list that the port does not have": lambda: gates(by="class", before=(9,)),
     "gates and cyclic queues": lambda: cyclic(keep=True),
-    "cyclic queues beyond the port's": lambda: cyclic(keep=False, classes=(9, 8)),
+    "cyclic queues beyond the port's": lambda: cyclic(keep=False, classes=(8, 7)),
     "a duration of years": lambda: base().model_copy(update={"duration": 1 << 63}),
 }
 """What each of them is told: ``tests/errors/planned/made-in-python.txt``."""

@@ -262,3 +262,17 @@ def test_gptp_follows_the_fewest_hops_and_parents_come_first() -> None:
     made = clocks("{gptp: {grandmaster: a, sync-interval: 1/16 s}}")
     assert made["gptp"]["sync_interval_ns"] == 62_500_000
     assert [made["ports"][port] for port in made["gptp"]["slaves"]] == ["b -> a", "c -> b #1", "d -> c"]
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        "[{loss: 1 %, on: c -> d}]",
+        "[{down: c -> d, at: 2 ms, for: 1 ms}]",
+        "[{babble: s, every: 100 us}]",
+        "[{clock-step: b, by: 1 us, at: 2 ms}, {grandmaster-lost: a, at: 3 ms}]",
+        "[]\nshapers: {all: {preemption: {express: [7]}}}",
+    ],
+)
+def test_what_clocks_go_with(faults: str) -> None:
+    assert clocks("{gptp: {grandmaster: a}}", faults)["gptp"]["grandmaster"] == NODES.index("a")

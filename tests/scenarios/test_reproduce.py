@@ -19,6 +19,7 @@ from paper_figures.repeated import Part, Repeated, beside, column, explained, pa
 from paper_figures.taking import NoQuantityError, Taken
 from paper_figures.verdicts import Compared, JudgedFigure, Verdict, judge
 
+from support.commands import Done, tsnbench
 from tsnbench.runs import Run
 from tsnbench.studies import study_file
 from tsnbench.studies.design import design
@@ -90,23 +91,13 @@ def test_a_page_has_every_figure() -> None:
 
 def test_one_command_reproduces_a_figure(tmp_path: Path) -> None:
     words = ["reproduce", "flextest/fig7", "--duration", "20 ms", "--into", str(tmp_path / "made")]
-    done = subprocess.run(
-        [sys.executable, "-m", "tsnbench", *words],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = tsnbench(*words, cwd=ROOT)
     assert done.returncode in (0, 1), done.stderr
     assert "flextest/fig7: " in done.stdout
     assert 'id="flextest-fig7"' in (tmp_path / "made/printed.html").read_text(encoding="utf-8")
     assert list((tmp_path / "made/frame-sizes").glob("**/manifest.json"))
     assert not (tmp_path / "made/figures").exists()  # statements alone: nothing to draw
-    done = subprocess.run(
-        [sys.executable, "-m", "tsnbench", "reproduce", "--papers", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = tsnbench("reproduce", "--papers", tmp_path, cwd=ROOT)
     assert done.returncode == 2
     assert "expected the papers' scenarios, found none" in done.stderr
 
@@ -141,11 +132,8 @@ def test_one_command_runs_a_study(tmp_path: Path) -> None:
     )
     words = ["--papers", str(papers_), "--into", str(tmp_path / "made")]
 
-    def reproduce(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "tsnbench", "reproduce", "engine/hops-cs1", *words, *more],
-            cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
-        )  # fmt: skip
+    def reproduce(*more: str) -> Done:
+        return tsnbench("reproduce", "engine/hops-cs1", *words, *more, cwd=tmp_path)
 
     done = reproduce("--figures", "csv,pgf")
     # All runs met, and printed numbers differ.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import hashlib
 import tempfile
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +15,7 @@ import polars as pl
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
+from tsnbench.runs import Run
 from tsnbench.scenario import load_variants
 from tsnbench.scenario.model import Scenario
 
@@ -31,6 +34,26 @@ def variants(name: str) -> dict[str, Scenario]:
 @cache
 def planned(name: str, variant: str = "") -> Plan:
     return plan(variants(name)[variant])
+
+
+class Runs:
+    """Where runs of shipped scenarios are kept: in a folder that all workers of a test run have in common."""
+
+    own = tempfile.TemporaryDirectory()
+    folder = Path(own.name)
+
+
+def executed(name: str, variant: str, duration: int, seed: int) -> Run:
+    """The run of a shipped scenario for ``duration`` ns; one worker simulates it, and the others wait."""
+    key = hashlib.sha256(f"{name}|{variant}|{duration}|{seed}".encode()).hexdigest()[:20]
+    folder, done = Runs.folder / key, Runs.folder / f"{key}.done"
+    with (Runs.folder / f"{key}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            changed = {"duration": duration, "seed": seed}
+            Simulation().execute(plan(variants(name)[variant].model_copy(update=changed)), folder)
+            done.touch()
+    return Run.open(folder)
 
 
 @dataclass(frozen=True)
@@ -64,12 +87,10 @@ def simulated(name: str, variant: str = "", duration: int = 20 * MS, seed: int =
 
     One join pairs the observations, deliberately without the measuring engine: an independent computation.
     """
-    scenario = variants(name)[variant].model_copy(update={"duration": duration, "seed": seed})
-    with tempfile.TemporaryDirectory() as folder:
-        run = Simulation().execute(plan(scenario), Path(folder) / "run")
-        seen = run.observations()
-        handed = seen.filter(pl.col("stage") == "send").select("stream", "seq", "t_ns")
-        document, counters = run.plan.document, run.counters
+    run = executed(name, variant, duration, seed)
+    seen = run.observations()
+    handed = seen.filter(pl.col("stage") == "send").select("stream", "seq", "t_ns")
+    document, counters = run.plan.document, run.counters
     keys = ["stream", "seq"]
     routes = {stream["name"]: stream["route"] for stream in document["streams"]}
     first = {name: _tap(document, route[0]["port"], "tx") for name, route in routes.items()}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+from support.commands import tsnbench
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
 from tsnbench.planning.scheduling.incremental import Change, change_lines, changes, read_earlier
@@ -105,15 +104,11 @@ def test_who_makes_room_is_told_and_nobody_else_moves() -> None:
 
 
 def test_the_command_says_it_in_words_and_in_json(tmp_path: Path) -> None:
-    def tsnbench(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-
     (tmp_path / "old.yaml").write_text(HEAD + LOOP + VIDEO, encoding="utf-8")
     (tmp_path / "new.yaml").write_text(HEAD + ALARM + VIDEO, encoding="utf-8")
-    old = tsnbench("plan", "old.yaml", "--json")
+    old = tsnbench("plan", "old.yaml", "--json", cwd=tmp_path)
     (tmp_path / "old.plan.json").write_text(old.stdout, encoding="utf-8")
-    done = tsnbench("plan", "new.yaml", "--keep", "old.plan.json", "--json")
+    done = tsnbench("plan", "new.yaml", "--keep", "old.plan.json", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "scheduled streams: 1 kept, 0 moved, 1 added, 4 removed" in done.stderr
     printed = json.loads(done.stdout)
@@ -121,8 +116,8 @@ def test_the_command_says_it_in_words_and_in_json(tmp_path: Path) -> None:
     # What was printed can be kept in turn.
     (tmp_path / "next.json").write_text(done.stdout, encoding="utf-8")
     assert read_earlier(tmp_path / "next.json").hash == printed["plan"]["hash"]
-    again = tsnbench("plan", "new.yaml", "--keep", "next.json")
+    again = tsnbench("plan", "new.yaml", "--keep", "next.json", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "2 kept, 0 moved, 0 added, 0 removed" in again.stderr
     (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
-    assert tsnbench("plan", "new.yaml", "--keep", "broken.json").returncode == 2
+    assert tsnbench("plan", "new.yaml", "--keep", "broken.json", cwd=tmp_path).returncode == 2

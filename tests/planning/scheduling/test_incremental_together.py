@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.commands import Done, tsnbench
 from support.scheduling_problems import random_problem
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
@@ -118,15 +117,14 @@ def test_copies_that_have_another_way_are_planned_anew() -> None:
 
 
 def test_run_keeps_the_schedule_of_an_earlier_run(tmp_path: Path) -> None:
-    def tsnbench(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    def run(*words: str) -> Done:
+        return tsnbench("run", *words, cwd=tmp_path)
 
     (tmp_path / "old.yaml").write_text(RING + COPIES + OTHER, encoding="utf-8")
     (tmp_path / "new.yaml").write_text(RING + OTHER + BESIDE + COPIES, encoding="utf-8")
-    first = tsnbench("run", "old.yaml", "--into", "first", "--no-report")
+    first = run("old.yaml", "--into", "first", "--no-report")
     assert first.returncode == 0, first.stderr
-    second = tsnbench("run", "new.yaml", "--into", "second", "--no-report", "--keep", "first/plan.json")
+    second = run("new.yaml", "--into", "second", "--no-report", "--keep", "first/plan.json")
     assert second.returncode == 0, second.stderr
     assert "scheduled streams: 4 kept, 0 moved, 2 added, 0 removed" in second.stderr
     ran = [json.loads((tmp_path / name / "plan.json").read_text()) for name in ("first", "second")]
@@ -134,7 +132,7 @@ def test_run_keeps_the_schedule_of_an_earlier_run(tmp_path: Path) -> None:
     assert starts[0].items() <= starts[1].items()
     manifest = json.loads((tmp_path / "second" / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["command"][-2:] == ["--keep", "first/plan.json"]
-    assert tsnbench("run", "new.yaml", "--keep", "none.json").returncode == 2
+    assert run("new.yaml", "--keep", "none.json").returncode == 2
 
 
 @needs_ortools

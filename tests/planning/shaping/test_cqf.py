@@ -180,35 +180,3 @@ def test_a_pause_as_long_as_the_cycle_leaves_no_time() -> None:
         )
     ]
     assert gates(planned(TEXT + SECOND, cycle="552 ns"), "sw1 -> sw2")[:2] == [(0xBF, 1), (0x3F, 551)]
-
-
-def test_a_stream_beside_the_queues_of_two_ports_is_told_of_both() -> None:
-    assert refused(TEXT.replace("pcp: 0,", "pcp: 4,") + SECOND, classes="[5, 4]") == [
-        ("streams.low", f"no other stream in the cyclic queues 5, 4 of {port}", "PCP 4")
-        for port in ("sw1 -> sw2", "sw2 -> b")
-    ]
-
-
-def test_behind_a_talker_with_cyclic_queues_other_ports_are_checked_too() -> None:
-    text = TEXT.replace("pcp: [5], classes: CLASSES", "pcp: [4], classes: [5, 4]")
-    text = text.replace("from: c, to: b, pcp: 5", "from: c, to: b, pcp: 3")
-    assert refused(text + SECOND.replace("sw2 -> b", "a -> sw1")) == [
-        ("streams.s.from", "a talker whose own port has no cqf: a -> sw1 has", "a"),
-        ("streams.s", "no other stream in the cyclic queues 5, 4 of sw1 -> sw2", "PCP 5"),
-    ]
-
-
-def test_classes_that_no_priority_leads_to_are_told_of_every_port() -> None:
-    queues = "{queues: {classes: {5: 2, 0: 0}}, cqf:"
-    assert refused((TEXT + SECOND).replace("{cqf:", queues), classes="[2, 1]") == [
-        (f"shapers.{port}.cqf.classes", "classes that a priority leads to", "1")
-        for port in ("sw1 -> sw2", "sw2 -> b")
-    ]
-
-
-def test_classes_that_a_port_does_not_have() -> None:
-    """Three classes: 0, 1 and 2."""
-    queues = "{queues: {classes: {5: 2, 4: 1, 0: 0}}, cqf:"
-    assert refused(TEXT.replace("{cqf:", queues), classes="[3, 2]") == [
-        ("shapers.sw1 -> sw2.cqf.classes", "classes below 3", "3")
-    ]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from support.shipped import MS, variants
+from support.shipped import MS, executed, variants
 from support.statistics import mean, us
-from tsnbench.backends.simulation import Simulation
-from tsnbench.planning import plan
 
 DURATION = 20_000 * MS
 CASES = {
@@ -39,12 +35,10 @@ class Figures:
 @cache
 def measured(case: str) -> Figures:
     name, variant = CASES[case]
-    scenario = variants(f"papers/cots/l1/{name}")[variant].model_copy(update={"duration": DURATION})
-    with tempfile.TemporaryDirectory() as folder:
-        run = Simulation().execute(plan(scenario), Path(folder) / "run")
-        errors = run.clock_errors().filter(pl.col("t_true_ns") >= DURATION // 2)
-        seen = run.observations().filter((pl.col("stream") == "loop") & (pl.col("seq") >= 20_000))
-        document = run.plan.document
+    run = executed(f"papers/cots/l1/{name}", variant, DURATION, 1)
+    errors = run.clock_errors().filter(pl.col("t_true_ns") >= DURATION // 2)
+    seen = run.observations().filter((pl.col("stream") == "loop") & (pl.col("seq") >= 20_000))
+    document = run.plan.document
     ends = [seen.filter(pl.col("stage") == stage).select("seq", "t_ns") for stage in ("tx", "rx")]
     both = ends[0].join(ends[1], on="seq", suffix="_rx")
     worst = errors["offset_ps"].abs().max()

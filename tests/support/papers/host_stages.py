@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from support.shipped import MS, variants
-from tsnbench.backends.simulation import Simulation
-from tsnbench.planning import plan
+from support.shipped import MS, executed
 
 
 @dataclass(frozen=True)
@@ -42,7 +38,5 @@ class Stages:
 @cache
 def staged(name: str, variant: str = "", duration: int = 100 * MS, seed: int = 1) -> Stages:
     """A run of a shipped scenario for ``duration`` ns instead of its own."""
-    scenario = variants(name)[variant].model_copy(update={"duration": duration, "seed": seed})
-    with tempfile.TemporaryDirectory() as folder:
-        run = Simulation().execute(plan(scenario), Path(folder) / "run")
-        return Stages(run.observations().select("stream", "seq", "stage", "t_ns"), run.counters)
+    run = executed(name, variant, duration, seed)
+    return Stages(run.observations().select("stream", "seq", "stage", "t_ns"), run.counters)
