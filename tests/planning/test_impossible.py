@@ -125,7 +125,7 @@ def test_plans_without_a_schedule_are_also_checked() -> None:
         prove(Plan(document), json.dumps(document))
 
 
-def test_a_schedule_that_is_not_proved_is_problems_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_schedule_that_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """With each violation, at the place of the schedule's settings."""
     monkeypatch.setattr(passes, "prove", lambda made, text: ["streams x and y meet", "stream x is late"])
     problems = problems_of(made(TEXT + "schedule: {}\n"))
@@ -159,6 +159,6 @@ def test_a_plan_knows_where_its_parts_are_written() -> None:
     assert places.where("streams.x") == "scenario.yaml:5:3"
 
 
-def test_cyclic_queues_at_all_ports_are_problems_of() -> None:
+def test_cyclic_queues_at_all_ports_are_refused() -> None:
     (only,) = problems_of(made(shapers="all: {cqf: {cycle: 100 us, pcp: [4], classes: [7, 6]}}"))
     assert only.expected == "a talker whose own port has no cqf: a -> b has"

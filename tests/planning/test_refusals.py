@@ -26,7 +26,7 @@ from tsnbench.scenario.model.policing import Filter, Regeneration
 from tsnbench.scenario.model.ptp import Gptp, Ieee1588
 from tsnbench.scenario.model.shapers import Cqf, Shaper
 from tsnbench.scenario.model.taps import Taps
-from tsnbench.scenario.model.traffic import Answer, Poisson, Saturating, UnitSizes
+from tsnbench.scenario.model.traffic import Answer, FixedSize, Periodic, Poisson, Saturating, UnitSizes
 
 TEXT = """\
 name: refusals
@@ -140,6 +140,12 @@ CASES: dict[str, Callable[[], Scenario]] = {
     "no path": lambda: network(links=tuple(one for one in base().network.links if "b" not in (one.a, one.b))),
     "an answer to nothing": lambda: answers("x", 1),
     "more answers than requests": lambda: answers("s", 3),
+    "two streams of answers without requests": lambda: streams(
+        ask={"count": 2},
+        more={"pattern": Answer(answers="ask", after=0, period=10**6, jitter=0), "count": 4},
+        none={"pattern": Answer(answers="x", after=0, period=10**6, jitter=0), "count": 2},
+        behind={"count": 2},
+    ),
     "several ports to follow": lambda: shapers(
         **{
             "sw -> tw": base().shapers["sw -> tw"],
@@ -164,10 +170,25 @@ CASES: dict[str, Callable[[], Scenario]] = {
     "a hop without a link": lambda: stream(via=("a", "tw", "b")),
     "a listener aside": lambda: stream(via=("a", "sw", "tw", "b"), listeners=("b", "c")),
     "an unknown parallel link": lambda: stream(via=("a", "sw", "tw", "b"), via_links=(None, 2, None)),
-    "no frame": lambda: stream(size=base().streams["s"].size.model_copy(update={"octets": 20})),
-    "no data": lambda: stream(size=UnitSizes(octets=())),
-    "a rate that no talker keeps": lambda: stream(pattern=Poisson(rate=10**16)),
-    "no backlog": lambda: stream(pattern=Saturating(backlog=0)),
+    # With the 50 octets of the headers, no octet in a full frame makes 50, 13 make 63, and 65486 make 65536,
+    # whatever the data units are.
+    "sizes of frames and data units": lambda: streams(
+        none={"size": UnitSizes(octets=())},
+        nothing={"size": UnitSizes(octets=(100,), most_per_frame=0)},
+        small={"size": FixedSize(octets=63), "count": 2},
+        large={"size": FixedSize(octets=65_536)},
+        short={"size": UnitSizes(octets=(100,), most_per_frame=13)},
+        long={"size": UnitSizes(octets=(100,), most_per_frame=65_486)},
+        right={"size": FixedSize(octets=64)},
+    ),
+    # 500 octets are 4000 bit: the gap is shorter than 1 ns, or there is none.
+    "numbers that no talker keeps": lambda: streams(
+        fast={"pattern": Poisson(rate=4_010 * 10**9), "count": 2},
+        none={"pattern": Poisson(mean_interval=0)},
+        still={"pattern": Periodic(period=0)},
+        told={"pattern": Answer(answers="still", after=0, period=0, jitter=0)},
+        empty={"pattern": Saturating(backlog=0)},
+    ),
     "a selector that is none": lambda: shapers(**{"a to b": Shaper()}),
     "a selector without a link": lambda: shapers(**{"a -> tw": Shaper()}),
     "a selector of an unknown node": lambda: shapers(**{"x -> *": Shaper()}),
@@ -191,7 +212,18 @@ CASES: dict[str, Callable[[], Scenario]] = {
     "a link of an unknown node": lambda: links(Link(a="a", b="x", rate=10**9)),
     "a link to itself": lambda: links(Link(a="a", b="a", rate=10**9)),
     "a rate beyond all": lambda: with_rate(10**13),
+    "the least and the greatest rate": lambda: shapers(
+        **{
+            "a -> sw": Shaper(real_rate=999_999),
+            "sw -> a": Shaper(real_rate=10**12 + 1),
+            "sw -> c": Shaper(real_rate=10**6),
+            "c -> sw": Shaper(real_rate=10**12),
+        }
+    ),
     "a class beyond all": lambda: network(queues=Queues(classes={5: 8})),
+    "a class below all": lambda: network(queues=Queues(classes={7: 7, 0: -1})),
+    "a priority beyond all": lambda: network(queues=Queues(classes={7: 7, 0: 0, 8: 0})),
+    "a priority below all": lambda: network(queues=Queues(classes={7: 7, 0: 0, -1: 0})),
     "an interval of no length": lambda: entries(0),
     "another cycle": lambda: gates(cycle=500_000),
     "a class before the first list that the port does not have": lambda: gates(by="class", before=(9,)),

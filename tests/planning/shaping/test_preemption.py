@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from support.planned import problems_of
 from tsnbench.planning import plan
 from tsnbench.planning.shaping.preemption import parts_overhead
 from tsnbench.scenario import read_scenario
@@ -62,19 +61,6 @@ def test_written_advances_stay(gates: str) -> None:
     both = ports("{express: [7], hold-advance: 2 us, release-advance: 3 us}", gates=gates)
     assert both == {"s -> b": express | {"hold_advance_ns": 2_000, "release_advance_ns": 3_000}}
     assert ports("{express: [7], hold-advance: 0 us}", gates=gates) == {"s -> b": express}
-
-
-def test_every_class_with_some_express_priorities_is_named() -> None:
-    """Class 0 has none and class 1 has all of its priorities; class 2 and class 3 have one of two."""
-    problems = problems_of(ports, "{express: [7, 4, 2, 1]}", "{7: 3, 6: 3, 5: 2, 4: 2, 2: 1, 1: 1, 0: 0}")
-    path = "shapers.s -> b.preemption.express"
-    expected = "all PCPs of a class, or none"
-    assert [(one.path, one.expected, one.found, one.hint) for one in problems] == [
-        (path, expected, "4 of class 2", "its PCPs are 4, 5: give them classes of their own, or name all"),
-        (path, expected, "7 of class 3", "its PCPs are 6, 7: give them classes of their own, or name all"),
-    ]
-    (problem,) = problems_of(ports, "{express: [7, 6]}", "{7: 1, 6: 1, 5: 1, 0: 0}")
-    assert problem.found == "6, 7 of class 1"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from support.planned import problems_of
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.model.network import Queues
@@ -46,21 +45,6 @@ def test_priorities_without_a_class_have_the_lowest_one() -> None:
 def test_the_least_limit_of_its_priorities_counts_for_a_class(limits: str) -> None:
     found = port(f"{{classes: {{7: 2, 6: 2, 5: 1, 4: 1, 0: 0}}, max-sdu: {limits}}}")
     assert [one.get("max_sdu_octets") for one in found["classes"]] == [None, 500, 200]
-
-
-@pytest.mark.parametrize(("pcp", "traffic_class"), [(8, 0), (-1, 0), (0, 8), (0, -1)])
-def test_each_port_with_a_class_or_priority_beyond_all_is_named(pcp: int, traffic_class: int) -> None:
-    """Programs can write what no file can."""
-    (scenario,) = read_scenario(TEXT.replace("QUEUES", "{limit-frames: 7}"), "classes.yaml")
-    queues = Queues(classes={7: 7, 0: 0, pcp: traffic_class})
-    network = scenario.network.model_copy(update={"queues": queues})
-    assert [
-        (one.path, one.expected, one.found)
-        for one in problems_of(scenario.model_copy(update={"network": network}))
-    ] == [
-        (f"{name}: classes", "PCP 0 to 7 and classes 0 to 7", f"{pcp}: {traffic_class}")
-        for name in ("a -> s", "s -> a", "s -> b", "b -> s")
-    ]
 
 
 @pytest.mark.parametrize(("pcp", "traffic_class"), [(7, 7), (7, 0), (0, 7), (0, 0)])

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from support.networks import line, periodic
-from support.planned import problems_of
 from tsnbench.planning import plan
 from tsnbench.scenario import model, read_scenario
 
@@ -26,13 +25,6 @@ streams:
 def planned(**streams: model.Stream) -> list[Any]:
     document: Any = plan(line().model_copy(update={"streams": streams})).document
     return list(document["streams"])
-
-
-def refused(**streams: model.Stream) -> list[tuple[str, str, str]]:
-    return [
-        (one.path, one.expected, one.found)
-        for one in problems_of(line().model_copy(update={"streams": streams}))
-    ]
 
 
 def stream(**changes: Any) -> model.Stream:
@@ -62,37 +54,6 @@ def test_an_answer_may_be_late_by_its_own_jitter() -> None:
     (_, told) = planned(ask=stream(), tell=answer("ask"))
     assert told["pattern"] == {"kind": "periodic", "period_ns": 100_000, "offset_ns": 0, "jitter_ns": 9}
     assert told["answers"] == {"stream": 0, "after_ns": 0}
-
-
-def test_answers_without_requests_are_told_once_for_each_stream() -> None:
-    """Two of four flows have requests; the other two are one mistake. Streams behind it are read too."""
-    expected = "a stream with as many flows"
-    assert refused(
-        ask=stream(count=2), more=answer("ask", count=4), none=answer("x", count=2), slow=stream(count=2)
-    ) == [
-        ("streams.more.answers", expected, "ask with 2"),
-        ("streams.none.answers", expected, "x with 0"),
-    ]
-
-
-def test_numbers_that_no_talker_keeps() -> None:
-    """A gap of less than 1 ns, a period of none, no backlog: all of them together."""
-    texts = ("a number that a talker can keep", "too small or large")
-    # 1230 octets are 9840 bit: at 9841 Gbit/s the gap is shorter than 1 ns, at 9840 Gbit/s it is 1 ns.
-    fast = model.Poisson(rate=9_850 * 10**9)
-    assert refused(
-        fast=stream(pattern=fast, count=2),
-        none=stream(pattern=model.Poisson(mean_interval=0)),
-        still=stream(pattern=model.Periodic(period=0)),
-        told=answer("still", period=0),
-        empty=stream(pattern=model.Saturating(backlog=0)),
-    ) == [
-        ("streams.fast.rate", *texts),
-        ("streams.none.rate", *texts),
-        ("streams.still.period", *texts),
-        ("streams.told.period", *texts),
-        ("streams.empty.backlog", *texts),
-    ]
 
 
 @pytest.mark.parametrize(

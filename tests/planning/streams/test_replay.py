@@ -223,15 +223,6 @@ def test_replayed_flows_have_one_limit_together(tmp_path: Path, monkeypatch: pyt
     assert problem.found == "more"
 
 
-def test_each_recording_that_is_missing_is_told(tmp_path: Path) -> None:
-    assert [
-        problem.path
-        for problem in problems_of(
-            planned, tmp_path, "replay: none.csv}\n  t: {from: a, to: b, replay: gone.csv"
-        )
-    ] == ["streams.s.replay", "streams.t.replay"]
-
-
 @pytest.mark.parametrize(
     ("duration", "start", "settings", "cycle", "passes"),
     [

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from support.networks import line, periodic
-from support.planned import problems_of
 from tsnbench.plan.frames import frames_of, sizes
 from tsnbench.planning import plan
 from tsnbench.scenario import model
@@ -20,13 +19,6 @@ def stream(size: Any, **changes: Any) -> model.Stream:
 def planned(**streams: model.Stream) -> list[Any]:
     document: Any = plan(line().model_copy(update={"streams": streams})).document
     return [one["size"] for one in document["streams"]]
-
-
-def refused(**streams: model.Stream) -> list[tuple[str, str, str]]:
-    return [
-        (one.path, one.expected, one.found)
-        for one in problems_of(line().model_copy(update={"streams": streams}))
-    ]
 
 
 def test_data_units_are_sorted_and_have_the_overhead_of_their_stream() -> None:
@@ -52,31 +44,6 @@ def test_a_frame_has_64_to_65535_octets() -> None:
         least=stream(model.FixedSize(octets=64)), most=stream(model.FixedSize(octets=65_535))
     )
     assert (least, most) == ({"kind": "frame", "octets": 64}, {"kind": "frame", "octets": 65_535})
-
-
-def test_each_stream_with_a_size_that_cannot_be_is_named_once() -> None:
-    """A frame that is too small or too large, and data units that are none: streams behind them count too.
-
-    With the 50 octets of the headers, no octet in a full frame makes 50, 13 make 63, and 65486 make 65536,
-    whatever the data units are.
-    """
-    frames = "frames of 64 to 65535 octets from destination address to FCS"
-    assert refused(
-        none=stream(model.UnitSizes(octets=())),
-        nothing=stream(model.UnitSizes(octets=(100,), most_per_frame=0)),
-        small=stream(model.FixedSize(octets=63), count=2),
-        large=stream(model.FixedSize(octets=65_536)),
-        short=stream(model.UnitSizes(octets=(100,), most_per_frame=13)),
-        long=stream(model.UnitSizes(octets=(100,), most_per_frame=65_486)),
-        right=stream(model.FixedSize(octets=64)),
-    ) == [
-        ("streams.none.size", "at least one octet", "none"),
-        ("streams.nothing.units.most-per-frame", frames, "50"),
-        ("streams.small.size", frames, "63"),
-        ("streams.large.size", frames, "65536"),
-        ("streams.short.units.most-per-frame", frames, "63"),
-        ("streams.long.units.most-per-frame", frames, "65536"),
-    ]
 
 
 @pytest.mark.parametrize(

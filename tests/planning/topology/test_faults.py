@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from support.planned import problems_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.plan.delay import smallest_delay_ns
-from tsnbench.planning import Plan, PlanningErrors, plan
+from tsnbench.planning import Plan, plan
 from tsnbench.scenario import read_scenario
 
 LINE = """
@@ -120,10 +119,6 @@ def test_a_shifted_schedule_is_the_ports_own_one_later() -> None:
     (fault,) = made.document["faults"]
     own = next(port for port in made.document["ports"] if port["name"] == "b1 -> b2")["gates"]
     assert fault["gates"] == own | {"base_time_ns": 100_000}
-    with pytest.raises(PlanningErrors, match="a port with gates, found b2 -> l without"):
-        planned("{schedule: {shift: 100 us}, on: b2 -> l}", rest=gates)
-    with pytest.raises(PlanningErrors, match="another wrong schedule lasts at the same port"):
-        planned("{schedule: open, on: b1 -> b2}, {schedule: {shift: 1 us}, on: b1 -> b2}", rest=gates)
 
 
 def test_the_run_folder_counts_what_each_fault_did(tmp_path: Path) -> None:
@@ -188,17 +183,6 @@ def test_a_wrong_schedule_stands_after_one_that_is_left_out() -> None:
         "kind": "schedule", "port": 2, "from_ns": 1_000_000, "until_ns": 120_000_000,
         "gates": {"base_time_ns": 5_000, "cycle_ns": 1_000_000, "entries": entries},
     }  # fmt: skip
-
-
-def test_a_shifted_schedule_needs_gates_at_each_port() -> None:
-    """Each port of the selector that has none is named, before and after the one that has."""
-    gates = "shapers: {b1 -> b2: {gates: {entries: [{open: all, for: 1 ms}]}}}\n"
-    problems = problems_of(planned, "{schedule: {shift: 1 us}, on: all, at: 1 ms}", rest=gates)
-    hint = "write entries, or shift another port"
-    assert [(one.path, one.found, one.hint) for one in problems] == [
-        ("faults[0].schedule", f"{name} without", hint)
-        for name in ("t -> b1", "b1 -> t", "b2 -> b1", "b2 -> l", "l -> b2")
-    ]
 
 
 def test_every_kind_of_fault_in_its_place() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from support.planned import refusal_text
 from tsnbench import Simulation
 from tsnbench.measure import MeasureError, measure_run
 from tsnbench.scenario import catalogue, read_scenario
@@ -91,23 +90,6 @@ def test_gates_and_shapers_of_the_kernel_leave_the_hardware() -> None:
     )
     assert "cbs" not in port["classes"][1]
     assert port["qdisc"]["children"][1]["idleslope"] == 10_000
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"hosts": "{b: low-latency}"}, "streams.x.send: expected a talker that is a host with software"),
-        ({"hosts": "{b: low-latency}", "shapers": "a -> s: {qdisc: {}}", "send": ""}, "shapers.a -> s.qdisc"),
-        ({"shapers": "a -> s: {qdisc: {taprio: software}}"}, "expected gates for taprio to keep"),
-        ({"send": "advance: 800 us, window: 300 us"}, "streams.x.send.advance: expected at most 700 us"),
-        (
-            {"shapers": "a -> s: {cbs: {3: 1 Mbit/s}, qdisc: {cbs: software, etf: {3: {delta: 1 us}}}}"},
-            "one child for each class",
-        ),
-    ],
-)
-def test_what_cannot_be_is_a_mistake(changes: dict[str, str], problem: str) -> None:
-    assert problem in refusal_text(document, **changes)
 
 
 def test_delays_are_measured_between_any_two_stages(tmp_path: Path) -> None:

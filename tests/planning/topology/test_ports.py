@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from support.networks import links, network, periodic, scenario
-from support.planned import problems_of
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.topology.ports import name_ports, shape_ports
 from tsnbench.scenario import model
@@ -76,23 +75,3 @@ def test_settings_of_several_selectors_add_up() -> None:
     assert queues["a -> b"] == model.Queues(limit_frames=7, limit_octets=None, max_sdu=((3, 200),))
     for name in ("b -> a", "a -> c", "c -> a"):
         assert queues[name] == model.Queues(limit_frames=7, limit_octets=500, max_sdu=((3, 200),))
-
-
-def test_every_selector_and_rate_that_cannot_be_is_named() -> None:
-    shapers = {
-        "x -> *": model.Shaper(),
-        "a -> b": model.Shaper(real_rate=999_999),
-        "a -> a": model.Shaper(),
-        "b -> a": model.Shaper(real_rate=10**12 + 1),
-        "a -> c": model.Shaper(real_rate=10**6),
-        "c -> a": model.Shaper(real_rate=10**12),
-    }
-    assert [
-        (one.path, one.expected, one.found)
-        for one in problems_of(draft(links("a-b a-c"), shapers=shapers).scenario)
-    ] == [
-        ("shapers.x -> *", "the name of a port", "no node 'x'"),
-        ("shapers.a -> a", "the name of a port", "no link for 'a -> a'"),
-        ("a -> b: rate", "1 Mbit/s to 1 Tbit/s", "999999 bit/s"),
-        ("b -> a: rate", "1 Mbit/s to 1 Tbit/s", "1000000000001 bit/s"),
-    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,6 @@ shapers:
   a -> s: {gates: {GATES}, qdisc: {taprio: software}}
 """
 ENTRIES = "entries: [{open: [3], for: 100 us}, {open: [0], for: 900 us}]"
-HELD = "entries: [{open: [3], for: 100 us, mac: hold}, {open: [0], for: 900 us, mac: release}]"
 
 
 def planned(
@@ -33,11 +33,9 @@ def planned(
     gates: str = ENTRIES,
     offset: str = "0 us",
     more: str = "",
-    mode: str = "software",
 ) -> dict[str, Any]:
     text = TEXT.replace("HOST", host).replace("OFFSET", offset)
     text = text.replace("{SEND}", f"{{{send}}}").replace("{GATES}", f"{{{gates}}}") + more
-    text = text.replace("taprio: software", f"taprio: {mode}")
     found: dict[str, Any] = plan(read_scenario(text)[0]).document  # type: ignore[assignment]
     return found
 
@@ -52,27 +50,13 @@ def test_every_stage_of_software_has_its_own_latency() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("gates", "more", "name"),
-    [
-        (f"{ENTRIES}, before: [0]", "", "before"),
-        (f"{ENTRIES}, guard: none", "", "guard"),
-        (f"{ENTRIES}, extension: 1 ns", "", "extension"),
-        (f"{ENTRIES}, changes: [{{at: 5 ms, {ENTRIES}}}]", "", "changes"),
-        (f"{HELD}}}, preemption: {{express: [3]", "", "mac"),
-        (ENTRIES, "faults: [{schedule: {shift: 10 us}, on: a -> s, at: 1 ms}]\n", "a fault of its schedule"),
-    ],
-)
-def test_a_kernel_keeps_one_plain_list(gates: str, more: str, name: str) -> None:
-    """tc-taprio(8) without offload: what goes beyond is a function of hardware."""
+def test_hardware_keeps_what_a_kernel_does_not() -> None:
+    """tc-taprio(8) without offload keeps one plain list: ``errors/planned/kernel-gates.yaml``."""
+    text = (Path(__file__).parents[2] / "errors/planned/kernel-gates.yaml").read_text(encoding="utf-8")
     for mode in ("software", "txtime-assist"):
-        (problem,) = problems_of(planned, gates=gates, more=more, mode=mode)
-        assert (problem.path, problem.found) == ("shapers.a -> s.qdisc.taprio", name)
-        assert "because the kernel has it" in problem.expected
-    (port,) = (
-        port for port in planned(gates=gates, more=more, mode="full-offload")["ports"] if "gates" in port
-    )
-    assert port["name"] == "a -> s"
+        text = text.replace(f"taprio: {mode}", "taprio: full-offload")
+    ports = plan(read_scenario(text)[0]).document["ports"]
+    assert ["gates" in port for port in ports] == [True, False] * 12 + [False, False]
 
 
 def test_gates_that_follow_others_are_a_plain_list_too() -> None:
