@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from support.planned import refusal_text
 from tsnbench.backends.simulation import Simulation
 from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.plan.delay import smallest_delay_ns
@@ -119,6 +120,8 @@ def test_a_shifted_schedule_is_the_ports_own_one_later() -> None:
     (fault,) = made.document["faults"]
     own = next(port for port in made.document["ports"] if port["name"] == "b1 -> b2")["gates"]
     assert fault["gates"] == own | {"base_time_ns": 100_000}
+    twice = "{schedule: open, on: b1 -> b2}, {schedule: {shift: 1 us}, on: b1 -> b2}"
+    assert "another wrong schedule lasts at the same port" in refusal_text(planned, twice, rest=gates)
 
 
 def test_the_run_folder_counts_what_each_fault_did(tmp_path: Path) -> None:
