@@ -19,7 +19,7 @@ from paper_figures.repeated import Part, Repeated, beside, column, explained, pa
 from paper_figures.taking import NoQuantityError, Taken
 from paper_figures.verdicts import Compared, JudgedFigure, Verdict, judge
 
-from support.commands import Done, started, tsnbench
+from support.commands import Done, started
 from tsnbench.runs import Run
 from tsnbench.studies import study_file
 from tsnbench.studies.design import design
@@ -91,13 +91,13 @@ def test_a_page_has_every_figure() -> None:
 
 def test_one_command_reproduces_a_figure(tmp_path: Path) -> None:
     words = ["reproduce", "flextest/fig7", "--duration", "20 ms", "--into", str(tmp_path / "made")]
-    done = tsnbench(*words, cwd=ROOT)
+    done = started(*words, cwd=ROOT)
     assert done.returncode in (0, 1), done.stderr
     assert "flextest/fig7: " in done.stdout
     assert 'id="flextest-fig7"' in (tmp_path / "made/printed.html").read_text(encoding="utf-8")
     assert list((tmp_path / "made/frame-sizes").glob("**/manifest.json"))
     assert not (tmp_path / "made/figures").exists()  # statements alone: nothing to draw
-    done = tsnbench("reproduce", "--papers", tmp_path, cwd=ROOT)
+    done = started("reproduce", "--papers", tmp_path, cwd=ROOT)
     assert done.returncode == 2
     assert "expected the papers' scenarios, found none" in done.stderr
 
