@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -37,67 +38,12 @@ def test_values_of_a_sweep_may_be_left_out() -> None:
     assert only.hint == "write delay: 8 us or more; or leave load 10%, rate 1 Gbit/s out of the sweep"
 
 
-@pytest.mark.parametrize(
-    ("more", "opened"), [("", "4, 0"), ("  y: {from: a, to: b, pcp: 3, SAME}\n", "4, 3, 0")]
-)
-def test_only_priorities_of_streams_are_to_be_opened(more: str, opened: str) -> None:
-    """PCP 3 and 4 are in the class that no entry opens."""
-    text = TEXT + more.replace("SAME", "period: 1 ms, frame: 1000 B")
-    shapers = "all: {queues: {classes: {4: 1, 3: 1, 0: 0}}, gates: {entries: [{open: [0], for: 100 us}]}}"
-    (only,) = problems_of(made(text, shapers=shapers))
-    names = "x, y" if more else "x"
-    assert only.expected == f"class 1 (PCP 3-4) open in some entry, for {names}"
-    assert only.hint == f"write open: [{opened}] in this entry"
-
-
-def test_the_largest_frame_of_a_class_needs_the_longest_window() -> None:
-    """1258 octets with the preamble take 10064 ns; the two entries of class 1 are apart."""
-    text = TEXT + "  y: {from: a, to: b, pcp: 4, period: 1 ms, frame: 1250 B}\n"
-    entries = [(4, 5), (0, 40), (4, 10), (0, 45)]
-    listed = ", ".join(f"{{open: [{pcp}], for: {length} us}}" for pcp, length in entries)
-    shapers = f"all: {{queues: {{classes: {{4: 1, 0: 0}}}}, gates: {{entries: [{listed}]}}}}"
-    (only,) = problems_of(made(text, shapers=shapers))
-    assert only.expected == "a window of at least 10064 ns for class 1, for a frame of y (1250 B)"
-    assert only.found == "10 us at most"
-
-
-def test_limits_of_shares_are_those_of_the_smallest_frame() -> None:
-    """Frames of 68 and 1504 octets: from the stamp on, 544 and 12032 ns."""
-    text = TEXT.replace("frame: 1000 B}", "units: [18 B, 1454 B], requires: {LIMITS}}")
-    delay, share = problems_of(made(text.replace("LIMITS", "delay: 12031 ns, delay p99: 543 ns")))
-    assert (delay.path, delay.hint) == ("streams.x.requires.delay", "write delay: 12032 ns or more")
-    assert (share.path, share.hint) == ("streams.x.requires.delay p99", "write delay p99: 544 ns or more")
-    plan(made(text.replace("LIMITS", "delay: 12032 ns, delay p99: 544 ns")))
-
-
-def test_the_farthest_listener_is_named() -> None:
-    """Over two links of 8064 ns, with 1 km of cable to ``b`` (5000 ns) and none to ``c``."""
-    text = TEXT.replace("stations: [a, b], rate: 1 Gbit/s, links: [a -- b]", "NETWORK").replace(
-        "to: b", "to: [b, c]"
-    )
-    links = "{rate: 1 Gbit/s, cable: 1 km, between: [m -- b]}, {rate: 1 Gbit/s, between: [a -- m, m -- c]}"
-    text = text.replace("NETWORK", f"stations: [a, b, c], bridges: [m], links: [{links}]")
-    (only,) = problems_of(made(text, requires="delay: 1 us"))
-    assert only.found == "1 us; a frame to b takes that long in an empty network"
-    assert only.hint == "write delay: 21064 ns or more"
-
-
-@pytest.mark.parametrize(("window", "fits"), [(8_112, True), (8_111, False)])
-def test_a_tag_makes_a_frame_longer(window: int, fits: bool) -> None:
-    """1006 octets and a preamble of 8."""
-    text = TEXT.replace("stations: [a, b], rate: 1 Gbit/s, links: [a -- b]", "NETWORK")
-    text = text.replace(
-        "NETWORK", "stations: [a, b], bridges: [m], rate: 1 Gbit/s, links: [a -- m, a -- m, m -- b]"
-    )
-    entries = f"entries: [{{open: [4], for: {window} ns}}, {{open: [0], for: 50 us}}]"
-    scenario = made(
-        text.replace("1000 B}", "1000 B, frer: {}}"), shapers=f"'a -> m #1': {{gates: {{{entries}}}}}"
-    )
-    if fits:
-        plan(scenario)
-    else:
-        (only,) = problems_of(scenario)
-        assert only.expected == "a window of at least 8112 ns for class 4, for a frame of x (1006 B)"
+def test_a_nanosecond_more_is_possible() -> None:
+    """``errors/planned/impossible-frames.yaml`` with each number that its messages name."""
+    text = (Path(__file__).parents[1] / "errors/planned/impossible-frames.yaml").read_text(encoding="utf-8")
+    for number in ("12031", "543", "21063", "8111", "10063"):
+        text = text.replace(f"{number} ns", f"{int(number) + 1} ns")
+    plan(read_scenario(text.replace("{open: [0], for: 100 us}", "{open: [4, 3, 0], for: 100 us}"))[0])
 
 
 def test_the_proof_of_a_schedule() -> None:

@@ -194,16 +194,6 @@ def test_streams_that_go_elsewhere_are_not_held_back() -> None:
     assert all(entry["open"] >> best_effort & 1 for entry in mixed["gates"]["entries"])
 
 
-def test_what_cannot_be_followed() -> None:
-    path = "shapers.talker -> b1.gates"
-    assert problems(made(follow="b1 -> b2")) == [(f"{path}.follow", "b1 -> b2 without")]
-    assert problems(made(margin=10_000)) == [(f"{path}.margin", "nothing left for PCP 6")]
-    circle = "  b1 -> b2: {gates: {follow: talker -> b1}}"
-    assert problems(made(follow="b1 -> b2", more=circle)) == [(f"{path}.follow", "talker -> b1, b1 -> b2")]
-    back = "  listener -> b2: {gates: {follow: b2 -> listener}}"
-    assert problems(made(more=back)) == [("shapers.listener -> b2.gates.follow", "none")]
-
-
 REDUNDANT = """\
 name: followers
 duration: 10 ms
