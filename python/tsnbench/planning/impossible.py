@@ -11,18 +11,14 @@ from fractions import Fraction
 from math import ceil
 
 from tsnbench import quantities
-from tsnbench.plan.frames import sizes
-from tsnbench.plan.load import flow_rate
 from tsnbench.plan.streams.crossing import Crossing
 from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.streams.limits import Broken, broken_delays, broken_rate
 from tsnbench.plan.warnings.gates import may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.shaping.gate_remedies import Cure, longer, opened
 from tsnbench.scenario.units import DURATION, RATE
-
-FROM_RELEASE = "delay from release"
-
 
 Impossible = PlanningProblem
 """One part of the scenario that cannot work."""
@@ -95,37 +91,18 @@ def _too_short(
 def _limits(facts: Facts) -> Iterator[Impossible]:
     """Limits that no frame can keep; with the least possible value over all flows and listeners of a
     stream."""
-    document, delays = facts.document, facts.delays
-    least: dict[tuple[str, str], tuple[int, int, str]] = {}
+    least: dict[tuple[str, str], Broken] = {}
     rates: dict[str, tuple[int, Fraction]] = {}
-    for stream in document["streams"]:
-        required, group, frames = stream["requirements"], stream["group"], sizes(stream["size"])
-        limits = [("delay", required["delay_ns"])] if "delay_ns" in required else []
-        if "release_delay_ns" in required:
-            limits.append((FROM_RELEASE, required["release_delay_ns"]))
-        for percentile in required.get("delay_percentiles", ()):
-            limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
-        # Most limits are far above the least delay; the paths to the listeners are then not needed.
-        limits = [
-            one
-            for one in limits
-            if one[0] == FROM_RELEASE or not delays.within(stream, frames.largest, one[1])
-        ]
-        for place, listener in enumerate(stream["listeners"] if limits else ()):
-            for name, limit in limits:
-                # Every frame must keep the first limit, also the largest one; for a share the smallest frame
-                # suffices.
-                octets = frames.largest if name in ("delay", FROM_RELEASE) else frames.smallest
-                find = delays.since_release_ns if name == FROM_RELEASE else delays.ns
-                takes = find(stream, place, octets)
-                if takes > max(limit, least.get((group, name), (0,))[0]):
-                    least[group, name] = (takes, limit, document["nodes"][listener["node"]]["name"])
-        offered = flow_rate(stream["pattern"], stream["size"]) if "rate_bps" in required else None
-        if offered is not None:
-            offered *= frames.frame_bits / frames.phy_bits
-            if offered < required["rate_bps"]:
-                rates[group] = (required["rate_bps"], offered)
-    for (group, name), (takes, limit, to) in least.items():
+    for stream in facts.document["streams"]:
+        group = stream["group"]
+        for broken in broken_delays(facts.document, stream, facts.delays):
+            before = least.get((group, broken.name))
+            if before is None or broken.takes > before.takes:
+                least[group, broken.name] = broken
+        rate = broken_rate(stream)
+        if rate is not None:
+            rates[group] = rate
+    for (group, _), (name, limit, takes, to) in least.items():
         found = f"{DURATION.text(limit)}; a frame to {to} takes that long in an empty network"
         hint = f"write {name}: {DURATION.text(takes)} or more"
         expected = f"a limit of at least {DURATION.text(takes)}"

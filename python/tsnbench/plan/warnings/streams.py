@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from tsnbench import quantities
 from tsnbench.plan.delay import SmallestDelays
-from tsnbench.plan.frames import sizes
-from tsnbench.plan.load import flow_rate
 from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.streams.limits import broken_delays, broken_rate
 from tsnbench.plan.warnings.doubt import Doubt
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ def stream_doubts(facts: Facts) -> Iterator[Doubt]:
             text = f"has priority {stream['pcp']}, but its frames have no tag to carry it"
             text = f"{text}: other bridges treat them as priority 0"
             yield Doubt("untagged-priority", where, text, f"streams.{where}.pcp")
-        yield from _delay(document, stream, delays)
-        yield from _rate(stream)
+        yield from _limits(document, stream, delays)
         yield from _etf(document, stream)
 
 
@@ -42,44 +40,17 @@ def _first(pattern: Pattern) -> int:
     return pattern["gaps_ns"][0] if pattern["kind"] == "trace" else 0
 
 
-def _delay(document: PlanDocument, stream: Stream, delays: SmallestDelays) -> Iterator[Doubt]:
-    required = stream["requirements"]
-    limits = []
-    if "delay_ns" in required:
-        limits.append(("delay", required["delay_ns"]))
-    if "release_delay_ns" in required:
-        limits.append(("delay from release", required["release_delay_ns"]))
-    for percentile in required.get("delay_percentiles", ()):
-        limits.append((f"delay p{percentile['share_ppm'] / 10_000:g}", percentile["delay_ns"]))
-    if not limits:
-        return
-    frames = sizes(stream["size"])
-    for place, listener in enumerate(stream["listeners"]):
-        for name, limit in limits:
-            # Every frame must keep a limit on the delay, also the largest one. Only a share of the frames
-            # must keep a percentile's limit, and this share may consist of the smallest frames.
-            octets = frames.largest if name in ("delay", "delay from release") else frames.smallest
-            find = delays.since_release_ns if name == "delay from release" else delays.ns
-            least = find(stream, place, octets)
-            if least > limit:
-                to = document["nodes"][listener["node"]]["name"]
-                text = f"{name} {quantities.time(limit)} can never hold"
-                why = f"a frame to {to} takes {quantities.time(least)} in an empty network"
-                path = f"streams.{stream['group']}.requires.{name}"
-                yield Doubt("impossible-delay", stream["group"], f"{text}: {why}", path)
-
-
-def _rate(stream: Stream) -> Iterator[Doubt]:
-    required = stream["requirements"].get("rate_bps")
-    offered = flow_rate(stream["pattern"], stream["size"])
-    if required is None or offered is None:
-        return
-    frames = sizes(stream["size"])
-    offered *= frames.frame_bits / frames.phy_bits
-    if offered < required:
-        text = f"rate {quantities.rate(required)} can never hold: it sends {quantities.rate(offered)}"
-        path = f"streams.{stream['group']}.requires.rate"
-        yield Doubt("impossible-rate", stream["group"], text, path)
+def _limits(document: PlanDocument, stream: Stream, delays: SmallestDelays) -> Iterator[Doubt]:
+    group = stream["group"]
+    for name, limit, takes, to in broken_delays(document, stream, delays):
+        text = f"{name} {quantities.time(limit)} can never hold"
+        why = f"a frame to {to} takes {quantities.time(takes)} in an empty network"
+        yield Doubt("impossible-delay", group, f"{text}: {why}", f"streams.{group}.requires.{name}")
+    rate = broken_rate(stream)
+    if rate is not None:
+        required, offered = quantities.rate(rate[0]), quantities.rate(rate[1])
+        text = f"rate {required} can never hold: it sends {offered}"
+        yield Doubt("impossible-rate", group, text, f"streams.{group}.requires.rate")
 
 
 def _etf(document: PlanDocument, stream: Stream) -> Iterator[Doubt]:
