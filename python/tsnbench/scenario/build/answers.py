@@ -53,9 +53,7 @@ def completed(
     reading = net.reading
     name: Named = written["answers"]
     for key, hint in _FROM_REQUEST.items():
-        if key in written.places:
-            expected = f"no {key} with answers"
-            reading.problem(written.at(key), written.path_of(key), expected, key, hint)
+        written.none_of(reading, [key], "no {key} with answers", hint=hint)
     request = built.get(name)
     if request is None:
         if name not in streams:
@@ -125,25 +123,25 @@ def _check_answer(
     needed = _REQUESTS.get(pattern)
     if needed is None:
         return
-    place, path = written.at("trdp"), written.path_of("trdp")
     if not isinstance(stream.pattern, model.Answer):
         if pattern != "pull":
             hint = f"write answers: the stream with pattern: {needed}, in place of from, to and period"
-            reading.problem(place, path, f"answers with pattern: {pattern}", "none", hint)
+            written.wrong(reading, "trdp", f"answers with pattern: {pattern}", "none", hint)
         return
     request = built.get(stream.pattern.answers)
     if request is not None and (request.trdp is None or request.trdp.pattern != needed):
         asked = stream.pattern.answers
         hint = f"give {asked} trdp: {_EXAMPLES[needed]}"
-        what = "a reply" if needed == "reply" else "a request"
-        reading.problem(place, path, f"an answer to {what} of TRDP", f"one to {asked}, no {what[2:]}", hint)
+        what = "reply" if needed == "reply" else "request"
+        expected, found = f"an answer to a {what} of TRDP", f"one to {asked}, no {what}"
+        written.wrong(reading, "trdp", expected, found, hint)
 
 
 def _check_replied(reading: Reading, written: Fields, stream: model.Stream) -> None:
     """A request needs a reply, and a time-out of confirmations needs confirmations."""
     assert stream.trdp is not None
     pattern = stream.trdp.pattern
-    place, path = written.at("trdp"), written.path_of("trdp")
+    place, path = written.where("trdp")
     if pattern == "request" or (pattern == "pull" and not isinstance(stream.pattern, model.Answer)):
         reply = "pull" if pattern == "pull" else "reply"
         hint = f"write a stream with answers, whose trdp {'also ' * (reply == 'pull')}has pattern: {reply}"

@@ -15,10 +15,10 @@ def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJit
         return written, None
     if written.bad:
         return 0, None
-    ways = [key for key in ("most", "values", "file") if key in written.places]
+    ways = written.written_of(("most", "values", "file"))
     if len(ways) != 1 or ("least" in written.places and ways != ["most"]):
         hint = "write {least: 1 us, most: 3 us}, {values: [1 us, 2 us]} or {file: bridge.csv}"
-        found = " and ".join(key for key in ("least", *ways) if key in written.places) or "none"
+        found = " and ".join(written.written_of(("least", *ways))) or "none"
         reading.problem(written.place, written.path, "most, values or file", found, hint)
         return 0, None
     if ways == ["values"]:
@@ -28,9 +28,7 @@ def processing(reading: Reading, written: Any) -> tuple[int, model.ProcessingJit
         return 0, model.ProcessingJitter(file=written["file"])
     least, most = written.get("least", 0), written["most"]
     if most < least:
-        reading.problem(
-            written.at("most"), written.path_of("most"), "a time of at least least", "a shorter one"
-        )
+        written.wrong(reading, "most", "a time of at least least", "a shorter one")
         return 0, None
     return least, model.ProcessingJitter(up_to=most - least)
 
@@ -45,8 +43,7 @@ def learning(reading: Reading, kind: str, node: Fields) -> int | None:
     if not isinstance(forwarding, Fields) or not forwarding.get("learning"):
         return None
     if kind != "bridge":
-        where = forwarding.at("learning"), forwarding.path_of("learning")
-        reading.problem(*where, "a bridge", f"a {kind}", "only bridges learn")
+        forwarding.wrong(reading, "learning", "a bridge", f"a {kind}", "only bridges learn")
         return None
     written = forwarding["learning"]
     ageing: int = written.get("ageing", AGEING) if isinstance(written, Fields) else AGEING

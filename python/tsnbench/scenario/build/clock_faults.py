@@ -18,7 +18,7 @@ _BY = {"clock-step": Signed(DURATION, LONGEST), "frequency-jump": Signed(DRIFT, 
 
 def of_clocks(fields: Fields) -> bool:
     """Whether a fault is one of a clock."""
-    return any(key in fields.places for key in KINDS)
+    return bool(fields.written_of(KINDS))
 
 
 def build(
@@ -42,7 +42,7 @@ def build(
 def _fault(
     reading: Reading, net: Net, fields: Fields, clocks: model.Clocks
 ) -> model.ClockStep | model.FrequencyJump | model.PtpDown | None:
-    kinds = [key for key in KINDS if key in fields.places]
+    kinds = fields.written_of(KINDS)
     others = [key for key in fields.places if key not in (*KINDS, "at", "for", "by")]
     if len(kinds) != 1 or others:
         found = " and ".join([*kinds, *others])
@@ -54,12 +54,12 @@ def _fault(
     node = net.node(fields[kind])
     if kind == "grandmaster-lost" and clocks.gptp is None:
         hint = "add gptp: {grandmaster: node} to the clocks"
-        reading.problem(fields.at(kind), fields.path_of(kind), "gptp or ptp to be lost", "none", hint)
-    if kind == "clock-step" and "for" in fields.places:
-        reading.problem(fields.at("for"), fields.path_of("for"), "no for with clock-step", "one")
+        fields.wrong(reading, kind, "gptp or ptp to be lost", "none", hint)
+    if kind == "clock-step":
+        fields.none_of(reading, ["for"], "no for with clock-step", "one")
     if ("by" in fields) != (kind in _BY):
         expected = f"the key by with {kind}" if kind in _BY else f"no by with {kind}"
-        reading.problem(fields.at("by"), fields.path_of("by"), expected, "one" if "by" in fields else "none")
+        fields.wrong(reading, "by", expected, "one" if "by" in fields else "none")
         return None
     if node is None:
         return None

@@ -22,7 +22,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Clocks:
     for key, fields in written.items():
         if key in _RESERVED or isinstance(fields, Bad):
             continue
-        name = net.node(Named.at(key, written.at(key), written.path_of(key)))
+        name = net.node(Named.at(key, *written.where(key)))
         settings = _settings(net, fields)
         if name is not None:
             inherited = dict(default)
@@ -40,16 +40,12 @@ def _settings(net: Net, fields: Fields) -> dict[str, Any]:
     reading = net.reading
     found = {name: value for name, value in fields.given(net, model.Clock).items() if value is not BAD}
     if "drift" in found and "drift_within" in found:
-        hint = "leave one out"
-        path = fields.path_of("drift-within")
-        reading.problem(fields.at("drift-within"), path, "drift or drift-within", "both", hint)
+        fields.wrong(reading, "drift-within", "drift or drift-within", "both", "leave one out")
     if any(later.at <= earlier.at for earlier, later in pairwise(found.get("changes", ()))):
         hint = "write them in order, each time once"
-        path = fields.path_of("changes")
-        reading.problem(fields.at("changes"), path, "changes in order of time", "others", hint)
+        fields.wrong(reading, "changes", "changes in order of time", "others", hint)
     if "trace" in fields:
         if "changes" in fields:
-            hint = "leave one out"
-            reading.problem(fields.at("trace"), fields.path_of("trace"), "changes or trace", "both", hint)
+            fields.wrong(reading, "trace", "changes or trace", "both", "leave one out")
         found |= oscillator_trace.read(reading, fields["trace"])
     return found

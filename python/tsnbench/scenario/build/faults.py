@@ -31,9 +31,9 @@ def faults(
     """Every fault; mistakes are noted. ``ends``: when the last frame may arrive, if that is known."""
     for fields in written:
         if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
-            at = fields.at("at"), fields.path_of("at")
             late = f"{DURATION.text(fields['at'])}; the run ends at {DURATION.text(ends)}"
-            reading.problem(*at, "a time within the run", late, "duration and drain set the end of the run")
+            hint = "duration and drain set the end of the run"
+            fields.wrong(reading, "at", "a time within the run", late, hint)
     # Faults of clocks are handled with the clocks.
     written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)
@@ -69,7 +69,7 @@ class Where(Span):
 def _fault(
     reading: Reading, net: Net, fields: Fields, streams: Mapping[str, model.Stream]
 ) -> kinds.Fault | None:
-    present = [key for key in _KINDS if key in fields.places]
+    present = fields.written_of(_KINDS)
     if len(present) != 1:
         hint = "write down: a -> b; loss: 1 % with on: a -> b; or babble: stream"
         found = " and ".join(present) or "none"
@@ -80,7 +80,7 @@ def _fault(
     span: Span = {"at": fields.get("at", 0), "duration": fields.get("for")}
     for key, (owners, example) in _OWNERS.items():
         if key in fields.places and kind not in owners:
-            reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {owners[0]}", kind)
+            fields.wrong(reading, key, f"{key} only with {owners[0]}", kind)
         if key not in fields.places and example and kind in owners and key not in fields.bad:
             hint = f"add {key}: {example}"
             reading.problem(fields.place, fields.path, f"the key {key} with {kind}", "none", hint)
@@ -127,8 +127,7 @@ def _delay(net: Net, fields: Fields, where: Where) -> kinds.Delay | None:
         return None
     delay = kinds.Delay(**written.given(net, kinds.Delay), **where)
     if delay.least_ns > delay.most_ns:
-        at = written.at("from"), written.path_of("from")
-        net.reading.problem(*at, "a time that is not after to", "a longer one")
+        written.wrong(net.reading, "from", "a time that is not after to", "a longer one")
         return None
     return delay
 
@@ -150,11 +149,10 @@ def _schedule(net: Net, fields: Fields, where: Where) -> kinds.WrongSchedule | N
     if "shift" not in written:
         gates = gate_list(net, written)
         return None if gates is None else kinds.WrongSchedule(gates=gates, **where)
-    for key in written.places:
-        if key != "shift":
-            hint = "shift moves the list that the port has"
-            net.reading.problem(written.at(key), written.path_of(key), "shift or a list", "both", hint)
-            return None
+    others = [key for key in written.places if key != "shift"]
+    hint = "shift moves the list that the port has"
+    if not written.none_of(net.reading, others, "shift or a list", "both", hint):
+        return None
     return kinds.WrongSchedule(shift=written["shift"], **where)
 
 

@@ -22,7 +22,7 @@ def build(reading: Reading, net: Net, written: Fields) -> dict[str, model.Host]:
     for key, content in written.items():
         if key == "default" or isinstance(content, Bad):
             continue
-        place, path = written.at(key), written.path_of(key)
+        place, path = written.where(key)
         name = net.node(Named.at(key, place, path))
         if name is None:
             continue
@@ -41,7 +41,7 @@ def build(reading: Reading, net: Net, written: Fields) -> dict[str, model.Host]:
 def _host(reading: Reading, content: Any, written: Fields, key: str) -> model.Host | None:
     if isinstance(content, Bad):
         return None
-    fields = content if isinstance(content, Fields) else Fields(written.at(key), written.path_of(key))
+    fields = content if isinstance(content, Fields) else Fields(*written.where(key))
     profile = fields.get("profile") if fields is content else content
     latencies: dict[str, model.Latency] = {}
     if profile is not None:
@@ -53,10 +53,10 @@ def _host(reading: Reading, content: Any, written: Fields, key: str) -> model.Ho
         latencies.update(profiles[profile].loads[fields.get("load", "none")])
     elif "load" in fields:
         hint = "name a profile, or write the latencies under that load"
-        reading.problem(fields.at("load"), fields.path_of("load"), "a profile with load", "none", hint)
+        fields.wrong(reading, "load", "a profile with load", "none", hint)
     own = [name for name in LATENCIES if name in fields]
     for name in own:
-        latency = latency_of(reading, fields[name], fields.at(name), fields.path_of(name))
+        latency = latency_of(reading, fields[name], *fields.where(name))
         if latency is not None:
             latencies[name] = latency
     if "wakeup" in latencies and ("timer" not in latencies or ("wakeup" in own and "timer" not in own)):

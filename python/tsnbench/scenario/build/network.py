@@ -27,7 +27,7 @@ def build(reading: Reading, fields: Fields) -> Net:
             _nodes(net, _KINDS[key], value)
         elif " " in key:
             kind, _, name = key.partition(" ")
-            _node(net, kind, Named.at(name, fields.at(key), fields.path_of(key)), value)
+            _node(net, kind, Named.at(name, *fields.where(key)), value)
         elif key in SHAPES:
             for one in value if isinstance(value, list) else [value]:
                 shape = _generate(net, key, one)
@@ -85,11 +85,11 @@ def _cut_through(net: Net, kind: str, read: Fields) -> int | None:
     written = forwarding if isinstance(forwarding, Fields) else Fields(read.place, read.path)
     mode = written.get("mode", "store-and-forward") if written is forwarding else forwarding
     after: int | None = written.get("after")
-    where = read.at("forwarding"), read.path_of("forwarding")
+    where = read.where("forwarding")
     if mode != "cut-through":
         if after is not None and not written.bad:
             hint = "write mode: cut-through, or leave after out"
-            place, path = written.at("after"), written.path_of("after")
+            place, path = written.where("after")
             net.reading.problem(place, path, "nothing under store-and-forward", f"{after} B", hint)
         return None
     if kind == "station":
@@ -103,7 +103,7 @@ def _cut_through(net: Net, kind: str, read: Fields) -> int | None:
     elif not SMALLEST_CUT <= after <= LARGEST_CUT:
         hint = "a bridge has to see both addresses, the VLAN tag and the type"
         expected = f"{SMALLEST_CUT} B to {LARGEST_CUT} B"
-        net.reading.problem(written.at("after"), written.path_of("after"), expected, f"{after} B", hint)
+        written.wrong(net.reading, "after", expected, f"{after} B", hint)
     else:
         return after
     return None
@@ -117,7 +117,7 @@ def _generate(net: Net, name: str, fields: Fields) -> Shape:
         attach(shape, fields)
     if shape.problem is not None:
         key, expected, found, hint = shape.problem
-        net.reading.problem(fields.at(key), fields.path_of(key), expected, found, hint)
+        fields.wrong(net.reading, key, expected, found, hint)
         return Shape()
     net.generated += len(shape.nodes)
     if net.generated > MOST_NODES:

@@ -27,22 +27,18 @@ def _entry(
         return None
     if "regenerate" in fields.places:
         others = [key for key in fields.places if key not in ("at", "regenerate")]
-        if others:
-            hint = "write two entries"
-            key = others[0]
-            reading.problem(fields.at(key), fields.path_of(key), "regenerate alone with at", key, hint)
+        if not fields.none_of(reading, others, "regenerate alone with at", hint="write two entries"):
             return None
         at = net.ports(fields["at"])
         if at is None or fields.bad or any(isinstance(to, Bad) for to in fields["regenerate"].values()):
             return None
         return model.Regeneration(at=at, pcp={int(pcp): to for pcp, to in fields["regenerate"].items()})
-    if not any(key in fields.places for key in _ACTS) and not fields.bad:
+    if not fields.written_of(_ACTS) and not fields.bad:
         hint = "write max-sdu: 1500 B, gate: {…}, meter: {…} or regenerate: {3: 5}"
         reading.problem(fields.place, fields.path, f"one of {', '.join(_ACTS)} or regenerate", "none", hint)
         return None
-    if "block-oversize" in fields.places and "max-sdu" not in fields.places:
-        where = fields.at("block-oversize"), fields.path_of("block-oversize")
-        reading.problem(*where, "block-oversize only with max-sdu", "no max-sdu")
+    if "max-sdu" not in fields.places:
+        fields.none_of(reading, ["block-oversize"], "block-oversize only with max-sdu", "no max-sdu")
     for name in fields.get("streams", []):
         if name not in streams:
             reading.unknown_stream(name, streams)

@@ -25,7 +25,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Gptp | None:
     """The model; None without gPTP and PTP, or after a mistake."""
     kinds = [key for key in ("gptp", "ptp") if key in written and not isinstance(written[key], Bad)]
     if len(kinds) == 2:
-        reading.problem(written.at("ptp"), written.path_of("ptp"), "gptp or ptp", "both", "leave one out")
+        written.wrong(reading, "ptp", "gptp or ptp", "both", "leave one out")
     if len(kinds) != 1:
         return None
     kind, fields = kinds[0], written[kinds[0]]
@@ -40,7 +40,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Gptp | None:
 
 def _who(reading: Reading, net: Net, kind: str, fields: Fields, given: dict[str, Any]) -> model.Gptp | None:
     """The grandmaster, or the election."""
-    written = [key for key in ("grandmaster", "bmca") if key in fields.places]
+    written = fields.written_of(("grandmaster", "bmca"))
     if len(written) != 1:
         hint = "add grandmaster: node, or bmca: {} to elect one" if not written else "leave one out"
         found = "both" if written else "none"
@@ -49,12 +49,10 @@ def _who(reading: Reading, net: Net, kind: str, fields: Fields, given: dict[str,
         return None
     if written == ["grandmaster"]:
         for key in ("announce-interval", "announce-receipt-timeout", "sync-receipt-timeout"):
-            if key in fields.places:
-                reading.problem(fields.at(key), fields.path_of(key), f"{key} only with bmca", "grandmaster")
+            fields.none_of(reading, [key], "{key} only with bmca", "grandmaster")
         name = given.get("grandmaster")
         if name in getattr(given.get("ieee_1588"), "transparent", ()):
-            where = fields.at("grandmaster"), fields.path_of("grandmaster")
-            reading.problem(*where, "a node whose clock is not transparent", str(name))
+            fields.wrong(reading, "grandmaster", "a node whose clock is not transparent", str(name))
         return None if name is None or BAD in given.values() else model.Gptp(**given)
     if "bmca" not in fields or BAD in given.values():
         return None
@@ -67,7 +65,7 @@ def _bmca(net: Net, kind: str, fields: Fields) -> model.Bmca:
     own = {}
     for key, quality in clocks.items():
         if key != "default":
-            name = net.node(Named.at(key, clocks.at(key), clocks.path_of(key)))
+            name = net.node(Named.at(key, *clocks.where(key)))
             if name is not None:
                 own[name] = model.ClockQuality(**(default | _quality(net, quality)))
     given = {"announce_interval": _PACES[kind]["announce_interval"], **fields.given(net, model.Bmca)}

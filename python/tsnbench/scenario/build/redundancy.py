@@ -21,14 +21,13 @@ def redundancy(
     if not given:
         return None, None
     key = given[0]
-    place, path = fields.at(key), fields.path_of(key)
     if len(given) > 1:
         hint = "a stream with frer needs no standby path"
-        reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one of them", "both", hint)
+        fields.wrong(reading, given[1], "one of them", "both", hint)
         return None, None
     if len(listeners) > 1 and key == "failover":
         hint = "make one stream per listener"
-        reading.problem(place, path, f"one listener with {key}", str(len(listeners)), hint)
+        fields.wrong(reading, key, f"one listener with {key}", str(len(listeners)), hint)
         return None, None
     if fields[key].bad:
         return None, None
@@ -42,13 +41,11 @@ def _frer(reading: Reading, net: Net, fields: Fields, read_path: ReadPath) -> mo
     for other, why in (("via", fields), ("disjoint", written)):
         if other in why and (other == "via" or "paths" in written):
             hint = "paths lists the paths; disjoint finds them"
-            expected = "only one of paths, disjoint and via"
-            reading.problem(why.at(other), why.path_of(other), expected, other, hint)
+            why.wrong(reading, other, "only one of paths, disjoint and via", other, hint)
             return None
     paths = [read_path(hops) for hops in written.get("paths", ())]
     if "history" in written and written.get("recovery") == "match":
-        at, path = written.at("history"), written.path_of("history")
-        reading.problem(at, path, "history only with vector recovery", "match")
+        written.wrong(reading, "history", "history only with vector recovery", "match")
     settings = written.given(net, model.Frer)
     if "identification" in written:
         shown = written["identification"]

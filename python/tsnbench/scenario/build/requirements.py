@@ -55,11 +55,11 @@ def requirements(net: Net, fields: Fields, worst_case: bool = False) -> model.Re
             jitter[kind] = model.JitterLimit(kind=kind, limit=value)
     if 0 in percentiles:
         key = next(key for key in written if key.startswith("delay p0"))
-        reading.problem(written.at(key), written.path_of(key), "a share above 0", key, "write delay p99.9")
+        written.wrong(reading, key, "a share above 0", key, "write delay p99.9")
         return model.Requirements()
     if set(written.places) == {"worst-case"}:
         key = "worst-case"
         hint = "write the limit beside it: {delay: 300 us, worst-case: true}"
-        reading.problem(written.at(key), written.path_of(key), "a limit beside it", "none", hint)
+        written.wrong(reading, key, "a limit beside it", "none", hint)
     changes = {"percentiles": percentiles, "jitter": tuple(jitter.values()), "worst_case": worst_case}
     return base.model_copy(update=changes | written.given(net, model.Requirements))

@@ -33,7 +33,7 @@ def build(
             settings["qdisc"] = qdisc(net, fields["qdisc"], _pcp)
         if "cqf" in settings and settings["cqf"] is not BAD and "gates" in fields.places:
             hint = "CQF makes the gates of its ports; leave gates out"
-            reading.problem(fields.at("gates"), fields.path_of("gates"), "gates or cqf", "both", hint)
+            fields.wrong(reading, "gates", "gates or cqf", "both", hint)
         shaper = model.Shaper(**{name: value for name, value in settings.items() if value is not BAD})
         if ports is None:
             continue
@@ -71,7 +71,7 @@ def _cbs(net: Net, fields: Fields, used: tuple[int, ...]) -> tuple[model.CbsClas
     if written == "from-streams":
         if not used and reading.unread == ():
             hint = "give the streams a class: class: sr/A"
-            reading.problem(fields.at("cbs"), fields.path_of("cbs"), "streams with an SR class", "none", hint)
+            fields.wrong(reading, "cbs", "streams with an SR class", "none", hint)
         return tuple(model.CbsClass(pcp=pcp) for pcp in used)
     items = written.items() if isinstance(written, dict) else [(name, None) for name in written]
     classes: dict[int, model.CbsClass] = {}
@@ -109,30 +109,25 @@ def _gates(net: Net, fields: Fields) -> model.Gates | model.Follow | model.Plann
             return None
         if "follow" in written:
             return _follow(net, written)
-        if "margin" in written:
-            hint = "add follow: dut -> node0, or leave margin out"
-            where = written.at("margin"), written.path_of("margin")
-            net.reading.problem(*where, "margin only with follow", "none", hint)
+        hint = "add follow: dut -> node0, or leave margin out"
+        if not written.none_of(net.reading, ["margin"], "margin only with follow", "none", hint):
             return None
         gates = gate_list(net, written)
         return None if gates is None else _with_changes(net, written, gates)
-    return _catalogued(net, Fields(fields.at("gates"), fields.path_of("gates")), written)
+    return _catalogued(net, Fields(*fields.where("gates")), written)
 
 
 def _follow(net: Net, written: Fields) -> model.Follow | None:
-    for key in written.places:
-        if key not in ("follow", "margin"):
-            hint = f"leave {key} out: the list, its cycle and its base time are those of {written['follow']}"
-            where = written.at(key), written.path_of(key)
-            net.reading.problem(*where, "follow with margin alone", key, hint)
-            return None
+    others = [key for key in written.places if key not in ("follow", "margin")]
+    hint = f"leave {{key}} out: the list, its cycle and its base time are those of {written['follow']}"
+    if not written.none_of(net.reading, others, "follow with margin alone", hint=hint):
+        return None
     given = written.given(net, model.Follow)
     if BAD in given.values():
         return None
     if "*" in given["port"]:
-        where = written.at("follow"), written.path_of("follow")
-        hint = "write follow: dut -> node0"
-        net.reading.problem(*where, "one port, named by both its ends", written["follow"], hint)
+        expected, hint = "one port, named by both its ends", "write follow: dut -> node0"
+        written.wrong(net.reading, "follow", expected, written["follow"], hint)
         return None
     return model.Follow(**given)
 
@@ -155,8 +150,7 @@ def _with_changes(net: Net, written: Fields, gates: model.Gates) -> model.Gates 
         if len(changes) > 1 and changes[-2].at > changes[-1].at:
             hint = "write them in the order of their at"
             found = f"{DURATION.text(change['at'])} after {DURATION.text(changes[-2].at)}"
-            where = change.at("at"), change.path_of("at")
-            net.reading.problem(*where, "changes in order of time", found, hint)
+            change.wrong(net.reading, "at", "changes in order of time", found, hint)
             return None
     given = written.given(net, model.Gates)
     of_the_first = {name: value for name, value in given.items() if name in OF_THE_FIRST}
@@ -169,18 +163,14 @@ def _catalogued(net: Net, written: Fields, name: Named) -> model.Gates | None:
     if name not in lists:
         reading.problem(name.place, name.path, "the name of a catalogue gate list", name, meant(name, lists))
         return None
-    for key in ("entries", "by"):
-        if key in written.places:
-            hint = f"leave {key} out, or write the entries yourself without pattern"
-            reading.problem(written.at(key), written.path_of(key), "a pattern or entries", "both", hint)
-            return None
+    hint = "leave {key} out, or write the entries yourself without pattern"
+    if not written.none_of(reading, ("entries", "by"), "a pattern or entries", "both", hint):
+        return None
     listed = lists[name]
     guard = written.get("guard-band", False)
     if guard and listed.guard_ns is None:
         hint = f"{name} always has the gate of its high stream open; leave guard-band out"
-        reading.problem(
-            written.at("guard-band"), written.path_of("guard-band"), f"no guard band in {name}", "true", hint
-        )
+        written.wrong(reading, "guard-band", f"no guard band in {name}", "true", hint)
         return None
     slot = written.get("slot", listed.slot_ns)
     entries = [model.GateEntry(open=pcps, duration=slot) for pcps in listed.slots]
@@ -191,13 +181,9 @@ def _catalogued(net: Net, written: Fields, name: Named) -> model.Gates | None:
 
 def _listed(net: Net, written: Fields) -> model.Gates | None:
     reading = net.reading
-    for key in ("slot", "guard-band"):
-        if key in written.places:
-            hint = "the length of each entry is its for"
-            reading.problem(
-                written.at(key), written.path_of(key), f"{key} only with a pattern", "entries", hint
-            )
-            return None
+    hint = "the length of each entry is its for"
+    if not written.none_of(reading, ("slot", "guard-band"), "{key} only with a pattern", "entries", hint):
+        return None
     if "entries" not in written:
         hint = "write entries: [{open: [6], for: 45 us}, …] or pattern: flextest/gcl-1"
         reading.problem(written.place, written.path, "entries or a pattern", "neither", hint)
@@ -216,11 +202,9 @@ def _checked(reading: Reading, written: Fields, gates: model.Gates) -> model.Gat
     total = sum(entry.duration for entry in gates.entries)
     if gates.fit_entries and gates.cycle is None:
         hint = f"write cycle: {DURATION.text(total)}, or another one"
-        reading.problem(
-            written.at("fit-entries"), written.path_of("fit-entries"), "a cycle to fit them to", "none", hint
-        )
+        written.wrong(reading, "fit-entries", "a cycle to fit them to", "none", hint)
     elif gates.cycle is not None and gates.cycle != total and not gates.fit_entries:
         hint = f"write cycle: {DURATION.text(total)}, or leave it out; or fit-entries: true"
         found = f"{DURATION.text(gates.cycle)} for entries of {DURATION.text(total)} together"
-        reading.problem(written.at("cycle"), written.path_of("cycle"), "the sum of the entries", found, hint)
+        written.wrong(reading, "cycle", "the sum of the entries", found, hint)
     return gates

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from tsnbench.plan import sizes
@@ -11,7 +11,7 @@ from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.build.answers import check_telegrams, completed, requests_first
 from tsnbench.scenario.build.net import Net, numbered
 from tsnbench.scenario.build.redundancy import redundancy
-from tsnbench.scenario.build.release import check_release
+from tsnbench.scenario.build.release import times_in_order
 from tsnbench.scenario.build.requirements import requirements, sr_class
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
@@ -83,10 +83,10 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
     if priority and "pcp" in fields and fields["pcp"] != priority.pcp:
         hint = f"leave pcp out: {fields['class']} has PCP {priority.pcp}"
         found = f"{fields['pcp']} with class {fields['class']}"
-        reading.problem(fields.at("pcp"), fields.path_of("pcp"), f"PCP {priority.pcp}", found, hint)
+        fields.wrong(reading, "pcp", f"PCP {priority.pcp}", found, hint)
     if vid is None and pcp:
         hint = "the PCP is a part of the VLAN tag; leave vlan: none out"
-        reading.problem(fields.at("vlan"), fields.path_of("vlan"), "a tagged frame for a PCP", "none", hint)
+        fields.wrong(reading, "vlan", "a tagged frame for a PCP", "none", hint)
     when = _when(net, fields)
     size = (
         _telegram(reading, fields, trdp, vid is not None)
@@ -95,25 +95,15 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
     )
     requires = requirements(net, fields, worst_case)
     settings = fields.given(net, model.Stream)
-    if "release" in settings and settings["release"] is not BAD:
-        check_release(reading, fields, settings["release"])
-    start, stop = fields.get("start", 0), fields.get("stop")
-    if stop is not None and stop <= start:
-        hint = "a stream stops after it starts"
-        reading.problem(
-            fields.at("stop"), fields.path_of("stop"), "a stop after the start", "an earlier one", hint
-        )
-        return None
-    if ends is None or when is None or size is None or fields.bad or BAD in settings.values():
+    in_order = times_in_order(reading, fields, settings.get("release"))
+    if not in_order or ends is None or when is None or size is None or fields.bad or BAD in settings.values():
         return None
     talker, listeners = ends
     via = _via(reading, net, written, talker, listeners)
 
     def read_path(hops: Sequence[Named]) -> model.StreamPath | None:
         last = numbered(hops[-1])[0]
-        ended = last if last in listeners else listeners[0]
-        found = _hops(reading, net, hops, talker, ended)
-        return model.StreamPath(nodes=found[0], links=found[1]) if found else None
+        return _hops(reading, net, hops, talker, last if last in listeners else listeners[0])
 
     frer, failover = redundancy(reading, net, written, listeners, read_path) if net.whole else (None, None)
     return model.Stream(
@@ -124,8 +114,8 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
         vid=vid,
         pattern=when,
         size=size,
-        via=via[0] if via else None,
-        via_links=via[1] if via else None,
+        via=via.nodes if via else None,
+        via_links=via.links if via else None,
         frer=frer,
         failover=failover,
         requires=requires,
@@ -198,7 +188,7 @@ def _ends(reading: Reading, net: Net, fields: Fields) -> tuple[str, list[str]] |
             if net.named and net.nodes[node].kind == "bridge":
                 hint = "make it a host, which is both; or attach a station to it"
                 found = f"{node}, a bridge"
-                reading.problem(fields.at(key), fields.path_of(key), "a station or host", found, hint)
+                fields.wrong(reading, key, "a station or host", found, hint)
     if talker is None or not listeners or not net.whole:
         return None
     if _alone(reading, net, fields["from"], talker, listeners[0], "talker"):
@@ -229,22 +219,20 @@ def _alone(reading: Reading, net: Net, name: Named, node: str, partner: str, wha
 
 def _via(
     reading: Reading, net: Net, fields: Fields, talker: str, listeners: list[str]
-) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
-    """Hops with both ends, each linked to the next, and the parallel link of each where one is named."""
+) -> model.StreamPath | None:
     if "via" not in fields:
         return None
-    problem = reading.problem
     if len(listeners) > 1:
         hint = "leave via out, or make one stream per listener"
-        problem(fields.at("via"), fields.path_of("via"), "one listener with via", f"{len(listeners)}", hint)
+        fields.wrong(reading, "via", "one listener with via", f"{len(listeners)}", hint)
         return None
     return _hops(reading, net, fields["via"], talker, listeners[0])
 
 
 def _hops(
     reading: Reading, net: Net, written: Sequence[Named], talker: str, listener: str
-) -> tuple[tuple[str, ...], tuple[int | None, ...]] | None:
-    problem = reading.problem
+) -> model.StreamPath | None:
+    """Hops with both ends, each linked to the next, and the parallel link of each where one is named."""
     hops: list[tuple[str, int | None, Named]] = []
     for name in written:
         bare, number = numbered(name)
@@ -258,13 +246,12 @@ def _hops(
         hops.append((listener, None, Named.at(listener, hops[-1][2].place, hops[-1][2].path)))
     seen: set[str] = set()
     for place, (node, number, name) in enumerate(hops):
+        problem = partial(reading.problem, name.place, name.path)
         if node in seen:
-            problem(name.place, name.path, "each hop once", f"{node} again")
+            problem("each hop once", f"{node} again")
         seen.add(node)
         if 0 < place < len(hops) - 1 and not net.forwards(node):
-            problem(
-                name.place, name.path, "a bridge or host between talker and listener", f"{node}, a station"
-            )
+            problem("a bridge or host between talker and listener", f"{node}, a station")
         if place == 0:
             continue
         before = hops[place - 1][0]
@@ -272,12 +259,10 @@ def _hops(
         if parallel == 0:
             near = ", ".join(net.neighbours[before][:8])
             found = f"{before} then {node}, which are not linked"
-            problem(
-                name.place, name.path, "hops that follow each other", found, f"{before} is linked to {near}"
-            )
+            problem("hops that follow each other", found, f"{before} is linked to {near}")
         elif number is not None and not 1 <= number <= parallel:
-            problem(name.place, name.path, f"a link number from 1 to {parallel}", f"{number}")
-    return tuple(hop[0] for hop in hops), tuple(hop[1] for hop in hops[1:])
+            problem(f"a link number from 1 to {parallel}", f"{number}")
+    return model.StreamPath(nodes=tuple(hop[0] for hop in hops), links=tuple(hop[1] for hop in hops[1:]))
 
 
 def _vid(fields: Fields) -> int | None:
@@ -291,7 +276,7 @@ def _when(
     reading = net.reading
     if "after" in fields and "answers" not in fields:
         hint = "write answers: the stream whose frames release this one's; or offset: when in the period"
-        reading.problem(fields.at("after"), fields.path_of("after"), "after only with answers", "after", hint)
+        fields.wrong(reading, "after", "after only with answers", "after", hint)
     if "answers" in fields:
         settings = fields.given(net, model.Answer)
         return model.Answer(jitter=fields.get("jitter", 0), period=fields["period"], **settings)
@@ -300,9 +285,7 @@ def _when(
         given = [key for key in given if key != "saturating"]
     if len(given) > 1:
         hint = f"keep one of {', '.join(given)}"
-        reading.problem(
-            fields.at(given[1]), fields.path_of(given[1]), "one rhythm", " and ".join(given), hint
-        )
+        fields.wrong(reading, given[1], "one rhythm", " and ".join(given), hint)
         return None
     if not given:
         hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern or a recording"
@@ -312,7 +295,7 @@ def _when(
     for key, only in (("offset", "period"), ("jitter", "period"), ("backlog", "saturating")):
         if key in fields and given[0] != only:
             found = f"{key} with {given[0]}"
-            reading.problem(fields.at(key), fields.path_of(key), f"{key} only with {only}", found)
+            fields.wrong(reading, key, f"{key} only with {only}", found)
     if given[0] not in fields:
         return None
     if given[0] == "period":
@@ -329,7 +312,7 @@ def _size(
     given = [key for key in _SIZE if key in fields.places or key in fields]
     if len(given) > 1:
         hint = "frame, phy and payload are three ways to say one size"
-        reading.problem(fields.at(given[1]), fields.path_of(given[1]), "one size", " and ".join(given), hint)
+        fields.wrong(reading, given[1], "one size", " and ".join(given), hint)
         return None
     if not given and ("replay" in fields.places or "replay" in fields):
         return model.RecordedSizes()
@@ -355,7 +338,7 @@ def _size(
         limits = {"frame": most, "phy": most + sizes.PHY_OVERHEAD, "payload": units}
         hint = f"larger data units are cut into frames: write units: [{written} B] in place of {key}"
         expected = f"a {key} of at most {limits[key]} B{' with a VLAN tag' if tagged else ''}"
-        reading.problem(fields.at(key), fields.path_of(key), expected, f"{written} B", hint)
+        fields.wrong(reading, key, expected, f"{written} B", hint)
         return None
     return _fixed(frame)
 
@@ -379,20 +362,18 @@ def _telegram(
     port = (
         "message data goes to port 17225" if trdp and trdp.is_message else "process data goes to port 17224"
     )
-    for key, hint in (
-        *((key, "leave it out: data-set says the size") for key in _SIZE),
-        ("udp-port", f"leave it out: {port}"),
-        ("tos", "leave it out: qos says the type of service"),
-    ):
-        if key in fields.places:
-            reading.problem(fields.at(key), fields.path_of(key), f"no {key} with trdp", key, hint)
-            return None
-    if trdp is None:
+    hints = {
+        **dict.fromkeys(_SIZE, "leave it out: data-set says the size"),
+        "udp-port": f"leave it out: {port}",
+        "tos": "leave it out: qos says the type of service",
+    }
+    alone = all(fields.none_of(reading, [key], "no {key} with trdp", hint=hints[key]) for key in hints)
+    if trdp is None or not alone:
         return None
     written = fields["trdp"]
     if trdp.data_set > trdp.longest:
         expected = f"at most {trdp.longest} B"
-        reading.problem(written.at("data-set"), written.path_of("data-set"), expected, f"{trdp.data_set} B")
+        written.wrong(reading, "data-set", expected, f"{trdp.data_set} B")
         return None
     return model.FixedSize(octets=sizes.frame_from_payload(trdp.payload_octets, tagged))
 
@@ -411,10 +392,10 @@ def _units(reading: Reading, fields: Fields) -> model.UnitSizes | None:
     most = units.get("most-per-frame", sizes.MOST_PAYLOAD)
     if most > sizes.MOST_PAYLOAD:
         expected = f"at most {sizes.MOST_PAYLOAD} B in one frame"
-        reading.problem(units.at("most-per-frame"), units.path_of("most-per-frame"), expected, f"{most} B")
+        units.wrong(reading, "most-per-frame", expected, f"{most} B")
         return None
     if "sizes" in units and ("mean" in units or "deviation" in units):
-        reading.problem(units.at("sizes"), units.path_of("sizes"), "sizes, or mean and deviation", "both")
+        units.wrong(reading, "sizes", "sizes, or mean and deviation", "both")
         return None
     if "sizes" in units:
         return model.UnitSizes(octets=tuple(sorted(units["sizes"])), most_per_frame=most)
@@ -425,6 +406,6 @@ def _units(reading: Reading, fields: Fields) -> model.UnitSizes | None:
     try:
         drawn = sizes.lognormal_sizes(units["mean"], units["deviation"])
     except (ValueError, OverflowError) as error:
-        reading.problem(units.at("deviation"), units.path_of("deviation"), str(error), _octets(units))
+        units.wrong(reading, "deviation", str(error), _octets(units))
         return None
     return model.UnitSizes(octets=drawn, most_per_frame=most)

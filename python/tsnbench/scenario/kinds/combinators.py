@@ -86,6 +86,27 @@ class Fields(Placed):
         super().__init__(place, path)
         self.record = record
 
+    def where(self, key: str) -> tuple[Place, str]:
+        """The place and the path of a key."""
+        return self.at(key), self.path_of(key)
+
+    def wrong(self, reading: Reading, key: str, expected: str, found: str, hint: str = "") -> Bad:
+        """Notes a mistake of a key; returns :data:`BAD`."""
+        return reading.problem(*self.where(key), expected, found, hint)
+
+    def written_of(self, keys: Iterable[str]) -> list[str]:
+        """Those of some keys that are written."""
+        return [key for key in keys if key in self.places]
+
+    def none_of(
+        self, reading: Reading, keys: Iterable[str], expected: str, found: str = "{key}", hint: str = ""
+    ) -> bool:
+        """Whether none of these keys is written; reports the first one that is, as ``{key}`` in the texts."""
+        for key in self.written_of(keys):
+            self.wrong(reading, key, *(text.replace("{key}", key) for text in (expected, found, hint)))
+            return False
+        return True
+
     def given(self, names: Names, part: type[Part]) -> dict[str, Any]:
         """The written values of a part by their names in the part; :data:`BAD` for a wrong value."""
         return {name: made(names, self[key]) for name, key in part._written if key in self}

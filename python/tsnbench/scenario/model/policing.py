@@ -48,8 +48,7 @@ def _cycle_is_the_sum(reading: Reading, fields: Fields, given: dict[str, Any]) -
     if "entries" in given and fields.get("cycle", total) != total:
         hint = f"write cycle: {DURATION.text(total)}, or leave it out"
         found = f"{DURATION.text(fields['cycle'])} for entries of {DURATION.text(total)} together"
-        where = fields.at("cycle"), fields.path_of("cycle")
-        reading.problem(*where, "the sum of the entries", found, hint)
+        fields.wrong(reading, "cycle", "the sum of the entries", found, hint)
 
 
 class Meter(Part):

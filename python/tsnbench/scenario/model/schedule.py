@@ -68,13 +68,11 @@ def _of_schedule(reading: Reading, fields: Fields, given: dict[str, Any]) -> Non
     pcps = given.get("pcps", ())
     if len(set(pcps)) < len(pcps):
         again = next(str(pcp) for place, pcp in enumerate(pcps) if pcp in pcps[:place])
-        where = fields.at("pcps"), fields.path_of("pcps")
-        reading.problem(*where, "each priority code point once", f"{again} again")
-    for word in ("objective", "time"):
-        if word in fields and given.get("engine") == "heuristic":
-            hint = "leave engine: heuristic out"
-            where = fields.at(word), fields.path_of(word)
-            reading.problem(*where, f"the exact engine beside {word}", "the heuristic alone", hint)
+        fields.wrong(reading, "pcps", "each priority code point once", f"{again} again")
+    for word in ("objective", "time") if given.get("engine") == "heuristic" else ():
+        if word in fields:
+            expected, hint = f"the exact engine beside {word}", "leave engine: heuristic out"
+            fields.wrong(reading, word, expected, "the heuristic alone", hint)
     keep = fields.get("keep")
     if isinstance(keep, dict):
         given["keep_rates"] = {int(pcp): rate for pcp, rate in keep.items()}

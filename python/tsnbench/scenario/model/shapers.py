@@ -87,8 +87,7 @@ def _each_class_once(reading: Reading, fields: Fields, given: dict[str, Any]) ->
     classes = given.get("classes", ())
     if len(set(classes)) == len(classes):
         return None
-    where = fields.at("classes"), fields.path_of("classes")
-    return reading.problem(*where, "each class once", ", ".join(map(str, classes)))
+    return fields.wrong(reading, "classes", "each class once", ", ".join(map(str, classes)))
 
 
 class Etf(Part):

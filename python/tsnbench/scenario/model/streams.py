@@ -20,7 +20,7 @@ from tsnbench.scenario.model.traffic import (
     UnitSizes,
 )
 from tsnbench.scenario.part import Part, key
-from tsnbench.scenario.text.reading import Bad, Reading
+from tsnbench.scenario.text.reading import BAD, Bad, Reading
 from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Size
 
 
@@ -193,24 +193,18 @@ def _telegram_keys(reading: Reading, fields: Fields, given: dict[str, Any]) -> B
     if "pattern" in fields.bad:
         return None
     pattern = given.get("pattern", "push")
-    wrong = None
-    for name, patterns in _ONLY_WITH.items():
-        if name in fields.places and pattern not in patterns:
-            place, path = fields.at(name), fields.path_of(name)
-            wrong = reading.problem(place, path, f"no {name} with {pattern}", "one", _HINTS.get(name, ""))
+    wrong: Bad | None = None
     needed = {"com-id": "1000", "data-set": "64 B"}
-    absent = tuple(needed) if pattern in ("confirm", "error") else ()
+    hints = {name: _HINTS.get(name, "") for name, patterns in _ONLY_WITH.items() if pattern not in patterns}
+    if pattern in ("confirm", "error"):
+        hints |= {name: f"leave it out: pattern: {pattern} has no {name}" for name in needed}
+    for name, hint in hints.items():
+        if not fields.none_of(reading, [name], f"no {{key}} with {pattern}", "one", hint):
+            wrong = BAD
     for name, example in needed.items():
-        if name in absent and name in fields.places:
-            hint = f"leave it out: pattern: {pattern} has no {name}"
-            wrong = reading.problem(
-                fields.at(name), fields.path_of(name), f"no {name} with {pattern}", "one", hint
-            )
-        elif name not in absent and name not in fields.places and name not in fields.bad:
-            hint = f"add {name}: {example}"
-            wrong = reading.problem(
-                fields.place, fields.path, f"the key {name} in a TRDP telegram", "none", hint
-            )
+        if name not in hints and name not in fields.places and name not in fields.bad:
+            expected = f"the key {name} in a TRDP telegram"
+            wrong = reading.problem(fields.place, fields.path, expected, "none", f"add {name}: {example}")
     if pattern in MESSAGES:
         given.setdefault("qos", 3)
     return wrong

@@ -180,8 +180,7 @@ def _of_replay(reading: Reading, fields: Fields, given: dict[str, Any]) -> Bad |
         return reading.problem(*where, "a capture for only", "a table", "a table is one flow")
     if "until" in given and given["until"] <= given.get("begin", 0):
         hint = "a recording is played until after from"
-        where = fields.at("until"), fields.path_of("until")
-        return reading.problem(*where, "a time after from", "an earlier one", hint)
+        return fields.wrong(reading, "until", "a time after from", "an earlier one", hint)
     return None
 
 
