@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from tsnbench.scenario.kinds.values import Kind
 
 _MISSING: Any = object()
+Values = dict[str, Any]
+"""Values of a part by name. Each part has its own names, and types that its record has checked."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Part:
         AttributeError: a value is assigned after the part was made.
     """
 
-    _defaults: ClassVar[dict[str, Any]] = {}
+    _defaults: ClassVar[Values] = {}
     """Every value's name with its default, in the order of the class; ``_MISSING`` where there is none."""
     _empty: ClassVar[tuple[str, ...]] = ()
     """The names of values that are empty dictionaries unless given."""
@@ -131,7 +133,7 @@ class Part:
         """Every value with its name, in the order of the class."""
         return zip(self._defaults, self._values(), strict=True)
 
-    def model_copy(self, *, update: dict[str, Any] | None = None) -> Self:
+    def model_copy(self, *, update: Values | None = None) -> Self:
         """A copy of the part with other values for the names in ``update``."""
         changes = update or {}
         if not changes.keys() <= self._defaults.keys():
@@ -145,7 +147,7 @@ class Part:
 
     def model_dump(
         self, *, exclude_unset: bool = False, exclude_none: bool = False, exclude_defaults: bool = False
-    ) -> dict[str, Any]:
+    ) -> Values:
         """The values by name, those of parts within included; ready for JSON where they are.
 
         Args:

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+Schema = dict[str, Any]
+"""JSON Schema, whose keys its own standard defines."""
+
 _QUANTITY = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\s*(\S*)\s*")
 _COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
 """A number with a decimal comma."""
@@ -114,7 +117,7 @@ class Dimension:
             _parsed[self.name, text] = worth.numerator
         return worth.numerator
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         """The written form of the quantity, as JSON Schema."""
         units = "|".join(re.escape(unit) for unit in self.units)
         return {

@@ -6,13 +6,12 @@ Later selectors override earlier ones, key by key.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from tsnbench.planning.draft import Draft, Port
 from tsnbench.planning.select import select
 from tsnbench.planning.topology.bridging import planned_node
 from tsnbench.scenario import model
-from tsnbench.scenario.part import Part
+from tsnbench.scenario.part import Part, Values
 from tsnbench.scenario.units import RATE, propagation_ps
 
 RATES = (10**6, 10**12)
@@ -60,7 +59,7 @@ def name_ports(draft: Draft) -> None:
 def shape_ports(draft: Draft) -> None:
     """Gives every port the settings of its selectors, and its real rate."""
     queues = [_set_fields(draft.scenario.network.queues) for _ in draft.ports]
-    shapers: list[dict[str, Any]] = [{} for _ in draft.ports]
+    shapers: list[Values] = [{} for _ in draft.ports]
     for text, shaper in draft.scenario.shapers.items():
         for port in select(draft, text, f"shapers.{text}"):
             given = {key: value for key, value in _set_fields(shaper).items() if value is not None}
@@ -76,6 +75,6 @@ def shape_ports(draft: Draft) -> None:
             draft.problem(f"{port.name}: rate", "1 Mbit/s to 1 Tbit/s", RATE.text(port.rate_bps))
 
 
-def _set_fields(part: Part) -> dict[str, Any]:
+def _set_fields(part: Part) -> Values:
     """The written fields without their defaults; parts stay parts."""
     return {name: getattr(part, name) for name in sorted(part.model_fields_set)}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from tsnbench.scenario import model
 from tsnbench.scenario.build import ptp
 from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.part import Values
 from tsnbench.scenario.recorded import oscillator_trace
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
@@ -36,7 +36,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Clocks:
     )
 
 
-def _settings(net: Net, fields: Fields) -> dict[str, Any]:
+def _settings(net: Net, fields: Fields) -> Values:
     reading = net.reading
     found = {name: value for name, value in fields.given(net, model.Clock).items() if value is not BAD}
     if "drift" in found and "drift_within" in found:

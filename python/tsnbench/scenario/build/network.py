@@ -11,6 +11,7 @@ from tsnbench.scenario.build import bridging
 from tsnbench.scenario.build.generators import MOST_NODES, SHAPES, Shape, attach
 from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.part import Values
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
 SMALLEST_CUT, LARGEST_CUT = 18, 65_535
@@ -70,7 +71,7 @@ def _node(net: Net, kind: str, name: Named, options: Fields | Bad) -> None:
     time, memory = read.get("processing", 0), read.get("buffer")
     learning = bridging.learning(net.reading, kind, read)
     net.add_node(str(name), kind, time, name.place, name.path, cut_through, memory, learning)
-    queues: dict[str, Any] = {}
+    queues: Values = {}
     if "queues" in read and (written := read["queues"].part(net)) is not BAD:
         queues = written.model_dump(exclude_unset=True)
     if "classes" in read:

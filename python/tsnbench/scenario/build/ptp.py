@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tsnbench.scenario import model
 from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.part import Values
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
 _SECOND = 10**9
@@ -38,7 +37,7 @@ def build(reading: Reading, net: Net, written: Fields) -> model.Gptp | None:
     return _who(reading, net, kind, fields, given)
 
 
-def _who(reading: Reading, net: Net, kind: str, fields: Fields, given: dict[str, Any]) -> model.Gptp | None:
+def _who(reading: Reading, net: Net, kind: str, fields: Fields, given: Values) -> model.Gptp | None:
     """The grandmaster, or the election."""
     written = fields.written_of(("grandmaster", "bmca"))
     if len(written) != 1:
@@ -72,5 +71,5 @@ def _bmca(net: Net, kind: str, fields: Fields) -> model.Bmca:
     return model.Bmca(default=model.ClockQuality(**default), own=own, **given)
 
 
-def _quality(net: Net, fields: Fields | Bad | None) -> dict[str, Any]:
+def _quality(net: Net, fields: Fields | Bad | None) -> Values:
     return fields.given(net, model.ClockQuality) if isinstance(fields, Fields) else {}

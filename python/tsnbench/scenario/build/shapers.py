@@ -10,6 +10,7 @@ from tsnbench.scenario.build.hosts import qdisc
 from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.grammar.gates import OF_THE_FIRST
 from tsnbench.scenario.kinds.combinators import Fields
+from tsnbench.scenario.part import Values
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
 from tsnbench.scenario.units import DURATION
 
@@ -192,7 +193,7 @@ def _listed(net: Net, written: Fields) -> model.Gates | None:
     return None if BAD in given.values() else _checked(reading, written, model.Gates(**given))
 
 
-def _one_list(net: Net, written: Fields) -> dict[str, Any]:
+def _one_list(net: Net, written: Fields) -> Values:
     return {
         name: value for name, value in written.given(net, model.Gates).items() if name not in OF_THE_FIRST
     }

@@ -14,6 +14,7 @@ from tsnbench.scenario.kinds.combinators import Fields, Record
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.reading import Bad, Reading, Written
 from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Place, Repeated, Scalar, Value
+from tsnbench.scenario.units import Schema
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Alike:
     def expected(self) -> str:
         return self.record.expected
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return self.record.schema()
 
     def read(self, reading: Reading, value: Value, path: str) -> Fields | Bad:

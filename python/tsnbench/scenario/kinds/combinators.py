@@ -8,11 +8,12 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind, Schema
-from tsnbench.scenario.part import Part
+from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind
+from tsnbench.scenario.part import Part, Values
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
 from tsnbench.scenario.text.tree import Mapping, Place, Scalar, Sequence, Value, describe, shown
+from tsnbench.scenario.units import Schema
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Fields(Placed):
             return False
         return True
 
-    def given(self, names: Names, part: type[Part]) -> dict[str, Any]:
+    def given(self, names: Names, part: type[Part]) -> Values:
         """The written values of a part by their names in the part; :data:`BAD` for a wrong value."""
         return {name: made(names, self[key]) for name, key in part._written if key in self}
 
@@ -172,7 +173,7 @@ class Record:
     """The whole mapping in its shortest form, for hints."""
     makes: type[Part] | None = None
     """The part whose values the keys are; see :func:`record_of`."""
-    rule: Callable[[Reading, Fields, dict[str, Any]], Bad | None] | None = None
+    rule: Callable[[Reading, Fields, Values], Bad | None] | None = None
     """Reports contradictions between keys, from the mapping and the part's readable values; adds values that
     depend on several keys."""
 

@@ -12,9 +12,8 @@ from typing import Any, Protocol
 
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
 from tsnbench.scenario.text.tree import Sequence, Value, describe, shown
-from tsnbench.scenario.units import Dimension, UnitError
+from tsnbench.scenario.units import Dimension, Schema, UnitError
 
-Schema = dict[str, Any]
 PARAMETER: Schema = {"type": "string", "pattern": r"\$\{"}
 OBJECT: Schema = {"type": ["object", "string"], "pattern": r"\$\{"}
 """A mapping, or the parameter that stands for one."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, record_of
 from tsnbench.scenario.kinds.common import SELECTOR, SPAN, STREAM, STREAM_RATE, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.model.names import Name, Pcp, PortSelector
-from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.units import DURATION, SIZE, BitRate, Duration, Size
 
@@ -43,7 +43,7 @@ class StreamGate(Part):
     )
 
 
-def _cycle_is_the_sum(reading: Reading, fields: Fields, given: dict[str, Any]) -> None:
+def _cycle_is_the_sum(reading: Reading, fields: Fields, given: Values) -> None:
     total = sum(entry.duration for entry in given.get("entries", ()))
     if "entries" in given and fields.get("cycle", total) != total:
         hint = f"write cycle: {DURATION.text(total)}, or leave it out"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Field, Fields, ListOf, MapOf, record_of
 from tsnbench.scenario.kinds.common import LINK_RATE, PCP, SPAN, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
 from tsnbench.scenario.model.names import Pcp
-from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.units import SHARE, BitRate, Duration
 
@@ -64,7 +64,7 @@ class Schedule(Part):
     )
 
 
-def _of_schedule(reading: Reading, fields: Fields, given: dict[str, Any]) -> None:
+def _of_schedule(reading: Reading, fields: Fields, given: Values) -> None:
     pcps = given.get("pcps", ())
     if len(set(pcps)) < len(pcps):
         again = next(str(pcp) for place, pcp in enumerate(pcps) if pcp in pcps[:place])

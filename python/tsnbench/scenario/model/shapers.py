@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Fields, ListOf, MapOf, record_of
 from tsnbench.scenario.kinds.common import LINK_RATE, SPAN, STREAM_RATE, TIME
@@ -12,7 +12,7 @@ from tsnbench.scenario.model.gates import Follow, Gates, Planned, pcps
 from tsnbench.scenario.model.names import Pcp
 from tsnbench.scenario.model.network import QUEUES, Queues
 from tsnbench.scenario.model.policing import BURST
-from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.units import DURATION, SIZE, BitRate, Duration, Size
 
@@ -83,7 +83,7 @@ class Cqf(Part):
     )
 
 
-def _each_class_once(reading: Reading, fields: Fields, given: dict[str, Any]) -> Bad | None:
+def _each_class_once(reading: Reading, fields: Fields, given: Values) -> Bad | None:
     classes = given.get("classes", ())
     if len(set(classes)) == len(classes):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Fields, record_of
 from tsnbench.scenario.kinds.common import IPV4, SPAN, STREAM_RATE, TIME
@@ -19,7 +19,7 @@ from tsnbench.scenario.model.traffic import (
     Saturating,
     UnitSizes,
 )
-from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import BAD, Bad, Reading
 from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Size
 
@@ -188,7 +188,7 @@ class Trdp(Part):
         return 1458 if self.pattern == "tsn" else 1356 if self.is_message else 1432
 
 
-def _telegram_keys(reading: Reading, fields: Fields, given: dict[str, Any]) -> Bad | None:
+def _telegram_keys(reading: Reading, fields: Fields, given: Values) -> Bad | None:
     """The keys that the pattern needs, and those that it does not have."""
     if "pattern" in fields.bad:
         return None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Field, Fields, record_of
 from tsnbench.scenario.kinds.common import PCP, SPAN, STREAM, STREAM_RATE, TIME, VLAN
 from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed
-from tsnbench.scenario.part import Part, key
+from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Bad, Reading
 from tsnbench.scenario.units import BitRate, Duration, Size
 
@@ -39,7 +39,7 @@ class Poisson(Part):
     )
 
 
-def _rate_or_interval(reading: Reading, fields: Fields, _: dict[str, Any]) -> Bad | None:
+def _rate_or_interval(reading: Reading, fields: Fields, _: Values) -> Bad | None:
     if len(fields.places) == 1:
         return None
     hint = "write poisson: {rate: 100 Mbit/s} or poisson: {mean-interval: 100 us}"
@@ -106,7 +106,7 @@ class CaptureFilter(Part):
     udp: int | None = key(Count(0, 65_535, "a UDP port"), "UDP destination port", default=None)
 
 
-def _vlan_or_none(_: Reading, fields: Fields, given: dict[str, Any]) -> None:
+def _vlan_or_none(_: Reading, fields: Fields, given: Values) -> None:
     if "vlan" in fields:
         given |= {"untagged": True} if fields["vlan"] == "none" else {"vlan": fields["vlan"]}
 
@@ -174,7 +174,7 @@ class Replay(Part):
     )
 
 
-def _of_replay(reading: Reading, fields: Fields, given: dict[str, Any]) -> Bad | None:
+def _of_replay(reading: Reading, fields: Fields, given: Values) -> Bad | None:
     if "only" in fields and Path(given.get("file", "")).suffix.lower() in TABLES:
         where = fields["only"].place, fields["only"].path
         return reading.problem(*where, "a capture for only", "a table", "a table is one flow")

@@ -12,10 +12,10 @@ import re
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from tsnbench import foreign
 from tsnbench.scenario import model
+from tsnbench.scenario.part import Values
 from tsnbench.scenario.text.reading import Named, Reading
 
 _MOST_LINES = 1_000_000
@@ -26,10 +26,10 @@ _MOST_DRIFT = 10**9
 _COLUMNS = "a CSV file with the columns t_s and drift_ppm or offset_ns"
 
 
-def read(reading: Reading, name: Named) -> dict[str, Any]:
+def read(reading: Reading, name: Named) -> Values:
     """``drift`` and ``changes`` of a clock; empty where a mistake was noted. Beside the scenario's file."""
 
-    def wrong(expected: str, found: str) -> dict[str, Any]:
+    def wrong(expected: str, found: str) -> Values:
         reading.problem(name.place, name.path, expected, found)
         return {}
 
