@@ -61,6 +61,15 @@ def connect(here: Here, owner: str = "anna", **more) -> Agent:
     return Agent("host", here, owner=owner, program=traffic.program(), **more)
 
 
+@pytest.fixture
+def host(here: Here) -> Iterator[Agent]:
+    """An agent on this machine; nothing is left that could not be undone."""
+    made = connect(here)
+    made.open()
+    yield made
+    assert made.restore() == []
+
+
 def state(here: Here) -> Path:
     return Path(f"/run/tsnbench-host{here.scope}")
 
@@ -84,9 +93,7 @@ def gone(path: Path, within_s: float) -> float:
     return time.monotonic() - began
 
 
-def test_steps_are_undone_in_reverse_and_only_those_that_succeeded(here: Here, tmp_path: Path) -> None:
-    host = connect(here)
-    host.open()
+def test_steps_are_undone_in_reverse_and_only_those_that_succeeded(host: Agent, tmp_path: Path) -> None:
     folder, file = tmp_path / "folder", tmp_path / "folder" / "file"
     done = host.steps(
         [
@@ -106,17 +113,13 @@ def test_steps_are_undone_in_reverse_and_only_those_that_succeeded(here: Here, t
     assert not (tmp_path / "never").exists()
 
 
-def test_a_failed_undo_is_reported(here: Here, tmp_path: Path) -> None:
-    host = connect(here)
-    host.open()
+def test_a_failed_undo_is_reported(host: Agent, tmp_path: Path) -> None:
     host.steps([touch(tmp_path / "a"), Step(("true",), undo=(("rmdir", "/nowhere/at/all"),))])
     assert any("rmdir /nowhere/at/all" in line for line in host.restore())
     assert not (tmp_path / "a").exists()
 
 
-def test_undo_keeps_the_connection(here: Here, tmp_path: Path) -> None:
-    host = connect(here)
-    host.open()
+def test_undo_keeps_the_connection(host: Agent, tmp_path: Path) -> None:
     host.steps([touch(tmp_path / "a")])
     host.start("sleeper", ["sleep", "60"])
     assert host.undo() == []
@@ -129,21 +132,18 @@ def test_undo_keeps_the_connection(here: Here, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_to_the_agent_undoes_everything(here: Here, tmp_path: Path, number: int) -> None:
-    host = connect(here)
-    host.open()
+def test_a_signal_to_the_agent_undoes_everything(
+    here: Here, host: Agent, tmp_path: Path, number: int
+) -> None:
     host.steps([touch(tmp_path / "a")])
     os.kill(agent_pid(here), number)
     gone(tmp_path / "a", 5)
     gone(state(here), 5)
     with pytest.raises(AgentLost):
         host.steps([Step(("true",))])
-    assert host.restore() == []
 
 
-def test_the_end_of_the_connection_undoes_everything(here: Here, tmp_path: Path) -> None:
-    host = connect(here)
-    host.open()
+def test_the_end_of_the_connection_undoes_everything(here: Here, host: Agent, tmp_path: Path) -> None:
     host.steps([touch(tmp_path / "a")])
     host.start("sleeper", ["sh", "-c", f"trap '' TERM; touch {tmp_path}/b; sleep 60"])
     assert host._connection._process is not None
@@ -312,10 +312,8 @@ def test_the_host_of_a_lost_controller_is_free_only_after_its_undo(here: Here, t
     first.restore()
 
 
-def test_an_undo_leaves_nothing_for_the_next_agent(here: Here, tmp_path: Path) -> None:
+def test_an_undo_leaves_nothing_for_the_next_agent(here: Here, host: Agent, tmp_path: Path) -> None:
     """The controller orders the undo, and the agent is killed later: only its own folder is left."""
-    host = connect(here)
-    host.open()
     host.steps([touch(tmp_path / "a")])
     assert host.undo() == []
     os.kill(agent_pid(here), signal.SIGKILL)
@@ -325,20 +323,15 @@ def test_an_undo_leaves_nothing_for_the_next_agent(here: Here, tmp_path: Path) -
     assert again.restore() == []
 
 
-def test_paths_stay_in_the_work_folder(here: Here) -> None:
-    host = connect(here)
-    host.open()
+def test_paths_stay_in_the_work_folder(host: Agent) -> None:
     for path in ("../x", "/etc/passwd", "a/../../x", "", "."):
         with pytest.raises(BackendError, match="expected a path within the work folder"):
             host.put(path, b"")
         with pytest.raises(BackendError, match="expected a path within the work folder"):
             host.get(path)
-    host.restore()
 
 
-def test_unknown_requests_are_errors_and_garbage_ends_the_connection(here: Here, tmp_path: Path) -> None:
-    host = connect(here)
-    host.open()
+def test_unknown_requests_are_errors_and_garbage_ends_the_connection(host: Agent, tmp_path: Path) -> None:
     host.steps([touch(tmp_path / "a")])
     with pytest.raises(BackendError, match="dance"):
         host._connection.ask({"do": "dance"})
@@ -351,12 +344,9 @@ def test_unknown_requests_are_errors_and_garbage_ends_the_connection(here: Here,
     host._connection._process.stdin.write(b"\x00garbage\n" * 3)
     host._connection._process.stdin.flush()
     gone(tmp_path / "a", 5)
-    host.restore()
 
 
-def test_the_log_has_every_command_with_its_code(here: Here) -> None:
-    host = connect(here)
-    host.open()
+def test_the_log_has_every_command_with_its_code(host: Agent) -> None:
     host.steps([Step(("sh", "-c", "echo no >&2; exit 4"), may_fail=True), Step(("cat",), stdin="x")])
     host.restore()
     assert [one["code"] for one in host.log] == [4, 0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pickle
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -37,16 +37,28 @@ class Wanted:
         return planned(self.text)
 
 
-_WANTED: dict[str, Wanted | Script] = {}
+Parts = Mapping[str, Part | Script]
+"""Parts of the guest's job by their names."""
+_PLANS: dict[str, Wanted] = {}
+_MAKERS: dict[str, Callable[[Path], Parts]] = {}
 
 
 def wanted(name: str, what: str | Wanted | Script) -> str:
     """Names a scenario, a Plan with its backend, or a script for the guest; returns the name.
 
-    Names of two files must differ. A file that is imported twice, as by two processes, wants the same.
+    Names of two files must differ. A file that is imported twice wants the same twice.
     """
-    _WANTED[name] = Wanted(what) if isinstance(what, str) else what
+    if isinstance(what, Script):
+        parts_wanted(name, lambda _: {name: what})
+        return name
+    one = _PLANS[name] = Wanted(what) if isinstance(what, str) else what
+    parts_wanted(name, lambda folder: {name: Part(one.on, one.plan, folder / name / "vm")})
     return name
+
+
+def parts_wanted(name: str, make: Callable[[Path], Parts]) -> None:
+    """Names several parts, which are made when the guest is booted; ``make`` gets the folder of all runs."""
+    _MAKERS[name] = make
 
 
 class Guest:
@@ -60,7 +72,7 @@ class Guest:
         if why := unavailable():
             pytest.skip(f"no guests here: {why}")
         found = self._all[name]
-        return Run.open(self.folder / name / "vm") if isinstance(found, Path) else found
+        return Run.open(found) if isinstance(found, Path) else found
 
     def run(self, name: str) -> Run:
         """The run of a Plan."""
@@ -81,9 +93,7 @@ class Guest:
     @cache  # noqa: B019 - one for a test run
     def simulated(self, name: str) -> Run:
         """The run of the same Plan in the simulator."""
-        one = _WANTED[name]
-        assert isinstance(one, Wanted)
-        return one.plan.run(on=Simulation(), into=self.folder / name / f"sim-{os.getpid()}")
+        return _PLANS[name].plan.run(on=Simulation(), into=self.folder / name / f"sim-{os.getpid()}")
 
     def both(self, name: str) -> tuple[Run, Run]:
         """The runs of a Plan in the simulator and in the guest."""
@@ -97,25 +107,21 @@ class Guest:
         with (self.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not done.exists():
-                found = {
-                    name: self.folder / name / "vm" if isinstance(one, Run) else one
-                    for name, one in zip(_WANTED, self._execute(), strict=True)
-                }
-                done.write_bytes(pickle.dumps(found))
+                done.write_bytes(pickle.dumps(self._execute()))
         return dict(pickle.loads(done.read_bytes()))
 
-    def _execute(self) -> list[Ended]:
-        parts = []
-        for name, one in _WANTED.items():
-            if isinstance(one, Wanted):
-                (self.folder / name).mkdir()
-                parts.append(Part(one.on, one.plan, self.folder / name / "vm"))
-            else:
-                parts.append(one)
+    def _execute(self) -> dict[str, Path | dict[str, bytes] | BackendError]:
+        parts = {name: part for make in _MAKERS.values() for name, part in make(self.folder).items()}
+        for part in parts.values():
+            if isinstance(part, Part):
+                part.folder.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return execute(parts)
+            ended = execute(list(parts.values()))
         except BackendError as error:
-            return [error] * len(parts)
+            return dict.fromkeys(parts, error)
+        return {
+            name: one.folder if isinstance(one, Run) else one for name, one in zip(parts, ended, strict=True)
+        }
 
 
 @pytest.fixture(scope="session")

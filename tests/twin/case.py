@@ -46,6 +46,18 @@ class Quantity:
         return -below - 1e-9 <= found - closed <= above + 1e-9
 
 
+def frames(
+    what: str,
+    closed: Callable[[Plan], Value],
+    seen: Callable[[Run], Value],
+    below: float = 0.0,
+    above: float = 0.0,
+    why: str = "",
+) -> Quantity:
+    """A number of frames, which the simulator has exactly."""
+    return Quantity(what, "frames", closed, seen, simulator=0.0, below=below, above=above, why=why)
+
+
 @dataclass(frozen=True)
 class Own:
     """An experiment in the guest that is not the Plan itself."""

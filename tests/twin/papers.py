@@ -8,12 +8,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from support.guest_batch import Part
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine
 from tsnbench.compare import Comparison, compare, opened
 from tsnbench.errors import BackendError, InputError
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan
+from tsnbench.runs import Run
 from tsnbench.scenario import Scenario, load_variants
 from tsnbench.scenario.model import Constant
 from tsnbench.scenario.selection import selected, shortened
@@ -214,16 +216,23 @@ def refused(experiment: Experiment) -> list[str]:
     return []
 
 
-def compared(experiment: Experiment, into: Path) -> list[tuple[str, Comparison]]:
+def part_of(experiment: Experiment, folder: Path) -> Part:
+    """The experiment as a part of a guest's job."""
+    return Part(VirtualMachine(experiment.dilate), planned(experiment), folder)
+
+
+def compared(experiment: Experiment, into: Path, ran: Run | None = None) -> list[tuple[str, Comparison]]:
     """The runs in the simulator compared with the kernel's run, each with the simulator's name.
+
+    ``ran``: the kernel's run, if there is one.
 
     Raises:
         BackendError: the kernel has no result.
     """
     plan = planned(experiment)
     plan.run(on=Simulation(), into=into / "sim")
-    plan.run(on=VirtualMachine(experiment.dilate), into=into / "vm")
-    kernel = opened(into / "vm")
+    ran = ran or plan.run(on=VirtualMachine(experiment.dilate), into=into / "vm")
+    kernel = opened(ran.folder)
     found = [("simulator", compare([opened(into / "sim"), kernel]))]
     if experiment.hosts:
         planned(experiment, guests_hosts=True).run(on=Simulation(), into=into / "own")

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import polars as pl
 
 from tsnbench.runs import Run
+from twin.arithmetic import releases_us
+from twin.case import Quantity, frames
 
 
 def delays_us(run: Run, stream: str) -> list[float]:
@@ -58,3 +60,15 @@ def dropped_at_talker(stream: str) -> Callable[[Run], float]:
         return float(counted["dropped_at_talker"])
 
     return seen
+
+
+def all_sent(stream: str, what: str = "frames that were sent") -> Quantity:
+    """Every release of a periodic stream is a frame."""
+    return frames(
+        what, lambda plan: float(len(releases_us(plan, stream))), lambda run: float(len(run.delay(stream)))
+    )
+
+
+def all_arrive(stream: str, what: str) -> Quantity:
+    """Every release of a periodic stream arrives."""
+    return frames(what, lambda plan: float(len(releases_us(plan, stream))), arrived(stream))

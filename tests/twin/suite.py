@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -62,35 +62,48 @@ def on_kernels(cases: Sequence[Case], folder: Path) -> dict[Case, Mapping[str, S
     """
     if why := unavailable():
         return dict.fromkeys(cases, BackendError(why))
-    found: dict[Case, dict[str, Seen] | BackendError] = {case: {} for case in cases}
-    parts = [
-        (case, name, plan, _part(case, plan, folder / case.name / f"vm-{place}"))
-        for case in cases
-        for place, (name, plan) in _each(case)
-    ]
+    parts = {name: part for case in cases for name, part in parts_of(case, folder).items()}
+    ended: dict[str, batch.Ended] = {}
 
-    def together(some: Sequence[tuple[Case, str, Plan, batch.Part | batch.Script]]) -> None:
+    def together(names: Sequence[str]) -> None:
         try:
-            ended = batch.execute([part for *_, part in some])
+            ended.update(zip(names, batch.execute([parts[name] for name in names]), strict=True))
         except BackendError as error:
-            ended = [error] * len(some)
-        for (case, name, plan, _), one in zip(some, ended, strict=True):
-            before = found[case]
-            # A case with one failed variant has failed.
-            if isinstance(one, BackendError):
-                found[case] = one
-            elif not isinstance(before, BackendError):
-                before[name] = case.own.figures(plan, one) if case.own and isinstance(one, dict) else one
+            ended.update(dict.fromkeys(names, error))
 
     guests = min(len(os.sched_getaffinity(0)), GUESTS, len(parts))
     with ThreadPoolExecutor(GUESTS) as pool:
-        for one in [pool.submit(together, parts[place::guests]) for place in range(guests)]:
+        for one in [pool.submit(together, list(parts)[place::guests]) for place in range(guests)]:
             one.result()
-    return dict(found)
+    return {case: gathered(case, ended.__getitem__) for case in cases}
 
 
-def _part(case: Case, plan: Plan, folder: Path) -> batch.Part | batch.Script:
-    return case.own.script(plan) if case.own else batch.Part(VirtualMachine(case.dilate), plan, folder)
+def parts_of(case: Case, folder: Path) -> dict[str, batch.Part | batch.Script]:
+    """The variants of a case as parts of a guest's job."""
+    return {
+        _name(case, place): case.own.script(plan)
+        if case.own
+        else batch.Part(VirtualMachine(case.dilate), plan, folder / _name(case, place))
+        for place, (_, plan) in _each(case)
+    }
+
+
+def gathered(case: Case, ended: Callable[[str], batch.Ended]) -> Mapping[str, Seen] | BackendError:
+    """The results of a case by variant; a case with one failed variant has failed.
+
+    ``ended``: how the part of a name ended.
+    """
+    found: dict[str, Seen] = {}
+    for place, (variant, plan) in _each(case):
+        one = ended(_name(case, place))
+        if isinstance(one, BackendError):
+            return one
+        found[variant] = case.own.figures(plan, one) if case.own and isinstance(one, dict) else one
+    return found
+
+
+def _name(case: Case, place: int) -> str:
+    return f"{case.name}/vm-{place}"
 
 
 def _each(case: Case) -> list[tuple[int, tuple[str, Plan]]]:

@@ -8,8 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from tsnbench.backends.vm import unavailable
-from twin.papers import EXPERIMENTS, MS, OWN, Experiment, compared, overloaded, planned, refused
+from support.guest_runs import Guest, parts_wanted
+from twin.papers import EXPERIMENTS, MS, OWN, Experiment, compared, overloaded, part_of, planned, refused
+
+SHORT = replace(next(one for one in EXPERIMENTS if one.scenario == "engine/ex-ts"), duration_ns=20 * MS)
+parts_wanted("paper", lambda folder: {"paper": part_of(SHORT, folder / "paper/vm")})
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda one: one.called)
@@ -35,9 +38,6 @@ def test_a_stream_is_in_a_full_queue_where_it_loses_frames_in_both_runs() -> Non
     assert overloaded(SimpleNamespace(rows=rows)) == {("a", "x")}  # type: ignore[arg-type]
 
 
-def test_taprio_and_etf_agree_with_the_kernel_for_equal_software_times(tmp_path: Path) -> None:
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
-    experiment = next(one for one in EXPERIMENTS if one.scenario == "engine/ex-ts")
-    found = dict(compared(replace(experiment, duration_ns=20 * MS), tmp_path))[OWN]
+def test_taprio_and_etf_agree_with_the_kernel_for_equal_software_times(guest: Guest, tmp_path: Path) -> None:
+    found = dict(compared(SHORT, tmp_path, guest.run("paper")))[OWN]
     assert [(one.quantity, one.difference) for one in found.agreements if not one.agrees] == []

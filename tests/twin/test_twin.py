@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 
-from tsnbench.backends.vm import unavailable
+from support.guest_runs import Guest, Parts, parts_wanted
 from tsnbench.errors import BackendError
 from tsnbench.runs import Run
 from twin.case import SCENARIOS, Case
 from twin.cases import CASES
 from twin.mutations import MUTATIONS, Mutant, Mutation, case_of, plan_of
-from twin.suite import Seen, found, on_kernels, refused, simulated
+from twin.suite import found, gathered, parts_of, refused, simulated
 
 FOLDER = TemporaryDirectory(prefix="tsnbench-test-")
 
 
-@cache
-def _kernels() -> Mapping[Case, Mapping[str, Seen] | BackendError]:
-    """All short cases, in as few guests as there are cores."""
-    return on_kernels([case for case in CASES if case.short and not refused(case)], Path(FOLDER.name) / "vm")
+def _parts(folder: Path) -> Parts:
+    """All short cases that a kernel supports."""
+    able = (case for case in CASES if case.short and not refused(case))
+    return {name: part for case in able for name, part in parts_of(case, folder).items()}
+
+
+parts_wanted("twin", _parts)
 
 
 @cache
@@ -42,12 +44,10 @@ def test_the_simulator_meets_the_closed_form(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.short], ids=lambda case: case.name)
-def test_the_kernel_meets_the_closed_form(case: Case) -> None:
-    if why := unavailable():
-        pytest.skip(f"no guests here: {why}")
+def test_the_kernel_meets_the_closed_form(guest: Guest, case: Case) -> None:
     if why := refused(case):
         pytest.skip(f"the kernel refuses {why}")
-    kernel = _kernels()[case]
+    kernel = gathered(case, guest.ended)
     if isinstance(kernel, BackendError):
         raise kernel
     for row in found(case, _simulated(case), kernel):

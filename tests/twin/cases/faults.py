@@ -10,10 +10,12 @@ import polars as pl
 from tsnbench.runs import Run
 from twin import prp
 from twin.arithmetic import Plan, alone_us, releases_us
-from twin.case import Case, Own, Quantity
-from twin.sightings import delay, delays_us, lost
+from twin.case import Case, Own, Quantity, frames
+from twin.sightings import all_sent, delay, delays_us, lost
 
 DOWN_US = (20_000.0, 30_000.0)
+SENT = 2000
+"""Frames of the case with two legs."""
 
 
 def _cut(plan: Plan) -> list[int]:
@@ -28,7 +30,7 @@ def _missing(run: Run) -> list[int]:
 CUT = Case(
     "link-down",
     (
-        Quantity("frames lost", "frames", lambda plan: float(len(_cut(plan))), lost("beat"), simulator=0.0),
+        frames("frames lost", lambda plan: float(len(_cut(plan))), lost("beat")),
         Quantity(
             "first and last lost frame",
             "",
@@ -47,55 +49,46 @@ def _mean(plan: Plan, share: float, from_us: float = 0.0) -> float:
     return sum(at >= from_us for at in releases_us(plan, "beat")) * share
 
 
-def _chance(many: int, share: float) -> float:
-    """Three standard deviations of a binomial count."""
-    return 3 * math.sqrt(many * share * (1 - share))
+def _lost(
+    what: str, share: float, seen: Callable[[Run], float], many: int = SENT, from_us: float = 0.0
+) -> Quantity:
+    chance = 3 * math.sqrt(many * share * (1 - share))
+    return Quantity(
+        what,
+        "frames",
+        lambda plan: _mean(plan, share, from_us),
+        seen,
+        simulator=chance,
+        below=chance,
+        above=chance,
+        why="chance: three standard deviations of a binomial count",
+    )
 
 
 LOSS = Case(
     "loss",
-    (
-        Quantity(
-            "frames lost of 1800",
-            "frames",
-            lambda plan: _mean(plan, 0.1, 20_000.0),
-            lost("beat"),
-            simulator=_chance(1800, 0.1),
-            below=_chance(1800, 0.1),
-            above=_chance(1800, 0.1),
-            why="chance: three standard deviations of a binomial count",
-        ),
-    ),
+    (_lost("frames lost of 1800", 0.1, lost("beat"), 1800, 20_000.0),),
     "The guest's device draws the same random values as the simulator: the same frames are lost.",
     short=True,
 )
 
 DELAY = Case(
     "delay",
-    (
+    tuple(
         Quantity(
-            "greatest delay",
+            f"{words} delay",
             "us",
-            lambda plan: alone_us(plan, "beat") + 300.0,
-            delay("beat", "max"),
+            lambda plan, later=later: alone_us(plan, "beat") + later,  # type: ignore[misc]
+            delay("beat", statistic),
             above=4.5,
             why="three hops of a kernel, up to 1.5 us each",
-        ),
-        Quantity(
-            "least delay",
-            "us",
-            lambda plan: alone_us(plan, "beat"),
-            delay("beat", "min"),
-            above=4.5,
-            why="three hops of a kernel, up to 1.5 us each",
-        ),
+        )
+        for words, statistic, later in (("greatest", "max", 300.0), ("least", "min", 0.0))
     ),
     "Frames that leave after the fault has begun are delayed. Frames that were on the wire before arrive "
     "without the additional delay.",
     short=True,
 )
-
-SENT = 2000
 
 
 def _on_leg(bridge: str) -> Callable[[Run], float]:
@@ -123,40 +116,15 @@ def _twice(run: Run) -> float:
     return float(counted["delivered"]["listener"] - len(delays_us(run, "beat")))
 
 
-def _lost(what: str, share: float, seen: Callable[[Run], float]) -> Quantity:
-    return Quantity(
-        what,
-        "frames",
-        lambda plan: _mean(plan, share),
-        seen,
-        simulator=_chance(SENT, share),
-        below=_chance(SENT, share),
-        above=_chance(SENT, share),
-        why="chance: three standard deviations of a binomial count",
-    )
-
-
 LEGS = Case(
     "prp",
     (
-        Quantity(
-            "frames sent",
-            "frames",
-            lambda plan: float(len(releases_us(plan, "beat"))),
-            lambda run: float(len(run.delay("beat"))),
-            simulator=0.0,
-        ),
+        all_sent("beat", "frames sent"),
         _lost("lost on the first leg", 0.1, _on_leg("lan-a")),
         _lost("lost on the second leg", 0.1, _on_leg("lan-b")),
         _lost("lost on both legs, so the listener has none", 0.01, lost("beat")),
-        Quantity(
-            "received on a leg, but not by the listener",
-            "frames",
-            lambda plan: 0.0,
-            _kept_back,
-            simulator=0.0,
-        ),
-        Quantity("received twice by the listener", "frames", lambda plan: 0.0, _twice, simulator=0.0),
+        frames("received on a leg, but not by the listener", lambda plan: 0.0, _kept_back),
+        frames("received twice by the listener", lambda plan: 0.0, _twice),
     ),
     "Linux has no 802.1CB. The kernel therefore uses PRP (`hsr` with `proto 1`, IEC 62439-3) in a guest "
     "of its own, with the same talker at the same pace, and two cables that lose frames as in the faults "

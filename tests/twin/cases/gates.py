@@ -5,9 +5,9 @@ from __future__ import annotations
 from tsnbench.compare.gates import conformance
 from tsnbench.compare.runs import opened
 from tsnbench.runs import Run
-from twin.arithmetic import PREAMBLE, Plan, octets_of, releases_us, stream_of, way_of
-from twin.case import Case, Quantity
-from twin.sightings import delays_us
+from twin.arithmetic import PREAMBLE, Plan, octets_of, releases_us, way_of
+from twin.case import Case, Quantity, frames
+from twin.sightings import all_sent, arrived
 
 
 def _gates(run: Run, own: int):  # type: ignore[no-untyped-def]
@@ -24,35 +24,26 @@ WINDOWS = Case(
             lambda run: _gates(run, 0).opening_ns / 1e3,
             above=0.5,
             why="taprio's timer is 3 to 4 us late in the guest, 0.3 to 0.4 us in the Plan's time",
-            paper="",
         ),
-        Quantity(
-            "backlog: greatest time by which a frame began before its gate opened",
-            "us",
-            lambda plan: 0.0,
-            lambda run: _gates(run, 0).early_ns / 1e3,
-        ),
-        Quantity(
-            "backlog: greatest time by which a frame ended after its gate closed",
-            "us",
-            lambda plan: 0.0,
-            lambda run: _gates(run, 0).late_ns / 1e3,
-            above=0.5,
-            why="as late as the gate opened",
-        ),
-        Quantity(
-            "alone in its window: greatest time by which a frame began before its gate opened",
-            "us",
-            lambda plan: 0.0,
-            lambda run: _gates(run, 1).early_ns / 1e3,
-        ),
-        Quantity(
-            "alone in its window: greatest time by which a frame ended after its gate closed",
-            "us",
-            lambda plan: 0.0,
-            lambda run: _gates(run, 1).late_ns / 1e3,
-            above=0.5,
-            why="as late as the gate opened",
+        *(
+            quantity
+            for own, words in enumerate(("backlog", "alone in its window"))
+            for quantity in (
+                Quantity(
+                    f"{words}: greatest time by which a frame began before its gate opened",
+                    "us",
+                    lambda plan: 0.0,
+                    lambda run, own=own: _gates(run, own).early_ns / 1e3,  # type: ignore[misc]
+                ),
+                Quantity(
+                    f"{words}: greatest time by which a frame ended after its gate closed",
+                    "us",
+                    lambda plan: 0.0,
+                    lambda run, own=own: _gates(run, own).late_ns / 1e3,  # type: ignore[misc]
+                    above=0.5,
+                    why="as late as the gate opened",
+                ),
+            )
         ),
     ),
     "The device has the gates of a bridge: taprio hands its list to the device, and the gates open to the "
@@ -75,23 +66,10 @@ def _passed(plan: Plan) -> float:
 STREAM_GATE = Case(
     "act-gate",
     (
-        Quantity(
-            "frames that pass",
-            "frames",
-            _passed,
-            lambda run: float(len(delays_us(run, "beat"))),
-            simulator=0.0,
-            below=1.0,
-            above=1.0,
-            why="a frame within some us of a gate's edge",
+        frames(
+            "frames that pass", _passed, arrived("beat"), 1.0, 1.0, "a frame within some us of a gate's edge"
         ),
-        Quantity(
-            "frames that were sent",
-            "frames",
-            lambda plan: float(len(releases_us(plan, stream_of(plan, "beat")["name"]))),
-            lambda run: float(len(run.delay("beat"))),
-            simulator=0.0,
-        ),
+        all_sent("beat"),
     ),
     "The stream gate of `act_gate` checks a frame when the kernel receives it, some us after its last "
     "bit. If the gate closes within these us, the frame is lost. No frame arrives so late here.",
@@ -114,24 +92,16 @@ def _conforming(plan: Plan) -> float:
 POLICE = Case(
     "police",
     (
-        Quantity(
+        frames(
             "frames that pass",
-            "frames",
             _conforming,
-            lambda run: float(len(delays_us(run, "beat"))),
-            simulator=0.0,
-            below=1.0,
-            above=4.0,
-            why="a frame at a bucket's edge; and act_police does not count addresses, type, tag and FCS at "
+            arrived("beat"),
+            1.0,
+            4.0,
+            "a frame at a bucket's edge; and act_police does not count addresses, type, tag and FCS at "
             "ingress, 22 octets of 1046: 2.1 %",
         ),
-        Quantity(
-            "frames that were sent",
-            "frames",
-            lambda plan: float(len(releases_us(plan, "beat"))),
-            lambda run: float(len(run.delay("beat"))),
-            simulator=0.0,
-        ),
+        all_sent("beat"),
     ),
     "`act_police` behind `clsact` counts a frame without its addresses, type, tag and check sequence: 22 "
     "octets fewer than 802.1Q does (8.6.5.5), here 2.1 % of 1046. It therefore passes 2 to 3 frames more "

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tsnbench.runs import Run
 from twin.arithmetic import GAP, PREAMBLE, Plan, octets_of, port_of, releases_us
-from twin.case import Case, Quantity
-from twin.sightings import arrived, dropped_at_talker, left
+from twin.case import Case, Quantity, frames
+from twin.sightings import all_arrive, arrived, dropped_at_talker, left
 
 PORT = "n1 -> n2"
 TIMER = "a timer of the kernel: 3 to 5 us late, as taprio's; and the driver's path"
@@ -87,34 +87,18 @@ def _told(run: Run) -> float:
 LATE = Case(
     "etf-late",
     (
-        Quantity(
-            "frames of talkers that woke in time, received",
-            "frames",
-            lambda plan: float(len(releases_us(plan, "timed"))),
-            arrived("timed"),
-            simulator=0.0,
-        ),
-        Quantity(
+        all_arrive("timed", "frames of talkers that woke in time, received"),
+        frames(
             "frames of talkers that woke at their time, dropped by the port's etf",
-            "frames",
             lambda plan: float(len(releases_us(plan, "late"))),
             dropped_at_talker("late"),
-            simulator=0.0,
         ),
-        Quantity(
+        frames(
             "dropped frames that are reported to the talker",
-            "frames",
             lambda plan: float(len(releases_us(plan, "late"))),
             _told,
-            simulator=0.0,
         ),
-        Quantity(
-            "frames of talkers that woke at their time, received",
-            "frames",
-            lambda plan: 0.0,
-            arrived("late"),
-            simulator=0.0,
-        ),
+        frames("frames of talkers that woke at their time, received", lambda plan: 0.0, arrived("late")),
     ),
     "etf compares a frame's time with the clock when the frame arrives: no margin helps a talker that is "
     "woken too late. The socket's error queue has a message for each dropped frame "
@@ -161,20 +145,12 @@ ASSISTED = Case(
             above=0.001,
             why=DEVICE,
         ),
-        Quantity(
+        frames(
             "frames outside their window",
-            "frames",
             lambda plan: 0.0,
             lambda run: float(sum(not 0 <= phase < 300 for phase in _phases(run, "beat"))),
-            simulator=0.0,
         ),
-        Quantity(
-            "frames that arrive",
-            "frames",
-            lambda plan: float(len(releases_us(plan, "beat"))),
-            arrived("beat"),
-            simulator=0.0,
-        ),
+        all_arrive("beat", "frames that arrive"),
     ),
     "taprio computes launch times (flag 0x1), and etf keeps them with the card's help. The kernel's "
     "timers have no effect on the departure of a frame.",
@@ -198,14 +174,12 @@ SOFTWARE = Case(
                 above=7.0,
                 why=TIMER,
             ),
-            Quantity(
+            frames(
                 f"{name}: frames that begin outside their window",
-                "frames",
                 lambda plan: 0.0,
                 lambda run, name=name, opens=opens, closes=closes: float(  # type: ignore[misc]
                     sum(not opens - 0.001 <= phase < closes for phase in _phases(run, name))
                 ),
-                simulator=0.0,
             ),
         )
     ),
