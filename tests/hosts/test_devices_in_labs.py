@@ -62,7 +62,7 @@ def packets(pcap: Path, *words: str) -> list[str]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 @pytest.mark.skipif(missing(MODULES) is not None, reason=str(missing(MODULES)))
-@pytest.mark.parametrize("kind", [Kind.CELLS, Kind.GUEST])
+@pytest.mark.parametrize("kind", [Kind.CELLS, pytest.param(Kind.GUEST, marks=pytest.mark.nightly)])
 def test_a_device_by_netconf_and_one_by_hand(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,6 +176,7 @@ def test_shifted_gates_are_found(exact: dict[str, Run], there: Guest, tmp_path: 
     assert [(row[0], "NO" in row) for row in rows] == [("x", True), ("y", False)]
 
 
+@pytest.mark.nightly
 def test_a_clock_that_is_off_rejects_the_attempt_and_the_next_one_is_valid(
     there: Guest, tmp_path: Path
 ) -> None:

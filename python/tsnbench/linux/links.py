@@ -5,8 +5,13 @@ A priority is the same number everywhere: in the socket buffer, in the tag, and 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Stream
 
 BRIDGE = "br0"
 _SAME = " ".join(f"{number}:{number}" for number in range(8))
@@ -61,19 +66,14 @@ def _end_station(network: Network, node: int, profile: Profile) -> list[str]:
     """Addresses, VLAN devices and routes to listeners; a node that forwards has them on its bridge."""
     lines = []
     address = network.nodes[node]["ipv4"]
-    bases = (
-        [BRIDGE]
-        if network.forwards(node)
-        else [profile.interface(network, port) for port in network.ports_of(node)]
-    )
     by_base = (
         {BRIDGE: network.node_vids(node)}
         if network.forwards(node)
         else {profile.interface(network, port): network.vids(port) for port in network.ports_of(node)}
     )
-    for base in bases:
+    for base, vids in by_base.items():
         lines.append(f"address replace {address}/32 dev {base}")
-        for vid in by_base[base]:
+        for vid in vids:
             lines.append(
                 f"link add link {base} name {vlan_device(base, vid)} type vlan id {vid} "
                 f"egress-qos-map {_SAME} ingress-qos-map {_SAME}"
@@ -85,8 +85,7 @@ def _end_station(network: Network, node: int, profile: Profile) -> list[str]:
         firsts = [hop["port"] for hop in stream["route"] if hop.get("parent") is None]
         if stream["talker"] != node or not firsts:
             continue
-        base = BRIDGE if network.forwards(node) else profile.interface(network, firsts[0])
-        device = vlan_device(base, stream["vid"]) if "vid" in stream else base
+        device = _device(network, profile, firsts[0], stream)
         key = (stream["destination_ipv4"], device)
         if key in reached:
             continue
@@ -105,10 +104,16 @@ def _end_station(network: Network, node: int, profile: Profile) -> list[str]:
                 continue
             entry = stream["route"][listener["route"]]
             port = network.ports[entry["port"]]["peer"]
-            base = BRIDGE if network.forwards(node) else profile.interface(network, port)
-            device = vlan_device(base, stream["vid"]) if "vid" in stream else base
+            device = _device(network, profile, port, stream)
             lines.append(f"maddress add {stream['destination_mac']} dev {device}")
     return lines
+
+
+def _device(network: Network, profile: Profile, port: int, stream: Stream) -> str:
+    """The interface by which programs of a port's node send or receive a stream."""
+    bridged = network.forwards(network.ports[port]["node"])
+    base = BRIDGE if bridged else profile.interface(network, port)
+    return vlan_device(base, stream["vid"]) if "vid" in stream else base
 
 
 def vlan_device(base: str, vid: int) -> str:

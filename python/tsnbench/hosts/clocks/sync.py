@@ -8,7 +8,7 @@ grows. TSN-FlexTest IV-D2 and Fig. 5.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ OLDEST_INTERVALS = 4
 """Number of Sync intervals after which an offset is too old."""
 OLDEST_NS = 4 * 10**9
 """The greatest age if the interval is unknown."""
+COLUMNS = ("host", "tai_ns", "clock", "offset_ns", "uncertainty_ns", "age_ns", "state", "grandmaster")
 FOLLOWS, LEADS = "SLAVE", ("MASTER", "GRAND_MASTER")
 
 
@@ -167,32 +168,25 @@ class Monitor:
 
 def rows(readings: list[Reading]) -> dict[str, list[Any]]:
     """Columns of ``sync.parquet``: one row for each reading of each clock of a host."""
-    columns: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "host",
-            "tai_ns",
-            "clock",
-            "offset_ns",
-            "uncertainty_ns",
-            "age_ns",
-            "state",
-            "grandmaster",
+    found = [
+        (
+            one.host,
+            one.tai_ns,
+            clock,
+            offset,
+            uncertainty,
+            one.told.get("age_ns"),
+            str(one.told.get("port_state") or one.told.get("error") or ""),
+            one.grandmaster,
         )
-    }
-    for one in readings:
-        clocks: list[tuple[str, int | None, int | None]] = [("ptp4l", one.offset_ns, None)]
-        clocks += [
-            (device, own.get("offset_ns"), own.get("uncertainty_ns"))
-            for device, own in one.told.get("phc", {}).items()
-        ]
-        for clock, offset, uncertainty in clocks:
-            columns["host"].append(one.host)
-            columns["tai_ns"].append(one.tai_ns)
-            columns["clock"].append(clock)
-            columns["offset_ns"].append(offset)
-            columns["uncertainty_ns"].append(uncertainty)
-            columns["age_ns"].append(one.told.get("age_ns"))
-            columns["state"].append(str(one.told.get("port_state") or one.told.get("error") or ""))
-            columns["grandmaster"].append(one.grandmaster)
-    return columns
+        for one in readings
+        for clock, offset, uncertainty in _clocks(one)
+    ]
+    return {name: [row[place] for row in found] for place, name in enumerate(COLUMNS)}
+
+
+def _clocks(one: Reading) -> Iterator[tuple[str, int | None, int | None]]:
+    """The clocks of a host with their offsets and uncertainties: the one of ptp4l first."""
+    yield "ptp4l", one.offset_ns, None
+    for device, own in one.told.get("phc", {}).items():
+        yield device, own.get("offset_ns"), own.get("uncertainty_ns")

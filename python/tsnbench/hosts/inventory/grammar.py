@@ -9,7 +9,7 @@ from tsnbench.hosts.inventory.types import Clock
 from tsnbench.linux import tuning
 from tsnbench.linux.profile import INTERFACE
 from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, MapOf, Record
-from tsnbench.scenario.kinds.values import Choice, Count, Parsed, Quantity, Text
+from tsnbench.scenario.kinds.values import Choice, Count, Kind, Parsed, Quantity, Text
 from tsnbench.scenario.text.reading import meant
 from tsnbench.scenario.units import DRIFT, DURATION
 
@@ -83,6 +83,13 @@ def _folder(text: str) -> str:
     return text
 
 
+def _named(what: str, kind: Kind) -> MapOf:
+    """Things by the names that the inventory gives them."""
+    return MapOf(
+        f"{what}s by name", kind, PORT_NAME, f"a name of a {what}", "letters, digits and _ + -, 32 at most"
+    )
+
+
 _SETTINGS = {one.name: one for one in tuning.settings(["eth0"], [0])}
 """Settings of ``tuning.sh``, by name."""
 
@@ -125,13 +132,7 @@ HOST = Record(
             "root@zgw6",
         ),
         "ports": Field(
-            MapOf(
-                "ports by name",
-                Parsed("the name of an interface", swept=False, parse=_interface),
-                PORT_NAME,
-                "a name of a port",
-                "letters, digits and _ + -, 32 at most",
-            ),
+            _named("port", Parsed("the name of an interface", swept=False, parse=_interface)),
             "names of ports to interfaces, without the one that carries ssh: {left: enp3s0}",
             "{left: enp3s0}",
         ),
@@ -150,12 +151,9 @@ HOST = Record(
             "where captures are kept until they are fetched: /var/tmp",
         ),
         "programs": Field(
-            MapOf(
-                "programs by name",
+            _named(
+                "program",
                 ListOf(Parsed("a word of a command", swept=False, parse=_word, number=True), "words"),
-                PORT_NAME,
-                "a name of a program",
-                "letters, digits and _ + -, 32 at most",
             ),
             "others' talkers, while a run lasts: {load: [iperf3, -c, 192.0.2.9, -u]}",
         ),
@@ -187,13 +185,7 @@ DEVICE = Record(
             "the file of its checklist: configured by hand, and confirmed in that file",
         ),
         "ports": Field(
-            MapOf(
-                "ports by name",
-                Parsed("the device's name of a port", swept=False, parse=_own_name, number=True),
-                PORT_NAME,
-                "a name of a port",
-                "letters, digits and _ + -, 32 at most",
-            ),
+            _named("port", Parsed("the device's name of a port", swept=False, parse=_own_name, number=True)),
             'names of ports to the device\'s own: {p1: "1/1"}',
             '{p1: "1/1"}',
         ),

@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -76,19 +77,8 @@ class Agent:
         self._connection.keep_alive()
         first = self._connection.measure_clock()
         self.program_path, self.work = told["program"], told["work"]
-        return Ready(
-            work=told["work"],
-            program=told["program"],
-            kernel=told["kernel"],
-            machine=told["machine"],
-            hostname=told["hostname"],
-            boot=told["boot"],
-            ssh=told["ssh"],
-            tai_minus_utc_s=told["tai_minus_utc_s"],
-            ahead_ns=first,
-            left=told["left"],
-            not_undone=tuple(told["not_undone"]),
-        )
+        own = {one.name: told[one.name] for one in fields(Ready) if one.name in told}
+        return Ready(**own | {"ahead_ns": first, "not_undone": tuple(told["not_undone"])})
 
     def restore_leftovers(self) -> int:
         """Undoes the steps of a killed agent on the host; returns their number.

@@ -80,7 +80,7 @@ def gate_document(gate: model.StreamGate) -> StreamGate:
     """A stream gate in the Plan's form."""
     entries: list[StreamGateEntry] = [
         without_none(
-            {"open": one.open, "ipv": one.ipv, "interval_ns": one.duration, "octets_max": one.octets}
+            {"open": one.open, "interval_ns": one.duration, "ipv": one.ipv, "octets_max": one.octets}
         )
         for one in gate.entries
     ]
