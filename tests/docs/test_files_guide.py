@@ -7,13 +7,14 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.compare.test_inet import recorded, vectors
 from tests.foreign_files.test_figures import ARRIVALS, FRAMES, RTC, isochron
 from tests.foreign_files.test_pipelines import COMBINED
+
+from support.commands import tsnbench
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/guides/files.md").read_text(encoding="utf-8")
@@ -51,20 +52,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("exports/golden/tsnkit/topo.csv", "topo.csv"),
     ):
         shutil.copyfile(ROOT / "tests" / name, place / to)
-    done = _tsnbench(
-        place,
-        "run", str(ROOT / "scenarios/tutorial/2-gates.yaml"),
-        "--only", "port=gates", "--duration", "20ms", "--pcap", "--into", "runs/all",
-    )  # fmt: skip
+    options = ("--only", "port=gates", "--duration", "20ms", "--pcap", "--into", "runs/all")
+    done = tsnbench("run", ROOT / "scenarios/tutorial/2-gates.yaml", *options, cwd=place)
     assert done.returncode in (0, 1), done.stderr
     (place / "runs/all/port=gates").rename(place / "runs/ring")
     shutil.copyfile(place / "runs/ring/captures/switch-robot-rx.pcapng", place / "own.pcap")
     return place
-
-
-def _tsnbench(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", *words]
-    return subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_the_table_has_a_row_for_every_tool() -> None:
@@ -73,7 +66,7 @@ def test_the_table_has_a_row_for_every_tool() -> None:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_a_command_of_the_table_prints_figures(row: str, folder: Path) -> None:
-    done = _tsnbench(folder, *shlex.split(row))
+    done = tsnbench(*shlex.split(row), cwd=folder)
     assert done.returncode == GATE_OPEN.get(row, 0), done.stderr
     assert len(done.stdout.splitlines()) > 4
 
@@ -94,7 +87,7 @@ def test_the_commands_of_the_blocks(folder: Path, tmp_path: Path, monkeypatch: p
                 ["tshark", *words], cwd=folder, capture_output=True, text=True, timeout=300, check=False
             )
         else:
-            done = _tsnbench(folder, *words)
+            done = tsnbench(*words, cwd=folder)
         seen.append(words[0])
         if "--tx" in words:
             said = GUIDE.partition(f"$ tsnbench {rest}\n")[2].partition("```")[0]

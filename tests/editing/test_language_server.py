@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +15,7 @@ from pygls.workspace import Workspace
 
 from editing.client import Client
 from editing.test_completion import TEXT, at
+from support.commands import tsnbench
 from tsnbench.editing import language_server
 from tsnbench.editing.problems import Checked, checked_scenarios
 from tsnbench.scenario.model import Scenario
@@ -64,8 +63,7 @@ def test_problems_are_those_of_the_command_check(client: Client, tmp_path: Path)
             continue
         path = tmp_path / f"{number}.yaml"
         path.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "tsnbench", "check", "--json", str(path)]
-        said = json.loads(subprocess.run(command, capture_output=True, check=False, text=True).stdout)
+        said = json.loads(tsnbench("check", "--json", path).stdout)
         found = client.open(path.as_uri(), text)
         errors = [one for one in found if one["severity"] == 1]
         places = [(one["range"]["start"]["line"] + 1) for one in errors]

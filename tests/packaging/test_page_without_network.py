@@ -14,7 +14,6 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 from support.network_namespace import CLONE_NEWNET
-from support.new_environment import installed
 
 CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
 WAIT_MS = 60_000
@@ -69,16 +68,15 @@ def looked_at(place: Path, folder: Path) -> tuple[list[str], list[str], str, str
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_the_page_of_the_wheel_needs_no_network(wheel: Path, tmp_path: Path) -> None:
-    place = installed(wheel, tmp_path / "new")
+def test_the_page_of_the_wheel_needs_no_network(environment: Path, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "own.yaml").write_text(SCENARIO, encoding="utf-8")
     # A thread of its own: its namespace ends with it.
     with ThreadPoolExecutor(1) as thread:
-        said, asked, listed, package = thread.submit(looked_at, place, folder).result()
+        said, asked, listed, package = thread.submit(looked_at, environment, folder).result()
     assert [line.split(": ")[1] for line in listed.splitlines()] == ["lo"]
-    assert Path(package.strip()).is_relative_to(place)
+    assert Path(package.strip()).is_relative_to(environment)
     assert said == []
     hosts = {url.split("/")[2].rpartition(":")[0] for url in asked if not url.startswith("data:")}
     assert hosts == {"127.0.0.1"}

@@ -23,19 +23,9 @@ def run(folder: Path, reason: str, **variables: str) -> subprocess.CompletedProc
     (folder / "conftest.py").write_text((TESTS / "conftest.py").read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "test_case.py").write_text(CASE.format(reason=reason), encoding="utf-8")
     kept = {key: value for key, value in os.environ.items() if key != "TSNBENCH_ALL_TESTS"}
+    options = ("-q", "-rs", "-p", "no:cacheprovider", "-c", os.devnull)
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-rs",
-            "-p",
-            "no:cacheprovider",
-            "-c",
-            os.devnull,
-            str(folder),
-        ],
+        [sys.executable, "-m", "pytest", *options, str(folder)],
         capture_output=True,
         text=True,
         check=False,

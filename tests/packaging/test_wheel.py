@@ -7,8 +7,6 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-from support.new_environment import installed
-
 
 def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
@@ -23,9 +21,7 @@ def test_the_wheel_carries_the_native_module_and_the_live_talker(wheel: Path) ->
     assert not [name for name in content if "/target/" in name or name.endswith(".rs")]
 
 
-def test_the_wheel_works_in_an_environment_without_cargo(wheel: Path, tmp_path: Path) -> None:
-    """A new virtual environment with the wheel; it uses the libraries of the current environment."""
-    place = installed(wheel, tmp_path / "new")
+def test_the_wheel_works_in_an_environment_without_cargo(environment: Path, tmp_path: Path) -> None:
     scenario = tmp_path / "own.yaml"
     scenario.write_text(
         "name: own\nduration: 10 ms\n"
@@ -42,7 +38,7 @@ def test_the_wheel_works_in_an_environment_without_cargo(wheel: Path, tmp_path: 
     )
     kept = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "TSNBENCH_TRAFFIC")}
     done = subprocess.run(
-        [str(place / "bin/python"), "-c", code],
+        [str(environment / "bin/python"), "-c", code],
         capture_output=True,
         text=True,
         check=False,
@@ -51,6 +47,6 @@ def test_the_wheel_works_in_an_environment_without_cargo(wheel: Path, tmp_path: 
     )
     assert done.returncode == 0, done.stderr
     package, talker = done.stdout.splitlines()[:2]
-    assert Path(package).is_relative_to(place), "the tree's own package was used"
+    assert Path(package).is_relative_to(environment), "the tree's own package was used"
     assert Path(talker) == Path(package) / "tsnbench-traffic"
     assert (tmp_path / "run" / "report.html").is_file()

@@ -1,4 +1,4 @@
-"""A real server in a process of its own, and requests to it."""
+"""A real server in a process of its own, requests to it, and its page in a browser."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from support.commands import tsnbench
+from ui.browser import Tab, browsing
 
 SCENARIO = """\
 # A comment that stays.
@@ -25,6 +29,9 @@ network:
 streams:
   cam: {from: one, to: two, pcp: 5, payload: 100 B, period: 500 us}
 """
+SWEEP = SCENARIO.replace("name: two", "name: swept").replace(
+    "period: 500 us}", "period: [500 us, 250 us], requires: {delay: 4 us}}"
+)
 
 
 @dataclass
@@ -98,3 +105,57 @@ def server(running: Server) -> Server:
     """The server of this module, with its original scenario."""
     (running.folder / "two.yaml").write_text(SCENARIO)
     return running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser; no longer than a module, as others cannot run event loops of their own beside it."""
+    with browsing() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Browser, running: Server) -> Iterator[Tab]:
+    """A tab with the page of this module's server."""
+    found = Tab(browser.new_page())
+    found.page.goto(running.address)
+    yield found
+    found.page.close()
+
+
+@pytest.fixture
+def home(tab: Tab, server: Server) -> Iterator[Page]:
+    """The page before a scenario is opened; at the end no error was told and no other server asked."""
+    tab.page.goto(f"http://127.0.0.1:{server.port}/")
+    tab.page.reload()
+    yield tab.page
+    assert tab.said == []
+    assert tab.hosts() == {f"127.0.0.1:{server.port}"}
+
+
+@pytest.fixture
+def page(home: Page) -> Page:
+    """The scenario ``two.yaml`` is open, and its network is drawn."""
+    home.get_by_role("button", name="two.yaml", exact=True).click()
+    expect(home.locator("#heading")).to_have_text("No problems")
+    expect(home.locator(".node")).to_have_count(3)
+    return home
+
+
+@pytest.fixture(scope="module")
+def runs(running: Server) -> list[str]:
+    """The folders of the two runs of a sweep."""
+    (running.folder / "swept.yaml").write_text(SWEEP)
+    tsnbench("run", "swept.yaml", cwd=running.folder)
+    found = [
+        path.parent.relative_to(running.folder).as_posix() for path in running.folder.rglob("manifest.json")
+    ]
+    assert len(found) == 2
+    return sorted(found)
+
+
+@pytest.fixture
+def listed(home: Page, runs: list[str]) -> Page:
+    """The page lists the runs."""
+    expect(home.locator("#runs li").first).to_be_visible()
+    return home

@@ -17,13 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from playwright.sync_api import Error, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, expect
 
+from ui.browser import Tab, browsing
 from ui.conftest import Server, serving
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
-WAIT_MS = 120_000
 RUN_S = 12
 """A run that has not ended then is stopped; by keyboard, each run is stopped at once."""
 MOST_REPLAYED = 2
@@ -81,14 +80,9 @@ class Walk:
 
     def __init__(self, page: Page, server: Server) -> None:
         self.page, self.server = page, server
-        self.said: list[str] = []
-        page.set_default_timeout(WAIT_MS)
-        page.on("console", lambda message: self.said.append(message.text))
-        page.on("pageerror", lambda error: self.said.append(str(error)))
-        page.on("dialog", lambda dialog: dialog.accept())
+        self.said = Tab(page).said
         self.runs: list[str] = []
         """The runs of the last scenario that was run to its end."""
-        expect.set_options(timeout=WAIT_MS)
         page.goto(server.address)
 
     def scenario(self, name: str, keyboard: bool) -> Walked:
@@ -137,7 +131,7 @@ class Walk:
                 self.found.done.append(name)
         if self.reason:
             # The browser notes a replay that is impossible, which is a page of its own.
-            self.said = [one for one in self.said if not re.search("status of 422 ", one)]
+            self.said[:] = [one for one in self.said if not re.search("status of 422 ", one)]
         if self.said:
             self.found.wrong[f"{name}: console"] = " | ".join(self.said)[:300]
 
@@ -433,15 +427,13 @@ class Walk:
 
 
 @contextmanager
-def walking(folder: Path) -> Iterator[Walk]:
-    """A browser with a copy of the shipped scenarios."""
+def walking(folder: Path, browser: Browser) -> Iterator[Walk]:
+    """A tab with a copy of the shipped scenarios."""
     shutil.copytree(SCENARIOS, folder)
-    with serving(folder) as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        try:
-            yield Walk(browser.new_page(viewport={"width": 1300, "height": 1000}), server)
-        finally:
-            browser.close()
+    with serving(folder) as server:
+        page = browser.new_page(viewport={"width": 1300, "height": 1000})
+        yield Walk(page, server)
+        page.close()
 
 
 def main(words: list[str], put: Callable[[str], object] = print) -> int:
@@ -449,7 +441,8 @@ def main(words: list[str], put: Callable[[str], object] = print) -> int:
     wrong = 0
     with (
         tempfile.TemporaryDirectory(prefix="tsnbench-test-") as scratch,
-        walking(Path(scratch) / "work") as walk,
+        browsing() as browser,
+        walking(Path(scratch) / "work", browser) as walk,
     ):
         for name in scenarios():
             if words and not any(word in name for word in words):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from support.commands import tsnbench
 from tsnbench.backends.simulation import Simulation
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.planning import plan
@@ -170,19 +169,10 @@ def test_a_study_and_a_sweep_tell_how_far_they_are(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(
         f"study: small\nscenario: {TUTORIAL / '1-first-link.yaml'}\nvary:\n  duration: [1 ms, 2 ms]\n"
     )
-    command = [sys.executable, "-m", "tsnbench"]
-    subprocess.run(
-        [*command, "study", "run", "study.yaml", "--workers", "1"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-    )
+    assert tsnbench("study", "run", "study.yaml", "--workers", "1", cwd=tmp_path).returncode == 0
     folder = next(path.parent for path in tmp_path.rglob("study.json"))
     found = state(folder, folder.name)
-    told = subprocess.run(
-        [*command, "study", "status", str(folder), "--json"], check=True, capture_output=True
-    )
-    numbers = json.loads(told.stdout)
+    numbers = json.loads(tsnbench("study", "status", folder, "--json").stdout)
     assert (found["kind"], found["runs"], found["made"], found["under_way"]) == ("study", 2, 2, 0)
     assert (found["runs"], found["made"]) == (numbers["runs"], numbers["made"])
     assert len(found["table"]) > 1

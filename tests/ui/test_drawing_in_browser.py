@@ -7,37 +7,18 @@ import re
 from pathlib import Path
 from random import Random
 
-import pytest
 from playwright.sync_api import Page, expect
 
+from ui.browser import becomes, tab_to, text, undone
 from ui.conftest import SCENARIO, Server
-from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
-
-__all__ = ["browser_page", "page", "pytestmark"]
 
 
-@pytest.fixture
-def drawn(page: Page) -> Page:
-    """The scenario ``two.yaml`` is open and its network is drawn."""
-    expect(page.locator(".node")).to_have_count(3, timeout=WAIT_MS)
-    return page
-
-
-def text(page: Page) -> str:
-    return page.locator("#text").input_value()
-
-
-def becomes(page: Page, wanted: str) -> None:
-    expect(page.locator("#text")).to_have_value(wanted, timeout=WAIT_MS)
-
-
-def test_a_station_a_link_and_a_stream_by_mouse_and_undo_restores_the_text(drawn: Page) -> None:
-    page = drawn
+def test_a_station_a_link_and_a_stream_by_mouse_and_undo_restores_the_text(page: Page) -> None:
     page.locator("#new-name").fill("three")
     page.get_by_role("button", name="+ Station").click()
     step1 = SCENARIO.replace("[one, two]", "[one, two, three]")
     becomes(page, step1)
-    expect(page.locator(".node")).to_have_count(4, timeout=WAIT_MS)
+    expect(page.locator(".node")).to_have_count(4)
     for mode, end in (("+ Link", "bridge b"), ("+ Stream", "station two")):
         page.get_by_role("button", name=mode).click()
         page.get_by_role("button", name="station three").click()
@@ -45,24 +26,12 @@ def test_a_station_a_link_and_a_stream_by_mouse_and_undo_restores_the_text(drawn
         if mode == "+ Link":
             step2 = step1.replace("two-b]", "two-b, three -- b]")
             becomes(page, step2)
-            expect(page.locator(".link")).to_have_count(3, timeout=WAIT_MS)
+            expect(page.locator(".link")).to_have_count(3)
     step3 = step2 + "  stream-1: {from: three, to: two, period: 1 ms, payload: 100 B}\n"
     becomes(page, step3)
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
-    expect(page.locator("[data-legend]")).to_have_count(2, timeout=WAIT_MS)
-    page.locator("#text").focus()
-    for wanted in (step2, step1, SCENARIO):
-        page.keyboard.press("Control+z")
-        becomes(page, wanted)
-
-
-def tab_to(page: Page, wanted: str) -> None:
-    """Press Tab until the element with this selector has the focus, as a person without a mouse does."""
-    for _ in range(120):
-        if page.evaluate("(wanted) => document.activeElement.matches(wanted)", wanted):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"no Tab leads to {wanted}")
+    expect(page.locator("#heading")).to_have_text("No problems")
+    expect(page.locator("[data-legend]")).to_have_count(2)
+    undone(page, step2, step1, SCENARIO)
 
 
 def arrow_to(page: Page, node: str) -> None:
@@ -75,15 +44,14 @@ def arrow_to(page: Page, node: str) -> None:
     raise AssertionError(f"no arrow leads to {node}")
 
 
-def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(drawn: Page, server: Server) -> None:
-    page = drawn
+def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(page: Page, server: Server) -> None:
     tab_to(page, "#new-name")
     page.keyboard.type("three")
     tab_to(page, "[data-add=station]")
     page.keyboard.press("Enter")
     step1 = SCENARIO.replace("[one, two]", "[one, two, three]")
     becomes(page, step1)
-    expect(page.locator(".node")).to_have_count(4, timeout=WAIT_MS)
+    expect(page.locator(".node")).to_have_count(4)
     for mode, end in (("link", "b"), ("stream", "two")):
         tab_to(page, f"[data-mode={mode}]")
         page.keyboard.press("Enter")
@@ -95,10 +63,10 @@ def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(drawn: Pag
         if mode == "link":
             step2 = step1.replace("two-b]", "two-b, three -- b]")
             becomes(page, step2)
-            expect(page.locator(".link")).to_have_count(3, timeout=WAIT_MS)
+            expect(page.locator(".link")).to_have_count(3)
     step3 = step2 + "  stream-1: {from: three, to: two, period: 1 ms, payload: 100 B}\n"
     becomes(page, step3)
-    expect(page.locator("[data-legend]")).to_have_count(2, timeout=WAIT_MS)
+    expect(page.locator("[data-legend]")).to_have_count(2)
     tab_to(page, ".node")
     arrow_to(page, "three")
     page.keyboard.press("Enter")
@@ -109,7 +77,7 @@ def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(drawn: Pag
     step4 = step3.replace("three", "drive")
     becomes(page, step4)
     # A node is moved by Shift and an arrow; the text stays.
-    expect(page.get_by_role("button", name="station drive")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_role("button", name="station drive")).to_be_visible()
     tab_to(page, ".node")
     arrow_to(page, "drive")
     with page.expect_response(lambda answer: "/api/layout/" in answer.url and answer.request.method == "PUT"):
@@ -122,8 +90,7 @@ def test_a_station_a_link_a_stream_and_another_name_by_keyboard_alone(drawn: Pag
         becomes(page, wanted)
 
 
-def test_a_node_is_chosen_renamed_and_dragged(drawn: Page, server: Server) -> None:
-    page = drawn
+def test_a_node_is_chosen_renamed_and_dragged(page: Page, server: Server) -> None:
     page.get_by_role("button", name="station two").click()
     expect(page.locator("#chosen strong")).to_have_text("station two")
     expect(page.locator(".below .chosen")).to_have_text("two")
@@ -135,12 +102,10 @@ def test_a_node_is_chosen_renamed_and_dragged(drawn: Page, server: Server) -> No
         .replace("to: two", "to: drive")
     )
     becomes(page, renamed)
-    expect(page.get_by_role("button", name="station drive")).to_be_visible(timeout=WAIT_MS)
-    page.locator("#text").focus()
-    page.keyboard.press("Control+z")
-    becomes(page, SCENARIO)
+    expect(page.get_by_role("button", name="station drive")).to_be_visible()
+    undone(page, SCENARIO)
     node = page.get_by_role("button", name="station one")
-    expect(page.get_by_role("button", name="station two")).to_be_visible(timeout=WAIT_MS)
+    expect(page.get_by_role("button", name="station two")).to_be_visible()
     box = node.bounding_box()
     assert box is not None
     with page.expect_response(lambda answer: "/api/layout/" in answer.url and answer.request.method == "PUT"):
@@ -156,11 +121,10 @@ def test_a_node_is_chosen_renamed_and_dragged(drawn: Page, server: Server) -> No
     layout.unlink()
 
 
-def test_a_mistake_is_underlined_and_its_hint_is_one_key(drawn: Page) -> None:
-    page = drawn
+def test_a_mistake_is_underlined_and_its_hint_is_one_key(page: Page) -> None:
     page.locator("#text").fill(SCENARIO.replace("500 us", "500"))
     mark = page.locator(".below .mark.bad")
-    expect(mark).to_have_text("500", timeout=WAIT_MS)
+    expect(mark).to_have_text("500")
     # The network that was drawn stays, with the problem at the stream's talker.
     expect(page.get_by_role("button", name="station one, 1 problem")).to_be_visible()
     page.locator("#text").focus()
@@ -168,23 +132,22 @@ def test_a_mistake_is_underlined_and_its_hint_is_one_key(drawn: Page) -> None:
     expect(page.locator("#hint")).to_contain_text("expected a duration with a unit, found 500")
     page.keyboard.press("Alt+Enter")
     becomes(page, SCENARIO.replace("500 us", "500us"))
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    expect(page.locator("#heading")).to_have_text("No problems")
     page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
     page.get_by_role("button", name="Write two", exact=True).last.click()
     becomes(page, SCENARIO)
 
 
-def test_names_of_nodes_are_completed(drawn: Page) -> None:
-    page = drawn
+def test_names_of_nodes_are_completed(page: Page) -> None:
     at = SCENARIO.index("two, pcp")
     page.locator("#text").fill(SCENARIO.replace("two, pcp", ", pcp"))
     page.locator("#text").evaluate("(field, at) => field.setSelectionRange(at, at)", at)
     page.keyboard.press("Control+Space")
     options = page.locator("#candidates").get_by_role("option")
-    expect(options.filter(has_text="two")).to_be_visible(timeout=WAIT_MS)
+    expect(options.filter(has_text="two")).to_be_visible()
     assert {"one", "two"} <= {one.split()[0] for one in page.locator("#candidates b").all_inner_texts()}
     page.keyboard.type("tw")
-    expect(options).to_have_count(1, timeout=WAIT_MS)
+    expect(options).to_have_count(1)
     page.keyboard.press("Enter")
     becomes(page, SCENARIO)
 
@@ -199,28 +162,27 @@ shapers:
 """
 
 
-def test_generator_pattern_and_gate_list_are_marked_and_written_out(drawn: Page) -> None:
-    page = drawn
+def test_generator_pattern_and_gate_list_are_marked_and_written_out(page: Page) -> None:
     page.locator("#text").fill(NAMED)
-    expect(page.locator(".node")).to_have_count(6, timeout=WAIT_MS)
+    expect(page.locator(".node")).to_have_count(6)
     expect(page.locator("#gates")).to_contain_text("flextest/gcl-2 of the catalogue.")
     page.locator("[data-legend]").first.click()
     expect(page.locator("#chosen")).to_contain_text("Its pattern is flextest/theta-high of the catalogue.")
     page.get_by_role("button", name="Write the pattern out").click()
     step1 = NAMED.replace("pattern: flextest/theta-high", "pcp: 6, period: 0.2 ms, payload: 1472 B")
     becomes(page, step1)
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    expect(page.locator("#heading")).to_have_text("No problems")
     page.get_by_role("button", name="Write the list out").click()
-    expect(page.get_by_role("slider")).to_have_count(3, timeout=WAIT_MS)
+    expect(page.get_by_role("slider")).to_have_count(3)
     assert "{entries: [{open: [6], for: 15 us}, {open: [6, 5], for: 15 us}," in text(page)
     page.get_by_role("button", name="bridge sw1").click()
     page.get_by_role("button", name="Write the generator out").click()
     expect(page.locator("#rename-to")).to_have_count(0)
-    expect(page.locator("#text")).to_have_value(re.compile("bridges: .sw1, sw2, sw3"), timeout=WAIT_MS)
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    expect(page.locator("#text")).to_have_value(re.compile("bridges: .sw1, sw2, sw3"))
+    expect(page.locator("#heading")).to_have_text("No problems")
     assert "ring" not in text(page)
     # What was generated is text now, so the node that is selected can be renamed, whatever its new number.
-    expect(page.locator("#rename-to")).to_have_value("sw1", timeout=WAIT_MS)
+    expect(page.locator("#rename-to")).to_have_value("sw1")
     page.locator("#text").focus()
     for _ in range(3):
         page.keyboard.press("Control+z")
@@ -232,15 +194,14 @@ GATES = f"""{SCENARIO}shapers:
 """
 
 
-def test_the_edge_of_a_window_is_dragged_and_moved_by_keys(drawn: Page) -> None:
-    page = drawn
+def test_the_edge_of_a_window_is_dragged_and_moved_by_keys(page: Page) -> None:
     page.locator("#text").fill(GATES)
     edge = page.get_by_role("slider")
-    expect(edge).to_have_attribute("aria-valuenow", "40000", timeout=WAIT_MS)
+    expect(edge).to_have_attribute("aria-valuenow", "40000")
     edge.focus()
     page.keyboard.press("ArrowRight")
     becomes(page, GATES.replace("40 us", "41 us").replace("210 us", "209 us"))
-    expect(edge).to_have_attribute("aria-valuenow", "41000", timeout=WAIT_MS)
+    expect(edge).to_have_attribute("aria-valuenow", "41000")
     expect(edge).to_be_focused()
     box = edge.bounding_box()
     assert box is not None
@@ -248,8 +209,8 @@ def test_the_edge_of_a_window_is_dragged_and_moved_by_keys(drawn: Page) -> None:
     page.mouse.down()
     page.mouse.move(box["x"] + 64, box["y"] + 10, steps=3)
     page.mouse.up()
-    expect(edge).not_to_have_attribute("aria-valuenow", "41000", timeout=WAIT_MS)
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+    expect(edge).not_to_have_attribute("aria-valuenow", "41000")
+    expect(page.locator("#heading")).to_have_text("No problems")
     page.locator("#text").focus()
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from ui.everyday import Walk, scenarios, walking
-from ui.test_browser import pytestmark
 
-__all__ = ["pytestmark"]
 FEW = ["tutorial/1-first-link.yaml", "tutorial/2-gates.yaml", "twin/delay.yaml"]
 
 
 @pytest.fixture(scope="module")
-def walk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
-    with walking(tmp_path_factory.mktemp("everyday") / "work") as found:
+def walk(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
+    with walking(tmp_path_factory.mktemp("everyday") / "work", browser) as found:
         yield found
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import resource
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from support.commands import tsnbench
 from ui.conftest import SCENARIO, Server, serving
 
 PATHS = [
@@ -144,16 +143,13 @@ def test_problems_are_those_of_the_command_check(server: Server) -> None:
     _, _, content = server.ask("POST", "/api/check/two.yaml", wrong.encode())
     found = json.loads(content)
     (server.folder / "two.yaml").write_text(wrong)
-    command = [sys.executable, "-m", "tsnbench", "check", "--json", str(server.folder / "two.yaml")]
-    said = json.loads(subprocess.run(command, capture_output=True, check=False, text=True).stdout)
-    assert found == said
+    assert found == json.loads(tsnbench("check", "--json", server.folder / "two.yaml").stdout)
     assert [one["line"] for one in found["problems"]] == [9] * len(found["problems"])
     assert len(found["problems"]) >= 1
 
 
 def test_lists_name_the_files_of_the_folder(server: Server) -> None:
-    command = [sys.executable, "-m", "tsnbench", "run", "two.yaml", "--into", "runs/a"]
-    subprocess.run(command, cwd=server.folder, capture_output=True, check=True)
+    assert tsnbench("run", "two.yaml", "--into", "runs/a", cwd=server.folder).returncode == 0
     found = json.loads(server.ask("GET", "/api/folder")[2])
     assert found["scenarios"] == ["deep/more.yaml", "two.yaml"]
     (run,) = found["runs"]

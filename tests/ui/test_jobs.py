@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from support.commands import tsnbench
 from tsnbench.ui.jobs import MOST_AT_ONCE, BusyError, Jobs
 from ui.conftest import SCENARIO, Server
 
@@ -69,13 +70,7 @@ def test_a_run_is_the_same_as_on_the_command_line(server: Server) -> None:
     folder = server.folder / "runs/two"
     assert f"run folder: {Path('runs/two')}" in job["words"]
     words = begun["command"].split()[1:]
-    again = subprocess.run(
-        [sys.executable, "-m", "tsnbench", *words],
-        cwd=server.folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    again = tsnbench(*words, cwd=server.folder)
     assert job["verdict"] == again.stdout.splitlines()[-1]
     for name in ("plan.json", "observations.parquet", "measures.json", "verdict.json"):
         assert (folder / name).read_bytes() == (server.folder / "runs/two-2" / name).read_bytes()

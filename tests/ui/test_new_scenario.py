@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from support.commands import tsnbench
 from tsnbench.studies.store import LIST
 from tsnbench.templates import ABOUT, text
+from ui.browser import Tab
 from ui.conftest import SCENARIO, Server
-from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
-
-__all__ = ["browser_page", "page"]
-in_a_browser = pytestmark
 
 HOSTILE = {
     "../new.yaml": 400,
@@ -89,14 +85,6 @@ def create(server: Server, name: str, content: bytes = b"name: new\n", **headers
     return status, words
 
 
-def refusals(said: list[str]) -> list[int]:
-    """Removes the console's lines about answers that refuse a request, and returns their statuses."""
-    lines = [line for line in said if line.startswith("Failed to load resource: the server responded with")]
-    for line in lines:
-        said.remove(line)
-    return [int(line.split("status of ")[1][:3]) for line in lines]
-
-
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: name[:40])
 def test_a_hostile_name_makes_and_changes_no_file(hostile: Server, name: str) -> None:
     outside = hostile.folder.parent
@@ -153,18 +141,16 @@ def test_the_page_offers_what_the_command_init_writes(server: Server, tmp_path: 
     offered = json.loads(server.ask("GET", "/api/templates")[2])
     assert [one["name"] for one in offered] == list(ABOUT)
     for one in offered:
-        command = [sys.executable, "-m", "tsnbench", "init", one["name"], "-"]
-        assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == one["text"]
+        assert tsnbench("init", one["name"], "-").stdout == one["text"]
 
 
 def remove(page: Page, file: Path) -> None:
     """Removes a file after the page has left it."""
     page.get_by_role("button", name="two.yaml").click()
-    expect(page.locator("#name")).to_have_text("two.yaml", timeout=WAIT_MS)
+    expect(page.locator("#name")).to_have_text("two.yaml")
     file.unlink()
 
 
-@in_a_browser
 def test_a_scenario_is_made_drawn_and_saved_by_keyboard(page: Page, server: Server) -> None:
     page.get_by_role("button", name="New scenario").focus()
     page.keyboard.press("Enter")
@@ -173,27 +159,24 @@ def test_a_scenario_is_made_drawn_and_saved_by_keyboard(page: Page, server: Serv
     page.keyboard.type("deep/my net")
     expect(page.locator("#new-command")).to_have_text("tsnbench init small 'deep/my net.yaml'")
     page.keyboard.press("Enter")
-    expect(page.locator("#name")).to_have_text("deep/my net.yaml", timeout=WAIT_MS)
+    expect(page.locator("#name")).to_have_text("deep/my net.yaml")
     expect(page.locator("#status")).to_contain_text("Created deep/my net.yaml.")
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
-    expect(page.locator(".node")).to_have_count(3, timeout=WAIT_MS)
+    expect(page.locator("#heading")).to_have_text("No problems")
+    expect(page.locator(".node")).to_have_count(3)
     expect(page.locator("[data-scenario='deep/my net.yaml']")).to_have_attribute("aria-current", "true")
     file = server.folder / "deep/my net.yaml"
     assert file.read_text() == text("small")
     # The network is drawn further, and saved with the tag of the new file.
     page.locator("#new-name").fill("drive")
     page.get_by_role("button", name="+ Station").click()
-    expect(page.locator(".node")).to_have_count(4, timeout=WAIT_MS)
+    expect(page.locator(".node")).to_have_count(4)
     page.keyboard.press("Control+s")
     expect(page.locator("#status")).to_have_text("Saved")
     assert file.read_text() == text("small").replace("controller]", "controller, drive]", 1)
     remove(page, file)
 
 
-@in_a_browser
-def test_another_template_is_chosen_and_a_refused_name_is_told(
-    page: Page, server: Server, browser_page: tuple[Page, list[str], list[str]]
-) -> None:
+def test_another_template_is_chosen_and_a_refused_name_is_told(page: Page, server: Server, tab: Tab) -> None:
     page.get_by_role("button", name="New scenario").click()
     page.locator("#new-from").select_option("ring")
     refused = page.get_by_role("alert")
@@ -209,7 +192,7 @@ def test_another_template_is_chosen_and_a_refused_name_is_told(
         page.get_by_role("button", name="Create").click()
         expect(refused).to_contain_text(words)
         expect(page.locator("#new-file")).to_be_focused()
-    assert refusals(browser_page[1]) == [412, 400, 404, 400]
+    assert tab.refusals() == [412, 400, 404, 400]
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("button", name="New scenario")).to_be_focused()
@@ -218,31 +201,27 @@ def test_another_template_is_chosen_and_a_refused_name_is_told(
     page.locator("#new-file").fill("rounds.yaml")
     expect(page.locator("#new-command")).to_have_text("tsnbench init ring rounds.yaml")
     page.keyboard.press("Enter")
-    expect(page.locator(".node")).to_have_count(12, timeout=WAIT_MS)
+    expect(page.locator(".node")).to_have_count(12)
     assert (server.folder / "rounds.yaml").read_text() == text("ring")
     remove(page, server.folder / "rounds.yaml")
     assert (server.folder / "two.yaml").read_text() == SCENARIO
 
 
-@in_a_browser
-def test_of_two_tabs_that_make_one_file_the_second_is_refused(page: Page, server: Server) -> None:
-    browser = page.context.browser
-    assert browser is not None
-    other = browser.new_page()
-    said: list[str] = []
-    other.on("console", lambda message: said.append(message.text))
-    other.on("pageerror", lambda error: said.append(str(error)))
+def test_of_two_tabs_that_make_one_file_the_second_is_refused(
+    page: Page, server: Server, browser: Browser
+) -> None:
+    second = Tab(browser.new_page())
+    other = second.page
     other.goto(server.address)
-    for tab in (page, other):
-        tab.get_by_role("button", name="New scenario").click()
-        tab.locator("#new-file").fill("both")
+    for one in (page, other):
+        one.get_by_role("button", name="New scenario").click()
+        one.locator("#new-file").fill("both")
     page.locator("#new-file").press("Enter")
-    expect(page.locator("#name")).to_have_text("both.yaml", timeout=WAIT_MS)
+    expect(page.locator("#name")).to_have_text("both.yaml")
     other.locator("#new-from").select_option("star")
     other.locator("#new-file").press("Enter")
     expect(other.get_by_role("alert")).to_have_text("Not created: There is a file both.yaml already")
     assert (server.folder / "both.yaml").read_text() == text("small")
     other.close()
-    assert refusals(said) == [412]
-    assert said == []
+    assert (second.refusals(), second.said) == ([412], [])
     remove(page, server.folder / "both.yaml")

@@ -8,27 +8,23 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tsnbench.editing.requiring import offered
+from ui.browser import becomes, tab_to, undone
 from ui.conftest import SCENARIO, Server
-from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
-from ui.test_drawing_in_browser import becomes, drawn, tab_to
-
-__all__ = ["browser_page", "drawn", "page", "pytestmark"]
 
 
 @pytest.fixture
-def chosen(drawn: Page) -> Page:
+def page(page: Page) -> Page:
     """The stream ``cam`` is selected."""
-    drawn.locator("[data-legend]").first.click()
-    expect(drawn.locator("#chosen strong")).to_have_text("stream cam: one to two")
-    return drawn
+    page.locator("[data-legend]").first.click()
+    expect(page.locator("#chosen strong")).to_have_text("stream cam: one to two")
+    return page
 
 
 def with_limits(limits: str) -> str:
     return SCENARIO.replace("500 us}", f"500 us, requires: {{{limits}}}}}")
 
 
-def test_requirements_are_added_changed_and_removed_by_keyboard_and_undone(chosen: Page) -> None:
-    page = chosen
+def test_requirements_are_added_changed_and_removed_by_keyboard_and_undone(page: Page) -> None:
     tab_to(page, "#require-key")
     expect(page.locator("#require-about")).to_contain_text("delay: highest delay. For example 500 us.")
     page.keyboard.press("Tab")
@@ -38,7 +34,7 @@ def test_requirements_are_added_changed_and_removed_by_keyboard_and_undone(chose
     becomes(page, steps[-1])
     # The focus is where the new requirement is.
     delay = page.get_by_label("delay of cam")
-    expect(delay).to_be_focused(timeout=WAIT_MS)
+    expect(delay).to_be_focused()
     expect(delay).to_have_value("300 us")
     tab_to(page, "#require-key")
     page.locator("#require-key").select_option("jitter spread")
@@ -49,34 +45,28 @@ def test_requirements_are_added_changed_and_removed_by_keyboard_and_undone(chose
     steps.append(with_limits("delay: 300 us, jitter spread: 100 us"))
     becomes(page, steps[-1])
     spread = page.get_by_label("jitter spread of cam")
-    expect(spread).to_be_focused(timeout=WAIT_MS)
+    expect(spread).to_be_focused()
     page.keyboard.press("Control+a")
     page.keyboard.type("2 us")
     page.keyboard.press("Enter")
     steps.append(with_limits("delay: 300 us, jitter spread: 2 us"))
     becomes(page, steps[-1])
-    expect(spread).to_be_focused(timeout=WAIT_MS)
+    expect(spread).to_be_focused()
     tab_to(page, "[aria-label='Remove jitter spread']")
     page.keyboard.press("Enter")
     steps.append(with_limits("delay: 300 us"))
     becomes(page, steps[-1])
-    expect(page.locator("#require-key")).to_be_focused(timeout=WAIT_MS)
+    expect(page.locator("#require-key")).to_be_focused()
     expect(spread).to_have_count(0)
     page.get_by_role("button", name="Remove delay").click()
     steps.append(SCENARIO)
     becomes(page, steps[-1])
-    expect(page.locator("#chosen")).to_contain_text("The stream has none.", timeout=WAIT_MS)
-    expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
-    page.locator("#text").focus()
-    for wanted in reversed(steps[:-1]):
-        page.keyboard.press("Control+z")
-        becomes(page, wanted)
+    expect(page.locator("#chosen")).to_contain_text("The stream has none.")
+    expect(page.locator("#heading")).to_have_text("No problems")
+    undone(page, *reversed(steps[:-1]))
 
 
-def test_a_wrong_value_is_refused_with_its_reason_and_stays_in_the_form(
-    chosen: Page,
-) -> None:
-    page = chosen
+def test_a_wrong_value_is_refused_with_its_reason_and_stays_in_the_form(page: Page) -> None:
     page.locator("#require-value").fill("300")
     page.get_by_role("button", name="Add the requirement").click()
     status = page.locator("#status")
@@ -88,17 +78,16 @@ def test_a_wrong_value_is_refused_with_its_reason_and_stays_in_the_form(
     becomes(page, SCENARIO)
 
 
-def test_a_swept_limit_and_a_class_are_shown_as_they_are_written(chosen: Page) -> None:
-    page = chosen
+def test_a_swept_limit_and_a_class_are_shown_as_they_are_written(page: Page) -> None:
     page.locator("#text").fill(with_limits("delay: [1 ms, 2 ms], loss: 0"))
     delay = page.get_by_label("delay of cam")
-    expect(delay).to_have_value("[1 ms, 2 ms]", timeout=WAIT_MS)
+    expect(delay).to_have_value("[1 ms, 2 ms]")
     expect(delay).not_to_be_editable()
     expect(page.locator("#chosen")).to_contain_text("A sweep decides it: change it in the text.")
     expect(page.get_by_role("button", name="Change delay")).to_have_count(0)
     page.locator("#text").fill(SCENARIO.replace("500 us}", "500 us, requires: sr/A}"))
     named = page.get_by_label("class of cam")
-    expect(named).to_have_value("sr/A", timeout=WAIT_MS)
+    expect(named).to_have_value("sr/A")
     named.fill("sr/B")
     page.get_by_role("button", name="Change class").click()
     becomes(page, with_limits("class: sr/B"))

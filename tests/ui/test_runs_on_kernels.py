@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from support.commands import tsnbench
 from tsnbench.backends import netns, vm
 from tsnbench.backends.netns import state
 from tsnbench.doctor import answers
@@ -23,11 +22,9 @@ from tsnbench.scenario import read_scenario
 from tsnbench.ui.jobs import BusyError, Jobs
 from tsnbench.ui.places import HOSTS, NETNS, VM, Place, chosen
 from ui.conftest import SCENARIO, Server, serving
-from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
 from ui.test_jobs import _in, ended, jobs_of, until
 from ui.test_jobs import state as state_of
 
-__all__ = ["browser_page", "page", "pytestmark"]
 SLOW = SCENARIO.replace("1 Gbit/s", "100 Mbit/s").replace("500 us}", "500 us, requires: {delay: 1 ms}}")
 LAB = """\
 hosts:
@@ -177,21 +174,17 @@ def test_a_scenario_runs_in_a_guest_and_is_compared_with_its_simulation(
     expect(page.locator("#command")).to_contain_text("tsnbench run --keep-runs --on vm two.yaml")
     page.locator("#run").click()
     item = page.locator("#jobs li").first
-    expect(item).to_contain_text("on vm, ", timeout=WAIT_MS)
-    expect(item).to_have_attribute("data-state", "ended", timeout=WAIT_MS)
+    expect(item).to_contain_text("on vm, ")
+    expect(item).to_have_attribute("data-state", "ended")
     expect(item).to_contain_text("ALL MET IN THIS RUN")
     assert json.loads((server.folder / "runs/guest/manifest.json").read_text())["backend"] == "vm"
     expect(page.locator("#runs li", has_text="runs/guest:")).to_contain_text("on vm")
     item.get_by_role("button", name="Simulate two.yaml, too").click()
-    page.get_by_role("link", name="runs/guest beside its simulation runs/guest-2").click(timeout=WAIT_MS)
-    expect(page.locator("#view-compare h2")).to_have_text("2 runs side by side", timeout=WAIT_MS)
+    page.get_by_role("link", name="runs/guest beside its simulation runs/guest-2").click()
+    expect(page.locator("#view-compare h2")).to_have_text("2 runs side by side")
     for name in ("simulator", "(vm)"):
         expect(page.locator("#view-compare table").first).to_contain_text(name)
-    told = subprocess.run(
-        [sys.executable, "-m", "tsnbench", "compare", "--json", "runs/guest-2", "runs/guest"],
-        cwd=server.folder,
-        capture_output=True,
-    )
+    told = tsnbench("compare", "--json", "runs/guest-2", "runs/guest", cwd=server.folder)
     found = json.loads(told.stdout)["agreements"]
     expect(page.locator("#view-compare")).to_contain_text(
         f"{sum(one['agrees'] for one in found)} of {len(found)} quantities agree with simulator"
@@ -209,7 +202,7 @@ def test_a_guest_that_is_stopped_in_the_middle_leaves_nothing(
     until(lambda: any("qemu" in one for one in _processes(server.folder)))
     item = page.locator("#jobs li").first
     item.get_by_role("button", name="Stop").click()
-    expect(item).to_contain_text("Stopped.", timeout=WAIT_MS)
+    expect(item).to_contain_text("Stopped.")
     assert state_of(server.folder / "runs/halted") == "interrupted"
     until(lambda: not _processes(server.folder), 5)
 
@@ -217,9 +210,7 @@ def test_a_guest_that_is_stopped_in_the_middle_leaves_nothing(
 def test_what_is_impossible_is_shown_with_its_reason_and_cannot_be_chosen(page: Page) -> None:
     _choose(page, "simulation")
     page.locator("#text").fill(SCENARIO + "  back: {answers: cam, payload: 50 B}\n")
-    expect(page.locator("#why-vm")).to_have_text(
-        "Not possible: stream back: answers. Hint: the simulator.", timeout=WAIT_MS
-    )
+    expect(page.locator("#why-vm")).to_have_text("Not possible: stream back: answers. Hint: the simulator.")
     expect(page.locator("#place-vm")).to_be_disabled()
     expect(page.locator("#place-simulation")).to_be_checked()
     # By keyboard: the arrows pass over what is impossible.
@@ -235,7 +226,7 @@ def _choose(page: Page, on: str) -> None:
         page.locator("#where summary").focus()
         page.keyboard.press("Enter")
     place = page.locator(f"#place-{on}")
-    expect(place).to_be_enabled(timeout=WAIT_MS)
+    expect(place).to_be_enabled()
     place.focus()
     page.keyboard.press("Space")
     expect(place).to_be_checked()

@@ -5,11 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from ui.browser import becomes, tab_to, text
 from ui.conftest import SCENARIO, Server
-from ui.test_browser import WAIT_MS, browser_page, page, pytestmark
-from ui.test_drawing_in_browser import becomes, drawn, tab_to, text
-
-__all__ = ["browser_page", "drawn", "page", "pytestmark"]
 
 
 def selected(page: Page) -> tuple[int, str]:
@@ -35,8 +32,7 @@ def counted(page: Page, words: str) -> None:
 PLACES = [n for n in range(len(SCENARIO)) if SCENARIO.startswith("two", n)]
 
 
-def test_places_are_found_and_counted_by_keyboard_alone(drawn: Page) -> None:
-    page = drawn
+def test_places_are_found_and_counted_by_keyboard_alone(page: Page) -> None:
     begin(page, "two")
     counted(page, "1 of 5")
     expect(page.locator(".below .found")).to_have_count(5)
@@ -75,8 +71,7 @@ def test_places_are_found_and_counted_by_keyboard_alone(drawn: Page) -> None:
     assert selected(page) == before
 
 
-def test_lines_that_are_not_drawn_are_found_and_shown(drawn: Page) -> None:
-    page = drawn
+def test_lines_that_are_not_drawn_are_found_and_shown(page: Page) -> None:
     lines = SCENARIO + "# rest\n" * 600 + f"# {'a long line ' * 40}needle\n"
     page.locator("#text").fill(lines)
     page.locator("#text").evaluate("(field) => { field.scrollTop = 0; }")
@@ -114,8 +109,7 @@ TEXT = "# a.b A.B axb\n# {x: [1]} ${p} \\d+ $& (a|b)\n# İi 😀 É é\n" + SCEN
         ("^", 0),
     ],
 )
-def test_words_are_taken_as_they_are(drawn: Page, words: str, count: int) -> None:
-    page = drawn
+def test_words_are_taken_as_they_are(page: Page, words: str, count: int) -> None:
     page.locator("#text").fill(TEXT)
     begin(page, words)
     counted(page, f"1 of {count}" if count else "not found")
@@ -123,8 +117,7 @@ def test_words_are_taken_as_they_are(drawn: Page, words: str, count: int) -> Non
         assert selected(page)[1].lower() == words.lower()
 
 
-def test_the_case_of_letters_counts_if_one_wants(drawn: Page) -> None:
-    page = drawn
+def test_the_case_of_letters_counts_if_one_wants(page: Page) -> None:
     page.locator("#text").fill(TEXT)
     begin(page, "A.B")
     counted(page, "1 of 2")
@@ -135,8 +128,7 @@ def test_the_case_of_letters_counts_if_one_wants(drawn: Page) -> None:
     assert selected(page)[1] == "A.B"
 
 
-def test_one_is_replaced_then_all_and_each_is_one_undo(drawn: Page) -> None:
-    page = drawn
+def test_one_is_replaced_then_all_and_each_is_one_undo(page: Page) -> None:
     begin(page, "two")
     page.keyboard.press("Enter")
     # Words of the replacement have no other meaning.
@@ -177,8 +169,7 @@ def test_one_is_replaced_then_all_and_each_is_one_undo(drawn: Page) -> None:
     expect(page.locator("#candidates").get_by_role("option")).to_have_count(0)
 
 
-def test_thousands_of_lines_are_replaced_at_once_and_exactly(drawn: Page) -> None:
-    page = drawn
+def test_thousands_of_lines_are_replaced_at_once_and_exactly(page: Page) -> None:
     many = SCENARIO + "".join(f"  # one < two &amp; '{n}'  \"b\"  \n\n" for n in range(2000)) + "# one"
     page.locator("#text").evaluate("(field, text) => { field.focus(); field.value = text; }", many)
     page.keyboard.press("Control+End")
@@ -197,8 +188,7 @@ def test_thousands_of_lines_are_replaced_at_once_and_exactly(drawn: Page) -> Non
 
 
 @pytest.mark.parametrize("field", ["#search-for", "#find", "#new-name"])
-def test_undo_in_the_text_reverts_the_text_and_not_what_was_typed_elsewhere(drawn: Page, field: str) -> None:
-    page = drawn
+def test_undo_in_the_text_reverts_the_text_and_not_what_was_typed_elsewhere(page: Page, field: str) -> None:
     page.locator("#text").focus()
     page.keyboard.press("Control+End")
     page.keyboard.type("#")
@@ -212,11 +202,10 @@ def test_undo_in_the_text_reverts_the_text_and_not_what_was_typed_elsewhere(draw
     expect(page.locator(field)).to_have_value("abc")
 
 
-def test_a_text_that_cannot_be_edited_is_searched_and_not_changed(drawn: Page, server: Server) -> None:
-    page = drawn
+def test_a_text_that_cannot_be_edited_is_searched_and_not_changed(page: Page, server: Server) -> None:
     (server.folder / "deep/more.yaml").write_bytes(SCENARIO.replace("\n", "\r\n").encode())
     page.get_by_role("button", name="deep/more.yaml").click()
-    expect(page.locator("#status")).to_contain_text("it can be read here, not edited", timeout=WAIT_MS)
+    expect(page.locator("#status")).to_contain_text("it can be read here, not edited")
     begin(page, "two")
     counted(page, "1 of 5")
     for one in ("#search-with", "#search-one", "#search-all"):

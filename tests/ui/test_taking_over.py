@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from ui.conftest import Server
-from ui.test_browser import WAIT_MS, browser_page, pytestmark
-from ui.test_drawing_in_browser import becomes
-from ui.test_new_scenario import refusals
-from ui.test_views_in_browser import SWEEP, findings, runs, tab
-
-__all__ = ["browser_page", "runs", "tab"]
-in_a_browser = pytestmark
+from support.commands import tsnbench
+from ui.browser import Tab, becomes, findings, undone
+from ui.conftest import SWEEP, Server
 
 OTHER = SWEEP.replace("name: swept", "name: other").replace("[500 us, 250 us]", "250 us")
+
+
+@pytest.fixture
+def page(listed: Page) -> Page:
+    return listed
 
 
 @pytest.fixture
@@ -29,17 +27,14 @@ def other(server: Server, runs: list[str]) -> str:
     (server.folder / "swept.yaml").write_text(SWEEP)
     (server.folder / "other.yaml").write_text(OTHER)
     if not (server.folder / "other").exists():
-        command = [sys.executable, "-m", "tsnbench", "run", "other.yaml", "--into", "other"]
-        subprocess.run(command, cwd=server.folder, capture_output=True, check=False)
+        tsnbench("run", "other.yaml", "--into", "other", cwd=server.folder)
     return f"http://127.0.0.1:{server.port}/#" + urlencode({"compare": f"{runs[0]}|other"})
 
 
-@in_a_browser
-def test_differences_are_taken_over_one_by_one_and_undone(tab: Page, server: Server, other: str) -> None:
-    page = tab
+def test_differences_are_taken_over_one_by_one_and_undone(page: Page, server: Server, other: str) -> None:
     page.goto(other)
     first = page.get_by_role("group", name="Difference 1 of 2")
-    expect(first.locator("span")).to_have_text(["- name: swept\n", "+ name: other\n"], timeout=WAIT_MS)
+    expect(first.locator("span")).to_have_text(["- name: swept\n", "+ name: other\n"])
     assert findings(page) == []
     button = first.get_by_role("button", name="Take difference 1 over into other.yaml")
     expect(button).to_have_text("Take over into other.yaml")
@@ -47,7 +42,7 @@ def test_differences_are_taken_over_one_by_one_and_undone(tab: Page, server: Ser
     with page.expect_request("**/api/take-over/other.yaml") as sent:
         page.keyboard.press("Enter")
     assert sent.value.post_data_json["first"] is False
-    expect(page.locator("#name")).to_have_text("other.yaml", timeout=WAIT_MS)
+    expect(page.locator("#name")).to_have_text("other.yaml")
     step1 = OTHER.replace("name: other", "name: swept")
     becomes(page, step1)
     expect(page.locator("#status")).to_contain_text("Taken over from swept.yaml, not saved.")
@@ -66,36 +61,29 @@ def test_differences_are_taken_over_one_by_one_and_undone(tab: Page, server: Ser
     page.get_by_role("button", name="Take difference 1 over into other.yaml").click()
     expect(page.locator("#status")).to_contain_text("these lines have been edited meanwhile")
     becomes(page, SWEEP)
-    page.locator("#text").focus()
-    for wanted in (step1, OTHER):
-        page.keyboard.press("Control+z")
-        becomes(page, wanted)
+    undone(page, step1, OTHER)
     expect(page.locator("#save")).to_be_disabled()
     # The other direction: the first text gets the lines of the second one.
     page.go_back()
     with page.expect_request("**/api/take-over/swept.yaml") as sent:
         page.get_by_role("button", name="Take difference 2 over into swept.yaml").click()
     assert sent.value.post_data_json["first"] is True
-    expect(page.locator("#name")).to_have_text("swept.yaml", timeout=WAIT_MS)
+    expect(page.locator("#name")).to_have_text("swept.yaml")
     becomes(page, SWEEP.replace("[500 us, 250 us]", "250 us"))
-    page.locator("#text").focus()
-    page.keyboard.press("Control+z")
-    becomes(page, SWEEP)
+    undone(page, SWEEP)
 
 
-@in_a_browser
 def test_a_file_that_has_changed_meanwhile_is_not_taken_over(
-    tab: Page, server: Server, other: str, browser_page: tuple[Page, list[str], list[str]]
+    page: Page, tab: Tab, server: Server, other: str
 ) -> None:
-    page = tab
     page.goto(other)
     button = page.get_by_role("button", name="Take difference 1 over into other.yaml")
-    expect(button).to_be_visible(timeout=WAIT_MS)
+    expect(button).to_be_visible()
     (server.folder / "swept.yaml").write_text(SWEEP.replace("A comment", "Another comment"))
     button.click()
     expect(page.locator("#status")).to_contain_text("Another program has changed the file")
     becomes(page, OTHER)
-    assert refusals(browser_page[1]) == [412]
+    assert tab.refusals() == [412]
 
 
 def asked(server: Server, name: str = "other.yaml", **changes: Any) -> tuple[int | str, Any]:

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlencode
@@ -15,51 +11,21 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from ui.conftest import SCENARIO, Server
-from ui.test_browser import WAIT_MS, browser_page, pytestmark
-
-__all__ = ["browser_page", "pytestmark"]
-SWEEP = SCENARIO.replace("name: two", "name: swept").replace(
-    "period: 500 us}", "period: [500 us, 250 us], requires: {delay: 4 us}}"
-)
-
-
-@pytest.fixture(scope="module")
-def runs(running: Server) -> list[str]:
-    """Two runs of a sweep; returns their folders."""
-    (running.folder / "swept.yaml").write_text(SWEEP)
-    subprocess.run(
-        [sys.executable, "-m", "tsnbench", "run", "swept.yaml"], cwd=running.folder, capture_output=True
-    )
-    found = [
-        path.parent.relative_to(running.folder).as_posix() for path in running.folder.rglob("manifest.json")
-    ]
-    assert len(found) == 2
-    return sorted(found)
+from support.commands import tsnbench
+from ui.browser import findings, loaded
+from ui.conftest import SCENARIO, SWEEP, Server
 
 
 @pytest.fixture
-def tab(browser_page: tuple[Page, list[str], list[str]], server: Server, runs: list[str]) -> Iterator[Page]:
-    """The page; at the end there was no error and no request to other servers."""
-    page, said, asked = browser_page
-    page.goto(f"http://127.0.0.1:{server.port}/")
-    page.reload()
-    expect(page.locator("#runs li").first).to_be_visible(timeout=WAIT_MS)
-    yield page
-    assert said == []
-    assert {url.split("/")[2] for url in asked if not url.startswith("data:")} == {f"127.0.0.1:{server.port}"}
-
-
-def loaded(page: Page) -> None:
-    expect(page.locator("#view-run")).to_have_attribute("data-loading", "no", timeout=WAIT_MS)
+def page(listed: Page) -> Page:
+    return listed
 
 
 def address(page: Page) -> dict[str, str]:
     return {key: values[0] for key, values in parse_qs(page.url.partition("#")[2]).items()}
 
 
-def test_the_address_leads_to_the_window_and_the_frame(tab: Page, server: Server, runs: list[str]) -> None:
-    page = tab
+def test_the_address_leads_to_the_window_and_the_frame(page: Page, server: Server, runs: list[str]) -> None:
     page.get_by_role("link", name=f"charts of {runs[0]}").click()
     loaded(page)
     verdict = json.loads((server.folder / runs[0] / "verdict.json").read_text())["rows"][0]
@@ -70,17 +36,12 @@ def test_the_address_leads_to_the_window_and_the_frame(tab: Page, server: Server
         f"{verdict['worst_case'] / 1000} us, limit 4 us",
     )
     page.get_by_role("button", name="Slowest frame of the run").click()
-    expect(page.locator("#why caption")).to_contain_text("from hand-over to arrival", timeout=WAIT_MS)
-    expect(page.locator("#run-command")).to_contain_text("--from", timeout=WAIT_MS)
+    expect(page.locator("#why caption")).to_contain_text("from hand-over to arrival")
+    expect(page.locator("#run-command")).to_contain_text("--from")
     loaded(page)
     there = address(page)
     assert there["frame"].startswith("cam/")
-    told = subprocess.run(
-        [sys.executable, "-m", "tsnbench", "replay", runs[0], "--json", "--frame", there["frame"]],
-        cwd=server.folder,
-        capture_output=True,
-        check=True,
-    )
+    told = tsnbench("replay", runs[0], "--json", "--frame", there["frame"], cwd=server.folder)
     total = json.loads(told.stdout)[0]["total_ns"]
     expect(page.locator("#why caption")).to_contain_text(f"{total / 1000:g} us from hand-over")
     # The same address in a new page shows the same.
@@ -88,18 +49,17 @@ def test_the_address_leads_to_the_window_and_the_frame(tab: Page, server: Server
     page.goto("about:blank")
     page.goto(url)
     loaded(page)
-    expect(page.locator("#why caption")).to_have_text(title, timeout=WAIT_MS)
+    expect(page.locator("#why caption")).to_have_text(title)
     assert address(page) == there
 
 
-def test_charts_are_zoomed_by_keys_wheel_and_mouse(tab: Page, runs: list[str]) -> None:
-    page = tab
+def test_charts_are_zoomed_by_keys_wheel_and_mouse(page: Page, runs: list[str]) -> None:
     page.get_by_role("link", name=f"charts of {runs[0]}").click()
     loaded(page)
     chart = page.locator("#chart-gantt")
     chart.focus()
     page.keyboard.press("+")
-    expect(page.locator("#run-command")).to_contain_text("--from", timeout=WAIT_MS)
+    expect(page.locator("#run-command")).to_contain_text("--from")
     page.wait_for_url("**from=**")
     first = address(page)
     page.keyboard.press("ArrowRight")
@@ -142,15 +102,13 @@ def drawn(page: Page, canvas: str) -> int:
     )
 
 
-def test_compared_runs_have_the_numbers_of_the_command(tab: Page, server: Server, runs: list[str]) -> None:
-    page = tab
+def test_compared_runs_have_the_numbers_of_the_command(page: Page, server: Server, runs: list[str]) -> None:
     for run in runs:
         page.get_by_label(f"Compare {run}", exact=True).check()
     page.get_by_role("button", name="Compare", exact=True).click()
-    expect(page.locator("#view-compare table").first).to_be_visible(timeout=WAIT_MS)
-    expect(page.locator("#chart-runs")).to_have_attribute("data-ready", "yes", timeout=WAIT_MS)
-    command = [sys.executable, "-m", "tsnbench", "compare", *runs, "--json"]
-    told = json.loads(subprocess.run(command, cwd=server.folder, capture_output=True).stdout)
+    expect(page.locator("#view-compare table").first).to_be_visible()
+    expect(page.locator("#chart-runs")).to_have_attribute("data-ready", "yes")
+    told = json.loads(tsnbench("compare", *runs, "--json", cwd=server.folder).stdout)
     query = "&".join(f"run={run}" for run in runs)
     answer = json.loads(server.ask("GET", f"/api/compare?{query}")[2])
     for one in (told, answer):
@@ -191,23 +149,21 @@ def test_compared_runs_have_the_numbers_of_the_command(tab: Page, server: Server
     assert delay.get_attribute("aria-label") == label
 
 
-def test_runs_of_two_files_show_how_their_texts_differ(tab: Page, server: Server, runs: list[str]) -> None:
-    page = tab
+def test_runs_of_two_files_show_how_their_texts_differ(page: Page, server: Server, runs: list[str]) -> None:
     (server.folder / "other.yaml").write_text(
         SWEEP.replace("name: swept", "name: other").replace("[500 us, 250 us]", "250 us")
     )
-    command = [sys.executable, "-m", "tsnbench", "run", "other.yaml", "--into", "other"]
-    subprocess.run(command, cwd=server.folder, capture_output=True)
+    tsnbench("run", "other.yaml", "--into", "other", cwd=server.folder)
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": f"{runs[0]}|other"}))
     found = page.locator(".difference")
     expect(found.locator(".removed")).to_have_text(
-        [re.compile("^- name: swept"), re.compile("500 us, 250 us")], timeout=WAIT_MS
+        [re.compile("^- name: swept"), re.compile("500 us, 250 us")]
     )
     expect(found.locator(".added")).to_have_text(
         [re.compile(r"^\+ name: other"), re.compile("period: 250 us")]
     )
     for canvas, ready in (("#chart-runs-delay", "1"), ("#chart-runs", "yes")):
-        expect(page.locator(canvas)).to_have_attribute("data-ready", ready, timeout=WAIT_MS)
+        expect(page.locator(canvas)).to_have_attribute("data-ready", ready)
     assert drawn(page, "#chart-runs-delay") == drawn(page, "#chart-runs") == 2
     # Runs of one file have one text.
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": "|".join(runs)}))
@@ -216,61 +172,43 @@ def test_runs_of_two_files_show_how_their_texts_differ(tab: Page, server: Server
 
 
 def test_a_stream_that_only_one_of_the_compared_runs_has_is_drawn(
-    tab: Page, server: Server, runs: list[str]
+    page: Page, server: Server, runs: list[str]
 ) -> None:
-    page = tab
     (server.folder / "more.yaml").write_text(
         SCENARIO.replace("name: two", "name: more")
         + "  radar: {from: two, to: one, pcp: 5, payload: 100 B, period: 500 us}\n"
     )
-    command = [sys.executable, "-m", "tsnbench", "run", "more.yaml", "--into", "more"]
-    subprocess.run(command, cwd=server.folder, capture_output=True)
+    tsnbench("run", "more.yaml", "--into", "more", cwd=server.folder)
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": f"{runs[0]}|more"}))
     curves = page.get_by_label("Delays of one stream")
-    curves.get_by_label("Stream").select_option(label="radar to one", timeout=WAIT_MS)
+    curves.get_by_label("Stream").select_option(label="radar to one")
     expect(page.locator("#chart-runs")).to_have_attribute("data-stream", "radar")
     assert drawn(page, "#chart-runs-delay") == drawn(page, "#chart-runs") == 1
 
 
-SERIOUS = ("serious", "critical")
-
-
-def findings(page: Page) -> list[str]:
-    """What axe-core finds serious in the page as it is shown."""
-    pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
-    page.evaluate(files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8"))
-    found = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
-    return [
-        f"{one['id']}: {[node['target'] for node in one['nodes']]}"
-        for one in found["violations"]
-        if one["impact"] in SERIOUS
-    ]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_view_has_a_serious_finding_of_axe(
-    tab: Page, runs: list[str], scheme: Literal["light", "dark"]
+    page: Page, runs: list[str], scheme: Literal["light", "dark"]
 ) -> None:
-    page = tab
     page.emulate_media(color_scheme=scheme)
     page.get_by_role("button", name="two.yaml").click()
-    expect(page.locator(".node").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator(".node").first).to_be_visible()
     page.get_by_role("button", name="station one").click()
     page.get_by_role("button", name="+ Link").click()
     page.locator("#where summary").click()
-    expect(page.locator("#places li")).to_have_count(4, timeout=WAIT_MS)
+    expect(page.locator("#places li")).to_have_count(4)
     assert findings(page) == []
     page.get_by_role("button", name="+ Link").click()
     page.locator("[data-legend]").first.click()
     page.get_by_role("button", name="Add the requirement").click()
-    expect(page.get_by_label("delay of cam")).to_be_focused(timeout=WAIT_MS)
+    expect(page.get_by_label("delay of cam")).to_be_focused()
     assert findings(page) == []
     page.get_by_role("button", name="New scenario").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert findings(page) == []
     page.keyboard.press("Escape")
     page.locator("#text").fill(SCENARIO.replace("to: two", "to: tow"))
-    expect(page.locator("#problems .fix")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#problems .fix")).to_be_visible()
     page.locator("#text").press("Control+f")
     page.keyboard.type("o")
     expect(page.locator("#search-count")).to_contain_text("of")
@@ -278,23 +216,22 @@ def test_no_view_has_a_serious_finding_of_axe(
     page.keyboard.press("Escape")
     page.locator("#text").press("F8")
     page.locator("#text").press("Control+Space")
-    expect(page.locator("#candidates").get_by_role("option").first).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#candidates").get_by_role("option").first).to_be_visible()
     assert findings(page) == []
     page.locator("#text").fill(SCENARIO)
     page.get_by_role("link", name=f"charts of {runs[0]}").click()
     loaded(page)
     assert findings(page) == []
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": "|".join(runs)}))
-    expect(page.locator("#chart-runs")).to_have_attribute("data-ready", "yes", timeout=WAIT_MS)
+    expect(page.locator("#chart-runs")).to_have_attribute("data-ready", "yes")
     assert findings(page) == []
     page.get_by_role("button", name="Studies").click()
-    expect(page.locator("#view-studies")).to_have_attribute("data-ready", "yes", timeout=WAIT_MS)
+    expect(page.locator("#view-studies")).to_have_attribute("data-ready", "yes")
     assert findings(page) == []
     page.emulate_media(color_scheme="light")
 
 
-def test_a_thousand_nodes_are_drawn_found_and_chosen(tab: Page, server: Server) -> None:
-    page = tab
+def test_a_thousand_nodes_are_drawn_found_and_chosen(page: Page, server: Server) -> None:
     (server.folder / "large.yaml").write_text(
         "name: large\nduration: 1 ms\n"
         "network:\n  grid: {rows: 25, columns: 20, stations: 1, rate: 1 Gbit/s}\n"
@@ -302,7 +239,7 @@ def test_a_thousand_nodes_are_drawn_found_and_chosen(tab: Page, server: Server) 
     )
     page.reload()
     page.get_by_role("button", name="large.yaml").click()
-    expect(page.locator(".node")).to_have_count(1000, timeout=WAIT_MS)
+    expect(page.locator(".node")).to_have_count(1000)
     page.locator("#find").fill("station25.20")
     page.locator("#find").press("Enter")
     expect(page.locator("#chosen strong")).to_have_text("station station25.20")
@@ -318,28 +255,26 @@ def test_a_thousand_nodes_are_drawn_found_and_chosen(tab: Page, server: Server) 
     (server.folder / "large.yaml").unlink()
 
 
-def test_lessons_of_the_folder_are_links_of_a_run(tab: Page, server: Server) -> None:
-    page = tab
+def test_lessons_of_the_folder_are_links_of_a_run(page: Page, server: Server) -> None:
     (server.folder / "lesson.md").write_text("# A lesson\n\nAt [half a millisecond](#t=0.5ms) it waits.\n")
     try:
         page.reload()
         page.get_by_role("link", name="charts of runs/").first.click()
         link = page.get_by_role("link", name="replay with lesson.md")
-        expect(link).to_be_visible(timeout=WAIT_MS)
+        expect(link).to_be_visible()
         address = link.get_attribute("href")
         assert address is not None
         assert address.endswith("?lesson=lesson.md")
         page.goto(f"http://127.0.0.1:{server.port}{address}")
-        expect(page.locator("#lesson")).to_contain_text("At half a millisecond it waits.", timeout=WAIT_MS)
+        expect(page.locator("#lesson")).to_contain_text("At half a millisecond it waits.")
         page.get_by_role("link", name="half a millisecond").click()
     finally:
         (server.folder / "lesson.md").unlink()
 
 
-def test_sweeps_are_listed_with_their_runs(tab: Page) -> None:
-    page = tab
+def test_sweeps_are_listed_with_their_runs(page: Page) -> None:
     page.get_by_role("button", name="Studies").click()
-    expect(page.locator("#view-studies")).to_contain_text("2 of 2 runs made", timeout=WAIT_MS)
+    expect(page.locator("#view-studies")).to_contain_text("2 of 2 runs made")
     expect(page.locator("#view-studies")).to_contain_text("ALL MET (PROVED)")
 
 
@@ -431,19 +366,17 @@ def grey(page: Page, canvas: str, left: int, right: int, from_us: float, until_u
     return found
 
 
-def test_gates_are_drawn_with_the_list_that_is_in_force(tab: Page, server: Server, runs: list[str]) -> None:
-    page = tab
+def test_gates_are_drawn_with_the_list_that_is_in_force(page: Page, server: Server, runs: list[str]) -> None:
     (server.folder / "turn.yaml").write_text(TURNS)
-    command = [sys.executable, "-m", "tsnbench", "run", "turn.yaml", "-q", "--into", "turn"]
-    subprocess.run(command, cwd=server.folder, capture_output=True, check=True)
+    assert tsnbench("run", "turn.yaml", "-q", "--into", "turn", cwd=server.folder).returncode == 0
     home = f"http://127.0.0.1:{server.port}/"
     page.goto(f"{home}#" + urlencode({"run": "turn", "from": 0, "until": 8_000_000}))
-    expect(page.locator("#view-run h2")).to_contain_text("turn", timeout=WAIT_MS)
+    expect(page.locator("#view-run h2")).to_contain_text("turn")
     loaded(page)
     assert any(grey(page, "#chart-gantt", 170, 12, 0, 8_000))
     page.goto(f"{home}api/replay/turn")
     # The window is thrice the delay of the slowest frame, around it.
-    expect(page.locator("#window")).to_contain_text("from 3\u202f400\u202f000 ns", timeout=WAIT_MS)
+    expect(page.locator("#window")).to_contain_text("from 3\u202f400\u202f000 ns")
     page.locator("#chart").focus()
     page.keyboard.press("Home")
     assert any(grey(page, "#chart", 190, 8, 3_400, 5_200))
@@ -451,9 +384,8 @@ def test_gates_are_drawn_with_the_list_that_is_in_force(tab: Page, server: Serve
 
 
 def test_another_run_that_is_opened_before_the_first_one_is_drawn_is_shown(
-    tab: Page, runs: list[str]
+    page: Page, runs: list[str]
 ) -> None:
-    page = tab
     page.evaluate(
         """() => {
           const real = window.fetch;
@@ -466,7 +398,7 @@ def test_another_run_that_is_opened_before_the_first_one_is_drawn_is_shown(
         }"""
     )
     page.get_by_role("link", name=f"charts of {runs[0]}").click()
-    expect(page.locator("#stream")).to_be_visible(timeout=WAIT_MS)
+    expect(page.locator("#stream")).to_be_visible()
     # A zoom of the first one's charts is still due then.
     page.get_by_role("link", name=f"charts of {runs[1]}").evaluate(
         """link => {
