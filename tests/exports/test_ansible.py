@@ -15,15 +15,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from exports.plans import rich
 from tsnbench.exports import export, write
 from tsnbench.exports.ansible import PHASES, step_ns
 from tsnbench.hosts import from_ansible, map_plan
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
-from tsnbench.planning import plan
-from tsnbench.scenario import load
 
-RICH = Path(__file__).parent / "rich.yaml"
 KEYWORDS = {"name", "register", "run_once", "when", "loop", "loop_control", "changed_when", "failed_when"}
 KEYWORDS |= {"async", "poll"}
 
@@ -33,7 +31,7 @@ ansible = pytest.mark.skipif(
 
 
 def exported(interfaces: dict[str, str] | None = None) -> tuple[Any, dict[str, str]]:
-    document = plan(load(RICH)).document
+    document = rich()
     return document, export(document, ["ansible"], Profile(interfaces=interfaces or {})).files
 
 
@@ -98,33 +96,32 @@ def test_the_zero_of_the_plan_keeps_the_phase_of_gates() -> None:
 
 
 def test_notes_name_what_plays_do_not_do() -> None:
-    notes = [str(note) for note in export(plan(load(RICH)).document, ["ansible"]).notes]
+    notes = [str(note) for note in export(rich(), ["ansible"]).notes]
     assert any(note.startswith("ansible: plays: they do not wait for synchronised clocks") for note in notes)
     # Two other formats write their files, and their notes.
     assert {note.partition(":")[0] for note in notes} == {"ansible", "tc", "ptp4l"}
 
 
-@ansible
-@pytest.mark.parametrize("phase", PHASES)
-def test_ansible_reads_a_play(phase: str, tmp_path: Path) -> None:
-    write(export(plan(load(RICH)).document, ["ansible"]), tmp_path / "out")
-    program = Path(os.environ["TSNBENCH_ANSIBLE"]) / "ansible-playbook"
-    own = {**os.environ, "HOME": str(tmp_path), "ANSIBLE_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
-    command = [program, "--syntax-check", "-i", "inventory.yml", f"{phase}.yml"]
+def called(program: str, folder: Path, *words: object) -> str:
+    """What a program of Ansible prints, in the folder of the plays."""
+    write(export(rich(), ["ansible"]), folder / "out")
+    own = {**os.environ, "HOME": str(folder), "ANSIBLE_HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    command = [Path(os.environ["TSNBENCH_ANSIBLE"]) / program, "-i", "inventory.yml", *words]
     done = subprocess.run(
-        command, cwd=tmp_path / "out/ansible", env=own, capture_output=True, text=True, check=False
+        command, cwd=folder / "out/ansible", env=own, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert not done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@ansible
+def test_ansible_reads_the_plays(tmp_path: Path) -> None:
+    called("ansible-playbook", tmp_path, "--syntax-check", *(f"{phase}.yml" for phase in PHASES))
 
 
 @ansible
 def test_what_ansible_prints_is_an_inventory(tmp_path: Path) -> None:
-    document = plan(load(RICH)).document
-    write(export(document, ["ansible"]), tmp_path / "out")
-    program = Path(os.environ["TSNBENCH_ANSIBLE"]) / "ansible-inventory"
-    own = {**os.environ, "HOME": str(tmp_path), "ANSIBLE_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
-    command = [program, "-i", tmp_path / "out/ansible/inventory.yml", "--list"]
-    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
-    machines = map_plan(from_ansible(done.stdout), document, {}).machines
+    said = called("ansible-inventory", tmp_path, "--list")
+    document = rich()
+    machines = map_plan(from_ansible(said), document, {}).machines
     assert machines == {node["name"]: node["name"] for node in document["nodes"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,7 @@ def test_other_files_are_refused(name: str, text: str) -> None:
         imported(**{name: text})
 
 
+TREES = {name: YAML(typ="safe", pure=True).load(text) for name, text in TEXTS.items()}
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**20) | st.text(max_size=6) | st.floats(allow_nan=True),
     lambda inner: (
@@ -184,7 +186,7 @@ VALUES = st.recursive(
 @given(st.data())
 def test_any_value_at_any_place_is_read_or_refused(data: st.DataObject) -> None:
     """Any value at any place of the three files gives a scenario or an error of the input."""
-    trees = {name: YAML(typ="safe", pure=True).load(text) for name, text in TEXTS.items()}
+    trees = copy.deepcopy(TREES)
     tree: Any = trees[data.draw(st.sampled_from(sorted(trees)))]
     while True:
         keys = list(tree) if isinstance(tree, dict) else list(range(len(tree)))

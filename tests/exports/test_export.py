@@ -1,42 +1,43 @@
 """Golden files of all exports of a small scenario with many mechanisms.
 
-``TSNBENCH_WRITE_GOLDEN=1`` writes them anew; check the difference before you keep it.
+``TSNBENCH_UPDATE=1`` writes them anew; check the difference before you keep it.
 """
 
 from __future__ import annotations
 
-import copy
 import csv
 import io
 import os
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from exports.plans import PLANS, RICH, document_of, rich
+from support.planned import document_of as planned
 from tsnbench.errors import InputError
 from tsnbench.exports import FORMATS, export, write
 from tsnbench.exports.export import NEEDS
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Note, Notes
-from tsnbench.planning import plan
-from tsnbench.scenario import load, read_scenario
 
-HERE = Path(__file__).parent
-GOLDEN = HERE / "golden"
-PLANS = HERE.parent / "plans"
+GOLDEN = Path(__file__).parent / "golden"
 
 
-def rich() -> dict[str, Any]:
-    return plan(load(HERE / "rich.yaml")).document
+def folded(files: dict[str, str]) -> dict[str, str]:
+    """Each text once; ``same.txt`` names the files that are equal to an earlier one."""
+    first: dict[str, str] = {}
+    same = [
+        f"{name}: {one}\n" for name, text in files.items() if (one := first.setdefault(text, name)) != name
+    ]
+    return {**{name: text for text, name in first.items()}, "same.txt": "".join(same)}
 
 
 def test_exports_are_the_golden_files() -> None:
-    files = export(rich(), FORMATS).files
-    if os.environ.get("TSNBENCH_WRITE_GOLDEN"):
+    files = folded(export(rich(), FORMATS).files)
+    if os.environ.get("TSNBENCH_UPDATE"):
         shutil.rmtree(GOLDEN, ignore_errors=True)
         for name, text in files.items():
             (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +51,7 @@ def test_exports_are_the_golden_files() -> None:
 @pytest.mark.parametrize("name", ["followers", "fork", "gate-changes", "gates", "ring"])
 @pytest.mark.parametrize("to", FORMATS)
 def test_other_plans_export_twice_the_same(name: str, to: str) -> None:
-    document = plan(load(PLANS / f"{name}.yaml")).document
+    document = document_of(PLANS / f"{name}.yaml")
     once, twice = export(document, [to]), export(document, [to])
     assert once.files == twice.files
     assert once.files
@@ -70,7 +71,7 @@ def test_no_script_holds_a_name_that_is_no_interface(name: str) -> None:
     ("kind", "name"), [("nodes", "a;reboot"), ("nodes", "a\n[eth9]"), ("ports", "a\nb"), ("streams", "a\x1b")]
 )
 def test_names_of_a_foreign_plan_cannot_become_commands(kind: str, name: str) -> None:
-    document = copy.deepcopy(rich())
+    document = rich()
     document[kind][0]["name"] = name
     with pytest.raises(InputError, match=rf"{kind}\[0\].name: expected"):
         export(document, FORMATS)
@@ -125,7 +126,7 @@ def test_the_cure_of_short_entries_removes_their_note() -> None:
     """Between the windows of the two streams, 232 ns are left for others."""
 
     def short(text: str) -> list[Note]:
-        notes = export(plan(read_scenario(text)[0]).document, ["tc"]).notes
+        notes = export(planned(text), ["tc"]).notes
         return [note for note in notes if note.what == "entries under 480 ns"]
 
     (note,) = short(SHORT.replace("CURE", "granularity: 1 ns"))
@@ -235,10 +236,10 @@ def gate_at(lines: dict[str, str], gate: str, at: int) -> bool:
 
 
 @pytest.mark.parametrize(
-    "path", [HERE / "rich.yaml", PLANS / "gates.yaml", PLANS / "followers.yaml"], ids=lambda path: path.stem
+    "path", [RICH, PLANS / "gates.yaml", PLANS / "followers.yaml"], ids=lambda path: path.stem
 )
 def test_gates_of_inet_are_open_when_the_plans_are(path: Path) -> None:
-    document = plan(load(path)).document
+    document = document_of(path)
     network = Network(document)
     text = export(document, ["inet"]).files["inet/omnetpp.ini"]
     lines = dict(line.split(" = ", 1) for line in text.splitlines() if " = " in line)

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from exports.plans import rich
+from support.planned import document_of
 from tsnbench.errors import InputError
 from tsnbench.exports import export
 from tsnbench.exports.inet import identifier
 from tsnbench.planning import plan
-from tsnbench.scenario import load_variants, read_scenario
+from tsnbench.scenario import load_variants
 
 HERE = Path(__file__).parent
 SCENARIOS = HERE.parents[1] / "scenarios"
@@ -47,7 +49,7 @@ class Exported:
 
 
 def inet(text: str) -> Exported:
-    return Exported(plan(read_scenario(text)[0]).document)
+    return Exported(document_of(text))
 
 
 def shipped(name: str, only: str | None = None) -> Exported:
@@ -89,7 +91,7 @@ def test_queues_drop_where_they_have_a_limit() -> None:
     frames = inet(text.replace("LIMIT", "limit-frames: 20") + streams).of(queue)
     assert frames == {"typename": '"DropTailQueue"', "packetCapacity": "20"}
     # Without a value, DropTailQueue has a default limit of frames.
-    document = plan(read_scenario(text.replace("LIMIT", "limit-octets: 5000 B") + streams)[0]).document
+    document = document_of(text.replace("LIMIT", "limit-octets: 5000 B") + streams)
     for port in document["ports"]:
         for one in port["classes"]:
             del one["limit_frames"]
@@ -352,7 +354,7 @@ def test_several_listeners_share_a_group() -> None:
 
 
 def test_credits_have_the_plans_limits() -> None:
-    found = Exported(plan(load_variants(HERE / "rich.yaml")[0]).document)
+    found = Exported(rich())
     (cbs,) = [one["cbs"] for port in found.document["ports"] for one in port["classes"] if "cbs" in one]
     own = found.of("*.right.eth[1].macLayer.queue.transmissionSelectionAlgorithm[2].")
     assert own == {
@@ -469,7 +471,7 @@ def test_the_cure_of_a_history_removes_its_note() -> None:
 
 
 def test_pre_emption_is_not_exported_with_a_reason() -> None:
-    found = Exported(plan(load_variants(HERE / "rich.yaml")[0]).document)
+    found = Exported(rich())
     assert "hasFramePreemption" not in found.ini
     assert (
         "pre-emption (right -> left), because INET's pre-empting MAC takes every tagged frame" in found.notes
@@ -477,9 +479,7 @@ def test_pre_emption_is_not_exported_with_a_reason() -> None:
 
 
 def test_an_export_without_any_stream_is_an_error() -> None:
-    document = plan(
-        read_scenario(LINE + "streams: {x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 90 B}}\n")[0]
-    ).document
+    document = document_of(LINE + "streams: {x: {from: a, to: c, pcp: 7, period: 1 ms, frame: 90 B}}\n")
     document["streams"][0]["stop_ns"] = 0
     with pytest.raises(InputError, match="inet: expected a stream that INET can send, found none among 1"):
         export(document, ["inet"])

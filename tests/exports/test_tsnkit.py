@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from exports.plans import PLANS, RICH, document_of
 from support.tsnkit_program import Frames, Tsnkit, tsnkit_program
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import InputError
@@ -21,11 +22,9 @@ from tsnbench.exports.tsnkit_rows import Link, first_instant, rows, without
 from tsnbench.exports.tsnkit_times import Frame, Hop, on_grid
 from tsnbench.plan.gates import clock_spans, folded
 from tsnbench.planning import Plan, plan
-from tsnbench.scenario import load, load_variants, read_scenario
+from tsnbench.scenario import load_variants, read_scenario
 
-HERE = Path(__file__).parent
-PLANS = HERE.parent / "plans"
-SCENARIOS = HERE.parents[1] / "scenarios"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 def table(text: str) -> list[dict[str, str]]:
@@ -47,8 +46,8 @@ def test_windows_wrap_around_the_cycle() -> None:
 @pytest.mark.parametrize("name", ["rich", "fork"])
 def test_an_exported_problem_can_be_imported_again(name: str) -> None:
     """A Plan is exported, imported and exported again: the problem stays the same but for node numbers."""
-    path = HERE / "rich.yaml" if name == "rich" else PLANS / f"{name}.yaml"
-    first = export(plan(load(path)).document, ["tsnkit"]).files
+    path = RICH if name == "rich" else PLANS / f"{name}.yaml"
+    first = export(document_of(path), ["tsnkit"]).files
     text = scenario(first["tsnkit/task.csv"], first["tsnkit/topo.csv"]).scenario
     (back,) = read_scenario(text, "back.yaml")
     second = export(plan(back).document, ["tsnkit"]).files
@@ -64,15 +63,9 @@ def test_an_exported_problem_can_be_imported_again(name: str) -> None:
             (renamed(row["link"]), row["rate"], row["t_proc"], row["t_prop"])
             for row in table(files["tsnkit/topo.csv"])
         ]
+        cells = ("size", "period", "deadline", "jitter")
         tasks = [
-            (
-                renamed(row["src"]),
-                renamed(row["dst"]),
-                row["size"],
-                row["period"],
-                row["deadline"],
-                row["jitter"],
-            )
+            (renamed(row["src"]), renamed(row["dst"]), *(row[cell] for cell in cells))
             for row in table(files["tsnkit/task.csv"])
         ]
         return sorted(links), sorted(tasks)
@@ -240,10 +233,8 @@ def test_frames_off_tsnkits_grid_are_rounded_up(seed: int, tsnkit: Tsnkit, tmp_p
         assert 0 <= most - ours[f"s{row['stream']}"][1] <= 500
 
 
-@pytest.mark.parametrize("name", ["tutorial/11-scheduled.yaml"])
-def test_a_shipped_schedule_passes_tsnkits_simulator(name: str, tsnkit: Tsnkit, tmp_path: Path) -> None:
-    document = plan(load_variants(SCENARIOS / name)[0]).document
-    files = exported(document, tmp_path / "out")
+def test_a_shipped_schedule_passes_tsnkits_simulator(tsnkit: Tsnkit, tmp_path: Path) -> None:
+    files = exported(document_of(SCENARIOS / "tutorial/11-scheduled.yaml"), tmp_path / "out")
     simulated = tsnkit.simulate(files)
     assert len(simulated) == len(table((files / "task.csv").read_text()))
     for least, most in delays_there(files, simulated):

@@ -10,61 +10,40 @@ from typing import Any
 
 import pytest
 
+from exports.plans import document_of, rich
+from support.planned import document_of as planned
 from tsnbench.errors import BackendError, InputError
 from tsnbench.exports import export
 from tsnbench.exports.yang_check import check, check_all
 from tsnbench.plan.network import Network
-from tsnbench.planning import plan
-from tsnbench.scenario import load, load_variants
 
 HERE = Path(__file__).parent
 MODULES = Path(os.environ.get("TSNBENCH_YANG", HERE.parents[2] / "shared/yang"))
 
-SCENARIOS = HERE.parents[1] / "scenarios"
-SHIPPED = sorted(
-    path
-    for path in [*SCENARIOS.glob("tutorial/*.yaml"), *SCENARIOS.glob("papers/**/*.yaml")]
-    if path.name != "lab.yaml"
-)
-
+IS_PUBLISHED = (MODULES / "ieee802-dot1q-sched.yang").is_file() and shutil.which("yanglint") is not None
 published = pytest.mark.skipif(
-    not (MODULES / "ieee802-dot1q-sched.yang").is_file() or shutil.which("yanglint") is None,
+    not IS_PUBLISHED,
     reason="needs IEEE's modules (TSNBENCH_YANG) and yanglint (Debian: libyang2-tools)",
 )
 
 
-def rich() -> dict[str, Any]:
-    return plan(load(HERE / "rich.yaml")).document
-
-
 def policed(ats: bool) -> dict[str, Any]:
     """The same Plan with filters, stream gates and meters, or with ATS schedulers."""
-    document = dict(rich())
+    document = rich()
     network = Network(document)
     node = next(number for number, one in enumerate(network.nodes) if one["name"] == "left")
-    first = {
-        "name": "video",
-        "streams": [1],
-        "priority": 3,
-        "max_sdu_octets": 1000,
-        "block_oversize": True,
-        "gate": 0,
-    }
+    first = {"name": "video", "streams": [1], "priority": 3, "max_sdu_octets": 1000, "block_oversize": True}
+    first["gate"] = 0
     second: dict[str, Any] = {"name": "rest"}
+    entries = [
+        {"open": True, "ipv": 3, "interval_ns": 25_000, "octets_max": 1500},
+        {"open": False, "interval_ns": 100_000},
+    ]
+    gate = {"base_time_ns": -1000, "cycle_ns": 125_000, "entries": entries, "close_on_invalid_rx": True}
     own: dict[str, Any] = {
         "node": node,
         "filters": [first, second],
-        "gates": [
-            {
-                "base_time_ns": -1000,
-                "cycle_ns": 125_000,
-                "entries": [
-                    {"open": True, "ipv": 3, "interval_ns": 25_000, "octets_max": 1500},
-                    {"open": False, "interval_ns": 100_000},
-                ],
-                "close_on_invalid_rx": True,
-            }
-        ],
+        "gates": [gate],
         "regeneration": [{"port": network.ports_of(node)[0], "pcp": [0, 0, 2, 3, 0, 0, 0, 0]}],
     }
     if ats:
@@ -80,29 +59,19 @@ def policed(ats: bool) -> dict[str, Any]:
     return document
 
 
-@published
-@pytest.mark.parametrize(
-    "document",
-    [rich(), policed(False), policed(True), plan(load(HERE / "policed.yaml")).document],
-    ids=["rich", "psfp", "ats", "policed"],
-)
-def test_the_data_of_every_node_conforms_to_the_modules(document: dict[str, Any]) -> None:
-    done = export(document, ["yang"])
-    texts = {name: text for name, text in done.files.items() if name.endswith("yang.xml")}
+def texts_of(document: dict[str, Any]) -> dict[str, str]:
+    """The data of every node, by its file."""
+    files = export(document, ["yang"]).files
+    texts = {name: text for name, text in files.items() if name.endswith("yang.xml")}
     assert len(texts) == len(document["nodes"])
-    for text in texts.values():
-        check(text, MODULES)
+    return texts
 
 
 @published
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: str(path.relative_to(SCENARIOS)))
-def test_the_data_of_a_shipped_scenario_conforms_to_the_modules(path: Path) -> None:
-    document = plan(load_variants(path)[0]).document
-    done = export(document, ["yang"])
-    texts = {name: text for name, text in done.files.items() if name.endswith("yang.xml")}
-    assert len(texts) == len(document["nodes"])
-    # Large networks have many nodes of the same kind: some 20 nodes are checked.
-    check_all(dict(list(texts.items())[:: max(1, len(texts) // 20)]), MODULES)
+def test_the_data_of_every_node_conforms_to_the_modules() -> None:
+    policed_too = document_of(HERE / "policed.yaml")
+    for document in (rich(), policed(False), policed(True), policed_too):
+        check_all(texts_of(document), MODULES)
 
 
 @published
@@ -136,3 +105,47 @@ def test_a_missing_program_or_module_is_an_error(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}")
     with pytest.raises(InputError, match="ietf-interfaces"):
         check(text, tmp_path)
+
+
+# Member streams: the node that numbers frames, the node that eliminates duplicates, the tags.
+
+
+def sections(text: str, name: str) -> list[str]:
+    return re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+
+
+def test_sequences_are_generated_at_one_end_and_recovered_at_the_other() -> None:
+    files = export(rich(), ["yang"]).files
+    right, left = files["right/yang.xml"], files["left/yang.xml"]
+    assert len(sections(right, "sequence-generation")) == 1
+    assert not sections(right, "sequence-recovery")
+    assert not sections(left, "sequence-generation")
+    (recovery,) = sections(left, "sequence-recovery")
+    assert re.findall(r"<port>(\w+)</port>", recovery) == ["eth2", "eth3"]
+    assert "<vector/>" in recovery
+    for text, ports in ((right, ["eth1", "eth3"]), (left, ["eth2", "eth3"])):
+        tags = sections(text, "sequence-identification")
+        assert [re.findall(r"<port>(\w+)</port>", tag)[0] for tag in tags] == ports
+        assert all("<r-tag/>" in tag for tag in tags)
+    assert "frer" not in files["detour/yang.xml"].split("<bridges")[1]
+
+
+ACTIVE = """\
+name: active
+duration: 10 ms
+network:
+  stations: [t, l]
+  bridges: [s, x, y, m]
+  links: {rate: 1 Gbit/s, between: [t-s, s-x, s-y, x-m, y-m, m-l]}
+streams:
+  b:
+    {from: t, to: l, pcp: 3, period: 1 ms, frame: 99 B, frer: {identification: {active: {vlan: 200, pcp: 6}}}}
+"""
+
+
+def test_rewritten_member_streams_have_both_identifications() -> None:
+    files = export(planned(ACTIVE), ["yang"]).files
+    (own, *_) = sections(files["s/yang.xml"], "dmac-vlan-stream-identification")
+    for part, vlan, priority in (("down", "200", "6"), ("up", "100", "3")):
+        (text,) = sections(own, part)
+        assert re.findall(r"<(?:vlan|priority)>(\d+)<", text) == [vlan, priority]

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from foreign_files.written import measured, named, written
 from tsnbench.cli.main import app
 from tsnbench.errors import InputError
-from tsnbench.foreign_files import Figure, ForeignMeasures, measure_foreign
+from tsnbench.foreign_files import measure_foreign
 
 RECORDED = Path(__file__).parents[1] / "captures"
 
@@ -23,16 +24,6 @@ def recorded(name: str, folder: Path) -> Path:
     path = folder / name
     path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
     return path
-
-
-def written(content: bytes | str, folder: Path) -> Path:
-    path = folder / "file"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def named(measures: ForeignMeasures, name: str, stream: int = 0) -> Figure:
-    return next(one for one in measures["streams"][stream]["figures"] if one["name"] == name)
 
 
 def test_netlatencys_recording_comes_out_exactly(tmp_path: Path) -> None:
@@ -65,13 +56,13 @@ def test_netlatencys_edge_cases(tmp_path: Path) -> None:
 def test_numbers_tell_losses_repeats_and_late_frames(tmp_path: Path) -> None:
     lines = recorded("netlatency_veth_1ms_2000.jsonl", tmp_path).read_text().splitlines()
     order = [lines[0], lines[2], lines[1], lines[2], lines[5], *lines[6:9]]
-    found = measure_foreign(written("\n".join(order), tmp_path))
+    found = measured("\n".join(order), tmp_path)
     assert found["streams"][0]["counts"] == {"received": 8, "lost": 2, "duplicate": 1, "reordered": 1}
 
 
 def test_damaged_lines_of_netlatency(tmp_path: Path) -> None:
     lines = recorded("netlatency_veth_1ms_2000.jsonl", tmp_path).read_text().splitlines()
-    broken = measure_foreign(written("\n".join([*lines[:5], lines[5][:99]]), tmp_path))
+    broken = measured("\n".join([*lines[:5], lines[5][:99]]), tmp_path)
     assert broken["warnings"] == ["line 6 breaks off and was left out"]
     for damaged in (
         lines[1].replace("stream-id", "x"),
@@ -84,7 +75,7 @@ def test_damaged_lines_of_netlatency(tmp_path: Path) -> None:
         '"x"',
     ):
         with pytest.raises(InputError, match=r"line 2: expected a record of netlatency, found .+$"):
-            measure_foreign(written("\n".join([lines[0], damaged, lines[2]]), tmp_path))
+            measured("\n".join([lines[0], damaged, lines[2]]), tmp_path)
 
 
 HEADER = struct.Struct(">8sIIHHIqqqqqQQIIQ")
@@ -123,7 +114,7 @@ ARRIVALS = [
 
 
 def test_isochrons_log(tmp_path: Path) -> None:
-    found = measure_foreign(written(isochron(FRAMES, ARRIVALS, 4), tmp_path))
+    found = measured(isochron(FRAMES, ARRIVALS, 4), tmp_path)
     assert found["streams"][0]["counts"] == {"sent": 3, "received": 2, "lost": 1, "duplicate": 0}
     assert found["warnings"] == ["the log ends after 3 of 4 frames"]
     delay = named(found, "path delay")
@@ -134,7 +125,7 @@ def test_isochrons_log(tmp_path: Path) -> None:
     assert (budget["min"], budget["max"]) == (-60, -50)
     assert named(found, "arrival latency")["max"] == 380
     assert named(found, "driver latency")["median"] == 13
-    at_launch = measure_foreign(written(isochron(FRAMES, ARRIVALS, 4, flags=1 << 3), tmp_path))
+    at_launch = measured(isochron(FRAMES, ARRIVALS, 4, flags=1 << 3), tmp_path)
     assert named(at_launch, "MAC latency")["max"] == 60
 
 
@@ -148,7 +139,7 @@ def test_damaged_logs_of_isochron(tmp_path: Path) -> None:
         (isochron([(1, -(1 << 63), 1, 1, 1, 1)], [], 1), "record 1 of the sender's log is damaged"),
     ):
         with pytest.raises(InputError, match=problem):
-            measure_foreign(written(content, tmp_path))
+            measured(content, tmp_path)
 
 
 RTC = (
@@ -164,7 +155,7 @@ RTC = (
 
 def test_rtc_testbenchs_log(tmp_path: Path) -> None:
     other = "[1763775999.000000001]: [WARNING]: something else\n"
-    found = measure_foreign(written(other + RTC.format(500) + RTC.format(1000), tmp_path))
+    found = measured(other + RTC.format(500) + RTC.format(1000), tmp_path)
     high, rtc = found["streams"]
     assert high["stream"] == "TsnHigh"
     assert high["counts"] == {"sent": 1000, "received": 990, "RttOutliers": 2, "OnewayOutliers": 0}
@@ -175,9 +166,9 @@ def test_rtc_testbenchs_log(tmp_path: Path) -> None:
         "Rtc", None, None,
     )  # fmt: skip
     assert found["warnings"] == []
-    reset = measure_foreign(written(RTC.format(1000) + RTC.format(995), tmp_path))
+    reset = measured(RTC.format(1000) + RTC.format(995), tmp_path)
     assert reset["warnings"] == ["the statistics were reset 1 times: figures begin at the last reset"]
-    cut = measure_foreign(written(RTC.format(1000) + RTC.format(2000)[:99], tmp_path))
+    cut = measured(RTC.format(1000) + RTC.format(2000)[:99], tmp_path)
     assert cut["streams"][0]["counts"]["sent"] == 1000
     assert cut["warnings"] == ["the last line breaks off and was left out"]
     for content, problem in (
@@ -186,7 +177,7 @@ def test_rtc_testbenchs_log(tmp_path: Path) -> None:
         (RTC.format(1).replace("| RtcReceived", "| XReceived"), "damaged at 'XReceived=0'"),
     ):
         with pytest.raises(InputError, match=problem):
-            measure_foreign(written(content, tmp_path))
+            measured(content, tmp_path)
 
 
 def test_cyclictests_histogram_and_threads(tmp_path: Path) -> None:
@@ -194,17 +185,17 @@ def test_cyclictests_histogram_and_threads(tmp_path: Path) -> None:
         "# /dev/cpu_dma_latency set to 0us\n# Histogram\n000003 000010\t000001\n000004 000005\t000000\n"
     )
     overflow = "# Histogram Overflows: {} 00000\n"
-    found = measure_foreign(written(histogram + overflow.format("00000"), tmp_path))
+    found = measured(histogram + overflow.format("00000"), tmp_path)
     first = named(found, "wake-up latency")
     assert (first["count"], first["min"], first["max"], first["median"]) == (15, 3_000, 4_000, 3_000)
     assert first["mean"] == 50_000 / 15
     assert named(found, "wake-up latency", 1)["count"] == 1
     with pytest.raises(InputError, match="7 samples are beyond its last bin\nhint: "):
-        measure_foreign(written(histogram + overflow.format("00007"), tmp_path))
+        measured(histogram + overflow.format("00007"), tmp_path)
     with pytest.raises(InputError, match="at most 1000000000000000 samples"):
-        measure_foreign(written("# Histogram\n" + "000001 900000000000000\n" * 2, tmp_path))
+        measured("# Histogram\n" + "000001 900000000000000\n" * 2, tmp_path)
     line = "T: {} ( 1234) P:80 I:1000 C: 10000 Min:      3 Act:    5 Avg:    4 Max:      {}\n"
-    threads = measure_foreign(written(line.format(0, 19) + line.format(0, 20) + line.format(1, 8), tmp_path))
+    threads = measured(line.format(0, 19) + line.format(0, 20) + line.format(1, 8), tmp_path)
     one = named(threads, "wake-up latency")
     assert (one["count"], one["min"], one["mean"], one["max"], one["p99"]) == (
         10_000,
@@ -215,7 +206,7 @@ def test_cyclictests_histogram_and_threads(tmp_path: Path) -> None:
     )
     assert [stream["stream"] for stream in threads["streams"]] == ["thread 0", "thread 1"]
     with pytest.raises(InputError, match="expected threads or a histogram of cyclictest, found neither"):
-        measure_foreign(written("# Histogram\n", tmp_path))
+        measured("# Histogram\n", tmp_path)
 
 
 def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:

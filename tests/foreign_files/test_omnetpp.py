@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from foreign_files.written import measured
 from tsnbench.errors import InputError
-from tsnbench.foreign_files import measure_foreign
 
 # Written for these tests in OMNeT++'s text format; the times of x are from INET 4.5.4, as in tests of the
 # export.
@@ -49,14 +49,8 @@ bin -inf 0
 """
 
 
-def written(text: str, folder: Path) -> Path:
-    path = folder / "result"
-    path.write_text(text)
-    return path
-
-
 def test_vectors_come_out_exactly(tmp_path: Path) -> None:
-    found = measure_foreign(written(VECTORS, tmp_path))
+    found = measured(VECTORS, tmp_path)
     assert (found["tool"], [one["stream"] for one in found["streams"]]) == ("OMNeT++", ["x", "a long name"])
     delay, gaps = found["streams"][0]["figures"]
     assert (delay["name"], delay["count"], delay["missing"]) == ("delay since creation", 3, 0)
@@ -68,7 +62,7 @@ def test_vectors_come_out_exactly(tmp_path: Path) -> None:
 
 
 def test_statistics_and_counts_of_a_scalar_file(tmp_path: Path) -> None:
-    found = measure_foreign(written(SCALARS, tmp_path))
+    found = measured(SCALARS, tmp_path)
     by_name = {one["stream"]: one for one in found["streams"]}
     assert list(by_name) == ["x", "a.eth[0].macLayer.queue"]
     # The application and its sink count the same packets.
@@ -80,9 +74,7 @@ def test_statistics_and_counts_of_a_scalar_file(tmp_path: Path) -> None:
 
 
 def test_a_statistic_of_a_recorded_vector_adds_no_second_figure(tmp_path: Path) -> None:
-    found = measure_foreign(
-        written(VECTORS + SCALARS.partition("\n")[2].replace("run General-0\n", ""), tmp_path)
-    )
+    found = measured(VECTORS + SCALARS.partition("\n")[2].replace("run General-0\n", ""), tmp_path)
     assert [one["name"] for one in found["streams"][0]["figures"]] == [
         "delay since creation",
         "between arrivals",
@@ -91,12 +83,12 @@ def test_a_statistic_of_a_recorded_vector_adds_no_second_figure(tmp_path: Path) 
 
 def test_without_display_names_the_module_is_the_name(tmp_path: Path) -> None:
     text = "".join(line + "\n" for line in VECTORS.splitlines() if not line.startswith("config"))
-    names = [one["stream"] for one in measure_foreign(written(text, tmp_path))["streams"]]
+    names = [one["stream"] for one in measured(text, tmp_path)["streams"]]
     assert names == ["b_host.app[0]", "b_host.app[1]"]
 
 
 def test_a_file_that_breaks_off(tmp_path: Path) -> None:
-    found = measure_foreign(written(VECTORS.rstrip("\n").rsplit("\n", 1)[0] + "\n0\t40\t0.0003", tmp_path))
+    found = measured(VECTORS.rstrip("\n").rsplit("\n", 1)[0] + "\n0\t40\t0.0003", tmp_path)
     assert "breaks off" in found["warnings"][0]
     assert found["streams"][0]["figures"][0]["count"] == 3
 
@@ -117,4 +109,4 @@ def test_a_file_that_breaks_off(tmp_path: Path) -> None:
 )
 def test_damaged_files_are_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        measure_foreign(written(text, tmp_path))
+        measured(text, tmp_path)

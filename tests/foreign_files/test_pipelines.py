@@ -12,22 +12,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from foreign_files.written import measured, named, written
 from tsnbench.cli.main import app
 from tsnbench.errors import InputError
-from tsnbench.foreign_files import Figure, ForeignMeasures, measure_foreign, recognise
+from tsnbench.foreign_files import measure_foreign, recognise
 from tsnbench.foreign_files.sequence import unwrapped
 
 RECORDED = Path(__file__).parents[1] / "captures"
-
-
-def written(content: bytes | str, folder: Path, name: str = "file.csv") -> Path:
-    path = folder / name
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
-
-
-def named(measures: ForeignMeasures, name: str, stream: int = 0) -> Figure:
-    return next(one for one in measures["streams"][stream]["figures"] if one["name"] == name)
 
 
 def test_frames_of_flextests_evaluation() -> None:
@@ -66,7 +57,7 @@ FRAME = "{0},1760000006.000000{0},1760000006.000020{0},{1},1000.0,1E+3,{2},,,aud
 def test_numbers_of_16_bits_begin_again(tmp_path: Path) -> None:
     assert unwrapped([65_534, 65_535, 1, 0, 3], 16) == [65_534, 65_535, 65_537, 65_536, 65_539]
     rows = [FRAME.format(100 + place, 20_000, number) for place, number in enumerate([65_534, 65_535, 1, 3])]
-    found = measure_foreign(written(FLEXTEST + "".join(rows), tmp_path))
+    found = measured(FLEXTEST + "".join(rows), tmp_path)
     # 65,536 and 65,538 are missing.
     assert found["streams"][0]["counts"] == {"received": 4, "lost": 2, "duplicate": 0, "reordered": 0}
     assert named(found, "interval at the receiver")["max"] == 1_000
@@ -76,7 +67,7 @@ def test_numbers_of_16_bits_begin_again(tmp_path: Path) -> None:
 
 def test_a_delay_that_contradicts_its_timestamps_is_named(tmp_path: Path) -> None:
     rows = [FRAME.format(100, 20_000, 1), FRAME.format(101, 20_001, 2), FRAME.format(102, 20_002, 3)]
-    found = measure_foreign(written(FLEXTEST + "".join(rows), tmp_path))
+    found = measured(FLEXTEST + "".join(rows), tmp_path)
     assert found["warnings"][1:] == ["1 delays are not the difference of their two timestamps"]
 
 
@@ -90,7 +81,7 @@ COMBINED = f""",timestamp_ns,delay_ns,timestamp_loss_ns
 
 
 def test_delays_of_engines_processing(tmp_path: Path) -> None:
-    found = measure_foreign(written(COMBINED, tmp_path, "csv-iperf-combined_5001_enp5s0.csv"))
+    found = measured(COMBINED, tmp_path, "csv-iperf-combined_5001_enp5s0.csv")
     assert (found["tool"], found["warnings"]) == ("EnGINE", [])
     assert found["streams"][0]["stream"] == "iperf-combined_5001_enp5s0"
     assert found["streams"][0]["counts"] == {"sent": 4, "received": 3, "lost": 1}
@@ -102,7 +93,7 @@ def test_delays_of_engines_processing(tmp_path: Path) -> None:
 
 
 def test_newer_tables_of_engine_have_no_losses(tmp_path: Path) -> None:
-    found = measure_foreign(written(f",timestamp_ns,delay_ns\n0,{T},30500\n", tmp_path))
+    found = measured(f",timestamp_ns,delay_ns\n0,{T},30500\n", tmp_path)
     assert found["streams"][0]["counts"] == {"sent": None, "received": 1, "lost": None}
     assert found["warnings"][0].endswith(
         "losses are unknown (tsnbench measure --tx --rx of both captures counts them)"
@@ -115,14 +106,14 @@ def test_packets_of_send_udp(tmp_path: Path) -> None:
         f"{place},{T + number * 500_000 + 80 + place},300,{T + number * 500_000},{number}\n"
         for place, number in enumerate([7, 8, 10])
     ]
-    found = measure_foreign(written(head + "".join(rows), tmp_path))
+    found = measured(head + "".join(rows), tmp_path)
     assert found["streams"][0]["counts"] == {"received": 3, "lost": 1, "duplicate": 0, "reordered": 0}
     since = named(found, "payload's time to timestamp")
     assert (since["min"], since["max"], found["warnings"]) == (80, 82, [])
     interval = named(found, "interval")
     assert (interval["min"], interval["max"]) == (500_001, 1_000_001)
     utc = [row.replace(f",{T + 3_500_000},", f",{T + 3_500_000 + 37 * 10**9},") for row in rows[:1]]
-    found = measure_foreign(written(head + "".join(utc), tmp_path))
+    found = measured(head + "".join(utc), tmp_path)
     (warning,) = found["warnings"]
     assert warning.endswith("apart: one is TAI and the other UTC")
 
@@ -135,7 +126,7 @@ def test_packets_of_iperf(tmp_path: Path) -> None:
         # iperf ends with packets of negative numbers: -3 of 32 bits.
         f"2,{T + 9_000_000},1470,1700000000,7000,{(1 << 32) - 3}\n",
     ]
-    found = measure_foreign(written(head + "".join(rows), tmp_path))
+    found = measured(head + "".join(rows), tmp_path)
     assert found["streams"][0]["counts"]["received"] == 2
     assert named(found, "payload's time to timestamp")["min"] == 250_000
     # The floating-point number of 6,250,001 ns after T has lost its last ns.
@@ -161,7 +152,7 @@ def test_output_of_tcpreplay(tmp_path: Path) -> None:
     }
     # 2.22 s / 200 packets.
     assert named(found, "mean interval")["mean"] == pytest.approx(11_100_000)
-    cut = measure_foreign(written(path.read_bytes().split(b"Test complete")[0], tmp_path))
+    cut = measured(path.read_bytes().split(b"Test complete")[0], tmp_path)
     assert cut["streams"][0]["counts"] == {"sent": 181, "octets": 18_100}
     assert cut["warnings"] == ["the replay has no end: figures are those of its last line"]
 
@@ -173,7 +164,7 @@ def test_output_of_trafgen(tmp_path: Path) -> None:
     assert (both["counts"], own["counts"]) == ({"sent": 100, "octets": 10_000}, {"sent": 100})
     # 6 us in steps of 1 us are no measure of an interval.
     assert own["figures"] == []
-    longer = measure_foreign(written(content.replace(b"0 sec, 6 usec", b"2 sec, 500000 usec"), tmp_path))
+    longer = measured(content.replace(b"0 sec, 6 usec", b"2 sec, 500000 usec"), tmp_path)
     assert named(longer, "mean interval", 1)["mean"] == 25_000_000
 
 
@@ -207,7 +198,7 @@ def test_damaged_tables_are_one_line(content: bytes | str, problem: str, tmp_pat
 
 
 def test_a_row_that_breaks_off_is_left_out(tmp_path: Path) -> None:
-    found = measure_foreign(written(COMBINED + "4,1700000", tmp_path))
+    found = measured(COMBINED + "4,1700000", tmp_path)
     assert found["streams"][0]["counts"]["received"] == 3
 
 

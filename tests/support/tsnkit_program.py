@@ -1,4 +1,4 @@
-"""tsnkit's own simulator, which runs as a separate program.
+"""tsnkit's own simulator, which runs as its program does.
 
 The package requires commercial solvers, which its simulator does not use. So the package is downloaded with
 the few packages that the simulator imports, by the hashes in ``tsnkit.lock``, into a folder of the user's
@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import io
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import zipfile
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 LOCK = Path(__file__).parents[1] / "exports" / "tsnkit.lock"
 
@@ -41,26 +46,20 @@ class Tsnkit:
 
     def simulate(self, files: Path, hyperperiods: int = 4) -> list[Frames]:
         """Results by stream, from an export's folder; errors of the program and overlapping windows raise."""
-        command = [
-            *(sys.executable, "-m", "tsnkit.simulation.tas", str(files / "task.csv")),
-            *(str(files / "schedule-"), "--iter", str(hyperperiods), "--verbose", "--no-draw"),
-        ]
-        done = subprocess.run(
-            command,
-            env={**os.environ, "PYTHONPATH": str(self.folder)},
-            capture_output=True,
-            text=True,
-            check=False,
+        words = (str(files / "task.csv"), str(files / "schedule-"), "--iter", str(hyperperiods))
+        said = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(said):
+            patch.syspath_prepend(self.folder)
+            patch.setattr(sys, "argv", ["tas", *words, "--verbose", "--no-draw"])
+            runpy.run_module("tsnkit.simulation.tas", run_name="__main__")
+        out = said.getvalue()
+        assert "overlap" not in out
+        assert "[Potential Errors]: []" in out, out[-2000:]
+        sent, received = (
+            [ast.literal_eval(one) for one in re.findall(rf"^{word} time: (\[.*\])$", out, re.MULTILINE)]
+            for word in ("Send", "Receive")
         )
-        assert done.returncode == 0, done.stderr[-2000:]
-        assert "overlap" not in done.stdout
-        assert "[Potential Errors]: []" in done.stdout, done.stdout[-2000:]
-        sent = re.findall(r"^Send time: (\[.*\])$", done.stdout, re.MULTILINE)
-        received = re.findall(r"^Receive time: (\[.*\])$", done.stdout, re.MULTILINE)
-        return [
-            Frames(ast.literal_eval(one), ast.literal_eval(other))
-            for one, other in zip(sent, received, strict=True)
-        ]
+        return [Frames(*both) for both in zip(sent, received, strict=True)]
 
 
 def tsnkit_program() -> Tsnkit | str:

@@ -1,4 +1,0 @@
-#!/bin/sh
-set -e
-ip -batch ip.batch
-tc -batch tc.batch
