@@ -5,52 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-import polars as pl
-import pytest
-
-from support.planned import frames_of
 from tsnbench.backends.simulation import Simulation
-from tsnbench.plan.bounds import bounds
 from tsnbench.planning import plan
-from tsnbench.scenario import model
 from tsnbench.scenario.loader import read_scenario
 
 US = 1_000
-CQF = """
-name: t
-duration: 20 ms
-network: {line: {nodes: 3, prefix: sw, stations: 2, rate: 1 Gbit/s}}
-streams:
-  x: {from: station1.1, to: station3.1, pcp: 6, period: 500 us, units: [%s], requires: {delay: %s}}
-  y: {from: station1.2, to: station3.1, pcp: 6, period: 1 ms, frame: 500 B}
-  rest: {from: station2.1, to: station3.1, saturating: true, payload: 1472 B}
-shapers:
-  sw1 -> sw2: {cqf: {cycle: plan, pcp: [6], classes: [7, 6]}}
-  sw2 -> sw3: {cqf: {cycle: plan, pcp: [6], classes: [7, 6]}}
-  sw3 -> station3.1: {cqf: {cycle: plan, pcp: [6], classes: [7, 6]}}
-"""
-
-
-def cqf(units: str, delay: str) -> model.Scenario:
-    (scenario,) = read_scenario(CQF % (units, delay))
-    return scenario
-
-
-@pytest.mark.parametrize("units", ["1000 B", "6 kB", "20 kB"])
-def test_a_cycle_holds_the_worst_load_and_not_much_more(units: str) -> None:
-    made = plan(cqf(units, "3 ms"))
-    cycles = {port["gates"]["cycle_ns"] // 2 for port in made.document["ports"] if "gates" in port}
-    assert len(cycles) == 1
-    (cycle,) = cycles
-    assert 500 * US % cycle == 0
-    with tempfile.TemporaryDirectory() as folder:
-        run = Simulation().execute(made, Path(folder) / "run")
-        delays, counters = frames_of(run).filter(pl.col("stream") != "rest"), run.counters
-    assert not any(port.get("late_frames") for port in counters["ports"])
-    greatest = delays["delay"].max()
-    assert greatest <= 4 * cycle + 20 * US
-    upper = [flow["upper_ns"] for flow in bounds(made)["flows"] if flow["stream"] == "x"]
-    assert upper[0] is None or greatest <= upper[0]
 
 
 HOST = """

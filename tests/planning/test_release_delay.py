@@ -50,20 +50,6 @@ def test_a_coarse_stamp_shows_no_more_than_its_bound(tmp_path: Path) -> None:
     assert row["found"] <= row["worst_case"]
 
 
-def test_it_is_sighted_only_where_it_is_required() -> None:
-    asked = plan(read_scenario(TEXT.format(requires="delay from release: 1 ms"))[0]).document
-    assert [tap["stage"] for tap in asked["taps"]].count("send") == 1
-    other = plan(read_scenario(TEXT.format(requires="delay: 1 ms"))[0]).document
-    assert "send" not in [tap["stage"] for tap in other["taps"]]
-    assert "release_delay_ns" not in other["streams"][1]["requirements"]
-
-
-def test_no_frame_exceeds_its_bound_from_the_release() -> None:
-    made = plan(read_scenario(TEXT.format(requires="delay from release: 1 ms"))[0])
-    (flow,) = [flow for flow in bounds(made)["flows"] if flow["stream"] == "y"]
-    assert flow["release_upper_ps"] >= FROM_RELEASE * 1_000
-
-
 @pytest.mark.parametrize("schedule", ["scheduled: true, ", ""])
 def test_planners_keep_it(schedule: str) -> None:
     shapers = "" if schedule else "shapers: {{all: {{gates: plan}}}}\n"
@@ -80,15 +66,3 @@ def test_planners_keep_it(schedule: str) -> None:
     assert made(least) <= least * 1_000
     with pytest.raises(PlanningErrors):
         made(least - 1)
-
-
-@pytest.mark.parametrize("key", ["delay from start", "delay release", "release delay"])
-def test_other_words_are_refused(key: str) -> None:
-    with pytest.raises(Exception, match=key):
-        read_scenario(TEXT.format(requires=f"{key}: 1 ms"))
-
-
-def test_a_limit_that_no_frame_keeps_is_refused() -> None:
-    with pytest.raises(PlanningErrors, match="a limit of at least 161280 ns"):
-        plan(read_scenario(TEXT.format(requires=f"delay from release: {2 * 80_640 - 1} ns"))[0])
-    plan(read_scenario(TEXT.format(requires=f"delay from release: {2 * 80_640} ns"))[0])
