@@ -28,31 +28,59 @@ def paths(made: model.Scenario) -> dict[str, list[list[str]]]:
     }
 
 
-def test_the_fewest_hops_win() -> None:
-    net = network("t:station a:bridge b:bridge c:bridge l:station", links("t-a a-b b-c c-l a-c"))
-    assert paths(scenario(net, {"s": periodic("t", "l")})) == {"s": [["t -> a", "a -> c", "c -> l"]]}
+LONG = "t:host a:KIND b:bridge c:bridge l:host"
+ROUTES: dict[str, tuple[str, str, model.Stream, list[str]]] = {
+    "the fewest hops": (
+        "t:station a:bridge b:bridge c:bridge l:station",
+        "t-a a-b b-c c-l a-c",
+        periodic("t", "l"),
+        ["t -> a, a -> c, c -> l"],
+    ),
+    "of equal paths the first named node": (
+        DIAMOND,
+        "t-a t-b a-l b-l",
+        periodic("t", "l"),
+        ["t -> a, a -> l"],
+    ),
+    "whatever the order of links": (DIAMOND, "t-b b-l t-a a-l", periodic("t", "l"), ["t -> a, a -> l"]),
+    "hosts forward": (
+        LONG.replace("KIND", "host"),
+        "t-a a-l t-b b-c c-l",
+        periodic("t", "l"),
+        ["t -> a, a -> l"],
+    ),
+    "stations do not forward": (
+        LONG.replace("KIND", "station"),
+        "t-a a-l t-b b-c c-l",
+        periodic("t", "l"),
+        ["t -> b, b -> c, c -> l"],
+    ),
+    "explicit hops may be longer": (
+        DIAMOND,
+        "t-a a-l t-b a-b b-l",
+        periodic("t", "l", via=("t", "b", "a", "l")),
+        ["t -> b, b -> a, a -> l"],
+    ),
+    "chosen parallel links to every listener": (
+        "t:host a:host b:host",
+        "t-a t-a a-b a-b a-b",
+        periodic("t", ("b", "a"), via=("t", "a", "b"), via_links=(2, 3)),
+        ["t -> a #2, a -> b #3", "t -> a #2"],
+    ),
+    "a listener forwards to the next one": (
+        "t:host a:host b:host",
+        "t-a a-b",
+        periodic("t", ("a", "b")),
+        ["t -> a", "t -> a, a -> b"],
+    ),
+}
 
 
-@pytest.mark.parametrize("order", ["t-a t-b a-l b-l", "t-b b-l t-a a-l"])
-def test_of_equal_paths_the_first_named_node_wins_whatever_the_order_of_links(order: str) -> None:
-    assert paths(scenario(network(DIAMOND, links(order)), {"s": periodic("t", "l")})) == {
-        "s": [["t -> a", "a -> l"]]
-    }
-
-
-def test_stations_do_not_forward_but_hosts_do() -> None:
-    wires = links("t-a a-l t-b b-c c-l")
-    by_host = network("t:host a:host b:bridge c:bridge l:host", wires)
-    by_station = network("t:host a:station b:bridge c:bridge l:host", wires)
-    streams = {"s": periodic("t", "l")}
-    assert paths(scenario(by_host, streams))["s"] == [["t -> a", "a -> l"]]
-    assert paths(scenario(by_station, streams))["s"] == [["t -> b", "b -> c", "c -> l"]]
-
-
-def test_explicit_hops_may_be_longer() -> None:
-    net = network(DIAMOND, links("t-a a-l t-b a-b b-l"))
-    streams = {"s": periodic("t", "l", via=("t", "b", "a", "l"))}
-    assert paths(scenario(net, streams))["s"] == [["t -> b", "b -> a", "a -> l"]]
+@pytest.mark.parametrize("case", ROUTES)
+def test_paths_of_a_stream(case: str) -> None:
+    nodes, wires, stream, expected = ROUTES[case]
+    found = paths(scenario(network(nodes, links(wires)), {"s": stream}))
+    assert [", ".join(one) for one in found["s"]] == expected
 
 
 HOPS = "hops from the talker to a listener, both included"
@@ -116,12 +144,6 @@ def test_a_parallel_link_that_does_not_exist_is_refused(chosen: int) -> None:
     assert (problem.expected, problem.found) == ("parallel link 1 to 3", f"#{chosen}")
 
 
-def test_a_chosen_parallel_link_is_taken_to_every_listener() -> None:
-    net = network("t:host a:host b:host", links("t-a t-a a-b a-b a-b"))
-    stream = periodic("t", ("b", "a"), via=("t", "a", "b"), via_links=(2, 3))
-    assert paths(scenario(net, {"s": stream}))["s"] == [["t -> a #2", "a -> b #3"], ["t -> a #2"]]
-
-
 def test_several_listeners_make_a_tree_that_forks_as_late_as_it_can() -> None:
     nodes = "t:station a:bridge b:bridge x:station y:station z:station"
     net = network(nodes, links("t-a a-b b-x b-y a-z"))
@@ -131,12 +153,6 @@ def test_several_listeners_make_a_tree_that_forks_as_late_as_it_can() -> None:
     assert names == ["t -> a", "a -> b", "a -> z", "b -> x", "b -> y"]
     assert [hop.get("parent") for hop in stream["route"]] == [None, 0, 0, 1, 1]
     assert stream["listeners"] == [{"node": 4, "route": 4}, {"node": 3, "route": 3}, {"node": 5, "route": 2}]
-
-
-def test_a_listener_may_forward_to_the_next() -> None:
-    net = network("t:host a:host b:host", links("t-a a-b"))
-    passed = paths(scenario(net, {"s": periodic("t", ("a", "b"))}))
-    assert passed["s"] == [["t -> a"], ["t -> a", "a -> b"]]
 
 
 @given(connected())
