@@ -30,11 +30,9 @@ def document(streams: list[str], settings: str, cables: list[str] | None = None)
     lines = []
     for one in streams:
         name, _, keys = one.partition(": ")
-        own = keys.strip("{}") if "{" not in keys[1:] else keys[1:-1]
-        ends = "".join(
-            f"{key}: {node}, " for key, node in (("from", "a"), ("to", "b")) if f"{key}: " not in keys
-        )
-        lines.append(f"  {name}: {{{ends}period: 1 ms, frame: 100 B{', ' if own else ''}{own}}}\n")
+        ends = [f"{key}: {node}" for key, node in (("from", "a"), ("to", "b")) if f"{key}: " not in keys]
+        words = [*ends, "period: 1 ms", "frame: 100 B", *filter(None, [keys[1:-1]])]
+        lines.append(f"  {name}: {{{', '.join(words)}}}\n")
     text = TEXT.replace("c -- y", ", ".join(["c -- y", *(cables or [])]))
     return document_of(f"{text}{''.join(lines)}taps: {settings}\n")
 
