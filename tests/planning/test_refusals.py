@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support.golden import fragment_matches
 from support.planned import problems_of, refusal_text
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.errors import PlanningProblem
@@ -238,22 +238,10 @@ def refusal(scenario: Scenario) -> str:
     return refusal_text(scenario)
 
 
-def golden() -> dict[str, str]:
-    """By the name of a case, what is told."""
-    return dict(
-        re.findall(r"^# (.+)\n((?:[^#\n].*\n)+)", WORDS.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    )
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_refused(name: str) -> None:
     found = re.sub(r"^scenario\.yaml(:\d+:\d+)?: ", "", refusal(CASES[name]()), flags=re.MULTILINE)
-    if os.environ.get("TSNBENCH_UPDATE"):
-        words = {**golden(), name: f"{found}\n"}
-        WORDS.write_text(
-            "\n".join(f"# {each}\n{words[each]}" for each in CASES if each in words), encoding="utf-8"
-        )
-    assert f"{found}\n" == golden()[name]
+    fragment_matches(WORDS, name, f"{found}\n")
 
 
 def test_too_many_releases_of_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

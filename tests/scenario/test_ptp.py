@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.golden import fragment_matches, fragments
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import load, read_scenario
 from tsnbench.scenario.errors import ScenarioErrors
@@ -23,6 +24,7 @@ clocks: {clocks}
 faults: {faults}
 """
 NODES = ["a", "d", "b", "c"]
+MISTAKES = Path(__file__).parents[1] / "errors/fragments/clocks.txt"
 
 
 def clocks(text: str, faults: str = "[]") -> dict[str, Any]:
@@ -125,45 +127,13 @@ def test_faults_of_clocks_end_with_a_run_that_is_shorter_than_its_scenario() -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "faults", "problem"),
-    [
-        ("{default: {drift: 20}}", "[]", "expected a drift with a unit, found 20"),
-        ("{default: {drift: -20}}", "[]", "expected a drift with a unit, found -20"),
-        ("{default: {drift: 2000 ppm}}", "[]", "expected a drift from -1000 ppm to 1000 ppm, found 2000 ppm"),
-        ("{default: {ppm: 20}}", "[]", "write drift: 20 ppm"),
-        ("{x: {drift: 1 ppm}}", "[]", "expected a node of the network, found x"),
-        (
-            "{default: {drift: 1 ppm, drift-within: 1 ppm}}",
-            "[]",
-            "expected drift or drift-within, found both",
-        ),
-        ("{default: {changes: [{at: 2 s, drift: 1 ppm}, {at: 1 s, drift: 1 ppm}]}}", "[]", "order of time"),
-        ("{gptp: {}}", "[]", "grandmaster"),
-        ("{gptp: {grandmaster: x}}", "[]", "expected a node of the network, found x"),
-        ("{gptp: {grandmaster: a, sync-interval: 1 us}}", "[]", "from 100 us to 1 h"),
-        ("{gptp: {grandmaster: a, bmca: {}}}", "[]", "found both"),
-        ("{gptp: {grandmaster: a}, ptp: {grandmaster: a}}", "[]", "gptp or ptp"),
-        ("{gptp: {sync-interval: 1 s}}", "[]", "add grandmaster: node, or bmca"),
-        ("{gptp: {grandmaster: a, announce-interval: 1 s}}", "[]", "only with bmca"),
-        ("{ptp: {grandmaster: b, transparent: [b]}}", "[]", "clock is not transparent"),
-        ("{ptp: {grandmaster: a, delay: both}}", "[]", "delay mechanism"),
-        ("{gptp: {bmca: {x: {priority1: 1}}}}", "[]", "expected a node of the network, found x"),
-        ("{gptp: {grandmaster: a, servo: {kp: 1}}}", "[]", "write pi_proportional_scale"),
-        ("{gptp: {grandmaster: a, servo: {pi_integral_scale: 0.12345}}}", "[]", "three decimals"),
-        ("{default: {drift: 1 ppm}}", "[{grandmaster-lost: a}]", "gptp or ptp to be lost"),
-        ("{default: {drift: 1 ppm}}", "[{clock-step: a}]", "the key by with clock-step"),
-        ("{default: {drift: 1 ppm}}", "[{clock-step: a, by: 5 ppm}]", "expected a duration"),
-        ("{default: {drift: 1 ppm}}", "[{clock-step: a, by: 5 us, for: 1 ms}]", "no for with clock-step"),
-        ("{default: {drift: 1 ppm}}", "[{clock-step: a, by: 1 us, loss: 1 %}]", "found clock-step and loss"),
-        ("{gptp: {grandmaster: a, links: [a -> c]}}", "[]", "a is linked to b"),
-        ("{default: {drift: 1 ppm}}", "[{clock-step: x, by: 1 us}]", "expected a node of the network"),
-    ],
-)
-def test_mistakes_are_named(text: str, faults: str, problem: str) -> None:
+@pytest.mark.parametrize("fragment", fragments(MISTAKES))
+def test_mistakes_are_named(fragment: str) -> None:
+    written, _, faults = fragment.partition("; faults: ")
+    text = SCENARIO.format(clocks=written.removeprefix("clocks: "), faults=faults or "[]")
     with pytest.raises(ScenarioErrors) as raised:
-        read_scenario(SCENARIO.format(clocks=text, faults=faults))
-    assert problem in str(raised.value)
+        read_scenario(text, "ptp.yaml")
+    fragment_matches(MISTAKES, fragment, f"{raised.value}\n")
 
 
 def test_faults_of_clocks_need_clocks() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from support.golden import table
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
@@ -91,76 +92,12 @@ def test_parallel_links_are_chosen_by_their_number(settings: str, number: int, p
     assert [name for name, parent in found["route"] if parent is None] == ports
 
 
-AFTER = "after: 1 ms, back: 2 ms"
-UP = "down: up -- l, at: 5 ms, for: 5 ms"
-ONCE = [[(0, 6 * MS), (12 * MS, END)], [(6 * MS, 10 * MS)]]
-LATER = [[(0, 6 * MS), (14 * MS, END)], [(6 * MS, 12 * MS)]]
-TWICE = (UP, "down: up -- l, at: 11 ms, for: 2 ms")
-FAILOVERS: dict[str, tuple[str, tuple[str, ...], list[list[tuple[int, int]]]]] = {
-    "without a fault the first path forwards": (AFTER, (), [[(0, END)], []]),
-    "the standby path forwards after its delay, and gives way at once": (AFTER, (UP,), ONCE),
-    "a node of the path": (AFTER, ("down: up, at: 5 ms, for: 5 ms",), ONCE),
-    "a fault of the standby path": (AFTER, ("down: t -- low, at: 5 ms, for: 5 ms",), [[(0, END)], []]),
-    "a fault of the standby path before it forwards": (
-        AFTER,
-        (UP, "down: t -- low, at: 6 ms, for: 2 ms"),
-        ONCE,
-    ),
-    # The first path is left when the other one returns, at 8 ms.
-    "both are down, the standby path returns first": (
-        AFTER,
-        ("down: up -- l, at: 5 ms, for: 10 ms", "down: t -- low, at: 4 ms, for: 4 ms"),
-        [[(0, 9 * MS), (17 * MS, END)], [(9 * MS, 15 * MS)]],
-    ),
-    # Nothing forwards from 5 to 8 ms; then the first path forwards after `back`, as after other faults.
-    "both are down, the first path returns first": (
-        AFTER,
-        ("down: up -- l, at: 5 ms, for: 3 ms", "down: t -- low, at: 4 ms, for: 11 ms"),
-        [[(0, 8 * MS), (10 * MS, END)], []],
-    ),
-    "the first path fails while it returns": (
-        AFTER,
-        TWICE,
-        [[(0, 6 * MS), (15 * MS, END)], [(6 * MS, 10 * MS), (12 * MS, 13 * MS)]],
-    ),
-    # It had forwarded for 500 us when it failed again, and does so until the other one takes over.
-    "the first path fails when it has returned": (
-        "after: 1 ms, back: 500 us",
-        TWICE,
-        [
-            [(0, 6 * MS), (10_500 * US, 12 * MS), (13_500 * US, END)],
-            [(6 * MS, 10 * MS), (12 * MS, 13 * MS)],
-        ],
-    ),
-    "faults of one path that overlap": (AFTER, (UP, "down: t -- up, at: 7 ms, for: 5 ms"), LATER),
-    "the path returns before it is left": (
-        "after: 1 ms, back: 0 us",
-        ("down: up -- l, at: 5 ms, for: 500 us",),
-        [[(0, END)], []],
-    ),
-    "the path returns before it is left, and waits": (
-        "after: 1 ms, back: 100 us",
-        ("down: up -- l, at: 5 ms, for: 500 us",),
-        [[(0, 5_500 * US), (5_600 * US, END)], []],
-    ),
-    "it would forward after the end": (
-        "after: 1 s, back: 0 us",
-        ("down: up -- l, at: 5 ms, for: 10 s",),
-        [[(0, 1_005 * MS)], []],
-    ),
-    # A frame that leaves at the last instant arrives after it.
-    "it would forward at the end": (
-        "after: 115 ms, back: 0 us",
-        ("down: up -- l, at: 5 ms, for: 10 s",),
-        [[(0, 120 * MS)], []],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", FAILOVERS)
-def test_when_each_path_forwards(case: str) -> None:
-    settings, faults, expected = FAILOVERS[case]
-    assert spans(settings, *faults) == expected
+@pytest.mark.parametrize("row", table(__file__, "failovers.yaml"), ids=lambda row: row["case"])
+def test_when_each_path_forwards(row: dict[str, Any]) -> None:
+    assert spans(row["failover"], *row["faults"]) == [
+        [(begin * US, END if end is None else end * US) for begin, end in row[path]]
+        for path in ("first", "standby")
+    ]
 
 
 def test_settings_of_recovery_functions() -> None:

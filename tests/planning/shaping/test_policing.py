@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
+from support.golden import table
 from support.planned import document_of
 
-CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).with_name("policing.yaml"))
 TEXT = """\
 name: policed
 duration: 10 ms
@@ -26,7 +24,7 @@ streams:
 SHAPED = "shapers: {s1 -> s2: {ats: {pcp: [5]}}}\n"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+@pytest.mark.parametrize("case", table(__file__, "policing.yaml"), ids=lambda case: case["case"])
 def test_tables_of_rules(case: dict[str, Any]) -> None:
     rules = "".join(f"  - {rule}\n" for rule in case["rules"])
     found = document_of(f"{TEXT}{SHAPED if 'shaped' in case else ''}policing:\n{rules}")["policing"]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
+from support.golden import table
 from support.planned import document_of
 from tsnbench.scenario.errors import ScenarioErrors
 
-CASES: list[dict[str, Any]] = YAML(typ="safe").load(Path(__file__).with_name("taps.yaml"))
 TEXT = """\
 name: taps
 duration: 1 ms
@@ -37,7 +35,7 @@ def document(streams: list[str], settings: str, cables: list[str] | None = None)
     return document_of(f"{text}{''.join(lines)}taps: {settings}\n")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+@pytest.mark.parametrize("case", table(__file__, "taps.yaml"), ids=lambda case: case["case"])
 def test_names_of_taps(case: dict[str, Any]) -> None:
     made = document(case["streams"], case.get("settings", "{}"), case.get("cables"))
     assert [tap["name"] for tap in made["taps"]] == case["taps"]

@@ -6,8 +6,11 @@ gap.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from support.golden import table
 from support.planned import drafted
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.draft import Draft
@@ -141,90 +144,15 @@ shapers: {all: {gates: plan}}
 
 
 @pytest.mark.parametrize(
-    ("cycle_us", "forwarding", "windows", "waiting", "expected"),
-    [
-        # The first bit leaves the talker at 20, the last one at 28.064 or a gap later. It is at `m` from
-        # 28.114 + 1 - 0.1 to 28.21 + 3 + 0.1. It leaves with the latest: 2.296 later at most.
-        (
-            500,
-            "gather",
-            [(20_000, 20_000, 28_260), (31_310, 31_310, 39_570)],
-            (8_160, 10_456),
-            # From 39.424 (the earliest last bit) to 39.52; the first bit left from 20 to 20.096.
-            delays(19_520, 19_328, 17_228, 19_520, (19_424, 19_520)),
-        ),
-        # The window opens with the earliest, and is open until the latest has left. The sum of waits is the
-        # least bound: 8064 + 8160, two cables and 3 us; with the talker's gap from the release.
-        (
-            500,
-            "pass",
-            [(20_000, 20_000, 28_260), (29_014, 31_310, 39_570)],
-            (8_160, 8_160),
-            delays(19_324, 17_228, 17_228, 19_420, (17_128, 19_520)),
-        ),
-        # Half a period: every other window is empty, and the others are the same.
-        (
-            250,
-            "gather",
-            [(20_000, 20_000, 28_260), (31_310, 31_310, 39_570)],
-            (8_160, 10_456),
-            delays(19_520, 19_328, 17_228, 19_520, (19_424, 19_520)),
-        ),
-        # Two frames wait for one window, the second one for 500 us. The first leaves behind the second of the
-        # cycle before: from 20 to 36.32, so that both are at `m` at 39.47.
-        (
-            1_000,
-            "gather",
-            [(20_000, 20_000, 36_420), (39_470, 39_470, 55_890)],
-            (508_160, 26_776),
-            # The first has 35.84 from its first bit, the second 527.68 from its release.
-            delays(35_840, 19_328, 17_228, 527_680, (27_584, 527_680)),
-        ),
-        (
-            1_000,
-            "pass behind the first",
-            [(20_000, 20_000, 36_420), (29_014, 39_470, 55_890)],
-            (508_160, 16_320),
-            delays(27_484, 17_228, 17_228, 519_520, (17_128, 519_520)),
-        ),
-        (
-            1_000,
-            "gather at the last",
-            [(20_000, 520_000, 536_420), (31_310, 31_310, 47_730)],
-            (16_320, 510_456),
-            delays(519_520, 19_328, 17_228, 519_520, (19_424, 519_520)),
-        ),
-        # In the longest pause both are closed: from 36.42 to 520 at the talker.
-        (
-            1_000,
-            "pass",
-            [(20_000, 520_000, 536_420), (529_014, 1_031_310, 1_047_730)],
-            (16_320, 16_320),
-            delays(27_484, 17_228, 17_228, 27_680, (17_128, 27_680)),
-        ),
-        # Cycles that are no part of the period: a frame comes at any time, and may meet the next one behind
-        # the first window. Of its delay only the sum of waits is known.
-        (
-            200,
-            "gather",
-            [(0, 0, 8_260), (11_310, 11_310, 27_730)],
-            (208_160, 18_616),
-            delays(29_780, 17_228, 17_228, 229_876, (17_228, 229_876)),
-        ),
-    ],
+    "row", table(__file__, "line.yaml"), ids=lambda row: f"{row['cycle']} {row['forwarding']}"
 )
-def test_windows_on_a_line(
-    cycle_us: int,
-    forwarding: Forwarding,
-    windows: list[tuple[int, int, int]],
-    waiting: tuple[int, int],
-    expected: FlowDelays,
-) -> None:
-    assert planned(LINE, cycle_us * 1_000, forwarding) == Outcome(
-        cycle_us * 1_000,
-        windows={(port, 1): window(*own) for port, own in zip((0, 2), windows, strict=True)},
-        waits={(0, hop): own * NS for hop, own in enumerate(waiting)},
-        delays={(0, 1): expected},
+def test_windows_on_a_line(row: dict[str, Any]) -> None:
+    *first, since_due = row["delays"]
+    assert planned(LINE, row["cycle"], row["forwarding"]) == Outcome(
+        row["cycle"],
+        windows={(port, 1): window(*own) for port, own in zip((0, 2), row["windows"], strict=True)},
+        waits={(0, hop): own * NS for hop, own in enumerate(row["waits"])},
+        delays={(0, 1): delays(*first, tuple(since_due))},
     )
 
 
