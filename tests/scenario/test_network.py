@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
+from typing import Any
+
 import pytest
 
+from support.golden import table
 from tsnbench.scenario import ScenarioErrors, model, read_scenario
 
 
@@ -28,29 +32,14 @@ def kinds(net: model.Network) -> dict[str, str]:
     return {name: node.kind for name, node in net.nodes.items()}
 
 
-def test_named_nodes_in_every_spelling() -> None:
-    net = network(
-        """
-  stations: [a, b]
-  bridges: {s1: {processing: 2 us}, s2: }
-  host h: {processing: 1/2 us}
-  links: [a-s1, s1 - s2, s2 -- b, h--s2]
-""",
-        "a",
-        "h",
-    )
-    assert kinds(net) == {"a": "station", "b": "station", "s1": "bridge", "s2": "bridge", "h": "host"}
-    assert [net.nodes[name].processing for name in ("s1", "s2", "h")] == [2000, 0, 500]
-    assert pairs(net) == [("a", "s1"), ("s1", "s2"), ("s2", "b"), ("h", "s2")]
-
-
-def test_known_names_decide_where_a_hyphen_separates() -> None:
-    net = network(
-        "  stations: [cam-left, cam]\n  bridges: [sw-1]\n  links: [cam-left-sw-1, cam-sw-1]",
-        "cam",
-        "cam-left",
-    )
-    assert pairs(net) == [("cam-left", "sw-1"), ("cam", "sw-1")]
+@pytest.mark.parametrize("row", table(__file__, "network.yaml"), ids=lambda row: row["case"])
+def test_nodes_and_links(row: dict[str, Any]) -> None:
+    net = network(textwrap.indent(row["network"], "  "), *row["ends"])
+    assert kinds(net) == {name: kind for kind, names in row["nodes"].items() for name in names.split()}
+    assert [f"{a} -- {b}" for a, b in pairs(net)] == row["links"].split(", ")
+    own = {"processing": {name: node.processing for name, node in net.nodes.items() if node.processing}}
+    own |= {"cables": sorted({link.cable for link in net.links}), "rates": [link.rate for link in net.links]}
+    assert {key: own[key] for key in own if key in row} == {key: row[key] for key in own if key in row}
 
 
 def test_rates_and_cables_of_groups_and_directions() -> None:
@@ -74,35 +63,6 @@ def test_rates_and_cables_of_groups_and_directions() -> None:
     )
 
 
-def test_line() -> None:
-    net = network("  line: {hops: 3, kind: host, prefix: zgw}", "zgw1", "zgw4")
-    assert kinds(net) == dict.fromkeys(("zgw1", "zgw2", "zgw3", "zgw4"), "host")
-    assert pairs(net) == [("zgw1", "zgw2"), ("zgw2", "zgw3"), ("zgw3", "zgw4")]
-    again = network("  line: {nodes: 4, ends: station, prefix: n}", "first", "last")
-    assert list(kinds(again).values()) == ["station", "bridge", "bridge", "station"]
-
-
-def test_ring_with_stations() -> None:
-    net = network("  ring: {nodes: 4, stations: 1, cable: 7 m}", "station1", "station3")
-    assert pairs(net)[:4] == [
-        ("bridge1", "bridge2"), ("bridge2", "bridge3"), ("bridge3", "bridge4"), ("bridge4", "bridge1"),
-    ]  # fmt: skip
-    assert pairs(net)[4:] == [(f"station{n}", f"bridge{n}") for n in range(1, 5)]
-    assert {link.cable for link in net.links} == {7000}
-
-
-def test_mesh_links_every_pair() -> None:
-    net = network("  mesh: {nodes: 5, kind: host, prefix: m}", "m1", "m5")
-    assert len(net.links) == 10
-    assert len({frozenset(pair) for pair in pairs(net)}) == 10
-
-
-def test_star() -> None:
-    net = network("  star: {centre: dut, nodes: 3, prefix: node}", "node1", "node3")
-    assert kinds(net) == {"dut": "bridge", "node1": "station", "node2": "station", "node3": "station"}
-    assert pairs(net) == [("node1", "dut"), ("node2", "dut"), ("node3", "dut")]
-
-
 def test_grid() -> None:
     net = network("  grid: {rows: 3, columns: 4, prefix: b, stations: 2}", "station1.1.1", "station3.4.2")
     bridges = [name for name, node in net.nodes.items() if node.kind == "bridge"]
@@ -111,28 +71,6 @@ def test_grid() -> None:
     assert len(bridges) == 12
     assert len(net.nodes) == 12 + 24
     assert len(net.links) == 3 * 3 + 2 * 4 + 24
-
-
-def test_tree() -> None:
-    net = network("  tree: {depth: 2, fanout: 3, leaves: station, prefix: t}", "t5", "t13")
-    assert len(net.nodes) == 13
-    assert [name for name, node in net.nodes.items() if node.kind == "bridge"] == ["t1", "t2", "t3", "t4"]
-    assert pairs(net)[:4] == [("t1", "t2"), ("t1", "t3"), ("t1", "t4"), ("t2", "t5")]
-    assert pairs(net)[-1] == ("t4", "t13")
-
-
-def test_generators_and_named_nodes_combine() -> None:
-    net = network(
-        """
-  line: [{nodes: 2, prefix: a}, {nodes: 2, prefix: b, rate: 100 Mbit/s}]
-  stations: [x, y]
-  links: [a2 -- b1, x -- a1, y -- b2]
-""",
-        "x",
-        "y",
-    )
-    assert pairs(net) == [("a1", "a2"), ("b1", "b2"), ("a2", "b1"), ("x", "a1"), ("y", "b2")]
-    assert [link.rate for link in net.links] == [10**9, 10**8, 10**9, 10**9, 10**9]
 
 
 def test_first_and_last_need_a_single_line() -> None:
