@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-QDISCS = ("htb", "pfifo", "prio", "netem", "cbs", "etf", "taprio", "mqprio", "clsact")
+QDISCS = ("htb", "pfifo", "prio", "netem", "cbs", "etf", "mqprio", "taprio", "clsact")
 FILTERS = ("matchall", "flower", "u32", "bpf")
 ACTIONS = ("mirred", "skbedit", "gact", "police", "gate")
 LINKS = ("veth", "bridge", "vlan", "ifb")

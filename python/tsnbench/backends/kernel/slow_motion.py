@@ -9,7 +9,7 @@ from tsnbench.plan.gates import gate_lists
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.plan.types import CbsChildQdisc, CbsLinux, Fault, GateCycle, PlanDocument, Policing, Port
+    from tsnbench.plan.types import CbsChildQdisc, CbsLinux, GateCycle, PlanDocument, Policing, Port
 
 
 def dilated(plan: PlanDocument, dilation: int) -> PlanDocument:
@@ -25,7 +25,7 @@ def dilated(plan: PlanDocument, dilation: int) -> PlanDocument:
     for policing in slower.get("policing", ()):
         _policing(policing, dilation)
     for fault in slower.get("faults", ()):
-        _fault(fault, dilation)
+        _scale(cast("Json", fault), dilation)
     return slower
 
 
@@ -47,8 +47,7 @@ def _port(port: Port, dilation: int) -> None:
         for child in qdisc["children"]:
             if child["kind"] == "cbs":
                 _slopes(child, dilation)
-            if child["kind"] == "etf":
-                child["delta_ns"] *= dilation
+            _scale(cast("Json", child), dilation)
         if taprio := qdisc.get("taprio"):
             _entries(taprio, dilation)
             if "txtime_delay_ns" in taprio:
@@ -66,12 +65,13 @@ def _policing(policing: Policing, dilation: int) -> None:
         meter["eir_bps"] //= dilation
 
 
-def _fault(fault: Fault, dilation: int) -> None:
-    """Every duration and instant of a fault, of whatever kind."""
-    values = cast("Json", fault)
+def _scale(values: Json, dilation: int) -> None:
+    """Every duration, instant and rate of an object, by the units in their names."""
     for key in values:
         if key.endswith("_ns"):
             values[key] *= dilation
+        elif key.endswith("_bps"):
+            values[key] //= dilation
 
 
 def _entries(gates: GateCycle, dilation: int) -> None:

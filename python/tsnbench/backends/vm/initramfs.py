@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tsnbench.backends.kernel.environment import QDISCS
 from tsnbench.backends.vm import cache
 from tsnbench.backends.vm.cpio import Archive
 from tsnbench.backends.vm.kernel import Kernel
@@ -40,13 +41,7 @@ MODULES = (
     "dummy",
     "hsr",
     "sch_ingress",
-    "sch_htb",
-    "sch_prio",
-    "sch_netem",
-    "sch_cbs",
-    "sch_etf",
-    "sch_mqprio",
-    "sch_taprio",
+    *(f"sch_{name}" for name in QDISCS if name not in ("pfifo", "clsact")),
     "cls_flower",
     "cls_matchall",
     "act_gact",

@@ -68,10 +68,13 @@ def qdisc(net: Net, written: Fields | Bad, pcp: Callable[[Reading, Named], int |
     """Queueing disciplines as written; ``pcp`` reads a class."""
     if isinstance(written, Bad) or written.bad:
         return None
-    etf: dict[int, model.Etf] = {}
-    for name, settings in written.get("etf", {}).items():
-        number = pcp(net.reading, name)
-        made = BAD if isinstance(settings, Bad) else settings.part(net)
-        if number is not None and not isinstance(made, Bad):
-            etf[number] = made
-    return written.part(net, etf=etf)
+    by_class: dict[str, dict[int, Any]] = {
+        key: {} for key, children in written.items() if isinstance(children, dict)
+    }
+    for key, own in by_class.items():
+        for name, settings in written[key].items():
+            number = pcp(net.reading, name)
+            made = BAD if isinstance(settings, Bad) else settings.part(net)
+            if number is not None and not isinstance(made, Bad):
+                own[number] = made
+    return written.part(net, **by_class)

@@ -100,6 +100,7 @@ STREAM = Record(
             Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
             "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",
         ),
+        **fields_of(Stream),
     },
     common_mistakes={
         "rate": "write poisson: 10 Mbit/s for random gaps, or period and a size",
