@@ -20,18 +20,8 @@ def gates(*entries: tuple[list[int], int], by_class: bool = False, cycle: int | 
 
 def port(written: Gates | Follow | None) -> Port:
     """A port whose PCPs 7 and 6 are class 2, and 5 and 4 class 1."""
-    return Port(
-        number=0,
-        name="a -> b",
-        node=0,
-        to=1,
-        copy=1,
-        peer=1,
-        rate_bps=10**9,
-        propagation_ps=0,
-        shaper=Shaper(gates=written),
-        pcp_to_class=(0, 0, 0, 0, 1, 1, 2, 2),
-    )
+    own = {"shaper": Shaper(gates=written), "pcp_to_class": (0, 0, 0, 0, 1, 1, 2, 2)}
+    return Port(0, "a -> b", node=0, to=1, copy=1, peer=1, rate_bps=10**9, propagation_ps=0, **own)
 
 
 PATH = "shapers.a -> b.gates"
@@ -67,48 +57,40 @@ def test_a_list_that_is_cut_is_to_be_cut_later() -> None:
     )
 
 
-def test_the_longest_entry_that_opens_the_class_is_to_be_longer_in_whole_us() -> None:
-    entries: list[tuple[list[int], int]] = [([5], 10), ([4, 7], 20), ([4], 20), ([6], 90)]
-    for needs, us in ((20_001, 21), (21_000, 21), (21_001, 22)):
-        assert longer(port(gates(*entries)), 1, needs) == Cure(
-            f"{PATH}.entries[1].for", f"write for: {us} us in this entry"
-        )
-    # Of class 2 the last entry is the longest.
-    assert longer(port(gates(*entries)), 2, 95_000) == Cure(
-        f"{PATH}.entries[3].for", "write for: 95 us in this entry"
-    )
-
-
-def test_a_list_that_counts_classes() -> None:
-    by_class = gates(([1], 10), ([0], 20), ([2, 1], 15), by_class=True)
-    assert longer(port(by_class), 1, 16_000) == Cure(
-        f"{PATH}.entries[2].for", "write for: 16 us in this entry"
-    )
+LONGEST = gates(([5], 10), ([4, 7], 20), ([4], 20), ([6], 90))
+BY_CLASS = gates(([1], 10), ([0], 20), ([2, 1], 15), by_class=True)
+IN_CYCLE = gates(([7], 10), ([5], 20), ([6], 40), ([0], 30), cycle=100)
+"""20 us of 100 us are open: the others have 10, 40 and 30 us."""
 
 
 @pytest.mark.parametrize(
-    ("needs", "more"),
+    ("written", "traffic_class", "needs", "entry", "hint"),
     [
-        (21, " and for: 39 us in entries[2]"),
-        (39, " and for: 21 us in entries[2]"),
-        # The entry would have no more left than it gives.
-        (40, ", and cycle: 120 us"),
-        (41, ", and cycle: 121 us"),
+        # The longest entry that opens the class is to be longer, in whole us.
+        (LONGEST, 1, 20_001, 1, "write for: 21 us in this entry"),
+        (LONGEST, 1, 21_000, 1, "write for: 21 us in this entry"),
+        (LONGEST, 1, 21_001, 1, "write for: 22 us in this entry"),
+        (LONGEST, 2, 95_000, 3, "write for: 95 us in this entry"),
+        (BY_CLASS, 1, 16_000, 2, "write for: 16 us in this entry"),
+        # In a written cycle the longest other entry gives less than half of it: it would have no more left.
+        (IN_CYCLE, 1, 21_000, 1, "write for: 21 us in this entry and for: 39 us in entries[2]"),
+        (IN_CYCLE, 1, 39_000, 1, "write for: 39 us in this entry and for: 21 us in entries[2]"),
+        (IN_CYCLE, 1, 40_000, 1, "write for: 40 us in this entry, and cycle: 120 us"),
+        (IN_CYCLE, 1, 41_000, 1, "write for: 41 us in this entry, and cycle: 121 us"),
+        # Without other entries the cycle is to be longer.
+        (
+            gates(([5], 20), ([4], 10), cycle=30),
+            1,
+            25_000,
+            0,
+            "write for: 25 us in this entry, and cycle: 35 us",
+        ),
+        # Only a later list opens the class.
+        (gates(([7], 20), ([0], 10)), 1, 12_336, None, "open it for 12336 ns or more"),
     ],
 )
-def test_in_a_written_cycle_the_longest_other_entry_gives_less_than_half_of_it(needs: int, more: str) -> None:
-    """20 us of 100 us are open: the others have 10, 40 and 30 us."""
-    written = gates(([7], 10), ([5], 20), ([6], 40), ([0], 30), cycle=100)
-    assert longer(port(written), 1, needs * US) == Cure(
-        f"{PATH}.entries[1].for", f"write for: {needs} us in this entry{more}"
-    )
-
-
-def test_without_other_entries_the_cycle_is_to_be_longer() -> None:
-    assert longer(port(gates(([5], 20), ([4], 10), cycle=30)), 1, 25 * US) == Cure(
-        f"{PATH}.entries[0].for", "write for: 25 us in this entry, and cycle: 35 us"
-    )
-
-
-def test_a_class_that_only_a_later_list_opens() -> None:
-    assert longer(port(gates(([7], 20), ([0], 10))), 1, 12_336) == Cure(PATH, "open it for 12336 ns or more")
+def test_a_longer_window(
+    written: Gates, traffic_class: int, needs: int, entry: int | None, hint: str
+) -> None:
+    path = PATH if entry is None else f"{PATH}.entries[{entry}].for"
+    assert longer(port(written), traffic_class, needs) == Cure(path, hint)

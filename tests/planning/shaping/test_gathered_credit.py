@@ -47,25 +47,6 @@ def credits(gates: str, more: str = "", text: str = TEXT) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize(
-    ("closed", "bits"),
-    [
-        # 500/480, 5/4, 2 and 5 times 100 Mbit/s, each for 22.336 us: 2326.7 bit, 2792 bit, and so on.
-        (20, 2_327),
-        (100, 2_792),
-        (250, 4_468),
-        (400, 11_168),
-    ],
-)
-def test_credit_gathers_at_both_ends_of_a_window(closed: int, bits: int) -> None:
-    assert credits(entries(closed)) == {"s -> b": bits}
-
-
-@pytest.mark.parametrize("base", ["base-time: 7 us", "base-time: 499999 ns"])
-def test_when_the_cycle_begins_is_of_no_account(base: str) -> None:
-    assert credits(f"{base}, {entries(100)}") == {"s -> b": 2_792}
-
-
 HIGHER = TEXT.replace("{6: 2, 3: 1, 0: 0}", "{7: 3, 6: 2, 3: 1, 0: 0}").replace(
     "shapers:",
     "  one: {from: c, to: b, pcp: 7, phy: 1250 B, period: 500 us, offset: 190 us, jitter: 5 us}\n"
@@ -95,70 +76,58 @@ def test_a_list_with_a_base_time_is_the_list_turned_by_it(opens: int, bits: int)
         assert credits(own, text=HIGHER.replace("HIGHER", based)) == {"s -> b": bits}
 
 
-@pytest.mark.parametrize(
-    "more",
-    [
-        "clocks: {default: {drift: 20 ppm}}\n",
-        "clocks: {s: {drift: 20 ppm, offset: 3 us}}\n",
-        "faults: [{delay: 10 us, on: a -> s, at: 1 ms, for: 1 ms}]\n",
-        "faults: [{down: s -> b, at: 1 ms, for: 1 ms}]\n",
-    ],
-)
-def test_clocks_and_faults_are_of_no_account(more: str) -> None:
-    assert credits(entries(100), more) == {"s -> b": 2_792}
-
-
-def test_software_of_hosts_is_of_no_account() -> None:
-    text = TEXT.replace("stations: [a, b, c]", "stations: [b, c]\n  hosts: [a]")
-    more = "hosts: {a: {qdisc: {from: 3 us, to: 100 us}, driver: 1 us}}\n"
-    assert credits(entries(100), more, text) == {"s -> b": 2_792}
-
-
-@pytest.mark.parametrize(
-    ("closed", "bits"),
-    [
-        # The first list alone has 125 Mbit/s and 2792 bit.
-        (50, 2_792),
-        (250, 4_468),
-        (400, 11_168),
-        # 100 Mbit/s * 500 / 70 = 714,285,715 bit/s for 22.336 us: 15,954.3 bit.
-        (430, 15_955),
-        # 909,090,910 bit/s. The window of 55 us is too short for the reservation: credit rises from cycle to
-        # cycle, and only what EnGINE gives is known, 11,214.5 bit in 12.336 us.
-        (445, 11_215),
-    ],
-)
-def test_the_list_with_the_most_credit_counts(closed: int, bits: int) -> None:
-    first, second = entries(100), entries(closed)
-    assert credits(f"{first}, changes: [{{at: 2 ms, {second}}}]") == {"s -> b": bits}
-    changed_twice = f"{first}, changes: [{{at: 2 ms, {second}}}, {{at: 4 ms, {first}}}]"
-    assert credits(changed_twice) == {"s -> b": bits}
-
-
-def test_ports_may_have_different_numbers_of_lists() -> None:
-    text = TEXT.replace("shapers:", "  low: {from: a, to: b, phy: 1542 B, period: 1 ms}\nshapers:")
-    text += f"  a -> s: {{cbs: from-streams, gates: {{{entries(100)}}}}}\n"
-    changes = f"changes: [{{at: 2 ms, {entries(250)}}}]"
-    assert credits(f"{entries(100)}, {changes}", text=text) == {"a -> s": 2_792, "s -> b": 4_468}
-
-
-def test_a_frame_in_the_way_is_counted_only_where_there_is_one() -> None:
-    """At the talker only 10 us count, in which 1250 bit gather: EnGINE's 1542 bit in 12.336 us are more."""
-    text = TEXT + f"  a -> s: {{cbs: from-streams, gates: {{{entries(100)}}}}}\n"
-    assert credits(entries(250), text=text) == {"a -> s": 1_542, "s -> b": 4_468}
+AT_A = f"  a -> s: {{cbs: from-streams, gates: {{{entries(100)}}}}}\n"
+LOW = TEXT.replace("shapers:", "  low: {from: a, to: b, phy: 1542 B, period: 1 ms}\nshapers:")
+HOST = TEXT.replace("stations: [a, b, c]", "stations: [b, c]\n  hosts: [a]")
+LATER = {
+    # The first list alone has 125 Mbit/s and 2792 bit.
+    50: 2_792,
+    250: 4_468,
+    400: 11_168,
+    # 100 Mbit/s * 500 / 70 = 714,285,715 bit/s for 22.336 us: 15,954.3 bit.
+    430: 15_955,
+    # 909,090,910 bit/s. The window of 55 us is too short for the reservation: credit rises from cycle to
+    # cycle, and only what EnGINE gives is known, 11,214.5 bit in 12.336 us.
+    445: 11_215,
+}
+"""By the time for which a second list closes the class, the highest credit of both lists."""
+AGAIN = f"{{at: 4 ms, {entries(100)}}}"
 
 
 @pytest.mark.parametrize(
-    ("gates", "bits"),
+    ("gates", "more", "text", "found"),
     [
-        # Credit that runs keeps the slope of 100 Mbit/s: 1233.6 bit in 12.336 us.
-        (f"{entries(100)}, credit: runs", 1_234),
-        # A class that is always open.
-        ("entries: [{open: [3], for: 100 us}, {open: [3, 0], for: 400 us}]", 1_234),
+        # 500/480, 5/4, 2 and 5 times 100 Mbit/s, each for 22.336 us: 2326.7 bit, 2792 bit, and so on.
+        *(
+            (entries(ns), "", TEXT, [bits])
+            for ns, bits in ((20, 2_327), (100, 2_792), (250, 4_468), (400, 11_168))
+        ),
+        # When the cycle begins, clocks, faults and the software of hosts are of no account.
+        (f"base-time: 7 us, {entries(100)}", "", TEXT, [2_792]),
+        (f"base-time: 499999 ns, {entries(100)}", "", TEXT, [2_792]),
+        (entries(100), "clocks: {default: {drift: 20 ppm}}\n", TEXT, [2_792]),
+        (entries(100), "clocks: {s: {drift: 20 ppm, offset: 3 us}}\n", TEXT, [2_792]),
+        (entries(100), "faults: [{delay: 10 us, on: a -> s, at: 1 ms, for: 1 ms}]\n", TEXT, [2_792]),
+        (entries(100), "faults: [{down: s -> b, at: 1 ms, for: 1 ms}]\n", TEXT, [2_792]),
+        (entries(100), "hosts: {a: {qdisc: {from: 3 us, to: 100 us}, driver: 1 us}}\n", HOST, [2_792]),
+        # Of several lists that with the most credit counts.
+        *(
+            (f"{entries(100)}, changes: [{{at: 2 ms, {entries(ns)}}}{again}]", "", TEXT, [bits])
+            for ns, bits in LATER.items()
+            for again in ("", f", {AGAIN}")
+        ),
+        # Ports have different numbers of lists.
+        (f"{entries(100)}, changes: [{{at: 2 ms, {entries(250)}}}]", AT_A, LOW, [2_792, 4_468]),
+        # At the talker only 10 us count, in which 1250 bit gather: EnGINE's 1542 bit in 12.336 us are more.
+        (entries(250), AT_A, TEXT, [1_542, 4_468]),
+        # Credit that runs keeps the slope of 100 Mbit/s: 1233.6 bit in 12.336 us; so does an open class.
+        (f"{entries(100)}, credit: runs", "", TEXT, [1_234]),
+        ("entries: [{open: [3], for: 100 us}, {open: [3, 0], for: 400 us}]", "", TEXT, [1_234]),
     ],
 )
-def test_without_a_gate_that_freezes_credit_the_formula_of_engine_stays(gates: str, bits: int) -> None:
-    assert credits(gates) == {"s -> b": bits}
+def test_the_highest_credit_beside_gates(gates: str, more: str, text: str, found: list[int]) -> None:
+    ports = ["s -> b"] if len(found) == 1 else ["a -> s", "s -> b"]
+    assert credits(gates, more, text) == dict(zip(ports, found, strict=True))
 
 
 def test_a_plan_that_contradicts_itself_is_refused_at_its_own_place() -> None:
