@@ -14,12 +14,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsnbench.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
+from tsnbench.libraries import polars as pl
 
 MOST_JSON = 1 << 30
 """Octets of a Plan, of measures, of a record: the largest of a scenario with 10,000 streams have a tenth."""
@@ -129,8 +127,6 @@ def read_parquet(path: str | os.PathLike[str]) -> pl.DataFrame:
         UnusableFileError: it is no Parquet file, or a page of it is damaged.
         OSError: it cannot be opened.
     """
-    import polars as pl
-
     regular(path)
     with table_errors(path):
         return pl.read_parquet(os.fspath(path), glob=False)
@@ -143,8 +139,6 @@ def parquet_note(path: str | os.PathLike[str], key: str) -> Any:
         UnusableFileError: it says nothing, or is no Parquet file.
         OSError: it cannot be opened.
     """
-    import polars as pl
-
     regular(path)
     with table_errors(path):
         notes = pl.read_parquet_metadata(os.fspath(path))
@@ -159,8 +153,6 @@ def table_errors(path: str | os.PathLike[str], what: str = "a Parquet file") -> 
 
     Also around queries of ``scan_parquet``, which read when they are collected.
     """
-    import polars as pl
-
     try:
         yield
     except UnusableFileError:

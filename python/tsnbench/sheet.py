@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from tsnbench.libraries import rich
+
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.measure import Measurement
@@ -140,22 +142,18 @@ class Sheet:
 
     def table(self, width: int) -> Table:
         """For a console of this width."""
-        from rich import box
-        from rich.table import Table
-        from rich.text import Text
-
         places, wide = self.fitted(width)
         fits = sum(wide) + BETWEEN * (len(wide) - 1) <= width
         captions, rows = self._captions(places), self.shown()
-        table = Table(
+        table = rich.table.Table(
             title=self.title or None,
-            box=box.SIMPLE_HEAD,
+            box=rich.box.SIMPLE_HEAD,
             title_justify="left",
             pad_edge=False,
             padding=(0, BETWEEN - 1, 0, 0),
             collapse_padding=True,
             show_edge=False,
-            caption=Text("\n".join(captions)) if captions else None,
+            caption=rich.text.Text("\n".join(captions)) if captions else None,
             caption_justify="left",
         )
         for place, own in zip(places, wide, strict=True):
@@ -174,7 +172,7 @@ class Sheet:
                 row[place] if self.columns[place].wraps else shortened(row[place], own)
                 for place, own in zip(places, wide, strict=True)
             ]
-            table.add_row(*(Text(cell) for cell in cells))
+            table.add_row(*(rich.text.Text(cell) for cell in cells))
         return table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -182,18 +180,14 @@ class Sheet:
         yield self.table(options.max_width)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        from rich.measure import Measurement
 
         _, wide = self.fitted(options.max_width)
-        return Measurement(1, min(options.max_width, sum(wide) + BETWEEN * (len(wide) - 1)))
+        return rich.measure.Measurement(1, min(options.max_width, sum(wide) + BETWEEN * (len(wide) - 1)))
 
 
 def plain_table(title: str, left: Sequence[str], right: Sequence[str]) -> Table:
     """A table whose columns wrap: words at the left, figures at the right."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table = rich.table.Table(title=title, box=rich.box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for name in left:
         table.add_column(name, overflow="fold")
     for name in right:

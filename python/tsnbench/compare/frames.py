@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsnbench.compare.runs import Side
-
-if TYPE_CHECKING:
-    import polars as pl
+from tsnbench.libraries import polars as pl
 
 FIRST = 8
 """Sequence numbers that are listed of frames in one run only."""
@@ -51,8 +49,6 @@ class Joined:
 
 def joined(first: tuple[int, Side], second: tuple[int, Side]) -> list[Joined]:
     """Every stream that both runs contain, in the first run's order."""
-    import polars as pl
-
     keys = ["stream", "listener"]
     columns = ["seq", "t_tx_ns", "delay_ns", "octets"]
     one, other = (side.frames.unique([*keys, "seq"], keep="first") for _, side in (first, second))
@@ -77,7 +73,6 @@ def joined(first: tuple[int, Side], second: tuple[int, Side]) -> list[Joined]:
 
 
 def _stream(key: tuple[str, str], table: pl.DataFrame, first: int, second: int) -> Joined:
-    import polars as pl
 
     here, there = pl.col("delay_ns").is_not_null(), pl.col("delay_ns_2").is_not_null()
     unlike = table.filter(here & there & (pl.col("octets") != pl.col("octets_2"))).height
@@ -112,8 +107,6 @@ def spread(values: pl.Series) -> Spread | None:
 
 def intervals(side: Side) -> Mapping[tuple[str, str], Spread | None]:
     """The times between arrivals by stream and listener, in order of the frames' sequence numbers."""
-    import polars as pl
-
     found: dict[tuple[str, str], Spread | None] = {}
     arrived = side.frames.filter(pl.col("t_rx_ns").is_not_null()).sort("seq")
     for key, table in arrived.partition_by("stream", "listener", as_dict=True).items():

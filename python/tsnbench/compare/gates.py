@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.compare.runs import Side
+from tsnbench.libraries import polars as pl
 from tsnbench.plan.gates import entries_of, open_spans
 from tsnbench.runs import Run
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.plan.types import GateCycle, PlanDocument, Tap
 
 PREAMBLE = 8
@@ -50,7 +49,6 @@ def conformance(number: int, side: Side) -> list[Conformance]:
 
 
 def _ports(number: int, side: Side, plan: PlanDocument) -> Iterator[Conformance]:
-    import polars as pl
 
     taps = _taps(plan)
     if not taps or plan.get("clocks") or side.folder is None:

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsnbench import foreign
 from tsnbench.compare.frames import Spread, spread
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import omnetpp
+from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_run
 from tsnbench.quantities import UNKNOWN, micros, some
 from tsnbench.runs import Run
 from tsnbench.sheet import Column, Sheet, csv_text
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMAT = "tsnbench-compare-inet/1"
 WITHIN_NS = 2.0
@@ -84,8 +82,6 @@ def beside(folder: Path, file: Path, within_ns: float = WITHIN_NS) -> list[Besid
 
 def _delays(folder: Path) -> Iterator[tuple[tuple[str, str], list[int]]]:
     """The run's delays from the stage ``send`` by stream and listener, in the order of arrival."""
-    import polars as pl
-
     run = Run.open(folder)
     if not any(tap["stage"] == "send" for tap in run.plan.document["taps"]):
         raise InputError(
@@ -108,7 +104,6 @@ def _at(module: str, listener: str) -> bool:
 
 
 def _held(stream: str, listener: str, ours: list[int], theirs: list[int], within_ns: float) -> Beside:
-    import polars as pl
 
     pairs = zip(theirs, ours, strict=False)
     apart = spread(pl.Series([their - our for their, our in pairs], dtype=pl.Int64))

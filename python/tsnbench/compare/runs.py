@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.errors import InputError
+from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_captures
 from tsnbench.runs import Run
 from tsnbench.runs.lock import refuse_busy
 from tsnbench.runs.manifest import KERNELS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument
     from tsnbench.runs.measures import Measures
@@ -105,8 +104,6 @@ def captured(
         MeasureError: a file is no readable capture.
         InputError: a stream of ``names`` is not in the captures.
     """
-    import polars as pl
-
     table = into / "captured-frames.parquet"
     measures = measure_captures(list(tx), list(rx), offset="auto", frames=table)
     frames = pl.read_parquet(table)
@@ -179,8 +176,6 @@ def _kernel(manifest: Json) -> str:
 
 def _named(frames: pl.DataFrame, measures: Measures) -> pl.DataFrame:
     """The table of frames with names instead of the numbers of paths."""
-    import polars as pl
-
     paths = measures["paths"]
     number = frames["path"].cast(pl.Int64)
     stream, listener = (

@@ -18,6 +18,7 @@ from tsnbench.deploy.changes import Has
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.errors import BackendError, InputError
 from tsnbench.foreign import UnusableFileError
+from tsnbench.libraries import load, ncclient, paramiko
 from tsnbench.yang import xml
 
 CAPABILITY = "urn:ietf:params:netconf:capability:"
@@ -224,9 +225,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
         DeviceError: it cannot be reached, or speaks no NETCONF.
     """
     try:
-        from ncclient import manager
-        from ncclient.operations import RaiseMode
-        from ncclient.transport import errors
+        load(ncclient)
     except ImportError:
         raise BackendError("NETCONF needs ncclient: pip install 'tsnbench[netconf]'") from None
     where = f"{node} ({host}:{port})"
@@ -234,7 +233,7 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
         foreign.regular(access.key, LARGEST_FILE)
     host_key = _host_key(access.known_hosts, host, port)
     try:
-        session = manager.connect_ssh(
+        session = ncclient.manager.connect_ssh(
             host=host,
             port=port,
             username=access.user,
@@ -245,29 +244,29 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
             look_for_keys=access.password is None,
             timeout=access.timeout_s,
         )
-    except errors.AuthenticationError:
+    except ncclient.transport.errors.AuthenticationError:
         raise InputError(f"{where}: user {access.user} was rejected: wrong password or key") from None
-    except errors.SSHUnknownHostError as error:
+    except ncclient.transport.errors.SSHUnknownHostError as error:
         raise InputError(
             f"{where}: its key is not known (fingerprint {error.fingerprint})\n"
             "  hint: check it, then add the key with ssh-keyscan to known_hosts (--known-hosts FILE)"
         ) from None
-    except errors.SSHError as error:
+    except ncclient.transport.errors.SSHError as error:
         text = str(error)
         if "Could not open socket" in text:
             raise DeviceError(f"{where}: cannot be reached: nothing answers there") from None
         if "Negotiation failed" in text:
             raise DeviceError(f"{where}: no common SSH algorithm, or no SSH: {text}") from None
         raise DeviceError(f"{where}: has no NETCONF: {text}") from None
-    except errors.SessionError as error:
+    except ncclient.transport.errors.SessionError as error:
         raise DeviceError(f"{where}: its NETCONF is not supported: {error}") from None
-    except (errors.TransportError, OSError) as error:
+    except (ncclient.transport.errors.TransportError, OSError) as error:
         raise DeviceError(f"{where}: cannot be reached: {error}") from None
     except Exception as error:
         # The NETCONF library does not convert exceptions of the SSH package.
         raise DeviceError(f"{where}: has no NETCONF: {error}") from None
     session.timeout = access.timeout_s
-    session.raise_mode = RaiseMode.ERRORS
+    session.raise_mode = ncclient.operations.RaiseMode.ERRORS
     return Device(node, host, port, session)
 
 
@@ -275,7 +274,6 @@ def _host_key(file: Path | None, host: str, port: int) -> str | None:
     """The key of a host in a file of known hosts; None if the key is not checked."""
     if file is None:
         return None
-    import paramiko
 
     try:
         known = paramiko.HostKeys(str(foreign.regular(file, LARGEST_FILE)))
@@ -309,22 +307,18 @@ def _every(node: Node, name: str) -> Iterator[Node]:
 @contextlib.contextmanager
 def device_errors() -> Iterator[None]:
     """Converts exceptions of the NETCONF library into the device's own messages."""
-    from ncclient import NCClientError
-    from ncclient.operations import RPCError, TimeoutExpiredError
-    from ncclient.transport.errors import TransportError
-
     try:
         yield
-    except RPCError as error:
+    except ncclient.operations.RPCError as error:
         raise DeviceError(_refusal(error)) from None
-    except TimeoutExpiredError:
+    except ncclient.operations.TimeoutExpiredError:
         raise DeviceError("it no longer answers", lost=True) from None
-    except (TransportError, OSError, EOFError) as error:
+    except (ncclient.transport.errors.TransportError, OSError, EOFError) as error:
         words = (str(error) or type(error).__name__).splitlines()[0]
         raise DeviceError(f"the connection is lost ({words})", lost=True) from None
     except UnreadableXmlError as error:
         raise DeviceError(f"its messages cannot be read: {error}") from None
-    except NCClientError as error:
+    except ncclient.NCClientError as error:
         raise DeviceError(f"it cannot do that: {error}") from None
     except Exception as error:
         # The library does not convert exceptions of its XML parser at a reply.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
+from tsnbench.libraries import ruamel_yaml
 from tsnbench.scenario.text import braces, builder, source
 
 MOST_ALIASED = 100_000
@@ -85,13 +86,10 @@ def spans(text: str) -> Span:
     stood_in = braces.marked(text)
     found = _quickly(stood_in)
     if found is None:
-        from ruamel.yaml import YAML
-        from ruamel.yaml.error import YAMLError
-
         try:
-            top = YAML(typ="safe", pure=True).compose(stood_in)
+            top = ruamel_yaml.YAML(typ="safe", pure=True).compose(stood_in)
             found = _span(top, stood_in, [len(text) + MOST_ALIASED]) if top is not None else None
-        except (YAMLError, ValueError, OverflowError, RecursionError):
+        except (ruamel_yaml.error.YAMLError, ValueError, OverflowError, RecursionError):
             raise EditError("correct the mistakes of the text first") from None
     if found is None or found.kind != "mapping":
         raise EditError("correct the mistakes of the text first")

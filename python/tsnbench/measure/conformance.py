@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from tsnbench import _native
+from tsnbench.libraries import polars as pl
 from tsnbench.measure.errors import MeasureError
 from tsnbench.plan.gates import clock_spans, gate_lists
 from tsnbench.quantities import count, exact, micros
@@ -18,8 +19,6 @@ from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import Gates, Port
@@ -163,8 +162,6 @@ def _tapped(plan: Plan, port: Port) -> Stamp:
 
 def _stamped(path: str, port: Port) -> pl.DataFrame:
     """Timestamp, octets from destination address to FCS, and traffic class of every frame."""
-    import polars as pl
-
     parts = []
     for pcp in (None, *range(8)):
         wanted = {"untagged": True} if pcp is None else {"pcp": pcp}
@@ -184,8 +181,6 @@ def _stamped(path: str, port: Port) -> pl.DataFrame:
 
 def _timed(table: pl.DataFrame, rate_bps: int, stamp: Stamp, after_ps: int) -> pl.DataFrame:
     """Begin of the preamble, and time on the wire, of every frame."""
-    import polars as pl
-
     octet_ns = 8e9 / rate_bps
     length = ((pl.col("octets") + BEFORE_STAMP) * octet_ns).round(0).cast(pl.Int64)
     before = pl.lit(round(BEFORE_STAMP * octet_ns)) if stamp == "start" else length + round(after_ps / 1000)
@@ -201,7 +196,6 @@ def _class(
     frames: pl.DataFrame,
     names: Sequence[str],
 ) -> ClassConformance:
-    import polars as pl
 
     cycle = gates["cycle_ns"]
     # The spans begin at multiples of the cycle time and include the base time.
@@ -231,8 +225,6 @@ def _spans_of(
     timed: pl.DataFrame, spans: Sequence[tuple[int, int]], cycle: int, tolerance: int
 ) -> tuple[pl.Series, pl.Series]:
     """For each frame: whether it began in a window, and by how much its end exceeded that window."""
-    import polars as pl
-
     if spans == [(0, cycle)]:
         nothing = pl.Series([0]).new_from_index(0, len(timed))
         return nothing == 0, nothing

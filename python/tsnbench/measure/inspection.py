@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench import foreign
+from tsnbench.libraries import polars as pl
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.conformance import Against, Conformance, conformance
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.plan.document import Plan
     from tsnbench.runs.measures import PathReport, Stat
 

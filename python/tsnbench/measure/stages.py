@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
+from tsnbench.libraries import polars as pl
 from tsnbench.quantities import micros
 from tsnbench.runs import Run, documents, file_names
 from tsnbench.sheet import plain_table
 
 if TYPE_CHECKING:
-    import polars as pl
     from rich.table import Table
 
     from tsnbench.foreign import Json
@@ -98,8 +98,6 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
     Raises:
         InputError: there are no observations, or no stage of a host among them.
     """
-    import polars as pl
-
     path = Path(folder) / file_names.OBSERVATIONS
     if not path.exists():
         if any(Path(folder).glob("*/manifest.json")):
@@ -128,7 +126,6 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
 
 
 def _stream(name: str, own: pl.DataFrame, taps: list[Json]) -> StreamStages | None:
-    import polars as pl
 
     there = own["tap"].unique().to_list()
     by_name = {taps[tap]["stage"]: tap for tap in reversed(there)}

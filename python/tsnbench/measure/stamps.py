@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import foreign
+from tsnbench.libraries import polars as pl
 from tsnbench.runs import file_names
 from tsnbench.runs import stamps as own
 from tsnbench.runs.run import NODES_KEY
@@ -45,8 +46,6 @@ def stamps(folder: Path) -> Mapping[str, NodeStamps] | None:
 
 def _planned(errors: Path, clocks: Clocks, names: list[str]) -> dict[str, NodeStamps]:
     """The clocks of a Plan, with exact errors and with the drift of their oscillators in the Plan."""
-    import polars as pl
-
     gptp = clocks.get("gptp")
     table, noted = foreign.read_parquet(errors), foreign.parquet_note(errors, NODES_KEY)
     with foreign.table_errors(errors):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.libraries import rich
 from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, outcome, urgency
 from tsnbench.quantities import UNKNOWN, count, micros, quantity
 from tsnbench.runs.measures import figures as figures_of
@@ -78,11 +79,9 @@ def measures_table(
         first: (stream, listener) of the rows that come first; the others follow, ordered by lost frames and
         by greatest delay.
     """
-    from rich.console import Group
-
     rows = measures_rows(measures, flows)
     _sort(rows, most, first)
-    return Group(_frames(rows, most), _delays(rows, most), _jitters(rows, most))
+    return rich.console.Group(_frames(rows, most), _delays(rows, most), _jitters(rows, most))
 
 
 def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[str, str]]) -> Sheet:

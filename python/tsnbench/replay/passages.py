@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tsnbench.libraries import polars as pl
 from tsnbench.replay.sightings import STAGES
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.plan.types import PlanDocument
 
 PREAMBLE_OCTETS = 8
@@ -35,8 +34,6 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
     next node; null if the frame was lost on the link), ``came_event`` and ``event`` (the order of events at
     one instant: the hand-over, -1 for an arrival, and the beginning of the first bit).
     """
-    import polars as pl
-
     ports, nodes = document["ports"], document["nodes"]
     # Rows are in the order of the simulator's events.
     table = sightings.with_row_index("event").select(

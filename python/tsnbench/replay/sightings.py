@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, cast
 from tsnbench import foreign
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import BackendError, InputError
+from tsnbench.libraries import polars as pl
 from tsnbench.plan.document import Plan
 from tsnbench.runs import FolderError, Run, file_names
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.backends.protocol import Progress
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument, Stage, Tap
@@ -89,8 +88,6 @@ def sightings_of(run: Run, progress: Progress | None = None) -> pl.DataFrame:
 
 def _must_agree(run: Run, table: pl.DataFrame) -> None:
     """Number of frames and last instant at each tap that both runs have, at the same point of the frame."""
-    import polars as pl
-
     recorded = run.observations()
     for tap in run.plan.document["taps"]:
         stage = tap["stage"]

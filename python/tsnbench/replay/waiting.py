@@ -10,13 +10,12 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from tsnbench.libraries import numpy as np
+from tsnbench.libraries import polars as pl
 from tsnbench.replay.gates import PortGates, port_gates
 from tsnbench.replay.passages import GAP_OCTETS, PREAMBLE_OCTETS, octets_ns
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument, Port
 
@@ -180,8 +179,6 @@ class PortHistory:
     @cached_property
     def _last_preemptable(self) -> np.ndarray:
         """Of each frame, the number of the last preemptable one up to it; -1 if there is none."""
-        import numpy as np
-
         assert self._express is not None
         classes = self._rows.columns["class"][self._numbers]
         numbers = np.arange(len(classes))
@@ -212,7 +209,6 @@ class History:
     """A run's frames at all ports; ``counted``: the run's counters, which say when gate lists change."""
 
     def __init__(self, document: PlanDocument, table: pl.DataFrame, counted: Json | None = None) -> None:
-        import numpy as np
 
         self.document = document
         self._rows = Rows(table)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.libraries import numpy as np
+from tsnbench.libraries import polars as pl
 from tsnbench.replay.sightings import ReplayError
 from tsnbench.replay.waiting import History, Part, Passage, Reason, Rows
 from tsnbench.report.layout import MOST_NODES, place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from tsnbench.plan.types import PlanDocument
 
@@ -62,8 +62,6 @@ def slowest(
     Those that come nearest to their stream's greatest delay are first, streams without one last. ``most``: so
     many frames at most; ``handed``: only frames that their talkers hand over in this window, in ns.
     """
-    import polars as pl
-
     ports, streams = document["ports"], document["streams"]
     leads_to = pl.DataFrame(
         {"port": range(len(ports)), "listener": [ports[port["peer"]]["node"] for port in ports]},
@@ -155,9 +153,6 @@ def window(
 
     Frames of ``chosen`` are listed as the frames that one can jump to, as far as they are in the window.
     """
-    import numpy as np
-    import polars as pl
-
     document = history.document
     within = table.filter(
         (pl.max_horizontal("end_ns", "arrived_ns") >= begin_ns) & (pl.col("queued_ns") <= end_ns)

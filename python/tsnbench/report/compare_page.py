@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.compare.agreement import Agreement
 from tsnbench.compare.comparison import Comparison, letter
+from tsnbench.libraries import polars as pl
 from tsnbench.report import formatting
 from tsnbench.report.data import gather, gather_captured
 from tsnbench.report.facts import RunFacts
@@ -117,8 +118,6 @@ def _clocks(found: Comparison, facts: Sequence[RunFacts]) -> list[Drawing]:
 
 def _apart(found: Comparison) -> list[Drawing]:
     """The streams with the greatest differences."""
-    import polars as pl
-
     keys = ["stream", "listener", "seq"]
     first = found.sides[0].frames.select(*keys, "delay_ns", "octets")
     by_stream: dict[str, list[tuple[str, Any]]] = {}

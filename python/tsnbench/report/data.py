@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tsnbench import foreign
 from tsnbench.errors import InputError
+from tsnbench.libraries import polars as pl
 from tsnbench.measure.outcome import outcome
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams.paths import path_to
@@ -144,8 +145,6 @@ def gather_captured(measures: Measures, frames: Path, like: RunFacts | None = No
 
 def _table(path: Path, columns: set[str], absent: list[str]) -> Path | None:
     """The file, if it is a table with these columns; a broken file counts as missing."""
-    import polars as pl
-
     if not path.is_file():
         return None
     try:

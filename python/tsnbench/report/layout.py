@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 
+from tsnbench.libraries import numpy as np
+
 MOST_NODES = 200
 """A drawing with more nodes is unreadable."""
 
@@ -42,8 +44,6 @@ def _rows(near: Sequence[Sequence[int]], starts: Iterable[int]) -> list[list[int
 
 def place(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
     """Coordinates in units of one link, the longest extent horizontal."""
-    import numpy as np
-
     if nodes < 2:
         return [(0.0, 0.0)] * nodes
     ends = [node for node in range(nodes) if sum(node in link for link in set(links)) == 1]
@@ -93,8 +93,6 @@ def sketch(nodes: int, links: Sequence[tuple[int, int]]) -> list[tuple[float, fl
     Brandes, Pich: Eigensolver Methods for Progressive Multidimensional Scaling of Large Data (2006). Each
     pivot is the node that is farthest from those before.
     """
-    import numpy as np
-
     near: list[list[int]] = [[] for _ in range(nodes)]
     for a, b in set(links):
         near[a].append(b)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.libraries import jinja2, markupsafe
 from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, badge, worst
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
@@ -44,13 +45,10 @@ if TYPE_CHECKING:
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """The templates; all text that this room has not marked as HTML is escaped."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    found = Environment(
-        loader=PackageLoader("tsnbench.report"),
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("tsnbench.report"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -62,7 +60,7 @@ def environment() -> Environment:
         "rate": formatting.rate,
     }
     found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "WORST_CASES": WORST_CASES, "badge": badge}
-    found.globals |= {"POLICY": Markup(policy()), "PROGRAM": Markup(program())}
+    found.globals |= {"POLICY": markupsafe.Markup(policy()), "PROGRAM": markupsafe.Markup(program())}
     return found
 
 
@@ -105,15 +103,13 @@ def _distributions(delays: Sequence[Panel], faults: Sequence[FaultSpan]) -> list
 
 def charts(figures: Sequence[Drawing]) -> list[dict[str, Any]]:
     """Figures ready for a template."""
-    from markupsafe import Markup
-
     return [
         {
             "name": f.name,
             "title": f.title,
             "caption": f.caption,
             "spoken": f.spoken,
-            "svg": Markup(inline(f)),
+            "svg": markupsafe.Markup(inline(f)),
             "wide": f.wide,
         }
         for f in figures

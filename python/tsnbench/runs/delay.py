@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tsnbench.libraries import matplotlib
+from tsnbench.libraries import polars as pl
+
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
 
 
@@ -31,8 +33,6 @@ class DelaySeries:
         Columns: ``delay_ns``, and ``later``, the share of frames with a greater delay (0 to 1). Frames
         without a delay are left out; ``missing`` counts them.
         """
-        import polars as pl
-
         counted = (
             self.frames.lazy()
             .filter(pl.col("delay_ns").is_not_null())
@@ -52,9 +52,7 @@ class DelaySeries:
             axes: the axes to draw on; a new figure by default.
         """
         if axes is None:
-            from matplotlib.figure import Figure
-
-            axes = Figure().add_subplot()
+            axes = matplotlib.figure.Figure().add_subplot()
         table = self.ccdf()
         delays = [delay / 1e3 for delay in table["delay_ns"]]
         later = table["later"].to_list()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from tsnbench import foreign, steps
+from tsnbench.libraries import polars as pl
 from tsnbench.plan.document import Plan
 from tsnbench.runs import documents, file_names, manifest
 from tsnbench.runs import folder as folders
@@ -14,8 +15,6 @@ from tsnbench.runs.delay import DelaySeries
 from tsnbench.runs.errors import FolderError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.foreign import Json
     from tsnbench.runs.measures import Measures, Verdict
 
@@ -80,8 +79,6 @@ class Run:
         Raises:
             FolderError: the run has no observations, or they cannot be read.
         """
-        import polars as pl
-
         path = self._written(file_names.OBSERVATIONS)
         try:
             table, legend = foreign.read_parquet(path), documents.legend(path, LEGEND_KEY)
@@ -124,8 +121,6 @@ class Run:
         Raises:
             FolderError: the run's nodes have no clocks of their own.
         """
-        import polars as pl
-
         path = self._written(file_names.CLOCK_ERROR)
         try:
             table, names = foreign.read_parquet(path), foreign.parquet_note(path, NODES_KEY)
@@ -191,8 +186,6 @@ class Run:
         Raises:
             FolderError: the run has no such stream or listener.
         """
-        import polars as pl
-
         paths = self.measures()["paths"]
         chosen = [
             number

@@ -10,6 +10,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from tsnbench.libraries import polars as pl
 from tsnbench.measure.outcome import Outcome
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import lock
@@ -199,8 +200,6 @@ def write(store: Store, content: Content, found: Tables) -> None:
     Raises:
         BackendError: the disk is full, or another process writes for long.
     """
-    import polars as pl
-
     with writing(store.folder), lock.held(store.folder, patience_s=10):
         out = io.BytesIO()
         columns = _columns(found.results)

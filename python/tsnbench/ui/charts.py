@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, TypedDict
 
+from tsnbench.libraries import numpy as np
+from tsnbench.libraries import polars as pl
 from tsnbench.measure.headline import headline
 from tsnbench.measure.outcome import outcome, urgency
 from tsnbench.measure.tables import said
@@ -20,9 +22,6 @@ from tsnbench.runs import Run, file_names
 from tsnbench.runs.bounds import bounds_of_run
 
 if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
-
     from tsnbench.runs.measures import Measures, VerdictRow
 
 MOST_COLUMNS = 4000
@@ -134,8 +133,6 @@ class Delays:
 
     def window(self, begin: int | None, end: int | None, columns: int) -> DelayWindow:
         """The least and greatest delay of each column; a column without frames is left out."""
-        import numpy as np
-
         first, last = (int(self.t_ns[0]), int(self.t_ns[-1])) if len(self.t_ns) else (0, 1)
         begin = first if begin is None else begin
         end = max(last, begin + 1) if end is None else max(end, begin + 1)
@@ -290,9 +287,6 @@ class Charts:
 
     def distribution(self, run: Run, stream: str, listener: str) -> Distribution:
         """The complementary distribution of the delays, at exact ranks."""
-        import numpy as np
-        import polars as pl
-
         delays = self.delays(run, stream, listener).delay_ns
         if not len(delays):
             return {"x": [], "y": [], "frames": 0}
@@ -301,7 +295,6 @@ class Charts:
 
 
 def _read(run: Run, stream: str, listener: str) -> Delays:
-    import polars as pl
 
     numbers = [
         number

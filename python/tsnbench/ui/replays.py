@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.libraries import numpy as np
+from tsnbench.libraries import polars as pl
 from tsnbench.replay.page import page
 from tsnbench.replay.passages import passages
 from tsnbench.replay.sightings import ReplayError, counters_of, sightings_of
@@ -25,8 +27,6 @@ from tsnbench.report.parts.planned import planned
 from tsnbench.runs import Run, file_names
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.foreign import Json
 
 MOST_SINGLE = 5_000
@@ -77,8 +77,6 @@ class Replay:
             frame: ``stream/seq``; empty: the slowest one.
             columns: columns of the drawing.
         """
-        import polars as pl
-
         document = self.history.document
         chosen = journey_named(document, self.history, frame) if frame else list(self.journeys[:1])
         margin = max(1000, chosen[0].total_ns // 3)
@@ -145,8 +143,6 @@ def _path(history: History, one: Journey) -> Json:
 
 def _occupancy(within: pl.DataFrame, begin: int, end: int, columns: int) -> list[Json]:
     """Of each port and class, the share of each column in which it sends, and the most frames that wait."""
-    import numpy as np
-
     edges = np.linspace(begin, end, columns + 1)
     width = (end - begin) / columns
     lanes = []

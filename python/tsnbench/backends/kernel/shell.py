@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tsnbench.errors import BackendError
+from tsnbench.libraries import jinja2
 
 if TYPE_CHECKING:
     from jinja2 import Environment as Templates
@@ -59,12 +60,10 @@ def heredoc(lines: Iterable[str]) -> Shell:
 @lru_cache(maxsize=1)
 def templates() -> Templates:
     """The templates of the job's script, in which every value is quoted."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    found = Environment(
-        loader=PackageLoader("tsnbench.backends.kernel", "."),
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("tsnbench.backends.kernel", "."),
         autoescape=False,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         finalize=quoted,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tsnbench.errors import InputError
+from tsnbench.libraries import ruamel_yaml
 
 NETWORK, STACKS, EXPERIMENTS = FILES = ("01-network.yml", "02-stacks.yml", "04-experiments.yml")
 LARGEST_FILE = 1 << 20
@@ -20,14 +21,11 @@ Part = Mapping[str, Any]
 
 def read_document(file: str, text: str) -> Part:
     """A YAML document. ``yes`` and ``no`` stay texts, as YAML 1.2 has them."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    reader = YAML(typ="safe", pure=True)
+    reader = ruamel_yaml.YAML(typ="safe", pure=True)
     reader.allow_duplicate_keys = True
     try:
         found = reader.load(text)
-    except (YAMLError, ValueError, RecursionError, TypeError) as error:
+    except (ruamel_yaml.error.YAMLError, ValueError, RecursionError, TypeError) as error:
         first = str(error).strip().partition("\n")[0]
         raise InputError(f"{file}: expected YAML, found {shown(first)}") from None
     if not isinstance(found, dict):

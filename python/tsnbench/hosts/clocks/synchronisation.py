@@ -20,6 +20,7 @@ from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.job import PROGRAM
 from tsnbench.hosts.remote.agent import Agent, run_all
 from tsnbench.hosts.remote.answers import Step
+from tsnbench.libraries import polars as pl
 from tsnbench.linux import ptp
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.network import Network
@@ -161,8 +162,6 @@ class Synchronisation:
 
     def write(self, folder: Path) -> None:
         """``sync.parquet``: every reading during the run."""
-        import polars as pl
-
         columns: dict[str, list[Any]] = rows(self.readings)
         pl.DataFrame(
             columns, schema_overrides={"offset_ns": pl.Int64, "uncertainty_ns": pl.Int64}

@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tsnbench import _native, foreign
+from tsnbench.libraries import polars as pl
 from tsnbench.plan.sizes import PHY_OVERHEAD, TAG, frame_from_payload
 from tsnbench.scenario import model
 from tsnbench.scenario.model.traffic import TABLES
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_FRAMES = 1 << 20
 """Of one stream: a Plan lists every one."""
@@ -108,7 +106,6 @@ def _table(path: Path, tagged: bool) -> Recording:
 
 
 def _open(path: Path) -> pl.DataFrame:
-    import polars as pl
 
     try:
         if path.suffix.lower() == ".csv":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tsnbench.libraries import matplotlib
 from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Row, Size
 from tsnbench.report.formatting import micros, printable, seconds_or_millis, signed
 from tsnbench.report.parts.clocks import MOST_CLOCKS, ClockRow
@@ -19,10 +20,9 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
     shown = [row for row in rows if row in worst]
 
     def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
 
         unit, scale = seconds_or_millis(max(row.t[-1] for row in shown))
-        figure = Figure(figsize=(size.width, 2.2))
+        figure = matplotlib.figure.Figure(figsize=(size.width, 2.2))
         at = figure.subplots()
         for place, row in enumerate(shown):
             t = [value / scale for value in row.t]
@@ -68,10 +68,9 @@ def clock_errors_beside(runs: Sequence[tuple[str, Sequence[ClockRow]]], against:
     nodes = [node for node in worst if node in kept]
 
     def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
 
         unit, scale = seconds_or_millis(max(row.t[-1] for _, rows in runs for row in rows))
-        figure = Figure(figsize=(size.width, 0.6 + 1.5 * len(nodes)))
+        figure = matplotlib.figure.Figure(figsize=(size.width, 0.6 + 1.5 * len(nodes)))
         parts = figure.subplots(len(nodes), 1, sharex=True, squeeze=False)
         for node, (at,) in zip(nodes, parts, strict=True):
             for place, (label, rows) in enumerate(runs):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from tsnbench.libraries import matplotlib
 from tsnbench.report.figures.style import (
     COLOURS,
     DASHES,
@@ -278,10 +279,9 @@ def log_marks(axis: Any, parts: tuple[int, ...]) -> None:
     if isinstance(axis, Axis):
         axis.parts = parts
         return
-    from matplotlib.ticker import LogLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(subs=parts))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=parts))
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
 
 def plain(value: float, _place: float = 0) -> str:

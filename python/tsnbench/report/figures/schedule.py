@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tsnbench import quantities
+from tsnbench.libraries import matplotlib
 from tsnbench.report.axis import Axis, axis
 from tsnbench.report.figures.style import COLOURS, INK, LIMIT, PAPER, Drawing, Row, Size
 from tsnbench.report.formatting import THIN, count, micros, printable, shortened, span, typeset
@@ -128,8 +129,6 @@ def _gantt(
     streams: Sequence[PlannedStream],
     size: Size,
 ) -> Figure:
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
 
     heights = [sum(_height(lane) for lane in port.lanes) for port, _ in charts]
     named = len(used) <= KEY
@@ -138,12 +137,14 @@ def _gantt(
     rows = -(-len(labels) // columns) if labels else 0
     per = size.letters / 72
     below = per * (1.7 * rows + 1.2)
-    figure = Figure(figsize=(size.width, 0.3 * sum(heights) + len(charts) * 3.9 * per + below))
+    figure = matplotlib.figure.Figure(
+        figsize=(size.width, 0.3 * sum(heights) + len(charts) * 3.9 * per + below)
+    )
     axes = figure.subplots(len(charts), 1, squeeze=False, height_ratios=heights)
     for (at,), (port, scale) in zip(axes, charts, strict=True):
         _chart(at, port, scale, size)
     if labels:
-        handles = [Patch(edgecolor=INK, linewidth=0.4, **look(number)) for number in used]
+        handles = [matplotlib.patches.Patch(edgecolor=INK, linewidth=0.4, **look(number)) for number in used]
         figure.legend(
             handles, labels, loc="outside lower left", ncols=columns, handlelength=1.8, columnspacing=1.4
         )
@@ -299,13 +300,12 @@ def _delay(one: PlannedStream) -> str:
 
 
 def _diagrams(streams: Sequence[PlannedStream], size: Size) -> Figure:
-    from matplotlib.figure import Figure
 
     columns = 1 if len(streams) == 1 or size.width < 5 else 2
     rows = [streams[at : at + columns] for at in range(0, len(streams), columns)]
     heights = [max(len(_levels(one)[0]) for one in row) for row in rows]
     per = size.letters / 72
-    figure = Figure(figsize=(size.width, 0.29 * sum(heights) + len(rows) * 3.8 * per))
+    figure = matplotlib.figure.Figure(figsize=(size.width, 0.29 * sum(heights) + len(rows) * 3.8 * per))
     axes = figure.subplots(len(rows), columns, squeeze=False, height_ratios=heights)
     for number, at in enumerate(axes.flat):
         if number < len(streams):

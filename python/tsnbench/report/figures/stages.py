@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tsnbench.libraries import matplotlib
 from tsnbench.report.figures.style import COLOURS, INK, PAGE, Drawing, Size, bytes_of
 from tsnbench.report.files import write_bytes
 from tsnbench.report.formatting import span
@@ -60,11 +61,10 @@ def stages(streams: Sequence[StreamStages]) -> Drawing:
     """One row of boxes per stream."""
 
     def draw(size: Size) -> Figure:
-        from matplotlib.figure import Figure
 
         rows = [[stage for stage in one.stages if stage.latencies] for one in streams]
         height = sum(0.3 * len(row) + 0.55 for row in rows) + 0.3
-        figure = Figure(figsize=(size.width, height))
+        figure = matplotlib.figure.Figure(figsize=(size.width, height))
         axes = figure.subplots(len(rows), 1, squeeze=False, height_ratios=[len(row) + 1 for row in rows])
         for (at,), row, one in zip(axes, rows, streams, strict=True):
             for place, stage in enumerate(row):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tsnbench.libraries import matplotlib, matplotlib_svg
 from tsnbench.report.figures.writers.axis import Axis
 from tsnbench.report.figures.writers.page_figure import Colours, PageFigure
 from tsnbench.report.figures.writers.panel import Key, PagePanel
@@ -107,7 +108,6 @@ _LOOKS: dict[Size, dict[str, Any]] = {}
 
 @contextmanager
 def _look(size: Size) -> Iterator[None]:
-    import matplotlib
 
     look: dict[Any, Any] = {
         # Without a backend, a look at this setting imports pyplot, which takes longer than a figure.
@@ -188,10 +188,8 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
 
             into.write(pgf(figure).encode())
         elif inline:
-            from matplotlib.backends.backend_svg import FigureCanvasSVG
-
             # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
-            canvas: Any = FigureCanvasSVG(figure)
+            canvas: Any = matplotlib_svg.FigureCanvasSVG(figure)
             canvas.print_svg(into, metadata=metadata[kind])
         else:
             figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
@@ -256,9 +254,7 @@ def axis_of(
     panels: Sequence[Any], size: Size, each: float, *, share_x: bool = False, below: float = 0.0
 ) -> tuple[Figure, list[Axes]]:
     """A figure of panels, one under the other, ``each`` inches high, with ``below`` inches under them."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(size.width, each * len(panels) + 0.35 + below))
+    figure = matplotlib.figure.Figure(figsize=(size.width, each * len(panels) + 0.35 + below))
     axes = figure.subplots(len(panels), 1, sharex=share_x, squeeze=False)
     return figure, [row[0] for row in axes]
 
@@ -284,9 +280,8 @@ def panels_of(
     if size.for_page:
         page = page_figure(size, height)
         return page, page.stacked(count, ratios, share_x)
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(size.width, height))
+    figure = matplotlib.figure.Figure(figsize=(size.width, height))
     axes = figure.subplots(count, 1, sharex=share_x, squeeze=False, height_ratios=ratios)
     return figure, [row[0] for row in axes]
 
@@ -301,9 +296,8 @@ def whole_of(size: Size, height: float) -> tuple[AnyFigure, Any]:
     if size.for_page:
         page = page_figure(size, height)
         return page, page.whole()
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(size.width, height))
+    figure = matplotlib.figure.Figure(figsize=(size.width, height))
     figure.set_layout_engine("none")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, size.width)
@@ -326,18 +320,16 @@ def few_whole_marks(axis: Any, most: int) -> None:
     if isinstance(axis, Axis):
         axis.most, axis.whole = most, True
         return
-    from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(most, integer=True))
+    axis.set_major_locator(matplotlib.ticker.MaxNLocator(most, integer=True))
 
 
 def sample(size: Size, **style: Any) -> Any:
     """A line or sign that is only in a key, in matplotlib's words."""
     if size.for_page:
         return Look.of_line("", style)
-    from matplotlib.lines import Line2D
 
-    return Line2D([], [], **style)
+    return matplotlib.lines.Line2D([], [], **style)
 
 
 def colour_of(port: Port, traffic_class: int, used: Sequence[int]) -> str:
@@ -381,13 +373,12 @@ def key(
         axes.key = Key(handles, labels, columns)
         axes.figure.lengthen(beyond * size.letters * 1.55 / 72)
         return
-    from matplotlib.transforms import ScaledTranslation
 
     down = size.letters * (3.6 if last else 2.0) / 72
     figure = axes.get_figure(root=True)
     assert figure is not None
     figure.set_figheight(figure.get_figheight() + beyond * size.letters * 1.55 / 72)
-    below = axes.transAxes + ScaledTranslation(-0.1, -down, figure.dpi_scale_trans)
+    below = axes.transAxes + matplotlib.transforms.ScaledTranslation(-0.1, -down, figure.dpi_scale_trans)
     axes.legend(
         handles,
         labels,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from tsnbench.libraries import matplotlib
 from tsnbench.report.facts import Bound
 from tsnbench.report.figures.distributions import (
     box_row,
@@ -265,8 +266,6 @@ def _bound_lines(at: Axes, bounds: Sequence[tuple[int, int | None]], many: int, 
 
 def _shade(place: int, many: int) -> Any:
     """A colour from dark to light along the axis; all are readable on white and on black."""
-    import matplotlib
-
     return matplotlib.colormaps["viridis"](0.08 + 0.72 * place / max(1, many - 1))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tsnbench import foreign
+from tsnbench.libraries import polars as pl
 from tsnbench.report.facts import RunFacts
 
 MOST_CLOCKS = 6
@@ -39,8 +40,6 @@ def against(run: RunFacts) -> str:
 
 def clock_rows(run: RunFacts) -> list[ClockRow]:
     """Every clock but the grandmaster's, in the order of the nodes; none without clocks."""
-    import polars as pl
-
     if run.clock_error is None:
         return []
     column = "offset_ps" if run.grandmaster else "error_ps"

@@ -11,13 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
+from tsnbench.libraries import polars as pl
 from tsnbench.report.facts import Measure, RunFacts
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_CURVES = 6
 """Curves in one panel; more could not be distinguished."""
@@ -110,8 +107,6 @@ def panels(run: RunFacts) -> tuple[Panel, ...]:
 
 def _whole(run: RunFacts) -> pl.LazyFrame | None:
     """The table of frames, read once for all streams; None if it is long, and read again for each stream."""
-    import polars as pl
-
     if run.frames is None:
         return None
     with table_errors(run.frames):
@@ -126,8 +121,6 @@ def curve_of(run: RunFacts, measure: Measure, table: pl.LazyFrame | None = None)
 
     ``table``: the run's table of frames, if it is in memory.
     """
-    import polars as pl
-
     if run.frames is None or not measure.paths:
         return None
     with table_errors(run.frames):
@@ -178,8 +171,6 @@ def ecdf(ordered: pl.Series) -> Steps:
 
 def _steps(ordered: pl.Series, ranks: list[int], share: Callable[[int], float]) -> Steps:
     """One step per distinct value: of equal values the last rank is the share at that value."""
-    import polars as pl
-
     values = ordered.gather(ranks).to_list()
     last_of = dict(zip(values, ranks, strict=True))
     # Values after the last drawn rank may be equal to the drawn value, so the last equal value is searched.
@@ -189,8 +180,6 @@ def _steps(ordered: pl.Series, ranks: list[int], share: Callable[[int], float]) 
 
 def _jitter(table: pl.DataFrame) -> Steps | None:
     """ECDF of delay-step-abs: the step from the flow's previous frame that arrived."""
-    import polars as pl
-
     steps = (
         table.sort("path", "seq")
         .select((pl.col("delay_ns") - pl.col("delay_ns").shift(1).over("path")).abs().alias("step"))["step"]
@@ -206,7 +195,6 @@ def origin(first: int) -> int:
 
 
 def _over_time(table: pl.DataFrame) -> Envelope | None:
-    import polars as pl
 
     sent = table.filter(pl.col("t_tx_ns").is_not_null())
     return None if sent.is_empty() else envelope(sent, "t_tx_ns", "delay_ns")
@@ -214,8 +202,6 @@ def _over_time(table: pl.DataFrame) -> Envelope | None:
 
 def envelope(table: pl.DataFrame, time: str, value: str) -> Envelope:
     """Values over time, both in ns and without gaps; the table has a row at least."""
-    import polars as pl
-
     first, last = table[time].min(), table[time].max()
     assert isinstance(first, int)
     assert isinstance(last, int)

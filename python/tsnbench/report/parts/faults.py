@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
+from tsnbench.libraries import polars as pl
 from tsnbench.plan import faults
 from tsnbench.report.facts import FaultSpan, RunFacts
 from tsnbench.report.formatting import span
@@ -44,8 +45,6 @@ def fault_spans(plan: PlanDocument, counters: Json) -> tuple[FaultSpan, ...]:
 
 def losses(run: RunFacts) -> list[Losses]:
     """By priority, when lost frames were sent; only priorities that lost some."""
-    import polars as pl
-
     if run.frames is None or not run.faults:
         return []
     paths: dict[int | None, list[int]] = {}

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tsnbench.foreign import table_errors
+from tsnbench.libraries import polars as pl
 from tsnbench.report.facts import Measure
 from tsnbench.report.parts.curves import MOST_CURVES, Envelope, Steps, ecdf, envelope, origin
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOMENTS = 100
 """Parts of a capture's time in which frames are counted."""
@@ -54,8 +52,6 @@ def gap_panel(frames: Path, streams: Sequence[Measure], stamp: Stamp, title: str
 
     Departures are taken in the order of numbers and arrivals in the order of time, as in the measures.
     """
-    import polars as pl
-
     found = []
     for stream in _largest(streams):
         table = _frames(frames, stream).filter(pl.col(stamp).is_not_null())
@@ -73,8 +69,6 @@ def gap_panel(frames: Path, streams: Sequence[Measure], stamp: Stamp, title: str
 
 def rates(frames: Path, streams: Sequence[Measure]) -> list[Moments]:
     """Mbit/s of the streams with the most frames, destination address to FCS."""
-    import polars as pl
-
     tables = [
         (one, _frames(frames, one).filter(pl.col("t_tx_ns").is_not_null())) for one in _largest(streams)
     ]
@@ -97,8 +91,6 @@ def lost_shares(frames: Path, streams: Sequence[Measure]) -> list[Moments]:
 
     A stream with frames that lack a stamp is left out: the table does not tell these from lost ones.
     """
-    import polars as pl
-
     losing = [one for one in streams if one.counts.get("lost") and not one.counts.get("missing_timestamp")]
     losing.sort(key=lambda one: -one.counts["lost"])
     tables = [
@@ -122,7 +114,6 @@ def _largest(streams: Sequence[Measure]) -> list[Measure]:
 
 
 def _frames(frames: Path, stream: Measure) -> pl.DataFrame:
-    import polars as pl
 
     with table_errors(frames):
         return (
@@ -135,8 +126,6 @@ def _frames(frames: Path, stream: Measure) -> pl.DataFrame:
 
 def _span(tables: Sequence[pl.DataFrame]) -> tuple[int, int] | None:
     """The first stamp of all, and the length of a moment in ns."""
-    import polars as pl
-
     stamps = pl.concat([table["t_tx_ns"] for table in tables]) if tables else None
     if stamps is None or not len(stamps):
         return None
@@ -147,7 +136,6 @@ def _span(tables: Sequence[pl.DataFrame]) -> tuple[int, int] | None:
 
 
 def _by_moment(table: pl.DataFrame, first: int, width: int) -> pl.dataframe.group_by.GroupBy:
-    import polars as pl
 
     return table.group_by(((pl.col("t_tx_ns") - first) // width).alias("moment"))
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
+from tsnbench.libraries import polars as pl
 from tsnbench.report.facts import RunFacts
 from tsnbench.report.parts.curves import origin
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.plan.types import PlanDocument, Port, Tap
 
 WIRE_EXTRA = 20
@@ -119,8 +118,6 @@ class Flowed:
 
 def over_time(run: RunFacts) -> list[Flowed]:
     """The busiest ports with a tap."""
-    import polars as pl
-
     taps = tapped_ports(run.plan)
     if run.observations is None or not taps:
         return []

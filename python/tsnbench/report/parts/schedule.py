@@ -12,14 +12,13 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
+from tsnbench.libraries import polars as pl
 from tsnbench.plan.delay import BEFORE_STAMP
 from tsnbench.plan.gates import Period, entries_of, in_turn, spans_of_list
 from tsnbench.report.facts import RunFacts
 from tsnbench.report.parts.ports import Tapped, talking_ns, tapped_ports
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tsnbench.foreign import Json
     from tsnbench.plan.types import Gates, Port
 
@@ -84,8 +83,6 @@ def _departures(
 
     One pass over the observations for all lists. None if nothing was observed.
     """
-    import polars as pl
-
     if run.observations is None:
         return None
     each = pl.DataFrame(
@@ -168,8 +165,6 @@ def _fold(run: RunFacts, port: Port, gates: Period, tapped: Tapped, left: pl.Dat
 
 def _outside(at: pl.Series, frames: pl.Series, gates: Period, own: int) -> int:
     """Departures whose gate is closed at their start, within the rounding of timestamps."""
-    import polars as pl
-
     entries = entries_of(gates.gates)
     is_open = pl.Series([bool(mask >> own & 1) for mask, _ in entries])
     bounds = pl.Series(list(accumulate(length for _, length in entries)))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench.errors import BackendError, InputError
+from tsnbench.libraries import distributed, load
 from tsnbench.runs.engine import identity
 from tsnbench.scenario.text import source
 from tsnbench.studies import study_file
@@ -120,7 +121,7 @@ def make_all(
     if not repetitions.unmade():
         return
     try:
-        import distributed
+        load(distributed)
     except ImportError:
         raise InputError(MISSING) from None
     cluster: Any = distributed
@@ -160,7 +161,6 @@ def _pull(
     bundle: Bundle,
     show: Callable[[Request, int, int], object],
 ) -> None:
-    import distributed
 
     cluster: Any = distributed
     queue = deque(repetitions.unmade())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_after
 from tsnbench.plan.document import Plan
 from tsnbench.quantities import quantity
@@ -45,7 +46,6 @@ def measured(run: Run, wanted: int | str) -> tuple[Measures, WarmUp]:
 
 
 def _computed(run: Run) -> WarmUp:
-    import polars as pl
 
     document = run.plan.document
     if not what_varies(document):

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tsnbench.errors import InputError
+from tsnbench.libraries import load, optuna
 from tsnbench.studies.exploring.evaluation import Evaluation
 from tsnbench.studies.exploring.numbers import numbers
 from tsnbench.studies.exploring.questions import BATCH, Search
@@ -39,7 +40,7 @@ class Searcher:
 
     def __init__(self, search: Search, axes: Sequence[Sequence[str]]) -> None:
         try:
-            import optuna
+            load(optuna)
         except ImportError:
             raise InputError(MISSING) from None
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -122,7 +123,6 @@ def _product(axes: Sequence[Sequence[str]]) -> Iterator[Point]:
 
 
 def _sampler(search: Search) -> Any:
-    import optuna
 
     def constraints(trial: Any) -> tuple[float]:
         return (trial.user_attrs["violation"],)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tsnbench.errors import InputError
+from tsnbench.libraries import load, numpy, salib_analyze, salib_sample
 from tsnbench.studies.exploring.questions import Sensitivity
 from tsnbench.studies.store import Row
 
@@ -30,13 +31,15 @@ def samples(asked: Sensitivity, axes: Mapping[str, Sequence[str]]) -> Any:
         InputError: SALib is not installed.
     """
     try:
-        from SALib.sample import morris, sobol
+        load(salib_sample)
     except ImportError:
         raise InputError(MISSING) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if asked.method == "morris":
+            morris = salib_sample.morris
             return morris.sample(_problem(axes), asked.count, num_levels=LEVELS, seed=asked.seed)
+        sobol = salib_sample.sobol
         return sobol.sample(_problem(axes), asked.count, calc_second_order=False, seed=asked.seed)
 
 
@@ -58,17 +61,16 @@ def _at(asked: Sensitivity, axis: Sequence[str], share: float) -> str:
 
 def indices(asked: Sensitivity, axes: Mapping[str, Sequence[str]], found: Sequence[float]) -> list[Row]:
     """One row for each varied path, from the value of each sample of the design."""
-    import numpy
-    from SALib.analyze import morris, sobol
-
     outcome = numpy.array(found, dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if asked.method == "morris":
             every = samples(asked, axes)
+            morris = salib_analyze.morris
             made = morris.analyze(_problem(axes), every, outcome, num_levels=LEVELS, seed=asked.seed)
             columns = {"mu star": "mu_star", "mu star ±": "mu_star_conf", "mu": "mu", "sigma": "sigma"}
         else:
+            sobol = salib_analyze.sobol
             made = sobol.analyze(_problem(axes), outcome, calc_second_order=False, seed=asked.seed)
             columns = {"first": "S1", "first ±": "S1_conf", "total": "ST", "total ±": "ST_conf"}
     return [

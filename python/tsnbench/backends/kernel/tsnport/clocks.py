@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel.device import Write, space
 from tsnbench.backends.kernel.shell import Shell
 from tsnbench.errors import BackendError
+from tsnbench.libraries import polars as pl
 from tsnbench.linux import ptp
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
@@ -209,7 +210,6 @@ def write(returned: Returned, plan: PlanDocument, folder: Path) -> None:
     clocks = plan.get("clocks")
     if not clocks:
         return
-    import polars as pl
 
     noted = errors(returned, plan, clocks)
     gptp = clocks.get("gptp")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from tsnbench.libraries import cp_model
+
 
 class Answer(Enum):
     FOUND = "found"
@@ -22,8 +24,6 @@ class Budget:
     def solve(self, model: Any, most: float | None = None) -> tuple[Answer, Any]:
         """Solves a model within the rest of the budget, at most ``most`` of it; returns the solver with its
         values."""
-        from ortools.sat.python import cp_model
-
         solver: Any = cp_model.CpSolver()
         limits = solver.parameters
         limits.num_workers = 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tsnbench.libraries import cp_model
 from tsnbench.planning.scheduling.exact.job import Job, Path, Spans, apart, common_period, on_one_link
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ class Model:
         assume: bool = False,
         stay: Mapping[int, Placed] | None = None,
     ) -> None:
-        from ortools.sat.python import cp_model
 
         self.cp = cp_model
         self.model: Any = cp_model.CpModel()
