@@ -1,4 +1,4 @@
-"""Libraries that load slowly or may be missing: each is imported when its first attribute is used.
+"""Libraries that load slowly or may be missing: each is imported at the first use of an attribute.
 
 A file names them at its top, as it would name the library itself::
 
@@ -10,6 +10,13 @@ A file names them at its top, as it would name the library itself::
 ``pl`` is the library itself for type checkers. ``rich.table`` and other modules directly inside a library
 are imported like its attributes. What runs while a file is imported (base classes, decorators, defaults)
 must not use a library's attribute, or the library is imported with the file; annotations are not evaluated.
+
+A module of tsnbench that most commands do not need is named like this::
+
+    if TYPE_CHECKING:
+        from tsnbench import report
+    else:
+        report = Lazy("tsnbench.report")
 
 A library that an extra of the installation brings may be missing: :func:`load` tells.
 """

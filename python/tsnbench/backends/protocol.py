@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from tsnbench.runs import Run, clearing, lock, room
+from tsnbench.runs.errors import writing
+
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
-    from tsnbench.runs import Run
 
 Progress = Callable[[int, int], None]
 """Called with (simulated or passed ns, frame-hops so far) a few times a second."""
@@ -43,8 +45,6 @@ class Backend(Protocol):
 
     def collect(self, folder: Path) -> Run:
         """The run, with its results."""
-        from tsnbench.runs import Run
-
         return Run.open(folder)
 
     def restore(self) -> None:
@@ -70,9 +70,6 @@ class Backend(Protocol):
             InputError: the folder has files that tsnbench has not written.
             BackendError: the backend could not run the Plan, or the disk is full.
         """
-        from tsnbench.runs import clearing, lock, room
-        from tsnbench.runs.errors import writing
-
         folder = Path(into)
         clearing.refuse_foreign(folder)
         with writing(folder), lock.held(folder):

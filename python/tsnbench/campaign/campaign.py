@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench import report
 from tsnbench.backends.simulation import Simulation
 from tsnbench.campaign.names import folder_names
+from tsnbench.libraries import Lazy
 from tsnbench.measure import measure_run
 from tsnbench.measure.verdict import verdict_of
 from tsnbench.plan.indented import for_people
@@ -25,11 +25,14 @@ from tsnbench.runs.errors import FolderError, writing
 from tsnbench.runs.manifest import note
 
 if TYPE_CHECKING:
+    from tsnbench import report
     from tsnbench.backends.protocol import Backend, Progress
     from tsnbench.foreign import Json
     from tsnbench.plan.document import Plan
     from tsnbench.runs.measures import Measures, Verdict
     from tsnbench.scenario.model import Scenario
+else:
+    report = Lazy("tsnbench.report")
 
 _REPORTS = threading.Lock()
 """Reports are made one at a time: the library that draws figures does not support threads."""

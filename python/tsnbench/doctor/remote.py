@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from tsnbench.backends.netns import probe, sandbox
+from tsnbench.backends.vm import initramfs, machine
 from tsnbench.doctor.host import FILES, SAID, SAID_OF_INTERFACES, Host
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.remote.reach import Ssh
@@ -90,8 +91,6 @@ def _answers(whose: str, command: list[str]) -> tuple[dict[str, str], subprocess
 
 def script() -> str:
     """A script for any POSIX shell."""
-    from tsnbench.backends.vm import initramfs, machine
-
     programs = sorted({*sandbox.TOOLS, *initramfs.TOOLS, machine.QEMU})
     of_interfaces = "\n".join(f'    said "{words} $one" {words} "$one"' for words in SAID_OF_INTERFACES)
     said = "\n".join(f"said {shlex.quote(' '.join(shlex.split(words)))} {words}" for words in SAID)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from tsnbench.libraries import Lazy
 from tsnbench.plan.document import Plan, check
 from tsnbench.planning.assemble import assemble
 from tsnbench.planning.draft import Draft
@@ -36,28 +38,31 @@ from tsnbench.planning.topology.taps import place_taps
 from tsnbench.scenario import model
 from tsnbench.scenario.model import Scenario
 
+if TYPE_CHECKING:
+    from tsnbench.planning.scheduling import schedule
+    from tsnbench.planning.shaping import cqf
+    from tsnbench.planning.windows import planner
+else:
+    cqf = Lazy("tsnbench.planning.shaping.cqf")
+    planner = Lazy("tsnbench.planning.windows.planner")
+    schedule = Lazy("tsnbench.planning.scheduling.schedule")
+
 
 def schedule_flows(draft: Draft) -> None:
     """Schedules streams; the search is loaded only if there are scheduled streams."""
     if any(flow.stream.scheduled for flow in draft.flows):
-        from tsnbench.planning.scheduling import schedule
-
         schedule.schedule_flows(draft)
 
 
 def plan_windows(draft: Draft) -> None:
     """Plans windows per class; the planner is loaded only if a port's gates are to be planned."""
     if any(isinstance(port.shaper.gates, model.Planned) for port in draft.ports):
-        from tsnbench.planning.windows import planner
-
         planner.plan_windows(draft)
 
 
 def queue_cyclically(draft: Draft) -> None:
     """Plans cyclic queuing and forwarding; it is loaded only if a port has cyclic queues."""
     if any(port.shaper.cqf is not None for port in draft.ports):
-        from tsnbench.planning.shaping import cqf
-
         cqf.queue_cyclically(draft)
 
 
@@ -70,8 +75,6 @@ def prove(made: Plan, text: str) -> list[str]:
     if not any("scheduled" in stream for stream in made.document["streams"]):
         check(text, made.document)
         return []
-    from tsnbench.planning.scheduling import schedule
-
     return schedule.prove(made.document, text)
 
 

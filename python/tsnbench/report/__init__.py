@@ -7,6 +7,16 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench.errors import InputError
+from tsnbench.report.data import gather
+from tsnbench.report.files import destination, write_chosen, write_figures, write_text
+from tsnbench.report.page import drawings, render, render_summary
+from tsnbench.report.runs_page import drawings as drawings_of_runs
+from tsnbench.report.runs_page import render as compare
+from tsnbench.runs import file_names
+from tsnbench.runs.errors import writing
+from tsnbench.runs.lock import held, refuse_busy
+
 if TYPE_CHECKING:
     from tsnbench.report.data import HasFolder
     from tsnbench.report.facts import RunFacts
@@ -39,12 +49,6 @@ def write(
             of figure; a summary of several runs; a page of somebody else is in the way.
         BackendError: another process writes into a folder, or the disk is full.
     """
-    from tsnbench.errors import InputError
-    from tsnbench.report.files import destination, write_figures, write_text
-    from tsnbench.runs import file_names
-    from tsnbench.runs.errors import writing
-    from tsnbench.runs.lock import held
-
     _known(figures)
     runs = _listed(run_or_runs)
     if summary and len(runs) > 1:
@@ -56,13 +60,9 @@ def write(
     folders = _folders(runs)
     facts = _facts(runs)
     if len(facts) == 1:
-        from tsnbench.report.page import render, render_summary
-
         drawn = _drawings(facts) if figures or not summary else []
         text = render_summary(facts[0]) if summary else render(facts[0], drawn)
     else:
-        from tsnbench.report.runs_page import render as compare
-
         drawn = _drawings(facts)
         text = compare(facts, drawn)
     own = len(folders) == 1 and page.parent == folders[0]
@@ -93,10 +93,6 @@ def write_figure(
         InputError: as :func:`write`, or a name is unknown.
         BackendError: another process writes into a folder, or the disk is full.
     """
-    from tsnbench.report.files import destination, write_chosen
-    from tsnbench.runs.errors import writing
-    from tsnbench.runs.lock import held
-
     _known(kinds)
     runs = _listed(run_or_runs)
     page = destination(runs, into)
@@ -108,8 +104,6 @@ def write_figure(
 
 
 def _known(kinds: Sequence[str]) -> None:
-    from tsnbench.errors import InputError
-
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise InputError(f"figures: expected {', '.join(KINDS)}, found {', '.join(map(str, unknown))}")
 
@@ -117,8 +111,6 @@ def _known(kinds: Sequence[str]) -> None:
 def _listed(
     run_or_runs: HasFolder | Path | str | Sequence[HasFolder | Path | str],
 ) -> list[HasFolder | Path | str]:
-    from tsnbench.errors import InputError
-
     if isinstance(run_or_runs, str | Path) or not isinstance(run_or_runs, Sequence):
         return [run_or_runs]
     if not run_or_runs:
@@ -131,18 +123,13 @@ def _folders(runs: Sequence[HasFolder | Path | str]) -> list[Path]:
 
 
 def _facts(runs: Sequence[HasFolder | Path | str]) -> list[RunFacts]:
-    from tsnbench.report.data import gather
-    from tsnbench.runs.lock import refuse_busy
-
     for folder in _folders(runs):
         refuse_busy(folder)
     return [gather(run) for run in runs]
 
 
 def _drawings(facts: Sequence[RunFacts]) -> list[Drawing]:
-    from tsnbench.report import page, runs_page
-
-    return page.drawings(facts[0]) if len(facts) == 1 else runs_page.drawings(facts)
+    return drawings(facts[0]) if len(facts) == 1 else drawings_of_runs(facts)
 
 
 __all__ = ["KINDS", "write", "write_figure"]

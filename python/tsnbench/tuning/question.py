@@ -14,6 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tsnbench.backends.netns import Namespaces
+from tsnbench.backends.vm.backend import VirtualMachine
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
 from tsnbench.measure.verdict import counting, worst_cases
@@ -114,8 +116,6 @@ def judged_by_guest(plan: Plan) -> tuple[bool, str]:
         InputError: no stream has a requirement.
         BackendError: the guest cannot run here, or does not support the Plan.
     """
-    from tsnbench.backends.vm.backend import VirtualMachine
-
     return _judged_by_run(plan, VirtualMachine())
 
 
@@ -126,8 +126,6 @@ def judged_by_namespaces(plan: Plan) -> tuple[bool, str]:
         InputError: no stream has a requirement.
         BackendError: this machine's kernel does not support the Plan, or root is needed.
     """
-    from tsnbench.backends.netns import Namespaces
-
     return _judged_by_run(plan, Namespaces())
 
 

@@ -21,7 +21,9 @@ from pathlib import Path
 
 from tsnbench.backends.netns.sandbox import MARK
 from tsnbench.errors import BackendError
-from tsnbench.runs.errors import unwritable
+from tsnbench.runs import manifest
+from tsnbench.runs.errors import FolderError, unwritable
+from tsnbench.runs.folder import end
 from tsnbench.runs.process import started
 
 _MARK = re.compile(r"tsnb-[0-9a-f]{12}")
@@ -251,10 +253,6 @@ def _end(mark: str) -> list[int]:
 
 def _tell_folder(state: State) -> None:
     """Marks the run folder of a dead process as no longer running."""
-    from tsnbench.runs import manifest
-    from tsnbench.runs.errors import FolderError
-    from tsnbench.runs.folder import end
-
     where = Path(state.run_folder)
     if not state.run_folder:
         return

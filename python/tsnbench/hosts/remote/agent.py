@@ -7,6 +7,7 @@ import platform
 import signal
 import socket
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -269,8 +270,6 @@ class Agent:
 
 def run_all(agents: Iterable[Agent], work: Any) -> list[Any]:
     """Calls ``work`` for all hosts at once; the first error is raised after all calls are done."""
-    from concurrent.futures import ThreadPoolExecutor
-
     chosen = list(agents)
     with ThreadPoolExecutor(max_workers=max(1, len(chosen))) as pool:
         waiting = [pool.submit(work, agent) for agent in chosen]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.libraries import matplotlib
@@ -37,8 +38,6 @@ def write(streams: Sequence[StreamStages], folder: Path) -> list[Path]:
 
 def box(latencies: Sequence[int]) -> dict[str, Any]:
     """The drawn values of one stage, in us."""
-    from statistics import fmean, median
-
     values = sorted(one / 1e3 for one in latencies)
     half = len(values) // 2
     # OCORA: the quartiles are the medians of the lower and the upper half.

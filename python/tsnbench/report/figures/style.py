@@ -7,13 +7,14 @@ The palette is that of Okabe and Ito without its yellow, which vanishes on white
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tsnbench.libraries import matplotlib, matplotlib_svg
+from tsnbench.libraries import Lazy, matplotlib, matplotlib_svg
 from tsnbench.report.figures.writers.axis import Axis
 from tsnbench.report.figures.writers.page_figure import Colours, PageFigure
 from tsnbench.report.figures.writers.panel import Key, PagePanel
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tsnbench.plan.types import Port
+    from tsnbench.report.figures.writers import pgf
+else:
+    pgf = Lazy("tsnbench.report.figures.writers.pgf")
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b0568f", "#c98a00", "#3b9fd6")
 CLASS_COLOURS = (*COLOURS, "#6a51a3", "#767676")
@@ -166,8 +170,6 @@ def _look(size: Size) -> Iterator[None]:
 def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
     """The figure as ``svg``, ``pdf``, ``png`` or ``pgf``, or its numbers as ``csv``; equal data give equal
     bytes."""
-    import warnings
-
     if kind == "csv":
         return _csv(drawing)
     metadata: dict[str, dict[str, Any]] = {
@@ -184,9 +186,7 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         inline = kind == "svg" and not size.text_as_paths
         figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
         if kind == "pgf":
-            from tsnbench.report.figures.writers.pgf import pgf
-
-            into.write(pgf(figure).encode())
+            into.write(pgf.pgf(figure).encode())
         elif inline:
             # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
             canvas: Any = matplotlib_svg.FigureCanvasSVG(figure)

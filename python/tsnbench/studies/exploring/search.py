@@ -10,6 +10,7 @@ import math
 import random
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from tsnbench.errors import InputError
@@ -117,8 +118,6 @@ class Searcher:
 
 
 def _product(axes: Sequence[Sequence[str]]) -> Iterator[Point]:
-    from itertools import product
-
     return product(*axes)
 
 

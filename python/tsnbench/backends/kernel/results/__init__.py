@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench import quantities
+from tsnbench import _native, quantities
 from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.environment import GUEST as GUEST_CAN
 from tsnbench.backends.kernel.environment import Capabilities
@@ -146,8 +146,6 @@ def observe(returned: Returned, job: Job, folder: Path, gates: dict[int, Json], 
     Raises:
         BackendError: the captures cannot be read.
     """
-    from tsnbench import _native
-
     captures = folder / "captures"
     names = {}
     for number, tap in enumerate(job.plan["taps"]):
