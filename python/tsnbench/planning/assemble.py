@@ -65,7 +65,7 @@ def _port(port: Port) -> plan_types.Port:
             "rate_bps": port.rate_bps,
             "propagation_ps": port.propagation_ps,
             "pcp_to_class": list(port.pcp_to_class),
-            "classes": [_class(port, number) for number in range(port.classes)],
+            "classes": _classes(port),
             "gates": None if port.gates is None else _gates(port, port.gates),
             "preemption": preemption,
             "qdisc": port.qdisc,
@@ -73,15 +73,15 @@ def _port(port: Port) -> plan_types.Port:
     )
 
 
-def _class(port: Port, number: int) -> plan_types.Class:
-    return without_none(
-        {
-            "limit_frames": port.limits[0],
-            "limit_octets": port.limits[1],
-            "cbs": _cbs(port, number),
-            "max_sdu_octets": port.max_sdu.get(number),
-        }
-    )
+def _classes(port: Port) -> list[plan_types.Class]:
+    frames, octets = port.limits
+    plain: plan_types.Class = without_none({"limit_frames": frames, "limit_octets": octets})
+    if not port.cbs and not port.max_sdu:
+        return [plain.copy() for _ in range(port.classes)]
+    return [
+        without_none({**plain, "cbs": _cbs(port, number), "max_sdu_octets": port.max_sdu.get(number)})
+        for number in range(port.classes)
+    ]
 
 
 def _gates(port: Port, first: Gates) -> plan_types.Gates:
@@ -135,30 +135,38 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
 
 def _stream(flow: Flow, replies: Replies) -> plan_types.Stream:
     stream, trdp = flow.stream, flow.stream.trdp
-    listeners = zip(flow.listeners, flow.ends, strict=True)
-    return without_none(
-        {
-            "name": flow.name,
-            "group": flow.group,
-            "talker": flow.talker,
-            "pcp": stream.pcp,
-            "vid": stream.vid,
-            "destination_mac": flow.destination_mac,
-            "destination_ipv4": flow.destination_ipv4,
-            "udp_port": flow.udp_port,
-            "type_of_service": (trdp.qos << 5 if trdp else stream.tos) or None,
-            "trdp": None if trdp is None else trdp_document(flow, trdp, replies),
-            "pattern": flow.pattern,
-            "answers": flow.answers,
-            "size": flow.size,
-            "start_ns": flow.start_ns,
-            "stop_ns": flow.stop_ns,
-            "route": plan_route(flow.route),
-            "redundancy": flow.redundancy or None,
-            "flood": plan_route(flow.flood) or None,
-            "socket": flow.socket,
-            "listeners": [{"node": node, "route": end} for node, end in listeners],
-            "requirements": requirements_document(stream.requires),
-            "scheduled": flow.scheduled,
-        }
-    )
+    made: plan_types.Stream = {
+        "name": flow.name,
+        "group": flow.group,
+        "talker": flow.talker,
+        "pcp": stream.pcp,
+        "destination_mac": flow.destination_mac,
+        "destination_ipv4": flow.destination_ipv4,
+        "udp_port": flow.udp_port,
+        "pattern": flow.pattern,
+        "size": flow.size,
+        "start_ns": flow.start_ns,
+        "stop_ns": flow.stop_ns,
+        "route": plan_route(flow.route),
+        "listeners": [
+            {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
+        ],
+        "requirements": requirements_document(stream.requires),
+    }
+    # Of thousands of streams, almost all have no more than a VLAN.
+    if stream.vid is not None:
+        made["vid"] = stream.vid
+    more = (flow.answers, flow.socket, flow.scheduled, trdp, flow.flood, flow.redundancy, stream.tos)
+    if any(more):
+        made |= without_none(
+            {
+                "type_of_service": (trdp.qos << 5 if trdp else stream.tos) or None,
+                "trdp": None if trdp is None else trdp_document(flow, trdp, replies),
+                "answers": flow.answers,
+                "redundancy": flow.redundancy or None,
+                "flood": plan_route(flow.flood) or None,
+                "socket": flow.socket,
+                "scheduled": flow.scheduled,
+            }
+        )
+    return made

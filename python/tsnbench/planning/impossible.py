@@ -94,6 +94,8 @@ def _limits(facts: Facts) -> Iterator[Impossible]:
     least: dict[tuple[str, str], Broken] = {}
     rates: dict[str, tuple[int, Fraction]] = {}
     for stream in facts.document["streams"]:
+        if not stream["requirements"]:
+            continue
         group = stream["group"]
         for broken in broken_delays(facts.document, stream, facts.delays):
             before = least.get((group, broken.name))

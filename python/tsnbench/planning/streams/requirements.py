@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 def requirements_document(requires: model.Requirements) -> Requirements:
     """The requirements that are given; shares in parts per million, ascending."""
+    if not requires.model_fields_set:
+        # Thousands of streams require nothing.
+        return {}
     shares = sorted(requires.percentiles.items())
     document: Requirements = without_none(
         {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.planning.scheduling.exact.budget import Answer, Budget
 from tsnbench.planning.scheduling.exact.conflict import Conflict, reduced
 from tsnbench.planning.scheduling.exact.job import Job, jobs_of
-from tsnbench.planning.scheduling.exact.model import Model, any_held, same
+from tsnbench.planning.scheduling.exact.model import Model, any_held, on_path, same
 from tsnbench.planning.scheduling.exact.objective import make_best
 
 if TYPE_CHECKING:
@@ -109,19 +109,16 @@ def _place(
     """Times for a region, with all other streams fixed; few leave their earlier places."""
     inside = set(region)
     stay = {number: own for number, own in placed.items() if number not in inside}
-    by_number = {job.number: job for job in jobs}
-    paths = {job.number: job.paths for job in jobs}
     # The model has no variable for a path that only the heuristic has.
-    known = {number: [list(path.tree) for path in paths[number]] for number in stay}
-    if any(list(own["tree"]) not in known[number] for number, own in stay.items()):
+    if not all(any(on_path(path, own) for path in jobs[number].paths) for number, own in stay.items()):
         return None
-    near = {time.link for number in region for path in paths[number] for time in path.occupied}
+    near = {time.link for number in region for path in jobs[number].paths for time in path.occupied}
     touched = [
         job
         for job in jobs
         if job.number in inside or any(time.link in near for path in job.paths for time in path.occupied)
     ]
-    for waits in (True,) if any_held(by_number, stay) else (False, True):
+    for waits in (True,) if any_held(jobs, stay) else (False, True):
         model = Model(problem, touched, waits=waits, stay=stay)
         model.hint({**placed, **(earlier or {})})
         model.move_few(earlier or {})

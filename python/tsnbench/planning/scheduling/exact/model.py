@@ -6,7 +6,7 @@ their periods: one number is their distance modulo it, so that no cycle is unrol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -81,7 +81,7 @@ class Model:
     def _stream(self, job: Job, placed: Placed | None) -> Stream:
         model = self.model
         if placed is not None:
-            job = Job(**{**job.__dict__, "paths": tuple(path for path in job.paths if _same(path, placed))})
+            job = Job(**{**job.__dict__, "paths": tuple(path for path in job.paths if on_path(path, placed))})
         first, last = -(-job.earliest // self.grain), job.latest // self.grain
         release = model.new_int_var(first, max(first, last), "")
         if last < first or not job.paths:
@@ -219,7 +219,7 @@ class Model:
                 continue
             self.model.add_hint(own.release, before["offset_ns"] * 1_000 // self.grain)
             for path, chosen in zip(own.job.paths, own.taken, strict=True):
-                self.model.add_hint(chosen, _same(path, before))
+                self.model.add_hint(chosen, on_path(path, before))
 
     def move_few(self, earlier: Mapping[int, Placed]) -> None:
         """Minimises the number of streams that leave their earlier places."""
@@ -231,7 +231,7 @@ class Model:
             goes = self.model.new_bool_var("")
             moved.append(goes)
             release = before["offset_ns"] * 1_000
-            at = next((at for at, path in enumerate(own.job.paths) if _same(path, before)), None)
+            at = next((at for at, path in enumerate(own.job.paths) if on_path(path, before)), None)
             never = at is None or release % self.grain or before["queue"] >= self.queues
             if not never and at is not None:
                 path = own.job.paths[at]
@@ -277,7 +277,8 @@ def same(one: Placed, other: Placed | None) -> bool:
     return one["tree"] == other["tree"] and one["starts_ps"] == other["starts_ps"]
 
 
-def _same(path: Path, placed: Placed) -> bool:
+def on_path(path: Path, placed: Placed) -> bool:
+    """Whether a stream was placed on this path."""
     return list(path.tree) == list(placed["tree"])
 
 
@@ -286,11 +287,10 @@ def _held(path: Path, placed: Placed) -> bool:
     return list(placed["starts_ps"]) != list(path.starts)
 
 
-def any_held(jobs: Mapping[int, Job], placed: Mapping[int, Placed]) -> bool:
+def any_held(jobs: Sequence[Job], placed: Mapping[int, Placed]) -> bool:
     """Whether a frame of a placed stream waits anywhere."""
-    return any(
-        _held(path, own) for number, own in placed.items() for path in jobs[number].paths if _same(path, own)
-    )
+    placements = ((jobs[number], own) for number, own in placed.items())
+    return any(on_path(path, own) and _held(path, own) for job, own in placements for path in job.paths)
 
 
 def _range(job: Job, grain: int) -> tuple[int, int]:

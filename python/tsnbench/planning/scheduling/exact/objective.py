@@ -36,10 +36,9 @@ def make_best(
     Args:
         stay: streams that are not moved.
     """
-    by_number = {job.number: job for job in jobs}
-    waiting = any_held(by_number, placed)
+    waiting = any_held(jobs, placed)
     # Waits mean longer delays and more windows: a schedule without them is tried first.
-    bound = any_held(by_number, stay or {})
+    bound = any_held(jobs, stay or {})
     for waits in (True,) if bound else (False, True) if waiting else (False,):
         model = Model(problem, jobs, waits=waits, stay=stay)
         model.hint(placed)
