@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from support.study_processes import made
+
 SCENARIO = """name: port
 duration: 2 ms
 network:
@@ -22,7 +24,20 @@ streams:
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder with this scenario, and with another one that has no randomness."""
-    (tmp_path / "port.yaml").write_text(SCENARIO, encoding="utf-8")
+    return _with_scenarios(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def load(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A study with two loads, three seeds each, which no test changes: its folder, and what it printed."""
+    folder = _with_scenarios(tmp_path_factory.mktemp("load"))
+    vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
+    printed, _ = made(folder, f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 3\n")
+    return folder / "made", printed
+
+
+def _with_scenarios(folder: Path) -> Path:
+    (folder / "port.yaml").write_text(SCENARIO, encoding="utf-8")
     certain = SCENARIO.replace("poisson: 100 Mbit/s", "period: 300 us")
-    (tmp_path / "certain.yaml").write_text(certain, encoding="utf-8")
-    return tmp_path
+    (folder / "certain.yaml").write_text(certain, encoding="utf-8")
+    return folder

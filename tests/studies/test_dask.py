@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.study_processes import start, study
+from support.study_processes import ended, made, rows_of, runs_of, start, study, wait_for
 from tsnbench.errors import InputError
 from tsnbench.studies.clusters.dask import address_of
 
@@ -41,10 +39,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
 
     try:
         begin(*command, "--no-dashboard", "--scheduler-file", str(file))
-        until = time.monotonic() + 60
-        while not file.exists() or not file.read_text(encoding="utf-8"):
-            assert time.monotonic() < until, (folder / "0.log").read_text(encoding="utf-8")
-            time.sleep(0.05)
+        wait_for(lambda: file.exists() and file.read_text(encoding="utf-8"))
         address = json.loads(file.read_text(encoding="utf-8"))["address"]
         worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
         for _ in range(2):
@@ -54,11 +49,6 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
         for one in processes:
             one.kill()
             one.wait()
-
-
-def rows_of(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
 
 
 def test_a_killed_worker_costs_nothing(
@@ -78,18 +68,12 @@ def test_a_killed_worker_costs_nothing(
     (place / "spread.yaml").write_text(STUDY.format(scenario="table.yaml"), encoding="utf-8")
     study(place, "run", "spread.yaml", "--into", "here", code=1)
     begun = start(place, "run", "spread.yaml", "--into", "there", "--on", f"dask:{address}")
-    until = time.monotonic() + 90
-    while len(list(place.glob("there/runs/*.json"))) < 2 and time.monotonic() < until:
-        time.sleep(0.01)
+    wait_for(lambda: len(runs_of(place / "there")) > 1, begun)
     processes[1].send_signal(signal.SIGKILL)
-    _, said = begun.communicate(timeout=120)
-    assert begun.returncode == 1, said
-    assert "13 runs made, 0 were there already" in said
+    assert "13 runs made, 0 were there already" in ended(begun, code=1)
     for name in TABLES:
         assert (place / "there" / name).read_bytes() == (place / "here" / name).read_bytes()
-    workers = {
-        json.loads(one.read_text(encoding="utf-8"))["worker"] for one in place.glob("there/runs/*.json")
-    }
+    workers = {json.loads(one)["worker"] for one in runs_of(place / "there").values()}
     numbers = {int(one.rpartition("/")[2]) for one in workers}
     assert processes[2].pid in numbers
     assert numbers <= {one.pid for one in processes[1:]}
@@ -100,8 +84,8 @@ def test_a_killed_worker_costs_nothing(
     )
     assert any("expected a limit of at least 502464 ns" in one for one in here)
     assert there == [one.replace("here/", "there/") for one in here]
-    _, said = study(place, "run", "spread.yaml", "--into", "there", "--on", f"dask:{address}", code=1)
-    assert "0 runs made, 13 were there already" in said
+    begun = start(place, "run", "spread.yaml", "--into", "there", "--on", f"dask:{address}")
+    assert "0 runs made, 13 were there already" in ended(begun, code=1)
 
 
 def test_addresses() -> None:
@@ -112,7 +96,7 @@ def test_addresses() -> None:
             address_of(wrong)
 
 
-def test_a_scheduler_that_is_not_there(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (place / "spread.yaml").write_text(STUDY.format(scenario="port.yaml"), encoding="utf-8")
-    _, said = study(place, "run", "spread.yaml", "--workers", "2", "--on", "dask:127.0.0.1:1", code=2)
+def test_a_scheduler_that_is_not_there(place: Path) -> None:
+    text = STUDY.format(scenario="port.yaml")
+    _, said = made(place, text, "--workers", "2", "--on", "dask:127.0.0.1:1", code=2)
     assert "--workers: not with --on" in said

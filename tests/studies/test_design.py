@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import statistics
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.study_processes import study
+from support.study_processes import made, rows_of, study
 from tsnbench.runs import engine
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.studies import study_file
@@ -46,8 +45,7 @@ def test_every_combination_has_the_same_seeds(place: Path) -> None:
 
 
 def test_a_scenario_without_randomness_runs_once_with_a_reason(place: Path) -> None:
-    (place / "s.yaml").write_text("study: once\nscenario: certain.yaml\nrepeat: 10\n", encoding="utf-8")
-    out, said = study(place, "run", "s.yaml")
+    out, said = made(place, "study: once\nscenario: certain.yaml\nrepeat: 10\n")
     assert "note: nothing is random, so each repetition would be the same; run once: once" in said
     assert "1 runs made" in said
     assert out.splitlines()[-1] == "once: 1 of 1 runs met all requirements"
@@ -114,23 +112,19 @@ def test_draws_beyond_the_ends_are_the_ends(place: Path) -> None:
 def test_only_changed_plans_run_again(place: Path) -> None:
     both = "parameters: {who: {one: loop, two: files}}\n" + (place / "port.yaml").read_text(encoding="utf-8")
     study_text = "study: again\nscenario: both.yaml\nvary: {duration: [1 ms, 2 ms]}\n"
-    (place / "s.yaml").write_text(study_text, encoding="utf-8")
     (place / "both.yaml").write_text(
         both.replace("payload: 100 B", "payload: 100 B, start: ${start}").replace(
             "{who: {one: loop, two: files}}", "{start: [0 us, 100 us]}"
         ),
         encoding="utf-8",
     )
-    _, said = study(place, "run", "s.yaml")
-    assert "4 runs made, 0 were there already" in said
-    _, said = study(place, "run", "s.yaml")
-    assert "0 runs made, 4 were there already" in said
+    assert "4 runs made, 0 were there already" in made(place, study_text)[1]
+    assert "0 runs made, 4 were there already" in made(place, study_text)[1]
     text = (place / "both.yaml").read_text(encoding="utf-8")
     (place / "both.yaml").write_text(text.replace("[0 us, 100 us]", "[0 us, 150 us]"), encoding="utf-8")
-    study(place, "run", "s.yaml")
-    with (place / "studies/again/runs.csv").open(encoding="utf-8") as file:
-        rows = [(row["duration"], row["start"], row["reused"]) for row in csv.DictReader(file)]
-    assert rows == [
+    made(place, study_text)
+    rows = rows_of(place / "made/runs.csv")
+    assert [(row["duration"], row["start"], row["reused"]) for row in rows] == [
         (duration, start, str(start == "0 us"))
         for duration in ("1 ms", "2 ms")
         for start in ("0 us", "150 us")
@@ -138,9 +132,9 @@ def test_only_changed_plans_run_again(place: Path) -> None:
 
 
 def test_another_engine_repeats_all_runs_with_a_note(place: Path) -> None:
-    (place / "s.yaml").write_text("study: built\nscenario: port.yaml\nrepeat: 2\n", encoding="utf-8")
-    study(place, "run", "s.yaml")
-    path = place / "studies/built/study.json"
+    text = "study: built\nscenario: port.yaml\nrepeat: 2\n"
+    made(place, text)
+    path = place / "made/study.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     earlier = "0123456789abcdef"
     assert content["engine"] == engine.identity()
@@ -149,9 +143,9 @@ def test_another_engine_repeats_all_runs_with_a_note(place: Path) -> None:
     for run in content["runs"]:
         run["id"] = run["id"][::-1]
     path.write_text(json.dumps(content), encoding="utf-8")
-    _, said = study(place, "work", "studies/built", code=2)
+    _, said = study(place, "work", "made", code=2)
     assert "of another build of tsnbench, 0123456789abcdef" in said
-    _, said = study(place, "run", "s.yaml")
+    _, said = made(place, text)
     assert f"the engine changed, {earlier} to {engine.identity()}: all runs are made anew" in said
 
 
@@ -220,11 +214,9 @@ def test_a_renamed_stream_repeats_the_plans_that_have_it(place: Path) -> None:
         f"{head}streams: ${{more}}\n",
         encoding="utf-8",
     )
-    (place / "s.yaml").write_text("study: named\nscenario: swept.yaml\nrepeat: 3\n", encoding="utf-8")
-    _, said = study(place, "run", "s.yaml")
-    assert "6 runs made, 0 were there already" in said
+    text = "study: named\nscenario: swept.yaml\nrepeat: 3\n"
+    assert "6 runs made, 0 were there already" in made(place, text)[1]
     swept.write_text(swept.read_text(encoding="utf-8").replace("video", "camera"), encoding="utf-8")
-    study(place, "run", "s.yaml")
-    with (place / "studies/named/runs.csv").open(encoding="utf-8") as file:
-        reused = [(row["more"], row["reused"]) for row in csv.DictReader(file)]
+    made(place, text)
+    reused = [(row["more"], row["reused"]) for row in rows_of(place / "made/runs.csv")]
     assert reused == [("no", "True")] * 3 + [("one", "False")] * 3

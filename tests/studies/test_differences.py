@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.study_processes import study
+from support.study_processes import rows_of
 from tsnbench.studies.estimates.differences import differences
 
 POINT = {"load": "30 %"}
@@ -18,14 +17,8 @@ POINT = {"load": "30 %"}
 def repetition(seed: int, mean: float, lost: int | None = 0) -> dict[str, Any]:
     quantiles = {"delay median": mean, "delay p99": mean, "delay p99_9": None, "delay max": 2 * mean}
     quantiles["received"] = 999
-    return {
-        "seed": seed,
-        "stream": "video",
-        "listener": "screen",
-        "delay mean": mean,
-        **quantiles,
-        "lost": lost,
-    }
+    who = {"seed": seed, "stream": "video", "listener": "screen"}
+    return {**who, "delay mean": mean, **quantiles, "lost": lost}
 
 
 def found(rows: list[dict[str, Any]], first: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -45,11 +38,7 @@ def test_pairs_have_one_seed() -> None:
     assert rows["delay max"]["difference"] == 8
     assert rows["lost"]["differs"] == "no"
     # 999 frames are too few for a 99th percentile.
-    assert (rows["delay p99"]["pairs"], rows["delay p99"]["difference"], rows["delay p99"]["differs"]) == (
-        0,
-        None,
-        None,
-    )
+    assert [rows["delay p99"][key] for key in ("pairs", "difference", "differs")] == [0, None, None]
 
 
 def test_seeds_that_only_one_combination_has_are_left_out() -> None:
@@ -62,18 +51,9 @@ def test_seeds_that_only_one_combination_has_are_left_out() -> None:
     assert (alone["pairs"], alone["difference"], alone["differs"]) == (1, None, None)
 
 
-def test_a_study_writes_them(place: Path) -> None:
+def test_a_study_writes_them(load: tuple[Path, str]) -> None:
     """300 Mbit/s against 100 Mbit/s at the same seeds: each difference is that of two rows of the results."""
-    vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
-    text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 3\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s")
-
-    def read(name: str) -> list[dict[str, str]]:
-        with (place / "s" / name).open(encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-
-    results, rows = read("results.csv"), read("differences.csv")
+    results, rows = (rows_of(load[0] / name) for name in ("results.csv", "differences.csv"))
     assert {row["streams.files.poisson"] for row in rows} == {"300 Mbit/s"}
     assert {row["against"] for row in rows} == {"streams.files.poisson 100 Mbit/s"}
     for row in (one for one in rows if one["quantity"] == "delay mean"):

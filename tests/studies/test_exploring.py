@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import random
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from support.study_processes import kill_group, start, study
+from support.study_processes import ended, kill_group, made, rows_of, runs_of, start, study, wait_for
 from tsnbench.report.figures.study.curves import drawings
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.studies import study_file
@@ -201,30 +199,20 @@ search:
 """
 
 
-def rows_of(file: Path) -> list[dict[str, str]]:
-    with file.open(encoding="utf-8", newline="") as text:
-        return list(csv.DictReader(text))
-
-
 def test_a_search_goes_on_after_kills_with_the_same_combinations(place: Path) -> None:
-    (place / "search.yaml").write_text(SEARCH, encoding="utf-8")
-    out, _ = study(place, "run", "search.yaml", "--into", "whole")
+    out, _ = made(place, SEARCH)
     assert "14 combinations tried, 14 met all requirements" in out
-    begun = start(place, "run", "search.yaml", "--into", "killed", "--workers", "1")
-    until = time.monotonic() + 60
+    begun = start(place, "run", "study.yaml", "--into", "killed", "--workers", "1")
     # In the second batch, which depends on the results of the first one.
-    while len(list(place.glob("killed/runs/*.json"))) < 11 and time.monotonic() < until:
-        assert begun.poll() is None
-        time.sleep(0.002)
+    wait_for(lambda: len(runs_of(place / "killed")) > 10, begun)
     kill_group(begun)
-    there = len(list(place.glob("killed/runs/*.json")))
+    there = len(runs_of(place / "killed"))
     assert 11 <= there < 14
-    _, said = study(place, "run", "search.yaml", "--into", "killed", "--workers", "1")
+    _, said = study(place, "run", "study.yaml", "--into", "killed")
     assert f"{14 - there} runs made, {there} were there already" in said
-    for name in ("search.csv", "results.csv", "results.parquet"):
-        assert (place / "killed" / name).read_bytes() == (place / "whole" / name).read_bytes()
+    _has_the_same_tables(place, "killed")
 
-    rows = rows_of(place / "whole/search.csv")
+    rows = rows_of(place / "made/search.csv")
     best = {
         (float(row["mean of loop"]), float(row["value of streams.files.poisson"]))
         for row in rows
@@ -235,63 +223,57 @@ def test_a_search_goes_on_after_kills_with_the_same_combinations(place: Path) ->
     assert best == {
         one for one in every if not any(o[0] <= one[0] and o[1] >= one[1] and o != one for o in every)
     }
-    page = facts(*tables(Store(place / "whole"), Store(place / "whole").read()))
+    page = facts(*tables(Store(place / "made"), Store(place / "made").read()))
     (drawing,) = drawings(page)
     assert drawing.name == "study-front"
     assert drawing.spoken.count("mean of loop (us)") == sum(row["best"] == "yes" for row in rows)
-    assert "Pareto front" in (place / "whole/report.html").read_text(encoding="utf-8")
+    assert "Pareto front" in (place / "made/report.html").read_text(encoding="utf-8")
+
+
+def _has_the_same_tables(place: Path, other: str) -> None:
+    for name in ("search.csv", "results.csv", "results.parquet"):
+        assert (place / other / name).read_bytes() == (place / "made" / name).read_bytes()
 
 
 def test_workers_alone_go_on_with_a_search(place: Path) -> None:
-    (place / "search.yaml").write_text(SEARCH, encoding="utf-8")
-    study(place, "run", "search.yaml", "--into", "whole", "--workers", "1")
-    _, said = study(place, "run", "search.yaml", "--into", "alone", "--workers", "0")
+    made(place, SEARCH)
+    _, said = study(place, "run", "study.yaml", "--into", "alone", "--workers", "0")
     assert "10 runs listed" in said
     both = [start(place, "work", "alone") for _ in range(2)]
-    made = 0
-    for one in both:
-        _, said = one.communicate(timeout=120)
-        assert one.returncode == 0, said
-        made += int(said.split()[0])
-    assert made == 14
+    assert sum(int(ended(one).split()[0]) for one in both) == 14
     # A worker that comes later finds nothing to do.
     assert "0 runs made" in study(place, "work", "alone")[1]
     study(place, "export", "alone")
-    for name in ("search.csv", "results.csv", "results.parquet"):
-        assert (place / "alone" / name).read_bytes() == (place / "whole" / name).read_bytes()
+    _has_the_same_tables(place, "alone")
 
 
 def test_a_late_list_of_a_slow_worker_does_not_stay(place: Path) -> None:
-    (place / "search.yaml").write_text(SEARCH, encoding="utf-8")
-    study(place, "run", "search.yaml", "--into", "one", "--workers", "0")
-    first = (place / "one/study.json").read_bytes()
-    study(place, "work", "one")
-    last = (place / "one/study.json").read_bytes()
+    made(place, SEARCH, "--workers", "0")
+    listed = place / "made/study.json"
+    first = listed.read_bytes()
+    study(place, "work", "made")
+    last = listed.read_bytes()
     assert first != last
-    (place / "one/study.json").write_bytes(first)
-    assert "0 runs made" in study(place, "work", "one")[1]
-    assert (place / "one/study.json").read_bytes() == last
+    listed.write_bytes(first)
+    assert "0 runs made" in study(place, "work", "made")[1]
+    assert listed.read_bytes() == last
 
 
 def test_a_search_without_an_answer_says_so(place: Path) -> None:
-    text = SEARCH.replace("evaluations: 14", "evaluations: 4")
-    (place / "search.yaml").write_text(text, encoding="utf-8")
     scenario = (place / "port.yaml").read_text(encoding="utf-8")
     (place / "port.yaml").write_text(scenario.replace("delay: 100 us", "delay: 10 ns"), encoding="utf-8")
-    out, _ = study(place, "run", "search.yaml", code=1)
+    out, _ = made(place, SEARCH.replace("evaluations: 14", "evaluations: 4"), code=1)
     assert "most: 4 combinations tried, 0 met all requirements; NO ANSWER" in out
 
 
 def test_a_sensitivity_analysis_names_the_value_that_matters(place: Path) -> None:
-    (place / "morris.yaml").write_text(
+    text = (
         "study: matters\nscenario: certain.yaml\n"
         "vary:\n  streams.loop.payload: [100 B, 200 B, ... 900 B]\n  streams.files.payload: [100 B, 200 B]\n"
-        "sensitivity: {morris: 4, of: [mean of loop, lost of *]}\n",
-        encoding="utf-8",
+        "sensitivity: {morris: 4, of: [mean of loop, lost of *]}\n"
     )
-    out, _ = study(place, "run", "morris.yaml")
-    assert "matters: 2 of 2 quantities explained by 2 parameters" in out
-    rows = rows_of(place / "studies/matters/sensitivity.csv")
+    assert "matters: 2 of 2 quantities explained by 2 parameters" in made(place, text)[0]
+    rows = rows_of(place / "made/sensitivity.csv")
     effect = {(row["of"], row["parameter"]): float(row["mu star"]) for row in rows}
     # 800 octets more on two links of 1 Gbit/s, at the departure and behind the switch.
     assert 6_000 < effect["mean of loop", "streams.loop.payload"] < 14_000
@@ -323,30 +305,28 @@ def test_mistakes_of_a_search_have_their_place(keys: str, said: str, place: Path
 
 
 def test_a_search_needs_a_list_and_a_number_of_repetitions(place: Path) -> None:
-    text = SEARCH.replace(
-        "evaluations: 14", "evaluations: 25\nrepeat: {until: {mean of loop: 5 %}, most: 20}"
-    )
-    with pytest.raises(ScenarioErrors, match="expected a number beside search, found until"):
-        study_file.of_text(text, place / "wrong.yaml")
-    text = "study: a\nscenario: b.yaml\nsensitivity: {sobol: 12, of: [mean of loop]}\n"
-    with pytest.raises(ScenarioErrors, match="expected vary, with a list of values, found none"):
-        study_file.of_text(text, place / "wrong.yaml")
-    text = text.replace("sensitivity", "vary: {a: [1, 2]}\nsensitivity")
-    with pytest.raises(ScenarioErrors, match="expected a power of two, found 12"):
-        study_file.of_text(text, place / "wrong.yaml")
-    text = text.replace("sobol: 12", "sobol: 16, morris: 4")
-    with pytest.raises(ScenarioErrors, match="expected one of morris, sobol, found morris and sobol"):
-        study_file.of_text(text, place / "wrong.yaml")
+    until = "evaluations: 25\nrepeat: {until: {mean of loop: 5 %}, most: 20}"
+    alone = "study: a\nscenario: b.yaml\nsensitivity: {sobol: 12, of: [mean of loop]}\n"
+    listed = alone.replace("sensitivity", "vary: {a: [1, 2]}\nsensitivity")
+    for text, said in (
+        (SEARCH.replace("evaluations: 14", until), "expected a number beside search, found until"),
+        (alone, "expected vary, with a list of values, found none"),
+        (listed, "expected a power of two, found 12"),
+        (
+            listed.replace("sobol: 12", "sobol: 16, morris: 4"),
+            "expected one of morris, sobol, found morris and sobol",
+        ),
+    ):
+        with pytest.raises(ScenarioErrors, match=said):
+            study_file.of_text(text, place / "wrong.yaml")
 
 
 def test_a_goal_of_an_unknown_stream_and_a_sweep_are_refused(place: Path) -> None:
-    (place / "search.yaml").write_text(SEARCH.replace("mean of loop", "mean of lop"), encoding="utf-8")
-    _, said = study(place, "run", "search.yaml", code=2)
+    _, said = made(place, SEARCH.replace("mean of loop", "mean of lop"), code=2)
     assert "search: expected a stream, found lop" in said
     scenario = (place / "port.yaml").read_text(encoding="utf-8")
     (place / "port.yaml").write_text(
         scenario.replace("period: 250 us", "period: [250 us, 500 us]"), encoding="utf-8"
     )
-    (place / "search.yaml").write_text(SEARCH, encoding="utf-8")
-    _, said = study(place, "run", "search.yaml", code=2)
+    _, said = made(place, SEARCH, code=2)
     assert "expected a single run, found a sweep of 2 runs" in said

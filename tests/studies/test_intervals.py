@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.study_processes import study
+from support.study_processes import made, rows_of
 from tsnbench.studies.estimates.intervals import intervals
 
 POINT = {"load": "10 %"}
@@ -64,16 +63,10 @@ def test_one_repetition_has_no_interval() -> None:
     assert intervals(POINT, [repetition(1)], [True]) == []
 
 
-def test_a_study_writes_them_and_shows_the_mean(place: Path) -> None:
-    vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
-    text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 3\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    printed, _ = study(place, "run", "study.yaml", "--into", "s")
+def test_a_study_writes_them_and_shows_the_mean(load: tuple[Path, str]) -> None:
+    folder, printed = load
     assert " ± " in printed
-    with (place / "s" / "intervals.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    with (place / "s" / "results.csv").open(encoding="utf-8") as file:
-        results = list(csv.DictReader(file))
+    rows, results = rows_of(folder / "intervals.csv"), rows_of(folder / "results.csv")
     shown = re.findall(r"([\d.]+) ± ([\d.]+)", printed)
     means = [row for row in rows if row["quantity"] == "delay mean"]
     halves = [
@@ -99,17 +92,14 @@ def test_a_worst_case_that_breaks_a_limit_is_in_the_last_line(place: Path) -> No
     tutorial = (Path(__file__).parents[2] / "scenarios/tutorial/3-cbs-line.yaml").read_text(encoding="utf-8")
     assert "{hops: [1, 2, ... 7]}" in tutorial
     (place / "line.yaml").write_text(tutorial.replace("[1, 2, ... 7]", "[6, 7]"), encoding="utf-8")
-    (place / "study.yaml").write_text("study: line\nscenario: line.yaml\n", encoding="utf-8")
-    printed, _ = study(place, "run", "study.yaml", "--into", "s")
+    printed, _ = made(place, "study: line\nscenario: line.yaml\n")
     assert "line: 2 of 2 runs met all requirements; the worst case of 1 of them breaks a limit" in printed
-    with (place / "s" / "runs.csv").open(encoding="utf-8") as file:
-        assert [row["worst_case_beyond"] for row in csv.DictReader(file)] == ["False", "True"]
+    assert [row["worst_case_beyond"] for row in rows_of(place / "made/runs.csv")] == ["False", "True"]
 
 
 def test_lost_frames_are_in_the_last_line(place: Path) -> None:
     file = place / "port.yaml"
     text = file.read_text(encoding="utf-8") + "faults: [{loss: 50 %, on: disk -> switch}]\n"
     file.write_text(text, encoding="utf-8")
-    (place / "study.yaml").write_text("study: loss\nscenario: port.yaml\n", encoding="utf-8")
-    printed, _ = study(place, "run", "study.yaml", "--into", "s")
+    printed, _ = made(place, "study: loss\nscenario: port.yaml\n")
     assert re.search(r"1 of 1 runs met all requirements; [1-9]\d* frames lost", printed)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
-from support.study_processes import study
+from support.study_processes import made, rows_of
 from tsnbench.runs import Run
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.studies.kept import worst
@@ -30,26 +29,25 @@ def test_the_worst_runs_come_first_and_equal_ones_in_the_order_of_the_list() -> 
 
 
 def test_a_study_keeps_its_worst_runs(place: Path) -> None:
-    (place / "study.yaml").write_text(f"study: load\nscenario: port.yaml\nkeep: 2\n{VARY}", encoding="utf-8")
-    _, said = study(place, "run", "study.yaml", "--into", "s")
-    with (place / "s/results.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    text = f"study: load\nscenario: port.yaml\nkeep: 2\n{VARY}"
+    _, said = made(place, text)
+    folder = place / "made/kept"
     greatest: dict[str, int] = {}
-    for row in rows:
+    for row in rows_of(place / "made/results.csv"):
         greatest[row["run"]] = max(greatest.get(row["run"], 0), int(row["delay max"]))
     expected = sorted(greatest, key=lambda run: -greatest[run])[:2]
-    kept = sorted(path.name for path in (place / "s/kept").iterdir())
+    kept = sorted(path.name for path in folder.iterdir())
     assert kept == sorted(expected)
-    assert f"s/kept/{expected[0]}" in said
+    assert f"made/kept/{expected[0]}" in said
     for name in kept:
-        run = Run.open(place / "s/kept" / name)
+        run = Run.open(folder / name)
         delays = [group["delay"]["max"] for group in run.measures()["groups"] if group["delay"]]
         assert max(delays) == greatest[name]
         assert (run.folder / "report.html").exists()
     # A second run of the command makes nothing again, and the folder stays a study's.
-    before = {path: path.stat().st_mtime_ns for path in (place / "s/kept").rglob("observations.parquet")}
-    study(place, "run", "study.yaml", "--into", "s")
-    after = {path: path.stat().st_mtime_ns for path in (place / "s/kept").rglob("observations.parquet")}
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("observations.parquet")}
+    made(place, text)
+    after = {path: path.stat().st_mtime_ns for path in folder.rglob("observations.parquet")}
     assert before == after
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from support.study_processes import study
+from support.html_page import Page
+from support.study_processes import made, study
 from tsnbench.errors import InputError
 from tsnbench.report import study_page
 from tsnbench.report.figures.study.curves import drawings
@@ -97,25 +97,6 @@ def test_one_combination_has_nothing_to_draw() -> None:
     assert drawings(alone) == []
 
 
-class _Balanced(HTMLParser):
-    """Counts elements that are opened and not closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("meta", "link", "br", "path", "use", "image"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in ("meta", "link", "br", "path", "use", "image"):
-            assert self.open.pop() == tag
-
-
 def test_names_are_text_and_never_markup(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     axis = StudyAxis(evil, ("1", "2"), (1.0, 2.0), numeric=True)
@@ -123,27 +104,24 @@ def test_names_are_text_and_never_markup(tmp_path: Path) -> None:
     path = study_page.write(StudyFacts(evil, evil, (axis,), both), tmp_path, ("svg",))
     text = path.read_text(encoding="utf-8")
     assert text.count("<script>") == text.count("<script") == 1
-    parser = _Balanced()
-    parser.feed(text)
-    assert parser.open == []
+    assert Page(text).ids
     assert (tmp_path / "figures/study-delay.svg").exists()
 
 
 def test_the_page_of_a_study(place: Path) -> None:
     vary = "{streams.files.poisson: [300 Mbit/s, 100 Mbit/s], streams.loop.payload: [100 B, 200 B]}"
     text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 3\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s")
-    store = Store(place / "s")
+    made(place, text)
+    store = Store(place / "made")
     content, found = tables(store, store.read())
-    made = facts(content, found)
-    rate, size = made.axes
+    shown = facts(content, found)
+    rate, size = shown.axes
     # In the order of their numbers, in bit/s and octets of the scenario's units.
     assert (rate.values, rate.numeric) == (("100 Mbit/s", "300 Mbit/s"), True)
     assert rate.at[1] == 3 * rate.at[0]
     assert size.values == ("100 B", "200 B")
-    assert len(made.combinations) == 4
-    one = made.by_values["300 Mbit/s", "100 B"]
+    assert len(shown.combinations) == 4
+    one = shown.by_values["300 Mbit/s", "100 B"]
     rows = [
         row
         for row in found.results
@@ -161,26 +139,26 @@ def test_the_page_of_a_study(place: Path) -> None:
     assert one.ends["loop"].mean is not None
     assert one.ends["loop"].mean.value == mean
     worst = max((row["delay max"], row["run"]) for row in found.results if row["delay max"] is not None)
-    assert made.worst[0]["run"] in {row["run"] for row in found.results if row["delay max"] == worst[0]}
-    page = (place / "s" / "report.html").read_text(encoding="utf-8")
+    assert shown.worst[0]["run"] in {row["run"] for row in found.results if row["delay max"] == worst[0]}
+    page = (place / "made/report.html").read_text(encoding="utf-8")
     assert "tsnbench study of 12 runs" in page
     assert len(re.findall("<svg", page)) >= 3
     assert "object at 0x" not in page
-    assert re.search(f"<code>{made.worst[0]['run']}</code></th><td>{made.worst[0]['values']}</td>", page)
-    assert made.differences
-    assert f'<tr><th scope="row">{made.differences[0]["values"]}</th>' in page
-    _, said = study(place, "report", "s", "--figures", "pdf")
-    assert "report: s/report.html" in said
-    assert (place / "s/figures/study-greatest.pdf").exists()
+    assert re.search(f"<code>{shown.worst[0]['run']}</code></th><td>{shown.worst[0]['values']}</td>", page)
+    assert shown.differences
+    assert f'<tr><th scope="row">{shown.differences[0]["values"]}</th>' in page
+    _, said = study(place, "report", "made", "--figures", "pdf")
+    assert "report: made/report.html" in said
+    assert (place / "made/figures/study-greatest.pdf").exists()
 
 
 def test_a_page_of_somebody_else_stays(place: Path) -> None:
-    (place / "study.yaml").write_text("study: one\nscenario: port.yaml\n", encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s", "--no-report")
-    (place / "s" / "report.html").write_text("mine", encoding="utf-8")
-    _, said = study(place, "report", "s", code=2)
+    made(place, "study: one\nscenario: port.yaml\n", "--no-report")
+    page = place / "made/report.html"
+    page.write_text("mine", encoding="utf-8")
+    _, said = study(place, "report", "made", code=2)
     assert "report.html" in said
-    assert (place / "s" / "report.html").read_text(encoding="utf-8") == "mine"
+    assert page.read_text(encoding="utf-8") == "mine"
 
 
 def test_the_files_of_single_figures_have_the_estimates(tmp_path: Path) -> None:
@@ -269,9 +247,8 @@ def test_numbers_of_a_paper_are_marked_in_the_axes_of_the_curves(tmp_path: Path)
 def test_numbers_of_a_paper_are_kept_with_the_results_they_were_compared_with(place: Path) -> None:
     vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
     text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 2\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s", "--no-report")
-    store = Store(place / "s")
+    made(place, text, "--no-report")
+    store = Store(place / "made")
     found = tables(store, store.read())[1]
     assert printed.read(store) is None
     points = (PrintedPoint(("100 Mbit/s",), Estimate(1.0, None, 2.0), (3.0, 4.0)),)
@@ -280,17 +257,16 @@ def test_numbers_of_a_paper_are_kept_with_the_results_they_were_compared_with(pl
     )
     printed.write(store, whole)
     assert printed.read(store) == whole
-    made = facts(*tables(store, store.read()))
-    assert (made.compared, made.curves) == (whole.compared, whole.curves)
+    shown = facts(*tables(store, store.read()))
+    assert (shown.compared, shown.curves) == (whole.compared, whole.curves)
     # A study of other results says so, and shows no verdict on them.
-    (place / "study.yaml").write_text(text.replace("repeat: 2", "repeat: 3"), encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s", "--no-report")
-    made = facts(*tables(store, store.read()))
-    assert (made.compared, made.curves) == ((), ())
-    assert any("compared with earlier results" in note for note in made.notes)
+    made(place, text.replace("repeat: 2", "repeat: 3"), "--no-report")
+    shown = facts(*tables(store, store.read()))
+    assert (shown.compared, shown.curves) == ((), ())
+    assert any("compared with earlier results" in note for note in shown.notes)
     for damage in ("{", "[]", '{"format": "tsnbench-printed/1"}', '{"format": "other"}'):
-        (place / "s" / printed.NAME).write_text(damage, encoding="utf-8")
-        _, said = study(place, "report", "s", code=2)
+        (place / "made" / printed.NAME).write_text(damage, encoding="utf-8")
+        _, said = study(place, "report", "made", code=2)
         assert "its printed.json" in said, damage
 
 
@@ -299,10 +275,9 @@ def test_a_stream_whose_listener_changes_is_one_curve(place: Path) -> None:
     assert "to: robot, pcp: 0" in text
     (place / "port.yaml").write_text(text.replace("to: robot, pcp: 0", "to: [robot, controller], pcp: 0"))
     vary = "{streams.loop.to: [robot, disk]}"
-    (place / "study.yaml").write_text(f"study: ends\nscenario: port.yaml\nvary: {vary}\n", encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s", "--no-report")
-    store = Store(place / "s")
-    made = facts(*tables(store, store.read()))
+    made(place, f"study: ends\nscenario: port.yaml\nvary: {vary}\n", "--no-report")
+    store = Store(place / "made")
+    shown = facts(*tables(store, store.read()))
     # Two listeners in one run have names of their own.
-    assert made.ends == ("loop", "files to robot", "files to controller")
-    assert [one.ends["loop"].mean is not None for one in made.combinations] == [True, True]
+    assert shown.ends == ("loop", "files to robot", "files to controller")
+    assert [one.ends["loop"].mean is not None for one in shown.combinations] == [True, True]

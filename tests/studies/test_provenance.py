@@ -10,12 +10,8 @@ from support.study_processes import study
 from tsnbench.runs.engine import identity
 
 
-def test_the_crate_of_a_study(place: Path) -> None:
-    vary = "{streams.files.poisson: [100 Mbit/s, 300 Mbit/s]}"
-    text = f"study: load\nscenario: port.yaml\nvary: {vary}\nrepeat: 2\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "s")
-    folder = place / "s"
+def test_the_crate_of_a_study(load: tuple[Path, str]) -> None:
+    folder, _ = load
     document = json.loads((folder / "ro-crate-metadata.json").read_text(encoding="utf-8"))
     assert document["@context"] == "https://w3id.org/ro/crate/1.1/context"
     graph: dict[str, dict[str, Any]] = {one["@id"]: one for one in document["@graph"]}
@@ -39,8 +35,8 @@ def test_the_crate_of_a_study(place: Path) -> None:
     # Every entity that is referred to is described.
     named = [one for one in graph.values() for value in one.values() for one in _links(value)]
     assert set(named) - {"https://w3id.org/ro/crate/1.1"} <= set(graph)
-    printed, _ = study(place, "export", "s")
-    assert printed.splitlines()[-1] == "s/ro-crate-metadata.json"
+    printed, _ = study(folder.parent, "export", "made")
+    assert printed.splitlines()[-1] == "made/ro-crate-metadata.json"
 
 
 def _links(value: Any) -> list[str]:

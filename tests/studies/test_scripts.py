@@ -16,7 +16,7 @@ from tsnbench.studies.clusters.scripts import kubernetes_job, slurm_script
 @pytest.fixture
 def folder(place: Path) -> Path:
     (place / "study.yaml").write_text("study: Window_width\nscenario: port.yaml\n", encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "my study")
+    study(place, "run", "study.yaml", "--into", "my study", "--workers", "0")
     return place / "my study"
 
 

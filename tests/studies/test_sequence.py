@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
 import subprocess
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.study_processes import kill_group, start, study
+from support.study_processes import ended, kill_group, made, rows_of, runs_of, start, study, wait_for
 from tsnbench.cli.study import crew
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.studies import sequence, statistics, study_file
@@ -23,6 +21,9 @@ from tsnbench.studies.statistics import State
 from tsnbench.studies.store import FORMAT, Content, Store
 from tsnbench.studies.study_file import Until, Width
 from tsnbench.studies.table import narrowness
+from tsnbench.studies.worker import keep, note
+
+from .conftest import SCENARIO
 
 UNTIL = """study: narrow
 scenario: port.yaml
@@ -32,9 +33,13 @@ repeat: {until: {mean of loop: 12 %}, most: 60, batch: 5}
 TABLES = ("results.parquet", "results.csv", "until.csv")
 
 
-def table(folder: Path, name: str = "until.csv") -> list[dict[str, str]]:
-    with (folder / name).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished study, which no test changes."""
+    place = tmp_path_factory.mktemp("narrow")
+    (place / "port.yaml").write_text(SCENARIO, encoding="utf-8")
+    made(place, UNTIL)
+    return place / "made"
 
 
 def half_width(rows: list[dict[str, str]]) -> float:
@@ -47,32 +52,28 @@ def half_width(rows: list[dict[str, str]]) -> float:
     return t[len(means) - 1] * deviation / math.sqrt(len(means)) / mean
 
 
-def test_each_combination_stops_at_the_second_narrow_look_in_a_row(place: Path) -> None:
-    (place / "study.yaml").write_text(UNTIL, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "made")
-    found = {row["streams.files.poisson"]: row for row in table(place / "made")}
-    rows = [row for row in table(place / "made", "results.csv") if row["stream"] == "loop"]
+def test_each_combination_stops_at_the_second_narrow_look_in_a_row(narrow: Path) -> None:
+    found = {row["streams.files.poisson"]: row for row in rows_of(narrow / "until.csv")}
+    rows = [row for row in rows_of(narrow / "results.csv") if row["stream"] == "loop"]
     counts = {}
     for load, row in found.items():
         own = [one for one in rows if one["streams.files.poisson"] == load]
         counts[load] = int(row["repetitions"])
         assert len(own) == counts[load]
         assert row["state"] == "reached"
-        narrow = [half_width(own[:look]) <= 0.12 for look in range(10, counts[load] + 1, 5)]
-        assert narrow[-2:] == [True, True]
-        assert not any(one and two for one, two in itertools.pairwise(narrow[:-1]))
+        looks = [half_width(own[:look]) <= 0.12 for look in range(10, counts[load] + 1, 5)]
+        assert looks[-2:] == [True, True]
+        assert not any(one and two for one, two in itertools.pairwise(looks[:-1]))
         assert float(row["reached"]) == pytest.approx(half_width(own), rel=1e-3)
     assert all(10 < count < 60 for count in counts.values())
 
 
 def test_the_rule_is_evaluated_again_only_after_another_result(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    narrow: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Workers evaluate the rule after every run; one of 10,000 combinations has a new result."""
-    (place / "study.yaml").write_text(UNTIL, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "made")
-    store = Store(place / "made")
-    made = Repetitions(store, store.read())
+    store = Store(narrow)
+    found = Repetitions(store, store.read())
     asked = 0
 
     def counting(*words: Any) -> Progress:
@@ -82,41 +83,33 @@ def test_the_rule_is_evaluated_again_only_after_another_result(
 
     decided = sequence._decided
     monkeypatch.setattr(sequence, "_decided", counting)
-    first = made.progress()
+    first = found.progress()
     assert asked == 2
-    assert (made.progress(), asked) == (first, 2)
+    assert (found.progress(), asked) == (first, 2)
 
 
 def test_a_kill_and_any_number_of_workers_give_the_same_table(place: Path) -> None:
     file = place / "port.yaml"
-    slow = file.read_text(encoding="utf-8").replace("duration: 2 ms", "duration: 500 ms")
+    slow = file.read_text(encoding="utf-8").replace("duration: 2 ms", "duration: 100 ms")
     file.write_text(slow, encoding="utf-8")
-    (place / "study.yaml").write_text(UNTIL.replace("12 %", "0.2 %"), encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "one", "--workers", "1")
-    assert max(int(row["repetitions"]) for row in table(place / "one")) > 15
-    made = 0
-    for _ in range(3):
+    made(place, UNTIL.replace("12 %", "0.6 %"))
+    assert max(int(row["repetitions"]) for row in rows_of(place / "made/until.csv")) > 15
+    there = 0
+    for _ in range(2):
         begun = start(place, "run", "study.yaml", "--into", "two", "--workers", "2")
-        until = time.monotonic() + 60
-        while len(list(place.glob("two/runs/*.json"))) < made + 7 and time.monotonic() < until:
-            assert begun.poll() is None
-            time.sleep(0.01)
+        wait_for(lambda: len(runs_of(place / "two")) >= there + 7, begun)  # noqa: B023
         kill_group(begun)
-        made = len(list(place.glob("two/runs/*.json")))
-    both = [start(place, "run", "study.yaml", "--into", "two", "--workers", "1") for _ in range(2)]
-    for one in both:
-        _, said = one.communicate(timeout=120)
-        assert one.returncode == 0, said
+        there = len(runs_of(place / "two"))
+    for one in [start(place, "run", "study.yaml", "--into", "two", "--workers", "1") for _ in range(2)]:
+        ended(one)
     for name in TABLES:
-        assert (place / "two" / name).read_bytes() == (place / "one" / name).read_bytes()
-    listed = len(table(place / "one", "runs.csv"))
-    assert len(list(place.glob("two/runs/*.json"))) == listed
+        assert (place / "two" / name).read_bytes() == (place / "made" / name).read_bytes()
+    assert len(runs_of(place / "two")) == len(rows_of(place / "made/runs.csv"))
 
 
 def test_status_shows_progress_and_the_last_line_missed_widths(place: Path) -> None:
     text = UNTIL.replace("12 %", "0.1 %").replace("most: 60", "most: 20")
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    out, _ = study(place, "run", "study.yaml", "--into", "made")
+    out, _ = made(place, text)
     assert out.splitlines()[-1].endswith("2 of 2 combinations are less exact than asked")
     assert "narrow enough in 0 of 2 combinations; NOT narrow enough in 2 after" in " ".join(out.split())
     assert "until all intervals" not in out
@@ -140,17 +133,13 @@ def test_status_shows_progress_and_the_last_line_missed_widths(place: Path) -> N
 
 def test_a_scenario_without_randomness_runs_once(place: Path) -> None:
     text = "study: once\nscenario: certain.yaml\nrepeat: {until: {mean of loop: 3 %}, most: 60}\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    _, said = study(place, "run", "study.yaml", "--into", "made")
-    assert "1 runs made" in said
+    assert "1 runs made" in made(place, text)[1]
 
 
 def test_a_quantile_of_too_few_frames_ends_at_the_first_look_and_says_why(place: Path) -> None:
     text = "study: few\nscenario: port.yaml\nrepeat: {until: {p99 of loop: 3 %}, most: 60}\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    _, said = study(place, "run", "study.yaml", "--into", "made")
-    assert "10 runs made" in said
-    (row,) = table(place / "made")
+    assert "10 runs made" in made(place, text)[1]
+    (row,) = rows_of(place / "made/until.csv")
     assert row["state"] == "not-reached"
     assert row["reason"] == "delay p99 of loop needs 1000 frames in each repetition, found 8"
 
@@ -158,8 +147,7 @@ def test_a_quantile_of_too_few_frames_ends_at_the_first_look_and_says_why(place:
 def listed(place: Path, until: Until, values: list[dict[str, float]]) -> tuple[Store, Content]:
     """A study whose repetitions have these means, by stream."""
     text = "study: a\nscenario: port.yaml\nrepeat: {until: {mean of loop: 3 %}, most: 60}\n"
-    (place / "study.yaml").write_text(text, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "made")
+    made(place, text, "--workers", "0")
     store = Store(place / "made")
     content = store.read()
     for run, means in zip(content.runs, values, strict=False):
@@ -167,12 +155,8 @@ def listed(place: Path, until: Until, values: list[dict[str, float]]) -> tuple[S
             {"stream": name, "listener": "robot", "delay mean": mean, "received": 8}
             for name, mean in means.items()
         ]
-        made = {"format": FORMAT, "rows": rows, "met": True}
-        (store.folder / f"made/{run.id}.json").write_text(json.dumps(made), encoding="utf-8")
-        about = {"format": FORMAT, "key": run.id}
-        (store.folder / f"runs/{run.id}.json").write_text(json.dumps(about), encoding="utf-8")
-    for run in content.runs[len(values) :]:
-        (store.folder / f"runs/{run.id}.json").unlink(missing_ok=True)
+        keep(store, run.id, {"format": FORMAT, "rows": rows, "met": True})
+        note(store, run, run.id, reused=False, seconds=0, worker="")
     return store, replace(content, until=until)
 
 
@@ -233,9 +217,9 @@ def test_a_repetition_without_a_frame_ends_it_at_the_next_look(place: Path) -> N
     means = [{"loop": 100.0 + (40 if n < 15 else 0) * (n % 2)} for n in range(60)]
     store, content = listed(place, until, means)
     file = store.folder / f"made/{content.runs[12].id}.json"
-    made = json.loads(file.read_text(encoding="utf-8"))
-    made["rows"][0] |= {"delay mean": None, "received": 0}
-    file.write_text(json.dumps(made), encoding="utf-8")
+    result = json.loads(file.read_text(encoding="utf-8"))
+    result["rows"][0] |= {"delay mean": None, "received": 0}
+    file.write_text(json.dumps(result), encoding="utf-8")
     (found,) = Repetitions(store, content).progress()
     assert (found.state, len(found.runs)) == (State.NOT_REACHED, 15)
     assert found.reason == "a repetition received no frame of loop at robot"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support.slurm_cluster import cluster, missing
-from support.study_processes import study
+from support.study_processes import made, runs_of, study, wait_for
 
 STUDY = """study: cluster
 scenario: port.yaml
@@ -24,50 +24,39 @@ TABLES = ("results.csv", "results.parquet", "intervals.csv", "differences.csv")
 def test_an_array_that_is_killed_cancelled_and_submitted_again(place: Path, tmp_path: Path) -> None:
     text = (place / "port.yaml").read_text(encoding="utf-8").replace("duration: 2 ms", "duration: 300 ms")
     (place / "port.yaml").write_text(text, encoding="utf-8")
-    (place / "study.yaml").write_text(STUDY, encoding="utf-8")
-    study(place, "run", "study.yaml", "--into", "here")
+    made(place, STUDY)
     _, said = study(place, "run", "study.yaml", "--into", "there", "--workers", "0")
     assert f"{RUNS} runs listed, 0 were there already" in said
     script, _ = study(place, "slurm", "there", "--workers", "4", "--time", "00:10:00")
     (place / "job.sh").write_text(script, encoding="utf-8")
 
-    def made() -> int:
-        return len(list(place.glob("there/runs/*.json")))
-
-    def wait_for(runs: int) -> None:
-        until = time.monotonic() + 120
-        while made() < runs:
-            assert time.monotonic() < until, running.logs()
-            time.sleep(0.02)
+    def wait_until(happened: Callable[[], bool]) -> None:
+        try:
+            wait_for(happened, limit_s=180)
+        except AssertionError:
+            raise AssertionError(running.logs()) from None
 
     with cluster(tmp_path / "slurm") as running:
         assert "Submitted batch job" in running.run("sbatch", place / "job.sh", cwd=place)
-        wait_for(2)
+        wait_until(lambda: len(runs_of(place / "there")) > 1)
         # A lease's process number is one of the cluster's namespace.
         lease = next(iter(place.glob("there/leases/*[0-9a-f]")))
         killed = json.loads(lease.read_text(encoding="utf-8"))["process"]
         running.run("kill", "-9", str(killed))
-        wait_for(6)
+        wait_until(lambda: len(runs_of(place / "there")) > 5)
         running.run("scancel", "--user=root")
-        until = time.monotonic() + 60
-        while running.jobs():
-            assert time.monotonic() < until, running.logs()
-            time.sleep(0.1)
-        before = made()
-        assert 6 <= before < RUNS
+        wait_until(lambda: not running.jobs())
+        assert 6 <= len(runs_of(place / "there")) < RUNS
         running.run("sbatch", place / "job.sh", cwd=place)
-        wait_for(RUNS)
-        while running.jobs():
-            assert time.monotonic() < until + 120, running.logs()
-            time.sleep(0.1)
+        wait_until(lambda: len(runs_of(place / "there")) == RUNS)
+        wait_until(lambda: not running.jobs())
         listening = running.run("ss", "--no-header", "--listening", "--tcp", "--numeric")
         assert listening
         assert all("127.0.0.1:68" in line for line in listening.splitlines())
     study(place, "export", "there")
     for name in TABLES:
-        assert (place / "there" / name).read_bytes() == (place / "here" / name).read_bytes()
-    records = [json.loads(one.read_text(encoding="utf-8")) for one in place.glob("there/runs/*.json")]
-    workers = {one["worker"] for one in records}
+        assert (place / "there" / name).read_bytes() == (place / "made" / name).read_bytes()
+    workers = {json.loads(one)["worker"] for one in runs_of(place / "there").values()}
     assert len(workers) > 2
     assert all(one.startswith("localhost/") for one in workers)
     _, said = study(place, "run", "study.yaml", "--into", "there")

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.study_processes import study
+from support.study_processes import made, rows_of
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.measure import measure_after
 from tsnbench.planning import plan
@@ -78,35 +78,29 @@ def test_a_plan_without_randomness_has_no_warm_up(tmp_path: Path) -> None:
     text = FILLS.replace("poisson: 60 Mbit/s", "period: 100 us").replace("LIMIT", "1 ms")
     (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     folder = tmp_path / "run"
-    made = run_one(plan(load(tmp_path / "s.yaml")), folder, Options(report=False)).run
-    measures, deleted = warm_up.measured(made, warm_up.AUTO)
+    fixed = run_one(plan(load(tmp_path / "s.yaml")), folder, Options(report=False)).run
+    measures, deleted = warm_up.measured(fixed, warm_up.AUTO)
     assert deleted == WarmUp(0, None, ())
-    assert measures == made.measures()
-
-
-def table(folder: Path) -> pl.DataFrame:
-    return pl.read_csv(folder / "results.csv")
+    assert measures == fixed.measures()
 
 
 def test_a_study_deletes_the_warm_up_and_judges_the_whole_run(tmp_path: Path) -> None:
     (tmp_path / "fills.yaml").write_text(FILLS.replace("LIMIT", "100 us"), encoding="utf-8")
     text = "study: a\nscenario: fills.yaml\nrepeat: 3\n"
-    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
-    study(tmp_path, "run", "a.yaml", code=1)
-    whole = table(tmp_path / "studies" / "a")
+    made(tmp_path, text, code=1)
+    whole = pl.read_csv(tmp_path / "made/results.csv")
     assert "warm_up" not in whole.columns
-    (tmp_path / "a.yaml").write_text(text + "warm-up: 4 ms\n", encoding="utf-8")
-    out, said = study(tmp_path, "run", "a.yaml", code=1)
+    out, said = made(tmp_path, text + "warm-up: 4 ms\n", code=1)
     assert "3 runs made" in said, "figures of whole runs are not used again"
     assert "Warm-up: the first 4 ms of each run do not count" in " ".join(out.split())
-    kept = table(tmp_path / "studies" / "a")
+    kept = pl.read_csv(tmp_path / "made/results.csv")
     assert kept["warm_up"].unique().to_list() == [4_000_000]
     loops = [each.filter(pl.col("stream") == "loop") for each in (whole, kept)]
     assert [each["sent"].to_list() for each in loops] == [[400] * 3, [200] * 3]
     assert max(loops[1]["delay max"]) < 100_000 < min(loops[0]["delay max"])
     # The requirement was broken before the warm-up ended: it is still broken.
     assert [each["met"].to_list() for each in loops] == [[False] * 3] * 2
-    page = (tmp_path / "studies" / "a" / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "made/report.html").read_text(encoding="utf-8")
     assert "Requirements are judged over the whole run." in page
 
 
@@ -120,25 +114,23 @@ def test_a_study_deletes_the_warm_up_and_judges_the_whole_run(tmp_path: Path) ->
 )
 def test_a_warm_up_that_cannot_be_is_refused(tmp_path: Path, line: str, message: str) -> None:
     (tmp_path / "fills.yaml").write_text(FILLS.replace("LIMIT", "1 ms"), encoding="utf-8")
-    (tmp_path / "a.yaml").write_text(f"study: a\nscenario: fills.yaml\n{line}\n", encoding="utf-8")
-    _, said = study(tmp_path, "run", "a.yaml", code=2)
-    assert f"a.yaml:3:10: {message}" in said
+    _, said = made(tmp_path, f"study: a\nscenario: fills.yaml\n{line}\n", code=2)
+    assert f"study.yaml:3:10: {message}" in said
 
 
 def test_a_run_that_is_too_short_for_the_warm_up_says_so(tmp_path: Path) -> None:
     (tmp_path / "fills.yaml").write_text(FILLS.replace("LIMIT", "1 ms"), encoding="utf-8")
     text = "study: a\nscenario: fills.yaml\nvary: {duration: [4 ms, 5 ms, 8 ms]}\nwarm-up: 5 ms\n"
-    (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
-    study(tmp_path, "run", "a.yaml", code=1)
-    runs = (tmp_path / "studies" / "a" / "runs.csv").read_text(encoding="utf-8")
-    assert "warm-up: expected less than the duration of the run, 4 ms, found 5 ms" in runs
-    assert "warm-up: expected less than the duration of the run, 5 ms, found 5 ms" in runs
+    made(tmp_path, text, code=1)
+    problems = [row["problem"] for row in rows_of(tmp_path / "made/runs.csv")]
+    said = "warm-up: expected less than the duration of the run, {} ms, found 5 ms"
+    assert problems == [said.format(4), said.format(5), ""]
 
 
 def test_sentences() -> None:
     assert warm_up.sentences([]) == []
-    made = [WarmUp(0, None, ()), WarmUp(2_000_000, "loop at sink", ()), WarmUp(1_000, "a at b", ("a at b",))]
-    first, second = warm_up.sentences(made)
+    every = [WarmUp(0, None, ()), WarmUp(2_000_000, "loop at sink", ()), WarmUp(1_000, "a at b", ("a at b",))]
+    first, second = warm_up.sentences(every)
     assert first.startswith("Warm-up: the first 0 ns to 2 ms of each run")
     assert first.endswith("The longest warm-up is that of loop at sink.")
     assert second.startswith("In 1 of 3 runs")
