@@ -14,10 +14,12 @@ from typing import Any
 
 from tsnbench import foreign
 from tsnbench.compare.frames import Spread, spread
+from tsnbench.compare.tidy import COLUMNS, spread_rows
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import omnetpp
 from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_run
+from tsnbench.measure.tidy import Row
 from tsnbench.quantities import UNKNOWN, micros, some
 from tsnbench.runs import Run
 from tsnbench.sheet import Column, Sheet, csv_text
@@ -162,19 +164,13 @@ def document_of(found: list[Beside], within_ns: float = WITHIN_NS) -> dict[str, 
 
 def csv_of(found: list[Beside]) -> str:
     """One row per figure, with the columns of ``tsnbench compare --csv``."""
-    rows: list[tuple[str, str, str, str, str, float | None, str]] = []
+    rows: list[Row] = []
     for one in found:
         for run, frames, delay in (("run", one.frames, one.delay), ("INET", one.theirs, one.their_delay)):
             who = (one.stream, one.listener, run)
             rows.append((*who, "frames", "received", frames, "frames"))
-            rows += [
-                (*who, "delay", name, value, "samples" if name == "count" else "ns")
-                for name, value in (asdict(delay) if delay else {}).items()
-            ]
+            rows += spread_rows(who, "delay", delay)
         who = (one.stream, one.listener, "INET")
-        rows += [
-            (*who, "difference", name, value, "samples" if name == "count" else "ns")
-            for name, value in (asdict(one.difference) if one.difference else {}).items()
-        ]
+        rows += spread_rows(who, "difference", one.difference)
         rows.append((*who, "agrees", "value", int(one.agrees), ""))
-    return csv_text(("stream", "listener", "run", "quantity", "statistic", "value", "unit"), rows)
+    return csv_text(COLUMNS, rows)

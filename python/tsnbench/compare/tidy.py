@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tsnbench.measure.tidy import STATISTICS
+from tsnbench.measure.tidy import Row, statistics
 from tsnbench.sheet import csv_text
 
 if TYPE_CHECKING:
     from tsnbench.compare.comparison import Comparison
+    from tsnbench.compare.frames import Spread
 
 COLUMNS = ("stream", "listener", "run", "quantity", "statistic", "value", "unit")
 """The columns of ``tsnbench measure --csv``, and the run. ``value`` is empty where a figure is missing."""
 ALLOWANCES = ("difference", "below", "above")
 """Of an agreement: how far the run is from the first one, and how far it may be below and above it."""
-Row = tuple[str, str, str, str, str, float | None, str]
 
 
 def text_of(found: Comparison) -> str:
@@ -29,14 +29,15 @@ def _streams(found: Comparison) -> Iterator[Row]:
         who = (row.stream, row.listener, found.sides[row.side].label)
         for name, frames in (("sent", row.sent), ("received", row.received), ("lost", row.lost)):
             yield (*who, "frames", name, frames, "frames")
-        for name in STATISTICS:
-            missing = 0 if name == "count" else None
-            value = row.delay[name] if row.delay else missing  # type: ignore[literal-required]
-            yield (*who, "delay", name, value, "samples" if name == "count" else "ns")
+        yield from statistics(who, "delay", row.delay)
         yield (*who, "jitter spread", "std", row.spread_ns, "ns")
-        if row.interval is not None:
-            for name, value in asdict(row.interval).items():
-                yield (*who, "interval", name, value, "samples" if name == "count" else "ns")
+        yield from spread_rows(who, "interval", row.interval)
+
+
+def spread_rows(who: Sequence[str], quantity: str, found: Spread | None) -> Iterator[Row]:
+    """The order statistics of a quantity; none without values."""
+    values = asdict(found) if found else {}
+    return statistics(who, quantity, values, values)
 
 
 def _bounds(found: Comparison) -> Iterator[Row]:

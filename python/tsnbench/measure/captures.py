@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -158,12 +158,21 @@ def _begins_with(path: Path, octets: bytes) -> bool:
         return file.read(len(octets)) == octets
 
 
+def refuse_irregular(paths: Iterable[str | Path]) -> None:
+    """Refuses what is no regular file. A missing file passes: the native code reports it.
+
+    Raises:
+        UnusableFileError: it is a device or a FIFO, for example.
+        IsADirectoryError: it is a folder.
+    """
+    for path in paths:
+        with suppress(FileNotFoundError):
+            foreign.regular(path)
+
+
 def _natively(sent: list[str], arrived: list[str], offset_s: int | None, frames: str | None) -> Measures:
     try:
-        for path in (*sent, *arrived):
-            # The native code reports a missing file.
-            with suppress(FileNotFoundError):
-                foreign.regular(path)
+        refuse_irregular([*sent, *arrived])
         text = _native.measure_captures(
             sent,
             arrived,

@@ -18,6 +18,7 @@ from tsnbench.libraries import polars as pl
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.conformance import Against, Conformance, conformance
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
+from tsnbench.runs.measures import range_of
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -196,8 +197,6 @@ def inspection_table(found: Inspection, most: int | None = None) -> Sheet:
     ]
     sheet = Sheet("streams", columns, captions=captions, most=most)
     for one in found["streams"]:
-        interval = one["interval"]
-        steps = [None] * 3 if interval is None else [interval["min"], interval["median"], interval["max"]]
         octets = UNKNOWN if one["octets"] is None else "-".join(map(str, dict.fromkeys(one["octets"])))
         sheet.rows.append(
             [
@@ -205,7 +204,7 @@ def inspection_table(found: Inspection, most: int | None = None) -> Sheet:
                 count(one["frames"]),
                 octets,
                 UNKNOWN if one["rate_bps"] is None else rate(one["rate_bps"]),
-                *map(micros, steps),
+                *map(micros, range_of(one["interval"])),
                 *map(count, (one["burst_frames"], one["missing"], one["duplicate"], one["reordered"])),
             ]
         )

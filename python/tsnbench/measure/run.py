@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench import _native, foreign
+from tsnbench import _native
 from tsnbench.measure.answers import add_round_trips
+from tsnbench.measure.captures import refuse_irregular
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.stamps import option
 from tsnbench.plan.indented import for_people
@@ -65,10 +65,8 @@ def measure_after(folder: str | os.PathLike[str], after_ns: int) -> Measures:
 
 def _measure(path: Path, start: str | None, end: str | None) -> Measures:
     try:
-        for name in (file_names.PLAN, file_names.OBSERVATIONS, file_names.COUNTERS):
-            # The native code reports a missing file.
-            with suppress(FileNotFoundError):
-                foreign.regular(path / name)
+        names = (file_names.PLAN, file_names.OBSERVATIONS, file_names.COUNTERS)
+        refuse_irregular(path / name for name in names)
         stages = {"from": start, "to": end}
         options = {name: stage for name, stage in stages.items() if stage is not None}
         text = _native.measure_run(os.fspath(path), json.dumps(options | option(path)))

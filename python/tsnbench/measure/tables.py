@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.libraries import rich
 from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, outcome, urgency
 from tsnbench.quantities import UNKNOWN, count, micros, quantity
+from tsnbench.runs.measures import KINDS, STATS, kinds
 from tsnbench.runs.measures import figures as figures_of
-from tsnbench.runs.measures import kinds
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from tsnbench.runs.measures import GroupedRow, Measures, Verdict, VerdictRow, WorstCaseRow
 
-KINDS = ("delay-step", "delay-step-abs", "deviation", "interval")
-"""Jitters that are distributions; spread is a number."""
 COUNTS = {
     "never_sent": "never sent",
     "sent": "sent",
@@ -31,7 +29,6 @@ COUNTS = {
     "unmatched_rx": "only at rx",
     "missing_timestamp": "no stamp",
 }
-STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")
 EXPLAINED = (Outcome.MEAN_AND_MEDIAN, Outcome.UNCERTAIN, Outcome.NOT_PROVED, Outcome.NO_DATA, Outcome.BEYOND)
 """Outcomes whose words need a sentence under a table."""
 MeasureRow = dict[str, Any]

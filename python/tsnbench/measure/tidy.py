@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.measure.tables import verdict_rows
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 COLUMNS = ("stream", "listener", "quantity", "statistic", "value", "unit")
 """``quantity``: delay, frames and so on. ``value`` is empty where a figure is missing."""
 STATISTICS = ("count", "min", "mean", "std", "median", "p90", "p99", "p99_9", "max")
-Row = tuple[str, str, str, str, float | None, str]
+Row = tuple[str | float | None, ...]
+"""The cells of one figure: whose it is, the quantity, the statistic, the value, the unit."""
 
 
 def of_measures(measures: Measures) -> Iterator[Row]:
@@ -30,9 +31,9 @@ def of_measures(measures: Measures) -> Iterator[Row]:
             yield (*who, "frames", name, _number(number), "frames")
         for name, bps in one["rate"].items():
             yield (*who, "rate", name.removesuffix("_bps"), _number(bps), "bit/s")
-        yield from _statistics(who, "delay", one["delay"])
+        yield from statistics(who, "delay", one["delay"])
         for kind, stat in kinds(one["jitter"]).items():
-            yield from _statistics(who, f"jitter {kind}", stat)
+            yield from statistics(who, f"jitter {kind}", stat)
         yield (*who, "jitter spread", "std", one["spread"], "ns")
 
 
@@ -44,7 +45,7 @@ def of_inspection(found: Inspection) -> Iterator[Row]:
             yield (*who, "frames", "count" if name == "frames" else name, _number(one.get(name)), "frames")
         yield (*who, "burst", "max", one["burst_frames"], "frames")
         yield (*who, "rate", "sent", one["rate_bps"], "bit/s")
-        yield from _statistics(who, "interval", one["interval"])
+        yield from statistics(who, "interval", one["interval"])
     for own in (found["gates"] or {"classes": []})["classes"]:
         who = (f"class {own['traffic_class']}", "")
         for name in ("frames", "began_closed", "ended_closed"):
@@ -75,7 +76,7 @@ def of_answers(found: Iterable[Answered]) -> Iterator[Row]:
             ("received", len(one.times)),
         ):
             yield (*who, f"answers to {one.chain[0]}", name, number, "frames")
-        yield from _statistics(who, f"time from {one.chain[0]}", one.statistics)
+        yield from statistics(who, f"time from {one.chain[0]}", one.statistics)
 
 
 def of_figures(streams: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
@@ -85,7 +86,7 @@ def of_figures(streams: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
         for name, number in stream["counts"].items():
             yield (*who, "frames", name, number, "frames")
         for figure in stream["figures"]:
-            yield from _statistics(who, figure["name"], figure)
+            yield from statistics(who, figure["name"], figure)
             yield (*who, figure["name"], "missing", figure["missing"], "samples")
 
 
@@ -105,9 +106,8 @@ def of_sync(clocks: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
     for clock in clocks:
         who = (clock["clock"], "")
         for name in ("offset", "path_delay"):
-            yield from _statistics(who, name.replace("_", " "), clock[name])
-        for name in STATISTICS:
-            yield (*who, "frequency", name, clock["frequency"][name], "samples" if name == "count" else "ppb")
+            yield from statistics(who, name.replace("_", " "), clock[name])
+        yield from statistics(who, "frequency", clock["frequency"], unit="ppb")
         yield (*who, "offset", "unlocked", clock["unlocked"], "samples")
         yield (*who, "grandmasters", "count", len(clock["grandmasters"]), "")
         gate = clock["gate"]
@@ -131,13 +131,13 @@ def of_trdp(found: TrdpMeasures) -> Iterator[Row]:
         yield (*who, "telegrams", "count", one["telegrams"], "telegrams")
         for name, number in (one["subscription"] or {}).items():
             yield (*who, "telegrams", name, _number(number), "telegrams")
-        yield from _statistics(who, "interval", one["interval"])
+        yield from statistics(who, "interval", one["interval"])
     for exchange in found["exchanges"]:
         who = (exchange["name"], exchange["destination"])
         for name in _EXCHANGE:
             yield (*who, "requests", name.replace("_", " "), exchange[name], "telegrams")  # type: ignore[literal-required]
-        yield from _statistics(who, "round trip", exchange["round_trip"])
-        yield from _statistics(who, "confirmation", exchange["confirm_time"])
+        yield from statistics(who, "round trip", exchange["round_trip"])
+        yield from statistics(who, "confirmation", exchange["confirm_time"])
     who = ("all", "")
     for name in ("process_data", "message_data", "check_errors", "protocol_errors"):
         yield (*who, "telegrams", name, _number(found[name]), "telegrams")  # type: ignore[literal-required]
@@ -152,14 +152,17 @@ def text_of(rows: Iterable[Row]) -> str:
     return csv_text(COLUMNS, rows)
 
 
-def _statistics(who: tuple[str, str], quantity: str, stat: Mapping[str, Any] | None) -> Iterator[Row]:
-    for name in STATISTICS:
-        value = None if stat is None else stat[name]
-        yield (*who, quantity, name, 0 if stat is None and name == "count" else value, _unit(name))
-
-
-def _unit(statistic: str) -> str:
-    return "samples" if statistic == "count" else "ns"
+def statistics(
+    who: Sequence[str],
+    quantity: str,
+    stat: Mapping[str, Any] | None,
+    names: Iterable[str] = STATISTICS,
+    unit: str = "ns",
+) -> Iterator[Row]:
+    """A row for each statistic of a quantity; without samples their number is 0 and the others are empty."""
+    for name in names:
+        value = stat[name] if stat is not None else 0 if name == "count" else None
+        yield (*who, quantity, name, value, "samples" if name == "count" else unit)
 
 
 def _number(value: object) -> float | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, TypedDict
 
-from tsnbench import _native, foreign
+from tsnbench import _native
+from tsnbench.measure.captures import refuse_irregular
 from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import count, exact, micros
+from tsnbench.runs.measures import range_of
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -124,10 +125,7 @@ def measure_trdp(
     """
     paths = [os.fspath(file) for file in ([files] if isinstance(files, str | os.PathLike) else files)]
     try:
-        for path in paths:
-            # The native code reports a missing file.
-            with suppress(FileNotFoundError):
-                foreign.regular(path)
+        refuse_irregular(paths)
         text = _native.measure_trdp(paths, json.dumps({"time_out_ns": time_out_ns}))
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
@@ -169,19 +167,18 @@ def trdp_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:
 
 
 def _row(stream: TrdpStream) -> list[str]:
-    counted, interval = stream["subscription"], stream["interval"]
+    counted = stream["subscription"]
     numbers: list[int | None] = [None] * 5
     if counted is not None:
         numbers = [
             counted["gaps"], counted["missed"], counted["repeated"] + counted["old"], counted["restarted"],
             counted["time_outs"],
         ]  # fmt: skip
-    gaps = [None] * 3 if interval is None else [interval["min"], interval["median"], interval["max"]]
     return [
         f"{stream['name']} (tcp)" if stream["transport"] == "tcp" else stream["name"],
         str(stream["telegrams"]),
         *map(count, numbers),
-        *(micros(gap, 1) for gap in gaps),
+        *(micros(gap, 1) for gap in range_of(stream["interval"])),
     ]
 
 
@@ -217,12 +214,11 @@ def exchanges_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:
         captions.append(f"{waiting} requests were still waiting for a reply at the end of the capture")
     sheet = Sheet("TRDP message data", columns, captions=captions, most=most)
     for one in measures["exchanges"]:
-        stat = one["round_trip"]
-        times = [None] * 3 if stat is None else [stat["min"], stat["median"], stat["max"]]
         numbers = (
             one["requests"], one["replies"], one["late"], one["errors"], one["time_outs"],
             one["confirmations"], one["confirm_time_outs"],
         )  # fmt: skip
         name = f"{one['name']} (tcp)" if one["transport"] == "tcp" else one["name"]
-        sheet.rows.append([name, *map(count, numbers), *(micros(time, 1) for time in times)])
+        times = (micros(time, 1) for time in range_of(one["round_trip"]))
+        sheet.rows.append([name, *map(count, numbers), *times])
     return sheet

@@ -6,11 +6,12 @@ the worst case of the Plan keeps the limit, because one run is no proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
 from tsnbench.runs.bounds import bounds_of_run
+from tsnbench.runs.measures import WorstCaseRow
 
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         Verdict,
         VerdictRow,
         Whose,
-        WorstCaseRow,
     )
 
 FORMAT = "tsnbench-verdict/1"
@@ -36,6 +36,7 @@ UNCERTAIN = "uncertain"
 """The margin is smaller than the uncertainty of the measurement."""
 NOT_PROVED = "not-proved"
 """Met in this run, where the worst case has to keep the limit and does not."""
+NOT_MEASURED = cast("PathReport", {})
 
 
 def judge(
@@ -75,7 +76,7 @@ def judge(
         releases = between_releases(plan_document, stream) if listens else None
         for listener in stream["listeners"]:
             name = plan_document["nodes"][listener["node"]]["name"]
-            path = measured.get((stream["name"], name))
+            path = measured.get((stream["name"], name), NOT_MEASURED)
             own = bounded.get((stream["name"], name))
             whose: Whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
             for row in _rows(required, path):
@@ -102,23 +103,9 @@ def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
 
 def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:
     """The worst case of every requirement before a run: rows as in a verdict."""
-    return [
-        {
-            "stream": row["stream"],
-            "group": row["group"],
-            "listener": row["listener"],
-            "requirement": row["requirement"],
-            "limit": row["limit"],
-            "limit_unit": row["limit_unit"],
-            "proof": row["proof"],
-            "worst_case": row["worst_case"],
-            "worst_case_margin": row["worst_case_margin"],
-            "worst_case_reason": row["worst_case_reason"],
-            "worst_case_source": row["worst_case_source"],
-            "proof_condition": row["proof_condition"],
-        }
-        for row in judge(plan_document, None, bounds)["rows"]
-    ]
+    kept = WorstCaseRow.__annotations__
+    rows = judge(plan_document, None, bounds)["rows"]
+    return [cast("WorstCaseRow", {key: row[key] for key in row if key in kept}) for row in rows]  # type: ignore[literal-required]
 
 
 def counting(
@@ -176,33 +163,31 @@ def _lost(measures: Measures) -> list[LostFrames]:
     return sorted(found, key=lambda one: -one["lost"])
 
 
-def _rows(required: Requirements, path: PathReport | None) -> Iterator[Found]:
-    unsure = path.get("uncertainty") if path else None
+def _rows(required: Requirements, path: PathReport) -> Iterator[Found]:
+    unsure = path.get("uncertainty")
     if (limit := required.get("delay_ns")) is not None:
-        stat = path.get("delay") if path else None
-        yield _worst("delay", limit, stat, unsure and unsure["delay_ns"])
+        yield _worst("delay", limit, path.get("delay"), unsure and unsure["delay_ns"])
     if (limit := required.get("release_delay_ns")) is not None:
-        stat = path.get("release_delay") if path else None
-        yield _worst("delay from release", limit, stat, unsure and unsure.get("release_delay_ns"))
+        own = unsure and unsure.get("release_delay_ns")
+        yield _worst("delay from release", limit, path.get("release_delay"), own)
     for percentile in required.get("delay_percentiles") or ():
         yield _percentile(percentile, path)
     for jitter in required.get("jitter") or ():
         yield _jitter(jitter["kind"], jitter["limit_ns"], path)
     if (limit := required.get("loss_ppm")) is not None:
-        yield _loss(limit, path.get("count") if path else None)
+        yield _loss(limit, path.get("count"))
     if (limit := required.get("rate_bps")) is not None:
-        rate = path.get("rate") if path else None
+        rate = path.get("rate")
         found = rate["received_bps"] if rate else None
         margin = None if found is None else found - limit
         yield _row("rate", limit, "bit/s", found, margin)
     if (limit := required.get("time_out_ns")) is not None:
         yield _time_out(limit, path)
     if (limit := required.get("age_ns")) is not None:
-        stat = path.get("age") if path else None
         # An age is the sum of a delay and the time to the next arrival; so is its uncertainty.
-        yield _worst("age", limit, stat, unsure and unsure["delay_ns"] + unsure["arrivals_ns"])
+        yield _worst("age", limit, path.get("age"), unsure and unsure["delay_ns"] + unsure["arrivals_ns"])
     if (limit := required.get("round_trip_ns")) is not None:
-        yield _worst("round-trip", limit, path.get("round_trip") if path else None)
+        yield _worst("round-trip", limit, path.get("round_trip"))
 
 
 def _row(
@@ -249,53 +234,45 @@ def _worst(requirement: str, limit: int, stat: Stat | None, uncertainty: float |
     )
 
 
-def _time_out(limit: int, path: PathReport | None) -> Found:
+def _time_out(limit: int, path: PathReport) -> Found:
     """The longest time without an arrival, also after the last one: until the last frame was sent."""
-    unsure = path.get("uncertainty") if path else None
-    row = _worst("time-out", limit, path.get("arrivals") if path else None, unsure and unsure["arrivals_ns"])
-    silence = path.get("silence_ns") if path else None
+    unsure = path.get("uncertainty")
+    row = _worst("time-out", limit, path.get("arrivals"), unsure and unsure["arrivals_ns"])
+    silence = path.get("silence_ns")
     if silence is None or silence <= (row["found"] or 0):
         return row
     own = unsure["delay_ns"] + unsure["arrivals_ns"] if unsure else None
     return _row("time-out", limit, "ns", silence, limit - silence, uncertainty=own)
 
 
-def _percentile(percentile: Percentile, path: PathReport | None) -> Found:
+def _percentile(percentile: Percentile, path: PathReport) -> Found:
     share, limit = percentile["share_ppm"], percentile["delay_ns"]
     requirement = f"delay p{share / 10_000:g}"
-    measured = path.get("delay_percentiles", []) if path else []
-    by_share = {one["share_ppm"]: one["delay_ns"] for one in measured}
+    by_share = {one["share_ppm"]: one["delay_ns"] for one in path.get("delay_percentiles", ())}
     found = by_share.get(share)
-    unsure = path.get("uncertainty") if path else None
+    unsure = path.get("uncertainty")
     # The greatest error of any single delay is also the greatest error of every quantile.
     own = unsure["delay_ns"] if unsure else None
     margin = None if found is None else limit - found
     return _row(requirement, limit, "ns", found, margin, uncertainty=own)
 
 
-def _jitter(kind: str, limit: int, path: PathReport | None) -> Found:
+def _jitter(kind: str, limit: int, path: PathReport) -> Found:
     requirement = f"jitter {kind}"
-    unsure = path.get("uncertainty") if path else None
+    unsure = path.get("uncertainty")
     difference = unsure["difference_ns"] if unsure else None
     if kind == "spread":
-        spread = path.get("spread") if path else None
+        spread = path.get("spread")
         margin = None if spread is None else limit - spread
         # The error of a standard deviation is at most the standard deviation of the errors, which is at most
         # half of their range (Popoviciu).
         half = None if difference is None else difference / 2
         return _row(requirement, limit, "ns", spread, margin, uncertainty=half)
     # A signed step breaks a limit in either direction, so its magnitude is judged.
-    stats = path.get("jitter") if path else None
-    if not stats:
-        return _worst(requirement, limit, None)
-    by_kind = {
-        "delay-step": stats.get("delay-step-abs"),
-        "delay-step-abs": stats.get("delay-step-abs"),
-        "deviation": stats.get("deviation"),
-        "interval": stats.get("interval"),
-    }
+    judged = "delay-step-abs" if kind == "delay-step" else kind
+    stat = cast("Mapping[str, Stat | None]", path.get("jitter") or {}).get(judged)
     own = unsure["arrivals_ns"] if unsure and kind == "interval" else difference
-    return _worst(requirement, limit, by_kind.get(kind), own)
+    return _worst(requirement, limit, stat, own)
 
 
 def _loss(limit: int, count: Count | None) -> Found:

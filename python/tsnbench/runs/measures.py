@@ -229,24 +229,21 @@ class Verdict(TypedDict):
     lost: list[LostFrames]
 
 
+STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")
+KINDS = ("delay-step", "delay-step-abs", "deviation", "interval")
+"""Jitters that are distributions; spread is a number."""
+
+
 def figures(stat: Stat) -> dict[str, float]:
     """Minimum, mean, median, three percentiles, maximum."""
-    return {
-        "min": stat["min"],
-        "mean": stat["mean"],
-        "median": stat["median"],
-        "p90": stat["p90"],
-        "p99": stat["p99"],
-        "p99_9": stat["p99_9"],
-        "max": stat["max"],
-    }
+    return {name: stat[name] for name in STATS}  # type: ignore[literal-required]
 
 
 def kinds(jitter: Jitter) -> dict[str, Stat | None]:
     """Every kind of jitter that is a distribution."""
-    return {
-        "delay-step": jitter["delay-step"],
-        "delay-step-abs": jitter["delay-step-abs"],
-        "deviation": jitter["deviation"],
-        "interval": jitter["interval"],
-    }
+    return {kind: jitter[kind] for kind in KINDS}  # type: ignore[literal-required]
+
+
+def range_of(stat: Stat | None) -> list[int | None]:
+    """Minimum, median and maximum; None without samples."""
+    return [None] * 3 if stat is None else [stat["min"], stat["median"], stat["max"]]
