@@ -133,6 +133,7 @@ def test_without_root_there_are_no_namespaces_and_the_reason_is_told(tmp_path: P
         assert "--on netns: namespaces need root" in job["words"]
 
 
+@pytest.mark.kernel
 def test_a_run_on_this_kernel_is_alone(tmp_path: Path, spaces: None) -> None:
     (tmp_path / "long.yaml").write_text(SLOW.replace("duration: 5 ms", "duration: 60 s"))
     jobs = Jobs(tmp_path)
