@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
-from tsnbench.yang.ports import COMPONENT, base_time, rational
+from tsnbench.yang.ports import COMPONENT, base_time, rational, supported
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Policing, StreamFilter, StreamGate
@@ -97,23 +97,16 @@ def _tables(
     if psfp:
         _meters(component, policing)
     gates = component.add("stream-gates", namespace)
-    for index, gate in enumerate(policing.get("gates", []), start=1):
+    lists = policing.get("gates", [])
+    for index, gate in enumerate(lists, start=1):
         _gate(gates, index, gate, psfp, network, policing, notes)
     # A filter must name a gate; this one is open.
-    still = (
-        gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0).leaf("gate-enable", False)
-    )
+    still = gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", 0)
+    still.leaf("gate-enable", False)
     if psfp:
-        still.add("admin-cycle-time").leaf("numerator", 0).leaf("denominator", 1)
-    if psfp and policing.get("gates"):
-        entries = [one for gate in policing["gates"] for one in gate["entries"]]
-        gates.leaf("supported-list-max", max(len(gate["entries"]) for gate in policing["gates"]))
-        rational(gates.add("supported-cycle-max"), max(gate["cycle_ns"] for gate in policing["gates"]))
-        gates.leaf("supported-interval-max", max(one["interval_ns"] for one in entries))
-    elif psfp:
-        gates.leaf("supported-list-max", 0)
-        rational(gates.add("supported-cycle-max"), 1_000_000_000)
-        gates.leaf("supported-interval-max", 0)
+        rational(still.add("admin-cycle-time"), 0)
+        intervals = [[one["interval_ns"] for one in gate["entries"]] for gate in lists]
+        supported(gates, intervals, max((gate["cycle_ns"] for gate in lists), default=1_000_000_000))
     table = component.add("stream-filters", namespace)
     number = 0
     for one in policing["filters"]:
@@ -189,17 +182,11 @@ def _gate(
     policing: Policing,
     notes: Notes,
 ) -> None:
-    entry = (
-        gates.add("stream-gate-instance-table")
-        .leaf("stream-gate-instance-id", index)
-        .leaf("gate-enable", True)
-    )
+    entry = gates.add("stream-gate-instance-table").leaf("stream-gate-instance-id", index)
+    entry.leaf("gate-enable", True)
     if not psfp:
-        notes.lost(
-            "lists of stream gates",
-            "the ATS module's stream gates have none",
-            network.nodes[policing["node"]]["name"],
-        )
+        where = network.nodes[policing["node"]]["name"]
+        notes.lost("lists of stream gates", "the ATS module's stream gates have none", where)
         return
     entry.leaf("admin-gate-states", "open").leaf("admin-ipv", "null")
     control = entry.add("admin-control-list")

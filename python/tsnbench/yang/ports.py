@@ -5,6 +5,7 @@ IEEE 802.1Q-2022, 48.6.2 (bridge), 48.6.10 (sched), 48.6.11 (preemption); IEEE 8
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -51,25 +52,23 @@ def _classes(own: xml.Element, network: Network, node: int, number: int) -> None
     policing = network.policing(node)
     for regenerated in policing.get("regeneration", []) if policing else []:
         if regenerated["port"] == number:
-            regeneration = own.add("priority-regeneration")
-            for pcp, priority in enumerate(regenerated["pcp"]):
-                regeneration.leaf(f"priority{pcp}", priority)
+            _priorities(own.add("priority-regeneration"), regenerated["pcp"])
     table = own.add("traffic-class").add("traffic-class-table")
     table.leaf("number-of-traffic-classes", len(port["classes"]))
-    for pcp, number_of_class in enumerate(port["pcp_to_class"]):
-        table.leaf(f"priority{pcp}", number_of_class)
+    _priorities(table, port["pcp_to_class"])
     algorithms = own.add("transmission-selection-algorithm-table")
     ats = policing and policing.get("schedulers")
+    other = "asynchronous-traffic-shaping" if ats else "strict-priority"
     for number_of_class, one in enumerate(port["classes"]):
         entry = algorithms.add("transmission-selection-algorithm-map").leaf("traffic-class", number_of_class)
-        kind = (
-            "credit-based-shaper"
-            if "cbs" in one
-            else "asynchronous-traffic-shaping"
-            if ats
-            else "strict-priority"
-        )
+        kind = "credit-based-shaper" if "cbs" in one else other
         entry.identity("transmission-selection-algorithm", "dot1q-types", xml.TYPES, kind)
+
+
+def _priorities(into: xml.Element, values: Iterable[object]) -> None:
+    """The value of each priority, from 0 on."""
+    for pcp, value in enumerate(values):
+        into.leaf(f"priority{pcp}", value)
 
 
 def rational(into: xml.Element, nanoseconds: int) -> None:
@@ -84,6 +83,22 @@ def base_time(into: xml.Element, nanoseconds: int, cycle_ns: int) -> None:
     into.leaf("seconds", at // 1_000_000_000).leaf("nanoseconds", at % 1_000_000_000)
 
 
+def supported(into: xml.Element, intervals: Sequence[Sequence[int]], cycle_ns: int) -> None:
+    """What a device supports: the greatest list, cycle and interval of its lists of gates.
+
+    The modules' constraints compare the configuration with these nodes, also where a port has no gates, and
+    fail if they are missing.
+
+    Args:
+        into: the parent of the nodes.
+        intervals: the intervals of every list, in ns.
+        cycle_ns: the longest cycle.
+    """
+    into.leaf("supported-list-max", max(map(len, intervals), default=0))
+    rational(into.add("supported-cycle-max"), cycle_ns)
+    into.leaf("supported-interval-max", max((ns for one in intervals for ns in one), default=0))
+
+
 def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
     table = own.add("gate-parameter-table", xml.SCHED_BRIDGE)
     for number, one in enumerate(port["classes"]):
@@ -92,12 +107,9 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
             entry.leaf("queue-max-sdu", one["max_sdu_octets"])
     gates = port.get("gates")
     if gates is None:
-        # The module's constraints are also evaluated for ports without gates, and fail without these nodes.
         table.leaf("gate-enabled", False)
-        table.add("admin-cycle-time").leaf("numerator", 0).leaf("denominator", 1)
-        table.leaf("supported-list-max", 0)
-        table.add("supported-cycle-max").leaf("numerator", 0).leaf("denominator", 1)
-        table.leaf("supported-interval-max", 0)
+        rational(table.add("admin-cycle-time"), 0)
+        supported(table, [], 0)
         return
     table.leaf("gate-enabled", True).leaf("admin-gate-states", gates.get("initial", 255))
     control = table.add("admin-control-list")
@@ -111,10 +123,7 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
         table.leaf("admin-cycle-time-extension", gates["cycle_extension_ns"])
     base_time(table.add("admin-base-time"), gates["base_time_ns"], gates["cycle_ns"])
     table.leaf("config-change", True)
-    # The module's constraints compare the configuration with these nodes, and fail if they are missing.
-    table.leaf("supported-list-max", len(gates["entries"]))
-    rational(table.add("supported-cycle-max"), gates["cycle_ns"])
-    table.leaf("supported-interval-max", max(listed["interval_ns"] for listed in gates["entries"]))
+    supported(table, [[one["interval_ns"] for one in gates["entries"]]], gates["cycle_ns"])
     if gates.get("changes"):
         notes.lost(
             "later gate control lists",
@@ -130,8 +139,8 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
 def _preemption(own: xml.Element, port: Port, notes: Notes) -> None:
     table = own.add("frame-preemption-parameters", xml.PREEMPTION_BRIDGE).add("frame-preemption-status-table")
     express = port["preemption"]["express"]
-    for pcp, number in enumerate(port["pcp_to_class"]):
-        table.leaf(f"priority{pcp}", "express" if express >> number & 1 else "preemptable")
+    words = ("preemptable", "express")
+    _priorities(table, (words[express >> number & 1] for number in port["pcp_to_class"]))
     if port["preemption"].get("hold_advance_ns") or port["preemption"].get("release_advance_ns"):
         notes.lost(
             "hold and release advance", "a device reports them; they are no configuration", port["name"]

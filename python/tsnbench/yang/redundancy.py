@@ -72,29 +72,26 @@ def identification(config: xml.Element, network: Network, node: int, numbers: di
 def _parameters(entry: xml.Element, network: Network, stream: Stream) -> None:
     recovery = stream.get("redundancy", {}).get("recovery")
     kind = recovery["identification"] if recovery else "ip"
-    tagged = "tagged" if "vid" in stream else "all"
-    vid = stream.get("vid", 0)
-    first = next(hop["port"] for hop in stream["route"] if hop.get("parent") is None)
-    if kind == "null":
-        own = entry.add("null-stream-identification")
-        own.leaf("destination-mac", xml.address(stream["destination_mac"]))
-        own.leaf("tagged", tagged).leaf("vlan", vid)
-    elif kind == "source-mac":
-        own = entry.add("smac-vlan-stream-identification")
-        own.leaf("source-mac", xml.address(network.ports[first]["mac"]))
-        own.leaf("tagged", tagged).leaf("vlan", vid)
-    elif isinstance(kind, dict):
+    destination = xml.address(stream["destination_mac"])
+    tagged, vid = "tagged" if "vid" in stream else "all", stream.get("vid", 0)
+    if isinstance(kind, dict):
         # `down`: the fields of member streams; `up`: the fields at the talker and at the listener.
         own = entry.add("dmac-vlan-stream-identification")
         active = kind["active"]
         down = own.add("down").leaf("destination-mac", xml.address(active["destination_mac"]))
         down.leaf("tagged", tagged).leaf("vlan", active["vid"]).leaf("priority", active["pcp"])
-        up = own.add("up").leaf("destination-mac", xml.address(stream["destination_mac"]))
+        up = own.add("up").leaf("destination-mac", destination)
         up.leaf("tagged", tagged).leaf("vlan", vid).leaf("priority", stream["pcp"])
+        return
+    first = next(hop["port"] for hop in stream["route"] if hop.get("parent") is None)
+    if kind == "source-mac":
+        own = entry.add("smac-vlan-stream-identification")
+        own.leaf("source-mac", xml.address(network.ports[first]["mac"]))
     else:
-        own = entry.add("ip-stream-identification")
-        own.leaf("destination-mac", xml.address(stream["destination_mac"]))
-        own.leaf("tagged", tagged).leaf("vlan", vid)
+        own = entry.add("null-stream-identification" if kind == "null" else "ip-stream-identification")
+        own.leaf("destination-mac", destination)
+    own.leaf("tagged", tagged).leaf("vlan", vid)
+    if kind not in ("source-mac", "null"):
         own.leaf("ip-source", network.nodes[stream["talker"]]["ipv4"])
         own.leaf("ip-destination", stream["destination_ipv4"]).leaf("next-protocol", "udp")
         own.leaf("source-port", stream["udp_port"]).leaf("destination-port", stream["udp_port"])
@@ -102,47 +99,32 @@ def _parameters(entry: xml.Element, network: Network, stream: Stream) -> None:
 
 def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, int], notes: Notes) -> None:
     """`/frer`: who numbers, who eliminates, where the R-TAG is."""
-    split = {
-        place: _splits(network, node, network.streams[place]) for place in numbers if _has(network, place)
-    }
-    join = {place: _joins(network, node, network.streams[place]) for place in numbers if _has(network, place)}
-    if not any(split.values()) and not any(join.values()):
+    own = {place: network.streams[place] for place in numbers if "redundancy" in network.streams[place]}
+    split = {place: ports for place, one in own.items() if (ports := _splits(network, node, one))}
+    join = {place: ports for place, one in own.items() if (ports := _joins(network, node, one))}
+    if not split and not join:
         return
     table = config.add("frer", xml.FRER)
-    index = 1
-    for place, ports in split.items():
-        if ports:
-            entry = table.add("sequence-generation").leaf("index", index).leaf("stream", numbers[place])
-            entry.leaf("direction-out-facing", True)
-            index += 1
-    index = 1
-    for place, ports in join.items():
-        recovery = network.streams[place]["redundancy"].get("recovery")
-        if not ports or recovery is None:
-            continue
-        for individual in [True, False] if recovery.get("individual") else [False]:
-            for group in [[port] for port in ports] if individual else [ports]:
-                _recovery(
-                    table.add("sequence-recovery"),
-                    index,
-                    numbers[place],
-                    network,
-                    group,
-                    recovery,
-                    individual,
-                )
-                index += 1
-    tagged: dict[tuple[int, bool], list[int]] = {}
-    for place, ports in split.items():
+    for index, place in enumerate(split, start=1):
+        entry = table.add("sequence-generation").leaf("index", index).leaf("stream", numbers[place])
+        entry.leaf("direction-out-facing", True)
+    recoveries = [
+        (numbers[place], group, recovery, individual)
+        for place, ports in join.items()
+        if (recovery := own[place]["redundancy"].get("recovery")) is not None
+        for individual in ([True, False] if recovery.get("individual") else [False])
+        for group in ([[port] for port in ports] if individual else [ports])
+    ]
+    for index, found in enumerate(recoveries, start=1):
+        _recovery(table.add("sequence-recovery").leaf("index", index), network, *found)
+    tagged: dict[int, set[int]] = {}
+    for place, ports in (*split.items(), *join.items()):
         for port in ports:
-            tagged.setdefault((port, True), []).append(numbers[place])
-    for place, ports in join.items():
-        for port in ports:
-            tagged.setdefault((port, True), []).append(numbers[place])
-    for (port, facing), streams in sorted(tagged.items()):
+            tagged.setdefault(port, set()).add(numbers[place])
+    for port, handles_of in sorted(tagged.items()):
         entry = table.add("sequence-identification").leaf("port", interface(network, port))
-        entry.leaf("direction-out-facing", facing)
-        for handle in sorted(set(streams)):
+        entry.leaf("direction-out-facing", True)
+        for handle in sorted(handles_of):
             entry.leaf("stream", handle)
         entry.leaf("active", True)
         entry.add("encapsulation").empty("r-tag")
@@ -151,28 +133,22 @@ def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, in
             notes.lost(
                 "handles of copies",
                 "member streams keep the stream's address: all have one handle, and the address table splits",
-                f"{network.streams[place]['name']} at {network.nodes[node]['name']}",
+                f"{own[place]['name']} at {network.nodes[node]['name']}",
             )
-    for place in numbers:
-        redundancy = network.streams[place].get("redundancy", {})
-        if redundancy.get("active"):
-            notes.lost("standby paths", "the modules have no such path", network.streams[place]["name"])
-
-
-def _has(network: Network, place: int) -> bool:
-    return "redundancy" in network.streams[place]
+    for stream in own.values():
+        if stream["redundancy"].get("active"):
+            notes.lost("standby paths", "the modules have no such path", stream["name"])
 
 
 def _recovery(
     entry: xml.Element,
-    index: int,
-    handle: int,
     network: Network,
+    handle: int,
     ports: list[int],
     recovery: Recovery,
     individual: bool,
 ) -> None:
-    entry.leaf("index", index).leaf("stream", handle)
+    entry.leaf("stream", handle)
     for port in ports:
         entry.leaf("port", interface(network, port))
     entry.leaf("direction-out-facing", True)
