@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from lsprotocol import types
@@ -57,9 +58,10 @@ def server() -> LanguageServer:
         (types.TEXT_DOCUMENT_HOVER, own.hover),
         (types.TEXT_DOCUMENT_CODE_ACTION, own.actions),
     ):
-        made.feature(feature)(answer)
+        # The library sets attributes of its functions, which a method does not take.
+        made.feature(feature)(partial(answer))
     triggers = types.CompletionOptions(trigger_characters=[" ", "{", "[", ","])
-    made.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)(own.completion)
+    made.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)(partial(own.completion))
     return made
 
 
