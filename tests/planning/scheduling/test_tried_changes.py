@@ -315,50 +315,45 @@ QUEUE: Any = {"kind": "conflict", "stream": 0, "streams": [1]}
 OTHERS = "schedule.pcps: [7, 5] or with 1 Gbit/s on a -- s, s -- c"
 
 
-def test_three_changes_are_said_and_one_faster_link(monkeypatch: pytest.MonkeyPatch) -> None:
+ALONE = "these streams alone have a schedule with"
+EACH = [EVERY, (0, 1)]
+NAMED: Any = {"kind": "conflict", "streams": [0, 1, 2, 3]}
+TRIES: dict[str, tuple[tuple[Any, ...], Any, str | None, list[Any] | None]] = {
+    # Which streams can be planned with a change; the reason, the hint, and what is tried.
+    # Once without a change, then three changes of periods.
+    "three changes": ((EVERY,), SOME, f"there is a schedule with {PERIODS}", [(0, 1), EVERY, EVERY, EVERY]),
+    "one faster link": ((EVERY,), QUEUE, f"there is a schedule with {OTHERS}", [(0, 1), EVERY, EVERY]),
+    # Each change is tried with all streams, then with the ones that are named; the seven rates only with all.
+    "only some streams": (((0, 1),), SOME, f"{ALONE} {PERIODS}", [(0, 1), *EACH * 3, *[EVERY] * 7]),
+    "only some streams, with the first rate": (((0, 1),), QUEUE, f"{ALONE} {OTHERS}", [(0, 1), *EACH * 2]),
+    "only one stream": (
+        ((2,),),
+        {"kind": "conflict", "stream": 2},
+        f"this stream alone has a schedule with {OTHERS}",
+        None,
+    ),
+    "what helps all is said alone": ((EVERY, (0, 1)), SOME, f"there is a schedule with {PERIODS}", None),
+    # All streams are named, so no part of them is tried: with a queue, and with seven rates.
+    "no change helps": ((), NAMED, None, [EVERY] * 8),
+    # Nobody is named: changes of periods with each pair of different periods.
+    "no change of all helps": ((), {"kind": "gates"}, None, [EVERY] * 9),
+}
+
+
+@pytest.mark.parametrize("case", TRIES)
+def test_what_is_tried_and_said(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    good, reason, said, tried = TRIES[case]
+    hints = hints_of(FOUR)
+    asked = answer(monkeypatch, hints, *good)
+    assert hints.of(reason) == said
+    assert tried is None or asked == tried
+
+
+def test_what_is_known_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     hints = hints_of(FOUR)
     asked = answer(monkeypatch, hints, EVERY)
-    assert hints.of(SOME) == f"there is a schedule with {PERIODS}"
-    # Once without a change, then the three changes.
-    assert asked == [(0, 1), EVERY, EVERY, EVERY]
-    assert hints.left == 36
-    # With the second change of a hint nothing is tried again that is known.
-    assert hints.of(SOME) == f"there is a schedule with {PERIODS}"
-    assert len(asked) == 4
-    asked = answer(monkeypatch, hints_of(FOUR), EVERY)
-    assert hints_of(FOUR).of(QUEUE) == f"there is a schedule with {OTHERS}"
-    assert asked == [(0, 1), EVERY, EVERY]
-
-
-def test_changes_that_help_only_some_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each change is tried with all streams, then with the ones that are named."""
-    hints = hints_of(FOUR)
-    asked = answer(monkeypatch, hints, (0, 1))
-    assert hints.of(SOME) == f"these streams alone have a schedule with {PERIODS}"
-    # After three changes, the seven rates are only tried with all.
-    assert asked == [(0, 1), *[EVERY, (0, 1)] * 3, *[EVERY] * 7]
-    hints = hints_of(FOUR)
-    asked = answer(monkeypatch, hints, (0, 1))
-    assert hints.of(QUEUE) == f"these streams alone have a schedule with {OTHERS}"
-    # The first rate helps.
-    assert asked == [(0, 1), *[EVERY, (0, 1)] * 2]
-    hints = hints_of(FOUR)
-    answer(monkeypatch, hints, (2,))
-    assert hints.of({"kind": "conflict", "stream": 2}) == f"this stream alone has a schedule with {OTHERS}"
-
-
-def test_no_change_helps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All streams are named: no part of them is tried."""
-    hints = hints_of(FOUR)
-    asked = answer(monkeypatch, hints)
-    assert hints.of({"kind": "conflict", "streams": [0, 1, 2, 3]}) is None
-    # A queue, and seven rates.
-    assert asked == [EVERY] * 8
-    # Nobody is named: three changes of periods with each pair of different periods.
-    hints = hints_of(FOUR)
-    asked = answer(monkeypatch, hints)
-    assert hints.of({"kind": "gates"}) is None
-    assert set(asked) == {EVERY}
+    assert hints.of(SOME) == hints.of(SOME) == f"there is a schedule with {PERIODS}"
+    assert (len(asked), hints.left) == (4, 36)
 
 
 def test_streams_that_have_a_schedule_without_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
