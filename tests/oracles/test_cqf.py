@@ -15,8 +15,13 @@ import pytest
 
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
+from tsnbench.plan.document import Plan
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.scenario import load
+from tsnbench.scenario import read_scenario
+
+
+def planned(text: str) -> Plan:
+    return read_scenario(text)[0].plan()
 
 
 def _scenario(seed: int) -> tuple[str, int]:
@@ -78,9 +83,7 @@ def _cycles(document: dict[str, Any], stream: dict[str, Any], cycle: int, queues
 @pytest.mark.parametrize("seed", range(60))
 def test_delays_are_within_one_cycle_of_the_hops(seed: int, tmp_path: Path) -> None:
     text, cycle = _scenario(seed)
-    path = tmp_path / "cqf.yaml"
-    path.write_text(text, encoding="utf-8")
-    plan = load(path).plan()
+    plan = planned(text)
     run = plan.run(on=Simulation(), into=tmp_path / "run")
     table = run.observations()
     tx = table.filter(pl.col("stage") == "tx").select("stream", "seq", "t_ns", "octets")
@@ -113,12 +116,10 @@ def test_delays_are_within_one_cycle_of_the_hops(seed: int, tmp_path: Path) -> N
     assert sum(late) == 0
 
 
-def test_many_random_streams_have_bounds(tmp_path: Path) -> None:
+def test_many_random_streams_have_bounds() -> None:
     found = 0
     for seed in range(60):
-        path = tmp_path / f"cqf-{seed}.yaml"
-        path.write_text(_scenario(seed)[0], encoding="utf-8")
-        flows = bounds(load(path).plan())["flows"]
+        flows = bounds(planned(_scenario(seed)[0]))["flows"]
         found += sum(flow["upper_ns"] is not None for flow in flows if flow["stream"] != "rest")
     assert found > 40
 
@@ -149,21 +150,19 @@ def _with_gaps(seed: int) -> str:
 
 
 def test_no_frame_is_late_in_a_planned_cycle_behind_ports_without_one(tmp_path: Path) -> None:
-    planned = 0
+    made = 0
     for seed in range(60):
-        path = tmp_path / f"gaps-{seed}.yaml"
-        path.write_text(_with_gaps(seed), encoding="utf-8")
         try:
-            plan = load(path).plan()
+            plan = planned(_with_gaps(seed))
         except PlanningErrors:
             continue
-        planned += 1
+        made += 1
         run = plan.run(on=Simulation(), into=tmp_path / f"run-{seed}")
         late = [own.get("late_frames", 0) for port in run.counters["ports"] for own in port["classes"]]
         assert sum(late) == 0, seed
         for stream in run.counters["streams"]:
             assert stream["name"] == "rest" or stream["dropped_in_network"] == 0, seed
-    assert planned > 30
+    assert made > 30
 
 
 def test_overload_is_counted(tmp_path: Path) -> None:
@@ -179,10 +178,7 @@ streams:
 shapers:
   sw -> b: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6], octets: 5000 B}}
 """
-    path = tmp_path / "overload.yaml"
-    path.write_text(text, encoding="utf-8")
-    plan = load(path).plan()
-    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    run = planned(text).run(on=Simulation(), into=tmp_path / "run")
     counted = run.counters["policing"][0]["filters"][0]
     # Ten frames of 978 octets between type and FCS arrive per cycle; five of them fit.
     assert counted["matching_frames"] == 1000
@@ -190,7 +186,7 @@ shapers:
     assert run.counters["streams"][0]["dropped_in_network"] == 500
 
 
-def test_what_does_not_fit_has_no_bound(tmp_path: Path) -> None:
+def test_what_does_not_fit_has_no_bound() -> None:
     text = """\
 name: full
 duration: 10 ms
@@ -204,10 +200,9 @@ streams:
 shapers:
   sw -> c: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}
 """
-    path = tmp_path / "full.yaml"
     for period, fits in (("20", True), ("13", False)):
-        path.write_text(text.replace("PERIOD", period), encoding="utf-8")
-        found = [flow["upper_ns"] for flow in bounds(load(path).plan())["flows"]]
+        flows = bounds(planned(text.replace("PERIOD", period)))["flows"]
+        found = [flow["upper_ns"] for flow in flows]
         assert all((upper is not None) is fits for upper in found), period
 
 
@@ -227,12 +222,9 @@ shapers:
   sw1 -> all: {cqf: {cycle: 125 us, pcp: [6], classes: CLASSES}}
   sw2 -> all: {cqf: {cycle: 125 us, pcp: [6], classes: CLASSES}}
 """
-    path = tmp_path / "slow.yaml"
-    path.write_text(text.replace("CLASSES", "[7, 6]"), encoding="utf-8")
     with pytest.raises(PlanningErrors, match=r"a cycle longer than 150\.001 us, the delay of link"):
-        load(path).plan()
-    path.write_text(text.replace("CLASSES", "[7, 6, 5, 4]"), encoding="utf-8")
-    run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
+        planned(text.replace("CLASSES", "[7, 6]"))
+    run = planned(text.replace("CLASSES", "[7, 6, 5, 4]")).run(on=Simulation(), into=tmp_path / "run")
     table = run.observations().filter(pl.col("stage") == "rx").sort("seq")
     # The frame is sent in cycle 1, is on the cable until cycle 2 or 3, and is sent in cycle 4 of 125 us.
     assert len(table) == 10

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from support.planned import refusal_text
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
@@ -92,49 +94,49 @@ def refused(text: str) -> str:
     return refusal_text(read_scenario(text, "asynchronous.yaml")[0])
 
 
-def test_a_scheduler_has_what_its_flow_may_release() -> None:
-    """A flow that is late by 10 of 70 us may release 1/7 of a frame more at once: 1,428.6 bit."""
-    found = schedulers(TEXT)
-    assert sorted(found) == ["s1", "s2"]
-    assert found["s1"] == [
-        ("a -> s1 class 2", 100_000_000, 10_000),
-        ("a -> s1 class 2", 142_857_143, 11_429),
-        ("c -> s1 class 2", 50_000_000, 10_000),
-        ("a -> s1 class 1", 10_000_000, 10_000),
-    ]
-    assert [one[1:] for one in found["s2"]] == [one[1:] for one in found["s1"]]
+ALL = "all: {ats: {pcp: [5, 4]}}"
+EVEN = "even: {from: a, to: b, pcp: 5, phy: 1250 B"
+USUAL = [(100_000_000, 10_000), (142_857_143, 11_429), (50_000_000, 10_000), (10_000_000, 10_000)]
+"""A flow that is late by 10 of 70 us may release 1/7 of a frame more at once: 1,428.6 bit."""
+TWO = 2 * 1542 * 8
+
+
+@pytest.mark.parametrize(
+    ("changed", "found"),
+    [
+        ((), USUAL),
+        # 2,944 octets are two frames of 1,472 octets of payload: twice 1,542 on the wire with a tag.
+        ((EVEN, "even: {from: a, to: b, pcp: 5, units: [2944 B]"), [(TWO * 10_000, TWO), *USUAL[1:]]),
+        # What is written stays.
+        ((ALL, "all: {ats: {pcp: [5, 4], rate: 300 Mbit/s, burst: 2000 B}}"), [(300_000_000, 16_000)] * 4),
+        ((ALL, "all: {ats: {pcp: [5, 4], rate: 300 Mbit/s}}"), [(300_000_000, burst) for _, burst in USUAL]),
+        ((ALL, "all: {ats: {pcp: [5, 4], burst: 2000 B}}"), [(rate, 16_000) for rate, _ in USUAL]),
+        ((ALL, "all: {ats: {pcp: [5, 4], burst: 1250 B}}"), None),
+        # So that a flow without a period has a scheduler.
+        (
+            (
+                "period: 200 us}",
+                "poisson: 10 Mbit/s}",
+                ALL,
+                "all: {ats: {pcp: [5, 4], rate: 50 Mbit/s, burst: 1250 B}}",
+            ),
+            [(50_000_000, 10_000)] * 4,
+        ),
+    ],
+)
+def test_a_scheduler_has_what_its_flow_may_release(changed: tuple[str, ...], found: Any) -> None:
+    text = TEXT
+    for old, new in zip(changed[::2], changed[1::2], strict=True):
+        text = text.replace(old, new)
+    made = schedulers(text)
+    assert sorted(made) == ["s1", "s2"]
+    assert found is None or [one[1:] for one in made["s1"]] == [one[1:] for one in made["s2"]] == found
+    groups = ["a -> s1 class 2", "a -> s1 class 2", "c -> s1 class 2", "a -> s1 class 1"]
+    assert [one[0] for one in made["s1"]] == groups
     # All come over one link there: a group for each class.
-    assert [one[0] for one in found["s2"]] == ["s1 -> s2 class 2"] * 3 + ["s1 -> s2 class 1"]
-
-
-def test_a_unit_of_several_frames_comes_at_once() -> None:
-    """2,944 octets are two frames of 1,472 octets of payload: twice 1,542 on the wire with a tag."""
-    text = TEXT.replace(
-        "even: {from: a, to: b, pcp: 5, phy: 1250 B", "even: {from: a, to: b, pcp: 5, units: [2944 B]"
-    )
-    (_, rate, burst), *_ = schedulers(text)["s1"]
-    assert (rate, burst) == (2 * 1542 * 8 * 10_000, 2 * 1542 * 8)
-
-
-def test_what_is_written_stays() -> None:
-    found = schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], rate: 300 Mbit/s, burst: 2000 B}"))
-    assert {one[1:] for one in found["s1"]} == {(300_000_000, 16_000)}
-    found = schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], rate: 300 Mbit/s}"))
-    assert [one[1:] for one in found["s1"]][:2] == [(300_000_000, 10_000), (300_000_000, 11_429)]
-    found = schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 2000 B}"))
-    assert [one[1:] for one in found["s1"]][:2] == [(100_000_000, 16_000), (142_857_143, 16_000)]
+    assert [one[0] for one in made["s2"]] == ["s1 -> s2 class 2"] * 3 + ["s1 -> s2 class 1"]
 
 
 def test_only_named_priorities_at_shaped_ports_have_schedulers() -> None:
-    found = schedulers(TEXT.replace("all: {ats: {pcp: [5, 4]}}", "s2 -> b: {ats: {pcp: [4]}}"))
+    found = schedulers(TEXT.replace(ALL, "s2 -> b: {ats: {pcp: [4]}}"))
     assert found == {"s2": [("s1 -> s2 class 1", 10_000_000, 10_000)]}
-
-
-def test_a_flow_without_a_period_has_the_rate_and_burst_that_are_written() -> None:
-    text = TEXT.replace("period: 200 us}", "poisson: 10 Mbit/s}")
-    found = schedulers(text.replace("pcp: [5, 4]}", "pcp: [5, 4], rate: 50 Mbit/s, burst: 1250 B}"))
-    assert {one[1:] for one in found["s1"]} == {(50_000_000, 10_000)}
-
-
-def test_a_burst_holds_at_least_one_frame() -> None:
-    assert schedulers(TEXT.replace("pcp: [5, 4]}", "pcp: [5, 4], burst: 1250 B}"))
