@@ -44,6 +44,14 @@ streams:
 """
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that share a lab, so that one process takes them."""
+    for item in items:
+        own = {"rig", "there"} & {*getattr(item, "fixturenames", ())}
+        if own and item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.xdist_group(f"lab of {own.pop()}"))
+
+
 def lasting(duration: str) -> Plan:
     """The Plan of :data:`SCENARIO` with another duration."""
     return read_scenario(SCENARIO.replace("200 ms", duration, 1))[0].plan()

@@ -130,3 +130,11 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Guest:
     base = tmp_path_factory.getbasetemp()
     # The processes of pytest-xdist have folders of their own below one.
     return Guest((base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "guest")
+
+
+def grouped(items: list[pytest.Item]) -> None:
+    """Mark the tests that share the guest, so that one process takes them."""
+    for item in items:
+        shares = "guest" in getattr(item, "fixturenames", ())
+        if shares and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group("guest"))
