@@ -47,8 +47,11 @@ def other() -> dict[str, Any]:
     return plan(read_scenario(text)[0]).document
 
 
+Two = tuple[NetconfServer, NetconfServer]
+
+
 @pytest.fixture
-def two(tmp_path: Path) -> Iterator[tuple[NetconfServer, NetconfServer]]:
+def two(tmp_path: Path) -> Iterator[Two]:
     with NetconfServer(tmp_path / "l", MODULES) as left, NetconfServer(tmp_path / "r", MODULES) as right:
         yield left, right
 
@@ -86,9 +89,7 @@ def put(document: dict[str, Any], folder: Path, *where: tuple[str, NetconfServer
     )
 
 
-def test_two_bridges_get_the_plan_and_a_second_time_changes_nothing(
-    two: tuple[NetconfServer, NetconfServer], tmp_path: Path
-) -> None:
+def test_two_bridges_get_the_plan_and_a_second_time_changes_nothing(two: Two, tmp_path: Path) -> None:
     left, right = two
     empty = text(left)
     done = put(rich(), tmp_path, ("left", left), ("right", right))
@@ -119,7 +120,7 @@ def test_two_bridges_get_the_plan_and_a_second_time_changes_nothing(
 
 
 def test_a_second_plan_replaces_what_the_first_wrote_and_restoring_brings_it_back(
-    two: tuple[NetconfServer, NetconfServer], tmp_path: Path
+    two: Two, tmp_path: Path
 ) -> None:
     left, right = two
     put(rich(), tmp_path, ("left", left), ("right", right))
@@ -139,7 +140,7 @@ def test_a_second_plan_replaces_what_the_first_wrote_and_restoring_brings_it_bac
     assert (text(left), text(right)) == first
 
 
-def test_what_others_configured_stays(two: tuple[NetconfServer, NetconfServer], tmp_path: Path) -> None:
+def test_what_others_configured_stays(two: Two, tmp_path: Path) -> None:
     left, _ = two
     device = connect("left", "127.0.0.1", left.port, access(left))
     device._session.edit_config(
@@ -168,14 +169,16 @@ def test_what_others_configured_stays(two: tuple[NetconfServer, NetconfServer], 
     assert len(text(left)) - len(before) < 300
 
 
-REFUSAL = b"""<?xml version="1.0" encoding="UTF-8"?>
-<rpc-reply message-id="%s" xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><rpc-error>
+REPLY = b"""<?xml version="1.0" encoding="UTF-8"?>
+<rpc-reply message-id="%s" xmlns="urn:ietf:params:xml:ns:netconf:base:1.0">%s</rpc-reply>"""
+OK = b"<ok/>"
+REFUSAL = b"""<rpc-error>
 <error-type>application</error-type><error-tag>operation-failed</error-tag><error-severity>error</error-severity>
-<error-message>no hardware for that</error-message></rpc-error></rpc-reply>"""
+<error-message>no hardware for that</error-message></rpc-error>"""
 
 
-def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
-    """A rule that passes ``after`` requests with ``what``, and answers the next ``times`` with an error."""
+def answering(what: bytes, content: bytes = REFUSAL, after: int = 0, times: int = 1000) -> Any:
+    """A rule that passes ``after`` requests with ``what``, and answers the next ``times`` itself."""
     seen = [0]
 
     def rule(piece: bytes) -> bytes | None:
@@ -185,7 +188,7 @@ def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
         if not after < seen[0] <= after + times:
             return None
         (number,) = re.findall(rb'message-id="([^"]+)"', piece)
-        answer = REFUSAL % number
+        answer = REPLY % (number, content)
         return b"\n#%d\n%s\n##\n" % (len(answer), answer)
 
     return rule
@@ -197,12 +200,12 @@ def refusing(what: bytes, after: int = 0, times: int = 1000) -> Any:
     ids=["when it looks", "when it acts"],
 )
 def test_one_device_rejects_a_change_and_all_are_restored(
-    two: tuple[NetconfServer, NetconfServer], tmp_path: Path, what: bytes, touched: bool
+    two: Two, tmp_path: Path, what: bytes, touched: bool
 ) -> None:
     left, right = two
     put(rich(), tmp_path, ("left", left), ("right", right))
     first = text(left), text(right)
-    right.rules = refusing(what)
+    right.rules = answering(what)
     with pytest.raises(BackendError) as error:
         put(other(), tmp_path, ("left", left), ("right", right))
     right.rules = None
@@ -215,9 +218,7 @@ def test_one_device_rejects_a_change_and_all_are_restored(
     assert put(other(), tmp_path, ("left", left), ("right", right)).done
 
 
-def test_a_constraint_of_the_module_rejects_a_change(
-    two: tuple[NetconfServer, NetconfServer], tmp_path: Path
-) -> None:
+def test_a_constraint_of_the_module_rejects_a_change(two: Two, tmp_path: Path) -> None:
     """The server evaluates the module's constraint and sends the error; the message is the server's."""
     left, right = two
     document = rich()
@@ -229,24 +230,12 @@ def test_a_constraint_of_the_module_rejects_a_change(
     assert text(right) == before
 
 
-def test_a_device_that_forgets_is_found_and_taken_back(
-    two: tuple[NetconfServer, NetconfServer], tmp_path: Path
-) -> None:
+def test_a_device_that_forgets_is_found_and_taken_back(two: Two, tmp_path: Path) -> None:
     """The device replies ok to a commit, and changes nothing: only the read-back shows this."""
     left, right = two
     empty = text(left)
 
-    def forgets(piece: bytes) -> bytes | None:
-        if b"<nc:confirmed" not in piece:
-            return None
-        (number,) = re.findall(rb'message-id="([^"]+)"', piece)
-        answer = (
-            b'<rpc-reply message-id="%s" xmlns="urn:ietf:params:xml:ns:netconf:base:1.0"><ok/></rpc-reply>'
-            % number
-        )
-        return b"\n#%d\n%s\n##\n" % (len(answer), answer)
-
-    right.rules = forgets
+    right.rules = answering(b"<nc:confirmed", OK)
     with pytest.raises(
         BackendError, match="right: it differs from the requested configuration: interfaces/interface"
     ) as error:
@@ -254,7 +243,7 @@ def test_a_device_that_forgets_is_found_and_taken_back(
     assert len(text(left)) - len(empty) < 300, str(error.value)
 
 
-def test_a_device_dies_half_way(two: tuple[NetconfServer, NetconfServer], tmp_path: Path) -> None:
+def test_a_device_dies_half_way(two: Two, tmp_path: Path) -> None:
     left, right = two
     empty = len(text(left))
 
@@ -298,7 +287,7 @@ def test_without_a_candidate(tmp_path: Path) -> None:
         assert done.record is not None
         restore(done.record, access(left, right))
         assert (text(left), text(right)) == first
-        left.rules = refusing(b"get-config", after=2, times=1)
+        left.rules = answering(b"get-config", after=2, times=1)
         with pytest.raises(BackendError, match="left: it refuses") as error:
             put(other(), tmp_path, ("left", left), ("right", right))
         assert "every device has again what it had before" in str(error.value)
@@ -389,9 +378,7 @@ def test_names_of_interfaces_are_the_devices(tmp_path: Path) -> None:
         assert "eth2" not in now
 
 
-def test_one_wrong_password_among_two_changes_nothing(
-    two: tuple[NetconfServer, NetconfServer], tmp_path: Path
-) -> None:
+def test_one_wrong_password_among_two_changes_nothing(two: Two, tmp_path: Path) -> None:
     left, right = two
     with pytest.raises(InputError, match="nothing was changed on any device"):
         deploy(
@@ -403,7 +390,7 @@ def test_one_wrong_password_among_two_changes_nothing(
     assert not (tmp_path / "before.json").exists()
 
 
-def test_someone_elses_lock_is_respected(two: tuple[NetconfServer, NetconfServer], tmp_path: Path) -> None:
+def test_someone_elses_lock_is_respected(two: Two, tmp_path: Path) -> None:
     left, right = two
     other_one = connect("left", "127.0.0.1", left.port, access(left))
     other_one.lock()

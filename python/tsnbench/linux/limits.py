@@ -6,6 +6,7 @@ tc-mqprio(8), tc-taprio(8), tc-etf(8).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,109 +48,91 @@ def shortest_interval_ns(rate_bps: int) -> int:
 
 def problems(port: Port, profile: Profile, scheduled: bool = False) -> list[Problem]:
     """All findings of one port, refusals first; ``scheduled``: its gates are planned for streams."""
+    return list(_problems(port, profile, scheduled))
+
+
+def _problems(port: Port, profile: Profile, scheduled: bool) -> Iterator[Problem]:
     name = port["name"]
     classes = len(port["classes"])
     own = root(port, profile)
-    found = []
     if classes > MOST_CLASSES:
-        found.append(
-            Problem(
-                "too many traffic classes",
-                name,
-                f"{classes} traffic classes",
-                f"the kernel has {MOST_CLASSES}",
-                "use fewer classes",
-            )
+        yield Problem(
+            "too many traffic classes",
+            name,
+            f"{classes} traffic classes",
+            f"the kernel has {MOST_CLASSES}",
+            "use fewer classes",
         )
     if profile.tx_queues is not None and profile.tx_queues < classes:
-        found.append(
-            Problem(
-                "too few transmission queues",
-                name,
-                f"{classes} traffic classes on an interface with {profile.tx_queues} transmission queues",
-                "each class needs one of its own",
-                f"use a map with {profile.tx_queues} classes, or an interface with more (`ethtool -l`)",
-            )
+        yield Problem(
+            "too few transmission queues",
+            name,
+            f"{classes} traffic classes on an interface with {profile.tx_queues} transmission queues",
+            "each class needs one of its own",
+            f"use a map with {profile.tx_queues} classes, or an interface with more (`ethtool -l`)",
         )
     if profile.layout is Layout.REVERSED and classes > 1:
-        found.append(
-            Problem(
-                "classes in falling order of queues",
-                name,
-                "",
-                "Linux before 6.3 refuses them (`Detected overlap in the traffic class to queue mapping`)",
-                "on such a kernel export with --queues renumbered",
-            )
+        yield Problem(
+            "classes in falling order of queues",
+            name,
+            "",
+            "Linux before 6.3 refuses them (`Detected overlap in the traffic class to queue mapping`)",
+            "on such a kernel export with --queues renumbered",
         )
     if own.kind == "taprio":
-        found += _schedule(port, own, scheduled)
+        yield from _schedule(port, own, scheduled)
     if "preemption" in port and profile.mode is not Mode.FULL:
-        found.append(
-            Problem(
-                "frame pre-emption",
-                name,
-                "",
-                "it is left out, because taprio and mqprio have it in hardware only",
-                "export with --taprio full for an interface whose driver can pre-empt (`ethtool --show-mm`)",
-            )
+        yield Problem(
+            "frame pre-emption",
+            name,
+            "",
+            "it is left out, because taprio and mqprio have it in hardware only",
+            "export with --taprio full for an interface whose driver can pre-empt (`ethtool --show-mm`)",
         )
-    return found
 
 
-def _schedule(port: Port, own: Root, scheduled: bool) -> list[Problem]:
+def _schedule(port: Port, own: Root, scheduled: bool) -> Iterator[Problem]:
     name = port["name"]
-    found = []
     shortest = shortest_interval_ns(port["rate_bps"])
     brief = [interval for _, _, interval in own.entries if interval < shortest]
     if brief:
-        found.append(
-            Problem(
-                f"entries under {shortest} ns",
-                name,
-                f"an entry of {min(brief)} ns",
-                f"at {port['rate_bps'] // 1_000_000} Mbit/s taprio takes none under "
-                f"{shortest} ns, the time of a frame of {SHORTEST_FRAME} octets",
-                f"schedule: {{shortest-interval: {shortest} ns}}"
-                if scheduled
-                else "join them with their neighbours, or for planned windows "
-                f"windows: {{shortest-interval: {shortest} ns}}",
-            )
+        yield Problem(
+            f"entries under {shortest} ns",
+            name,
+            f"an entry of {min(brief)} ns",
+            f"at {port['rate_bps'] // 1_000_000} Mbit/s taprio takes none under "
+            f"{shortest} ns, the time of a frame of {SHORTEST_FRAME} octets",
+            f"schedule: {{shortest-interval: {shortest} ns}}"
+            if scheduled
+            else "join them with their neighbours, or for planned windows "
+            f"windows: {{shortest-interval: {shortest} ns}}",
         )
     if own.cycle_time > LONGEST_CYCLE_NS:
-        found.append(
-            Problem(
-                "long cycles",
-                name,
-                f"a cycle of {own.cycle_time} ns",
-                f"taprio takes up to {LONGEST_CYCLE_NS} ns",
-                f"schedule: {{longest-cycle: {LONGEST_CYCLE_NS} ns}}" if scheduled else "use a shorter cycle",
-            )
+        yield Problem(
+            "long cycles",
+            name,
+            f"a cycle of {own.cycle_time} ns",
+            f"taprio takes up to {LONGEST_CYCLE_NS} ns",
+            f"schedule: {{longest-cycle: {LONGEST_CYCLE_NS} ns}}" if scheduled else "use a shorter cycle",
         )
     unknown = shortest_interval_ns(UNKNOWN_SPEED_BPS)
     small = [interval for _, _, interval in own.entries if shortest <= interval < unknown]
     if small:
-        found.append(
-            Problem(
-                f"entries under {unknown} ns",
-                name,
-                f"entries from {min(small)} ns",
-                "while the link is down taprio assumes 10 Mbit/s and may reject them",
-                "run tc when the link is up",
-            )
+        yield Problem(
+            f"entries under {unknown} ns",
+            name,
+            f"entries from {min(small)} ns",
+            "while the link is down taprio assumes 10 Mbit/s and may reject them",
+            "run tc when the link is up",
         )
     commands = {command for command, _, _ in own.entries}
     if commands - {"S"} and own.flags != FLAGS[Mode.FULL]:
-        found.append(
-            Problem(
-                "entries that hold or release preemptable frames",
-                name,
-                "",
-                "taprio in software reads only their gates",
-                "export with --taprio full",
-            )
+        yield Problem(
+            "entries that hold or release preemptable frames",
+            name,
+            "",
+            "taprio in software reads only their gates",
+            "export with --taprio full",
         )
     if any(own.max_sdu):
-        found.append(
-            Problem("`max-sdu` per class", name, "", "it is new", "use Linux 6.1 and iproute2 6.1 or later")
-        )
-    return found
+        yield Problem("`max-sdu` per class", name, "", "it is new", "use Linux 6.1 and iproute2 6.1 or later")
