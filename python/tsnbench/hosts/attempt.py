@@ -260,9 +260,7 @@ def _wait(
                 program = agents[host].programs[one.name]
                 ended_early = one in job.captures and program.code is not None
                 if ended_early or program.code not in (None, 0):
-                    raise Rejected(
-                        host, f"{one.name} ended with {program.code}: {program.err.strip()[-300:]}"
-                    )
+                    raise _ended(host, one.name, program.code, program.err)
         time.sleep(LOOK_S)
 
 
@@ -284,17 +282,19 @@ def _await_armed(agent: Agent, job: HostJob) -> None:
         if program.code:
             raise _ended(agent.name, one.name, program.code, program.err)
         agent.signal(one.name)
-    for one in job.armed:
-        program = agent.wait_for_end(one.name, until)
-        if program.code:
-            raise _ended(agent.name, one.name, program.code, program.err)
+    _await(agent, job.armed, until)
 
 
 def _end_captures(agent: Agent, job: HostJob) -> None:
     until = time.monotonic() + READY_S
     for one in job.captures:
         agent.signal(one.name)
-    for one in job.captures:
+    _await(agent, job.captures, until)
+
+
+def _await(agent: Agent, programs: Iterable[Program], until: float) -> None:
+    """Waits until the programs have ended without an error."""
+    for one in programs:
         program = agent.wait_for_end(one.name, until)
         if program.code:
             raise _ended(agent.name, one.name, program.code, program.err)

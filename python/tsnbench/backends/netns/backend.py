@@ -35,10 +35,8 @@ JOB, RESULTS = "job", "results"
 
 def unavailable() -> str | None:
     """Why this machine cannot run networks in namespaces; None if it can."""
-    if gone := sorted(set(sandbox.missing_tools().values())):
-        return f"packages are missing: {', '.join(gone)}"
-    if not sandbox.privileged():
-        return "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
+    if why := sandbox.unavailable():
+        return why
     try:
         traffic.program()
         probe.probe()

@@ -39,6 +39,13 @@ def missing_tools() -> dict[str, str]:
     return {tool: package for tool, package in TOOLS.items() if shutil.which(tool, path=PATH) is None}
 
 
+def unavailable() -> str:
+    """Why this machine can make no sandbox; empty if it can."""
+    if gone := sorted(set(missing_tools().values())):
+        return f"packages are missing: {', '.join(gone)}"
+    return "" if privileged() else "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
+
+
 def privileged() -> bool:
     """Whether this process may make network namespaces: CAP_SYS_ADMIN, bit 21 (capabilities(7))."""
     try:

@@ -29,3 +29,14 @@ def download(folder: Path, name: str, hint: str) -> Path:
                 f"{name} cannot be downloaded: {got.stderr.strip()}\nhint: apt-get update, or {hint}"
             )
         return Path(files[0].replace(folder / files[0].name))
+
+
+def unpack(package: Path, into: Path) -> None:
+    """Unpacks a package's files into a folder.
+
+    Raises:
+        BackendError: it is no package.
+    """
+    done = subprocess.run(["dpkg-deb", "-x", package, into], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BackendError(f"{package}: cannot be unpacked: {done.stderr.strip()}\nhint: delete it")

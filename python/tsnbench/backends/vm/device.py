@@ -92,9 +92,7 @@ def _build(part: Path, debs: list[Path], release: str) -> Path:
         )
     tree = part / "tree"
     for deb in debs:
-        done = subprocess.run(["dpkg-deb", "-x", deb, tree], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise BackendError(f"{deb}: cannot be unpacked: {done.stderr.strip()}\nhint: delete it")
+        debian.unpack(deb, tree)
     headers = tree / "usr/src" / f"linux-headers-{release}"
     first = headers / "Makefile"
     # The Makefile names /usr/src, because the packages are usually installed; here they are only unpacked.

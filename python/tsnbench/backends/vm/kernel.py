@@ -109,9 +109,7 @@ def _unpack(package: Path, into: Path) -> None:
     """Unpacks in one step, so that an incomplete folder is not used as a kernel."""
     part = Path(tempfile.mkdtemp(dir=package.parent, prefix="part-"))
     try:
-        done = subprocess.run(["dpkg-deb", "-x", package, part], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise BackendError(f"{package}: cannot be unpacked: {done.stderr.strip()}\nhint: delete it")
+        debian.unpack(package, part)
         for image in (part / "boot").glob("vmlinuz-*"):
             whole = _decompressed(image.read_bytes())
             if whole is not None:

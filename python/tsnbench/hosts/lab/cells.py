@@ -35,11 +35,7 @@ _SSHD = f"Port 22\nListenAddress {{address}}\n{access.SSHD.format(folder='/run/l
 
 def missing(sshd: Path | None = None) -> str:
     """Why a lab is not possible here; empty if it is."""
-    if not sandbox.privileged():
-        return "namespaces need root (CAP_SYS_ADMIN, CAP_NET_ADMIN)"
-    if gone := sorted(set(sandbox.missing_tools().values())):
-        return f"packages are missing: {', '.join(gone)}"
-    return access.missing(sshd)
+    return sandbox.unavailable() or access.missing(sshd)
 
 
 def make(plan: PlanDocument, network: Network, folder: Path, sshd: Path | None, lasts_s: int) -> Made:
