@@ -245,8 +245,11 @@ def test_after_kill_at_any_moment_restore_leaves_nothing(tmp_path: Path, moment:
     made = _inodes(_ours()) - _inodes([os.getpid()])
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert (tmp_path / "states").exists()
     state.restore()
+    if list((tmp_path / "states").glob("*.part")):
+        # The process was about to write its state: such a file is left alone while it may be written.
+        time.sleep(1.1)
+        state.restore()
     assert state.restore() == []
     _nothing_is_left(tmp_path, made, interfaces)
 
