@@ -121,7 +121,7 @@ soak:
 	BOUNDS_SEED=$(SOAK_SEED) BOUNDS_PLANS=$(SOAK_PLANS) \
 	  cargo test --locked --release -p tsn-bounds --test proof -- --ignored --nocapture
 
-# MUTANTS: which crates, and `planning`. MUTANTS_ARGS: a part, as `--shard 0/20` or `--file crates/bridge/src/credit.rs`.
+# MUTANTS: which crates, and `planning`. MUTANTS_ARGS: a part, as `--shard 0/20` or `--file crates/bridge/src/cbs.rs`.
 MUTANTS      ?= bridge clock measure bounds planning
 MUTANTS_ARGS ?=
 

@@ -11,7 +11,7 @@ from mutants.survivors import FOLDER, Survivor, all_listed, is_defect, listed, o
 
 TREE = Path(__file__).parents[2]
 
-ONE = Survivor("crates/bridge/src/credit.rs", "if now > self.at {", "replace > with >= in advance")
+ONE = Survivor("crates/bridge/src/cbs.rs", "if now > self.at {", "replace > with >= in advance")
 OTHER = Survivor("python/tsnbench/planning/shaping/cbs.py", "share = a | b", "share = a & b")
 
 
@@ -45,7 +45,7 @@ def test_a_list_has_a_reason_for_each() -> None:
     with pytest.raises(ValueError, match="line 1: expected a reason above"):
         listed(str(ONE))
     with pytest.raises(ValueError, match="line 2"):
-        listed("# A reason.\ncrates/bridge/src/credit.rs\n")
+        listed("# A reason.\ncrates/bridge/src/cbs.rs\n")
 
 
 def test_what_the_tools_print_is_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@
 //! frame, and the moment at which its class has credit, are computed when a frame needs them.
 
 pub mod ats;
-mod credit;
+mod cbs;
 pub mod frer;
 mod gates;
 mod line;
@@ -18,7 +18,7 @@ pub mod psfp;
 mod queue;
 mod shared;
 
-pub use credit::CreditBasedShaper;
+pub use cbs::CreditBasedShaper;
 pub use gates::list_change::{InForce, Schedule, in_force};
 pub use gates::{Gate, GateControlList, Window};
 pub use line::Line;

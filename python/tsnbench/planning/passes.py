@@ -19,13 +19,13 @@ from tsnbench.planning.places import ScenarioPlaces
 from tsnbench.planning.routing.flooding import flood_flows
 from tsnbench.planning.routing.routes import route_flows
 from tsnbench.planning.shaping.ats import shape_asynchronously
+from tsnbench.planning.shaping.cbs_gathered_credit import gather_credit
+from tsnbench.planning.shaping.cbs_reservations import reserve
 from tsnbench.planning.shaping.derived_gates import follow_gates
 from tsnbench.planning.shaping.gates import open_gates
-from tsnbench.planning.shaping.gathered_credit import gather_credit
 from tsnbench.planning.shaping.policing import place_filters, regenerate
 from tsnbench.planning.shaping.preemption import set_express
 from tsnbench.planning.shaping.priorities import assign_classes
-from tsnbench.planning.shaping.reservations import reserve
 from tsnbench.planning.streams.identification import identify
 from tsnbench.planning.streams.release_pattern import set_phases
 from tsnbench.planning.streams.replay import replay_flows

@@ -6,8 +6,8 @@ from tsnbench.plan.network import Network, file_name
 from tsnbench.plan.notes import Notes
 from tsnbench.yang import xml
 from tsnbench.yang.bridge import bridges
+from tsnbench.yang.frer import frer, handles, identification
 from tsnbench.yang.ports import interfaces
-from tsnbench.yang.redundancy import frer, handles, identification
 from tsnbench.yang.timing import ptp
 
 

@@ -2,7 +2,7 @@
 
 use crate::curve::{Curve, Data, Ps, Rate, lesser};
 use crate::model::openings::Openings;
-use crate::service::credit::Credit;
+use crate::service::cbs::Credit;
 
 /// A class that has been analysed, with the results that lower classes need.
 #[derive(Clone, Debug)]

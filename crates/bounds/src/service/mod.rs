@@ -2,8 +2,8 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.1 to 8.6.8.4.
 
+pub(crate) mod cbs;
 pub(crate) mod class;
-pub(crate) mod credit;
 pub(crate) mod higher_priority;
 pub(crate) mod preemption;
 pub(crate) mod slots;
@@ -12,8 +12,8 @@ use crate::curve::{Curve, Data, Ps};
 use crate::model::openings::{Openings, Serving, Share, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
+use crate::service::cbs::Credit;
 use crate::service::class::Class;
-use crate::service::credit::Credit;
 use crate::service::higher_priority::Higher;
 use crate::service::slots::Slots;
 

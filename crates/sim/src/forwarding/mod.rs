@@ -2,7 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, 8.6 and 8.7.
 
-pub(crate) mod cyclic_queues;
+pub(crate) mod cqf;
 pub(crate) mod learning;
 pub(crate) mod processing;
 pub(crate) mod queueing;

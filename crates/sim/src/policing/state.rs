@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.5. Stream, port and priority of a frame determine its filter, so it is known before the run;
 //! the classes that stream gates may choose are also known, and there is a hop for each.
 
-use crate::forwarding::cyclic_queues::CyclicQueues;
+use crate::forwarding::cqf::CyclicQueues;
 use crate::ids::HopId;
 use crate::kernel::event::Frame;
 use crate::network::tables::Network;
