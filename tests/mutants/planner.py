@@ -92,7 +92,6 @@ PLANNING_TESTS = [
     "tests/scenario/test_one_message.py",
     "tests/scenario/test_ptp.py",
     "tests/scenario/test_requirements.py",
-    "tests/scenario/test_sizes.py",
     "tests/scenario/test_streams.py",
     "tests/scenario/test_tables.py",
 ]
