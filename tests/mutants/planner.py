@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # The modules that mutmut changes: those of the planner, and modules of the Plan with closed forms.
-PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py", "plan/streams/paths.py"]
+PLANNING_MODULES = ["planning/**/*.py", "plan/delay.py", "plan/streams/limits.py", "plan/streams/paths.py"]
 
 # Tests with values worked out by hand, and short simulations. Those that draw many networks take too long.
 PLANNING_TESTS = [
@@ -13,6 +13,7 @@ PLANNING_TESTS = [
     "tests/plan/streams/test_paths.py",
     "tests/plan/test_delay.py",
     "tests/plan/test_document.py",
+    "tests/plan/test_sizes.py",
     "tests/plan/test_warnings.py",
     "tests/planning/routing/test_active_identification.py",
     "tests/planning/routing/test_disjoint.py",
