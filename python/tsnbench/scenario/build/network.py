@@ -86,21 +86,19 @@ def _cut_through(net: Net, kind: str, read: Fields) -> int | None:
     written = forwarding if isinstance(forwarding, Fields) else Fields(read.place, read.path)
     mode = written.get("mode", "store-and-forward") if written is forwarding else forwarding
     after: int | None = written.get("after")
-    where = read.where("forwarding")
     if mode != "cut-through":
         if after is not None and not written.bad:
             hint = "write mode: cut-through, or leave after out"
-            place, path = written.where("after")
-            net.reading.problem(place, path, "nothing under store-and-forward", f"{after} B", hint)
+            written.wrong(net.reading, "after", "nothing under store-and-forward", f"{after} B", hint)
         return None
     if kind == "station":
-        net.reading.problem(*where, "a bridge or host", "a station", "stations forward nothing")
+        expected, hint = "a bridge or host", "stations forward nothing"
+        read.wrong(net.reading, "forwarding", expected, "a station", hint)
     elif after is None:
         if not written.bad:
             hint = "write forwarding: {mode: cut-through, after: 337 B}"
-            net.reading.problem(
-                *where, "the octets after which a frame is forwarded", "cut-through alone", hint
-            )
+            expected = "the octets after which a frame is forwarded"
+            read.wrong(net.reading, "forwarding", expected, "cut-through alone", hint)
     elif not SMALLEST_CUT <= after <= LARGEST_CUT:
         hint = "a bridge has to see both addresses, the VLAN tag and the type"
         expected = f"{SMALLEST_CUT} B to {LARGEST_CUT} B"
