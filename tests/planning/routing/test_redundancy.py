@@ -6,7 +6,6 @@ import contextlib
 import io
 import random
 
-import pytest
 from rich.console import Console
 
 from tsnbench.cli.console.plan_tables import print_plan
@@ -14,8 +13,7 @@ from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.plan.load import class_loads
-from tsnbench.plan.streams.paths import paths_to as all_paths
-from tsnbench.planning import Plan, PlanningErrors, plan
+from tsnbench.planning import Plan, plan
 from tsnbench.scenario import read_scenario
 
 RING = """
@@ -27,28 +25,12 @@ network:
   stations: [t, l]
   links: [t -- b1, l -- b3]
 """
-DUAL = """
-name: dual
-duration: 20 ms
-network:
-  rate: 1 Gbit/s
-  bridges: [b1, b2]
-  stations: [t, l]
-  links: [t -- b1, t -- b2, l -- b1, l -- b2]
-"""
 STREAM = "streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, %s}}\n"
 
 
 def planned(network: str, stream: str, rest: str = "") -> Plan:
     (scenario,) = read_scenario(network + STREAM % stream + rest)
     return plan(scenario)
-
-
-def paths(made: Plan) -> list[list[str]]:
-    """Names of the ports of every path."""
-    ports = made.document["ports"]
-    found = all_paths(made.document["streams"][0], 0)
-    return [[ports[port]["name"] for port, _ in path] for path in found]
 
 
 def test_streams_after_a_redundant_one_have_their_paths() -> None:
@@ -63,36 +45,6 @@ def test_streams_after_a_redundant_one_have_their_paths() -> None:
     assert names == ["l -> b3", "b3 -> b2", "b2 -> b1", "b1 -> t"]
 
 
-def test_disjoint_ways_share_only_the_ends() -> None:
-    made = planned(RING, "frer: {}")
-    assert paths(made) == [
-        ["t -> b1", "b1 -> b2", "b2 -> b3", "b3 -> l"],
-        ["t -> b1", "b1 -> b5", "b5 -> b4", "b4 -> b3", "b3 -> l"],
-    ]
-    redundancy = made.document["streams"][0]["redundancy"]
-    assert redundancy["copies"] == [0, 1, 1, 2, 2, 2, 0]
-    assert redundancy["merges"] == [{"from": [2, 5]}]
-
-
-def test_disjoint_ways_avoid_the_trap() -> None:
-    """The shortest path uses a node of each side: the two paths together must not."""
-    trap = """
-name: trap
-duration: 1 ms
-network:
-  rate: 1 Gbit/s
-  bridges: [s, a, b, c, d, e, f, z]
-  stations: [t, l]
-  links: [t -- s, s -- a, a -- b, b -- z, s -- c, c -- d, d -- b, a -- e, e -- f, f -- z, z -- l]
-"""
-    assert paths(planned(trap, "frer: {}")) == [
-        ["t -> s", "s -> a", "a -> e", "e -> f", "f -> z", "z -> l"],
-        ["t -> s", "s -> c", "c -> d", "d -> b", "b -> z", "z -> l"],
-    ]
-    with pytest.raises(PlanningErrors, match="3 disjoint paths, found 2"):
-        planned(trap, "frer: {disjoint: 3}")
-
-
 def test_copies_count_their_tag() -> None:
     made = planned(RING, "frer: {}")
     loads = {
@@ -102,23 +54,6 @@ def test_copies_count_their_tag() -> None:
     assert (loads["t -> b1"], loads["b1 -> b2"], loads["b3 -> l"]) == (81_600_000, 82_080_000, 81_600_000)
     stream = made.document["streams"][0]
     assert smallest_delay_ns(made.document, stream, 0) == 8_000 + 2 * (8 + 1_006) * 8 + (8 + 1_000) * 8
-
-
-def test_a_second_way_shares_no_link_where_there_is_a_choice() -> None:
-    """A talker on two bridges: its own link to the first one must not be shared either."""
-    network = """
-name: two-homes
-duration: 1 ms
-network:
-  rate: 1 Gbit/s
-  bridges: [b1, b2, b3, b4]
-  stations: [t, l]
-  links: [t -- b1, t -- b4, b1 -- b2, b1 -- b3, b2 -- b3, b3 -- l, b4 -- b2]
-"""
-    assert paths(planned(network, "via: [b1, b3], failover: {after: 1 ms}")) == [
-        ["t -> b1", "b1 -> b3", "b3 -> l"],
-        ["t -> b4", "b4 -> b2", "b2 -> b3", "b3 -> l"],
-    ]
 
 
 def test_there_are_no_bounds_and_it_is_said() -> None:

@@ -1,4 +1,4 @@
-"""Lists that replace each other, hold frames back, and are limited by hardware: rows of ``gate-changes.yaml``."""
+"""Lists that replace each other, hold frames back or are limited by hardware: ``gate-changes.yaml``."""
 
 from __future__ import annotations
 
