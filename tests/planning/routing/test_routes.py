@@ -1,4 +1,4 @@
-"""Paths of flows: shortest, tied, explicit, parallel, to several listeners, and none at all."""
+"""Paths of flows: the rows of ``routes.yaml`` beside this file, to several listeners, and none at all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
+from support.golden import table
 from support.networks import connected, line, links, network, periodic, scenario
 from support.planned import problems_of
 from tsnbench.plan.streams.paths import path_to
@@ -28,59 +29,13 @@ def paths(made: model.Scenario) -> dict[str, list[list[str]]]:
     }
 
 
-LONG = "t:host a:KIND b:bridge c:bridge l:host"
-ROUTES: dict[str, tuple[str, str, model.Stream, list[str]]] = {
-    "the fewest hops": (
-        "t:station a:bridge b:bridge c:bridge l:station",
-        "t-a a-b b-c c-l a-c",
-        periodic("t", "l"),
-        ["t -> a, a -> c, c -> l"],
-    ),
-    "of equal paths the first named node": (
-        DIAMOND,
-        "t-a t-b a-l b-l",
-        periodic("t", "l"),
-        ["t -> a, a -> l"],
-    ),
-    "whatever the order of links": (DIAMOND, "t-b b-l t-a a-l", periodic("t", "l"), ["t -> a, a -> l"]),
-    "hosts forward": (
-        LONG.replace("KIND", "host"),
-        "t-a a-l t-b b-c c-l",
-        periodic("t", "l"),
-        ["t -> a, a -> l"],
-    ),
-    "stations do not forward": (
-        LONG.replace("KIND", "station"),
-        "t-a a-l t-b b-c c-l",
-        periodic("t", "l"),
-        ["t -> b, b -> c, c -> l"],
-    ),
-    "explicit hops may be longer": (
-        DIAMOND,
-        "t-a a-l t-b a-b b-l",
-        periodic("t", "l", via=("t", "b", "a", "l")),
-        ["t -> b, b -> a, a -> l"],
-    ),
-    "chosen parallel links to every listener": (
-        "t:host a:host b:host",
-        "t-a t-a a-b a-b a-b",
-        periodic("t", ("b", "a"), via=("t", "a", "b"), via_links=(2, 3)),
-        ["t -> a #2, a -> b #3", "t -> a #2"],
-    ),
-    "a listener forwards to the next one": (
-        "t:host a:host b:host",
-        "t-a a-b",
-        periodic("t", ("a", "b")),
-        ["t -> a", "t -> a, a -> b"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", ROUTES)
-def test_paths_of_a_stream(case: str) -> None:
-    nodes, wires, stream, expected = ROUTES[case]
-    found = paths(scenario(network(nodes, links(wires)), {"s": stream}))
-    assert [", ".join(one) for one in found["s"]] == expected
+@pytest.mark.parametrize("row", table(__file__, "routes.yaml"), ids=lambda row: row["case"])
+def test_paths_of_a_stream(row: dict[str, Any]) -> None:
+    asked = {key: tuple(value) if isinstance(value, list) else value for key, value in row["stream"].items()}
+    stream = periodic("t", asked.pop("to"), **asked)
+    found = paths(scenario(network(row["nodes"], links(row["links"])), {"s": stream}))
+    for listeners in found.values():
+        assert [", ".join(one) for one in listeners] == row["paths"]
 
 
 HOPS = "hops from the talker to a listener, both included"
@@ -126,14 +81,6 @@ def test_flows_of_a_stream_take_parallel_links_in_turn() -> None:
         "cross.3": "t -> dut #1",
         "one": "t -> dut #1",
     }
-
-
-@pytest.mark.parametrize("chosen", [1, 2, 3])
-def test_a_chosen_parallel_link_is_taken(chosen: int) -> None:
-    net = network("t:station dut:bridge l:station", links("t-dut t-dut t-dut dut-l"))
-    stream = periodic("t", "l", count=2, via=("t", "dut", "l"), via_links=(chosen, None))
-    passed = paths(scenario(net, {"s": stream}))
-    assert [listeners[0][0] for listeners in passed.values()] == [f"t -> dut #{chosen}"] * 2
 
 
 @pytest.mark.parametrize("chosen", [0, 4])
