@@ -1,0 +1,68 @@
+"""Functions of the package are short and flat, and few dictionaries have keys that no type fixes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from support.package_imports import PACKAGE, TREES
+
+MOST_LINES = 60
+MOST_LEVELS = 4
+LONGER = {
+    "cli/compare.py:compare": 70,
+    "cli/machines/deploy.py:deploy": 90,
+    "cli/measuring/inspect.py:inspect": 87,
+    "cli/measuring/measure.py:measure": 159,
+    "cli/plan.py:plan": 122,
+    "cli/replay.py:replay": 101,
+    "cli/run.py:run": 145,
+    "cli/live/send.py:send": 95,
+    "cli/study/commands.py:run": 76,
+    "cli/study/tune.py:tune": 77,
+    "replay/passages.py:passages": 81,
+    "replay/window.py:window": 83,
+    "report/figures/load.py:port_loads": 67,
+    "report/figures/study/curves.py:_curves": 75,
+    "report/figures/study/curves.py:_heat_map": 64,
+    "report/figures/sweep.py:along_axis": 65,
+}
+"""Longer functions with their lines: the list only shrinks. Commands declare each option in some lines."""
+DEEPER = {"cli/check.py:check", "cli/study/commands.py:run", "studies/worker.py:_make_listed"}
+"""Functions with a level more: the list only shrinks."""
+MOST_OPEN = 51
+"""``dict[str, Any]`` and ``Mapping[str, Any]``, also in aliases such as ``Json``: mypy sees no mistake there."""
+BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = [
+    (f"{file}:{node.name}", node)
+    for file, tree in TREES.items()
+    for node in ast.walk(tree)
+    if isinstance(node, Function)
+]
+
+
+def levels(node: ast.AST, above: int = 0) -> int:
+    """The greatest number of blocks within each other; ``elif`` is no level of its own."""
+    return max((levels(below, above + deeper) for below, deeper in within(node)), default=above)
+
+
+def within(node: ast.AST) -> Iterator[tuple[ast.AST, int]]:
+    for below in ast.iter_child_nodes(node):
+        is_elif = isinstance(node, ast.If) and isinstance(below, ast.If) and node.orelse == [below]
+        yield below, int(isinstance(below, BLOCKS) and not is_elif)
+
+
+def test_functions_are_short() -> None:
+    lines = {name: (node.end_lineno or 0) - node.lineno + 1 for name, node in FUNCTIONS}
+    assert {name: found for name, found in lines.items() if found > LONGER.get(name, MOST_LINES)} == {}
+
+
+def test_functions_are_flat() -> None:
+    deep = {name for name, node in FUNCTIONS if levels(node) > MOST_LEVELS + (name in DEEPER)}
+    assert deep == set()
+
+
+def test_few_dictionaries_are_open() -> None:
+    texts = ((PACKAGE / file).read_text(encoding="utf-8") for file in TREES)
+    assert sum(text.count(f"{kind}[str, Any]") for text in texts for kind in ("dict", "Mapping")) <= MOST_OPEN
