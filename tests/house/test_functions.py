@@ -30,8 +30,8 @@ LONGER = {
 """Longer functions with their lines: the list only shrinks. Commands declare each option in some lines."""
 DEEPER = {"cli/check.py:check", "cli/study/commands.py:run", "studies/worker.py:_make_listed"}
 """Functions with a level more: the list only shrinks."""
-MOST_OPEN = 51
-"""``dict[str, Any]`` and ``Mapping[str, Any]``, also in aliases such as ``Json``: mypy sees no mistake there."""
+MOST_OPEN = 39
+"""``dict[str, Any]`` and ``Mapping[str, Any]``, also in aliases such as ``Json``: mypy is blind there."""
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = [

@@ -14,9 +14,10 @@ from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.kinds import alike
 from tsnbench.scenario.kinds.combinators import Record
 from tsnbench.scenario.text import varied
+from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.source import parse
-from tsnbench.scenario.text.tree import Mapping, Place, Repeated, Value
+from tsnbench.scenario.text.tree import Mapping, Repeated, Value
 
 HEAD = """\
 name: alike

@@ -14,7 +14,7 @@ from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.grammar.network import NETWORK
 from tsnbench.scenario.grammar.streams import STREAM
 from tsnbench.scenario.kinds.combinators import Record
-from tsnbench.scenario.loader import _parameters
+from tsnbench.scenario.kinds.parameters import read_parameters
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.source import parse
 
@@ -38,7 +38,7 @@ def test_the_first_example_is_a_whole_scenario() -> None:
 def test_every_example_is_read(block: str, piece: str) -> None:
     reading = Reading("scenario.md", {})
     if piece is not block and "parameters:" in block:
-        _parameters(reading, parse(block, "scenario.md"))
+        read_parameters(reading, parse(block, "scenario.md"))
     for key, value in parse(piece, "scenario.md").entries:
         if key.text != "parameters":
             FIELDS[key.text].kind.read(reading, value, key.text)

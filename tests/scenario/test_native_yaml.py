@@ -14,7 +14,6 @@ from tsnbench import _native
 from tsnbench.scenario import ScenarioErrors, read_scenario
 from tsnbench.scenario.text import braces, source
 from tsnbench.scenario.text.builder import Builder
-from tsnbench.scenario.text.spelling import slow_tree
 from tsnbench.scenario.text.tree import Scalar, Sequence, Value
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +37,7 @@ def without_empty_places(value: Value) -> object:
 def slow(text: str) -> tuple[object, list[object]] | None:
     """The result of the slow parser; none for an error."""
     try:
-        return outcome(slow_tree(text, "a.yaml"))
+        return outcome(source._slow_tree(text, "a.yaml"))
     except ScenarioErrors:
         return None
 

@@ -16,6 +16,7 @@ from tsnbench import foreign
 from tsnbench.compare.frames import Spread, spread
 from tsnbench.compare.tidy import COLUMNS, spread_rows
 from tsnbench.errors import InputError
+from tsnbench.foreign import Json
 from tsnbench.foreign_files import omnetpp
 from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_run
@@ -151,7 +152,7 @@ def table_of(found: list[Beside]) -> Sheet:
     return sheet
 
 
-def document_of(found: list[Beside], within_ns: float = WITHIN_NS) -> dict[str, Any]:
+def document_of(found: list[Beside], within_ns: float = WITHIN_NS) -> Json:
     """The comparison, ready for JSON."""
     streams = [asdict(one) for one in found]
     return {

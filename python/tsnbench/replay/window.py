@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
@@ -14,6 +14,7 @@ from tsnbench.report.layout import MOST_NODES, place
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument
 
 MOST_PASSAGES = 20_000
@@ -148,7 +149,7 @@ def refuse_large(document: PlanDocument) -> None:
 
 def window(
     history: History, table: pl.DataFrame, begin_ns: int, end_ns: int, chosen: Sequence[Journey]
-) -> dict[str, Any]:
+) -> Json:
     """The content of a player: all times in ns from the window's beginning.
 
     Frames of ``chosen`` are listed as the frames that one can jump to, as far as they are in the window.
@@ -231,7 +232,7 @@ def window(
     }
 
 
-def _gates(history: History, number: int) -> list[dict[str, Any]] | None:
+def _gates(history: History, number: int) -> list[Json] | None:
     """The lists of a port with the times in which they are in force; None if its gates are always open."""
     gates = history.ports[number].gates
     if gates is None:

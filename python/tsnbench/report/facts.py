@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tsnbench.measure.outcome import Outcome
 
@@ -175,7 +175,7 @@ class RunFacts:
     """By port, when each gate control list came into force, if lists changed."""
     flows: tuple[Measure, ...] = ()
     groups: tuple[Measure, ...] = ()
-    offset: Mapping[str, Any] | None = None
+    offset: Json | None = None
     judged: tuple[Judged, ...] = ()
     counters: Counted | None = None
     frames: Path | None = None

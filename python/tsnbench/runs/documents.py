@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tsnbench import foreign
 from tsnbench.foreign import UnusableFileError
@@ -26,7 +26,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     TEXT: (str,),
     TRUTH: (bool,),
 }
-Shape = str | list[Any] | Mapping[str, Any]
+Shape: TypeAlias = "str | list[Shape] | Mapping[str, Shape]"
 """The shape of a value: one of the words above; a list of one shape; or a mapping of keys to shapes.
 
 A key that ends with ``?`` may be missing, and its value null; with ``|null`` its value may be null. ``*``
@@ -172,7 +172,7 @@ def _wrong(value: Any, shape: Shape) -> tuple[str, str, str] | None:
 _MISSING = object()
 
 
-def _members(value: Mapping[str, Any], shape: Mapping[str, Shape]) -> Iterator[tuple[str, Any, Shape]]:
+def _members(value: foreign.Json, shape: Mapping[str, Shape]) -> Iterator[tuple[str, Any, Shape]]:
     """The members of an object that have to fit a shape, in the shape's order."""
     for word, own in shape.items():
         key, may_miss, may_be_null = _key(word)

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from pathlib import Path
 
-from tsnbench.scenario import model, sections, tables
-from tsnbench.scenario.build import (
-    clock_faults,
-    clocks,
-    faults,
-    hosts,
-    network,
-    policing,
-    shapers,
-    streams,
-)
-from tsnbench.scenario.build.net import Net
+from tsnbench.scenario import model, tables
 from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
-from tsnbench.scenario.grammar import SCENARIO
-from tsnbench.scenario.kinds.combinators import keys_of
+from tsnbench.scenario.kinds.parameters import unused
+from tsnbench.scenario.run import read_run
 from tsnbench.scenario.text import source
-from tsnbench.scenario.text.origin import Origin
-from tsnbench.scenario.text.reading import NAME, Bad, Reading
-from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis, SweepError
-from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, describe
+from tsnbench.scenario.text.reading import Reading
+from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis
+from tsnbench.scenario.text.tree import Mapping
 
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
@@ -86,7 +74,8 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
         text.encode()
     except UnicodeEncodeError:
         raise failure(file, "text", "a surrogate, which is no character") from None
-    tree, files = tables.joined(source.parse(text, file), file)
+    tree = source.parse(text, file)
+    tree, files = tables.joined(tree, file)
     return runs_of(tree, file, files)
 
 
@@ -114,7 +103,7 @@ def runs_of(tree: Mapping, file: str, beside: tuple[str, ...] = ()) -> list[mode
     while pending:
         choices = pending.pop()
         reading = Reading(file, choices, made, beside)
-        scenario = _read(tree, reading)
+        scenario = read_run(tree, reading)
         passes += 1
         problems += reading.problems
         used |= reading.parameters.used
@@ -134,7 +123,7 @@ def runs_of(tree: Mapping, file: str, beside: tuple[str, ...] = ()) -> list[mode
                 hint = "a smaller network, or fewer runs"
                 raise failure(file, f"at most {_MOST_PARTS} parts in all runs", "more", hint)
     if not problems:
-        problems += _unused(tree, file, used)
+        problems += unused(tree, file, used)
     if problems:
         raise ScenarioErrors(problems)
     return _named(runs, reading.parameters)
@@ -169,95 +158,3 @@ def _short(paths: list[str]) -> dict[str, str]:
             (end for end in endings if not any(f".{other}".endswith(f".{end}") for other in others)), path
         )
     return names
-
-
-def _read(tree: Mapping, reading: Reading) -> model.Scenario | None:
-    """One run; None where a mistake was noted."""
-    tree = sections.apart(reading, tree)
-    entries = tuple((key, value) for key, value in tree.entries if key.text != "parameters")
-    _parameters(reading, tree)
-    top = SCENARIO.read(reading, Mapping(tree.place, entries, tree.weight), "")
-    if isinstance(top, Bad):
-        return None
-    net = Net(reading)
-    net.named = net.whole = False
-    if "network" in top:
-        net = network.build(reading, top["network"])
-    if "streams" in top and not top["streams"]:
-        hint = "write streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}"
-        reading.problem(top.at("streams"), "streams", "at least one stream", "none", hint)
-    overall = top.get("requirements", {})
-    built = streams.build(reading, net, top.get("streams", {}), overall.get("worst-case", False))
-    reading.unread = tuple(str(n) for n in top["streams"] if n not in built) if "streams" in top else None
-    shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
-    tapped = top["taps"].part(net) if "taps" in top else model.Taps()
-    ends = top.get("duration", 0) + top.get("drain", model.Scenario.drain)
-    broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
-    filters = policing.build(reading, net, top.get("policing", []), built)
-    timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
-    timed = clock_faults.build(reading, net, top.get("faults", []), timed)
-    planned = top["schedule"].part(net) if "schedule" in top else model.Schedule()
-    windows = top["windows"].part(net) if "windows" in top else model.Windows()
-    software = hosts.build(reading, net, top["hosts"]) if "hosts" in top else {}
-    if top.bad or reading.problems:
-        return None
-    scenario = model.Scenario(
-        network=model.Network(nodes=net.nodes, links=tuple(net.links), queues=net.queues),
-        streams=built,
-        shapers=shaped,
-        faults=broken,
-        policing=filters,
-        schedule=planned,
-        windows=windows,
-        taps=tapped,
-        clocks=timed,
-        hosts=software,
-        **top.given(net, model.Scenario),
-    )
-    return scenario.read_from(
-        Origin(reading.file, tree, reading.tables), tuple(dict.fromkeys(reading.doubts))
-    )
-
-
-def _parameters(reading: Reading, tree: Mapping) -> None:
-    """Each parameter's value in this run: a list makes an axis, a mapping one of named alternatives."""
-    written = tree.get("parameters")
-    if written is None:
-        return
-    if not isinstance(written, Mapping):
-        hint = "write parameters: {hops: [1, 2, 3]}"
-        reading.problem(written.place, "parameters", "a mapping of names to values", describe(written), hint)
-        return
-    for key, value in keys_of(reading, written, "parameters"):
-        if not NAME.fullmatch(key):
-            reading.problem(key.place, key.path, "a name", key, "letters, digits and _ make a name")
-            continue
-        if isinstance(value, Sequence):
-            try:
-                reading.parameters.written[key] = reading.made.of(key.path, value)
-            except SweepError as error:
-                reading.problem(error.place, key.path, error.expected, error.found, error.hint)
-                reading.broken.add(key)
-        elif isinstance(value, Mapping):
-            if not value.entries:
-                reading.problem(value.place, key.path, "named alternatives", "an empty mapping")
-                reading.broken.add(key)
-                continue
-            reading.parameters.written[key] = reading.made.of(key.path, value)
-        elif isinstance(value, Scalar) and (value.text.strip() or not value.plain):
-            reading.parameters.written[key] = value
-        else:
-            reading.problem(value.place, key.path, "a value, a list or named alternatives", "nothing")
-            reading.broken.add(key)
-
-
-def _unused(tree: Mapping, file: str, used: set[str]) -> Iterator[Problem]:
-    """An unused parameter is probably misspelt: its sweep would not happen."""
-    written = tree.get("parameters")
-    for key, _ in written.entries if isinstance(written, Mapping) else ():
-        name = key.text.strip()
-        if name not in used:
-            hint = f"write ${{{name}}} where its value belongs, or leave it out"
-            place, path = key.place, f"parameters.{name}"
-            expected, found = "a parameter that is used", "no use of it"
-            yield Problem(file, place.line, place.column, path, expected, found, hint)

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from tsnbench.errors import InputError
+from tsnbench.foreign import Json
 from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import quantity, some
 from tsnbench.runs.engine import DIGITS, identity
@@ -23,7 +23,8 @@ from tsnbench.scenario.loader import runs_of
 from tsnbench.scenario.model import Scenario
 from tsnbench.scenario.selection import shortened
 from tsnbench.scenario.text import source, varied
-from tsnbench.scenario.text.tree import Mapping, Place, Sequence, Value
+from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.tree import Mapping, Sequence, Value
 from tsnbench.studies.exploring.questions import EVERY
 from tsnbench.studies.random_plan import what_varies
 from tsnbench.studies.study_file import Drawn, Listed, Study
@@ -49,7 +50,7 @@ class Request:
     """Which run of the scenario's own sweep it is."""
     seed: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Json:
         return asdict(self)
 
 

@@ -16,9 +16,10 @@ from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, Record
 from tsnbench.scenario.kinds.values import Quantity, Text
 from tsnbench.scenario.text import source
+from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 from tsnbench.scenario.text.sweep import SweepError, axis_of
-from tsnbench.scenario.text.tree import Mapping, Place, Sequence, Value
+from tsnbench.scenario.text.tree import Mapping, Sequence, Value
 from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, Schema, UnitError
 from tsnbench.studies.estimates.warm_up import AUTO
 from tsnbench.studies.exploring.questions import (

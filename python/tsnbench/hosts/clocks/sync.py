@@ -8,11 +8,12 @@ grows. TSN-FlexTest IV-D2 and Fig. 5.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tsnbench.foreign import Json
     from tsnbench.hosts.inventory.types import SyncBounds
 
 OLDEST_INTERVALS = 4
@@ -30,7 +31,7 @@ class Reading:
     host: str
     tai_ns: int
     """The time of the reading on the host's own clock."""
-    told: Mapping[str, Any]
+    told: Json
     """The line of ``tsnbench-traffic sync``."""
 
     @property
@@ -84,7 +85,7 @@ def fault(reading: Reading, bounds: SyncBounds) -> str:
     return ""
 
 
-def _oldest_ns(told: Mapping[str, Any]) -> int:
+def _oldest_ns(told: Json) -> int:
     intervals = [one.get("log_sync_interval") for one in told.get("ports", ()) if one.get("state") == FOLLOWS]
     if not intervals or intervals[0] is None:
         return OLDEST_NS

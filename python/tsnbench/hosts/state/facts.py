@@ -71,7 +71,7 @@ class Facts:
     """The interface of our own connection."""
     ports: tuple[str, ...] = ()
     """The interfaces in the inventory."""
-    state: Mapping[str, Any] = field(default_factory=dict)
+    state: Json = field(default_factory=dict)
     """The state that must be restored at the end: see :func:`state_of`."""
     before: Before | None = None
     """The settings of its cards and processors."""
@@ -174,7 +174,7 @@ def state_of(agent: Agent) -> Json:
     return _state(links, addresses, qdiscs)
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def differences(before: Json, after: Json) -> list[str]:
     """The differences between two states, in words."""
     found = []
     for name in sorted({*before, *after}):

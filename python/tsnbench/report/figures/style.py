@@ -172,7 +172,7 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
     bytes."""
     if kind == "csv":
         return _csv(drawing)
-    metadata: dict[str, dict[str, Any]] = {
+    metadata: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": None, "Title": drawing.title},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": drawing.title},
         "png": {"Software": None},

@@ -13,8 +13,8 @@ from typing import Any
 from tsnbench.scenario import model
 from tsnbench.scenario.build import bridging
 from tsnbench.scenario.kinds.values import in_a_row
+from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Named, Reading, meant
-from tsnbench.scenario.text.tree import Place
 
 _EVERY = ("all", "*")
 _NUMBERED = re.compile(r"(.*?)\s*#\s*([0-9]{1,5})")

@@ -9,8 +9,8 @@ from typing import Any
 from tsnbench.scenario import model
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.recorded.cyclictest import CyclictestError, histogram
+from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Reading
-from tsnbench.scenario.text.tree import Place
 
 
 def latency_of(reading: Reading, content: Any, place: Place, path: str) -> model.Latency | None:

@@ -12,8 +12,9 @@ from typing import Any
 
 from tsnbench.scenario.kinds.combinators import Fields, Record
 from tsnbench.scenario.text.fields import Placed
+from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Bad, Reading, Written
-from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Place, Repeated, Scalar, Value
+from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Repeated, Scalar, Value
 from tsnbench.scenario.units import Schema
 
 

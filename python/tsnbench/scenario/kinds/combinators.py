@@ -11,8 +11,9 @@ from typing import Any, Protocol
 from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind
 from tsnbench.scenario.part import Part, Values
 from tsnbench.scenario.text.fields import Placed
+from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
-from tsnbench.scenario.text.tree import Mapping, Place, Scalar, Sequence, Value, describe, shown
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value, describe, shown
 from tsnbench.scenario.units import Schema
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 from array import array
+from collections.abc import Iterable
 from itertools import islice
 
 from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
-from tsnbench.scenario.text.tree import Mapping, Place, Scalar, Sequence, Value, describe, repeated, shown
+from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.tree import Mapping, Repeated, Rows, Scalar, Sequence, Value, describe, shown
 
 DEEPEST = 24
 """Levels of nesting; the grammar has less than ten."""
 MOST_VALUES = 2_000_000
 """Values, with every alias counted as often as it is used; ``TSNBENCH_MOST_VALUES`` is another limit."""
 
-PLAIN, QUOTED, SEQUENCE, MAPPING, END, _ALIAS, _REPEATED = range(7)
-"""Kinds of events of the native parser."""
+PLAIN, QUOTED, SEQUENCE, MAPPING, END, ALIAS, REPEATED = range(7)
+"""Kinds of a parser's events; only the native parser has repeated mappings."""
 
 
 def most_values() -> int:
@@ -30,6 +32,13 @@ def too_many(file: str, place: Place) -> ScenarioErrors:
     most = most_values()
     hint = "the environment variable TSNBENCH_MOST_VALUES raises the limit, if memory allows"
     return failure(file, f"at most {most} values", "more", hint, place)
+
+
+def repeated(place: Place, weight: int, rows: Rows, at: int, shape: int) -> Repeated:
+    """A repeated mapping."""
+    made = tuple.__new__(Repeated, (place, (), weight))
+    made.rows, made.at, made.shape = rows, at, shape
+    return made
 
 
 class Builder:
@@ -58,17 +67,29 @@ class Builder:
                     opened[-1][3].append(scalar)
                 else:
                     self.add(scalar, anchor)
-            elif kind == _REPEATED:
+            elif kind == REPEATED:
                 behind, weight, _ = written.shapes[at]
                 opened[-1][3].append(repeated(new(Place, (line, column)), weight, written, anchor, at))
                 # Its events are read when they are needed.
                 next(islice(numbers, 5 * behind - 1, None))
             elif kind == END:
                 self.end()
-            elif kind == _ALIAS:
+            elif kind == ALIAS:
                 self.alias(Place(line, column), anchor, "")
             else:
                 self.start(Place(line, column), kind == MAPPING, anchor)
+
+    def follow(self, events: Iterable[tuple[int, Place, object, str]]) -> None:
+        """Adds the events of the slow parser: kind, place, anchor and text of each."""
+        for kind, place, anchor, text in events:
+            if kind <= QUOTED:
+                self.add(Scalar(place, text, kind == PLAIN), anchor)
+            elif kind == ALIAS:
+                self.alias(place, anchor, text)
+            elif kind == END:
+                self.end()
+            else:
+                self.start(place, kind == MAPPING, anchor)
 
     def alias(self, place: Place, anchor: object, name: str) -> None:
         """The value of an anchor once more."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tsnbench.scenario.text.tree import Mapping, Place
+from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.tree import Mapping
 
 
 class Placed(dict[str, Any]):

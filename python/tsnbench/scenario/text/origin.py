@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tsnbench.scenario.text.tree import Mapping, Place, Sequence, Value, is_in_table, located
+from tsnbench.scenario.text.place import Place, is_in_table, located
+from tsnbench.scenario.text.tree import Mapping, Sequence, Value
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from typing import Any, Final
 from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
 from tsnbench.scenario.text.builder import most_values, too_many
 from tsnbench.scenario.text.fields import Placed
+from tsnbench.scenario.text.place import Place, located
 from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
-from tsnbench.scenario.text.tree import Place, Scalar, Sequence, Value, describe, located, shown
+from tsnbench.scenario.text.tree import Scalar, Sequence, Value, describe, shown
 
 Written = tuple[Any, ...]
 """What is written in a mapping: its keys with their texts."""

@@ -13,8 +13,9 @@ from tsnbench import _native, foreign
 from tsnbench.scenario.errors import ScenarioErrors, failure
 from tsnbench.scenario.text.braces import OPEN, marked, unmarked
 from tsnbench.scenario.text.builder import DEEPEST, Builder, Written
-from tsnbench.scenario.text.spelling import slow_tree
-from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Place, describe, shown
+from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.spelling import slow_events
+from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, describe, shown
 
 LARGEST_FILE = 1 << 26
 """Octets of a file: about 500,000 streams of one line each."""
@@ -72,7 +73,7 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
     stood_in = marked(text)
     builder = _native_tree(stood_in, file)
     if builder is None:
-        builder = slow_tree(stood_in, file)
+        builder = _slow_tree(stood_in, file)
     if builder.problems:
         raise ScenarioErrors(builder.problems)
     top = builder.top
@@ -91,6 +92,13 @@ def events_of(text: str) -> tuple[array[int], list[str]] | None:
     except ValueError:
         return None
     return array("I", octets), texts
+
+
+def _slow_tree(text: str, file: str) -> Builder:
+    """The tree by the slow parser, which raises :class:`ScenarioErrors` at a mistake."""
+    builder = Builder(file)
+    builder.follow(slow_events(text, file))
+    return builder
 
 
 def _native_tree(text: str, file: str) -> Builder | None:

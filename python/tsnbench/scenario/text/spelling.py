@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tsnbench.libraries import ruamel_yaml
 from tsnbench.scenario.errors import ScenarioErrors, failure
-from tsnbench.scenario.text.braces import CLOSE, OPEN
-from tsnbench.scenario.text.builder import Builder
-from tsnbench.scenario.text.tree import Place, Scalar, shown
+from tsnbench.scenario.text.braces import unmarked
+from tsnbench.scenario.text.builder import ALIAS, END, MAPPING, PLAIN, QUOTED, SEQUENCE
+from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.tree import shown
+
+Event = tuple[int, Place, object, str]
+"""Its kind (:mod:`.builder`), place, anchor and text."""
 
 
-def slow_tree(text: str, file: str) -> Builder:
-    """The tree of a text, or :class:`ScenarioErrors` with its first mistake of spelling."""
-    reader = _Reader(file)
+def slow_events(text: str, file: str) -> Iterator[Event]:
+    """The events of a text, or :class:`ScenarioErrors` with its first mistake of spelling."""
+    documents = 0
     try:
         for event in ruamel_yaml.YAML(typ="safe", pure=True).parse(text):
-            reader.take(event)
+            place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
+            if type(event).__name__ == "DocumentStartEvent":
+                documents += 1
+                if documents > 1:
+                    hint = "a file has one document: put the second one into a file of its own"
+                    raise failure(file, "one document", "a second one after ---", hint, place)
+            yield from _events(event, place, file)
     except ruamel_yaml.error.YAMLError as error:
         raise _spelling(file, text, error) from None
     except (ValueError, OverflowError) as error:
@@ -25,40 +36,26 @@ def slow_tree(text: str, file: str) -> Builder:
             raise
         # ruamel decodes some escapes with chr() and does not look whether such a character exists.
         raise failure(file, "YAML", f"text that YAML cannot hold ({shown(str(error))})") from None
-    return reader.builder
 
 
-class _Reader:
-    """ruamel's events, as a builder takes them."""
-
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.builder = Builder(file)
-        self.documents = 0
-
-    def take(self, event: Any) -> None:
-        kind = type(event).__name__
-        place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
-        if getattr(event, "tag", None) is not None:
-            hint = "leave the tag out; the key decides the type of the value"
-            tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
-            raise failure(self.file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
-        if kind == "DocumentStartEvent":
-            self.documents += 1
-            if self.documents > 1:
-                hint = "a file has one document: put the second one into a file of its own"
-                raise failure(self.file, "one document", "a second one after ---", hint, place)
-        elif kind == "ScalarEvent":
-            text = event.value.replace(OPEN, "{").replace(CLOSE, "}")
-            if any("\ud800" <= letter <= "\udfff" for letter in text):
-                raise failure(self.file, "a character", "half of a surrogate pair", place=place)
-            self.builder.add(Scalar(place, text, event.style is None), event.anchor)
-        elif kind == "AliasEvent":
-            self.builder.alias(place, event.anchor, event.anchor)
-        elif kind in ("SequenceStartEvent", "MappingStartEvent"):
-            self.builder.start(place, kind == "MappingStartEvent", event.anchor)
-        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
-            self.builder.end()
+def _events(event: Any, place: Place, file: str) -> Iterator[Event]:
+    """An event of ruamel as the builder takes it; none for the begin and end of a document."""
+    kind = type(event).__name__
+    if getattr(event, "tag", None) is not None:
+        hint = "leave the tag out; the key decides the type of the value"
+        tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
+        raise failure(file, "a value without a tag", f"the tag {shown(tag)}", hint, place)
+    if kind == "ScalarEvent":
+        text = unmarked(event.value)
+        if any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise failure(file, "a character", "half of a surrogate pair", place=place)
+        yield PLAIN if event.style is None else QUOTED, place, event.anchor, text
+    elif kind == "AliasEvent":
+        yield ALIAS, place, event.anchor, event.anchor
+    elif kind in ("SequenceStartEvent", "MappingStartEvent"):
+        yield MAPPING if kind == "MappingStartEvent" else SEQUENCE, place, event.anchor, ""
+    elif kind in ("SequenceEndEvent", "MappingEndEvent"):
+        yield END, place, None, ""
 
 
 def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:

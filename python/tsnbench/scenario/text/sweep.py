@@ -8,7 +8,8 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tsnbench.scenario.text.tree import Mapping, Place, Scalar, Sequence, Value
+from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value
 from tsnbench.scenario.units import DURATION, LENGTH, RATE, SHARE, SIZE
 
 MOST_RUNS = 10_000

@@ -18,20 +18,10 @@ from pathlib import Path
 
 from tsnbench import foreign
 from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
-from tsnbench.scenario.text.builder import most_values, too_many
+from tsnbench.scenario.text.builder import most_values, repeated, too_many
+from tsnbench.scenario.text.place import Place, in_table
 from tsnbench.scenario.text.source import Subject, parse
-from tsnbench.scenario.text.tree import (
-    ENDS,
-    SHARED,
-    Mapping,
-    Place,
-    Scalar,
-    Sequence,
-    Value,
-    in_table,
-    repeated,
-    shown,
-)
+from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Scalar, Sequence, Value, shown
 
 ENDINGS = (".csv", ".parquet")
 LARGEST_FILE = 1 << 26

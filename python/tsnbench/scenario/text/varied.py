@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tsnbench.scenario.errors import Problem
+from tsnbench.scenario.text.place import ELSEWHERE, Place
 from tsnbench.scenario.text.reading import meant
-from tsnbench.scenario.text.tree import ELSEWHERE, Mapping, Place, Scalar, Sequence, Value, describe
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value, describe
 
 Step = str | int
 """A key of a mapping, or the number of an item in a list."""

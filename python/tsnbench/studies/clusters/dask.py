@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tsnbench.errors import BackendError, InputError
+from tsnbench.foreign import Json
 from tsnbench.libraries import distributed, load
 from tsnbench.runs.engine import identity
 from tsnbench.scenario.text import source
@@ -84,7 +85,7 @@ def bundle_of(store: Store, content: Content) -> Bundle:
     return Bundle(text, scenario, str(study.scenario), tuple(files))
 
 
-def one_run(bundle: Bundle, said: dict[str, Any]) -> dict[str, Any]:
+def one_run(bundle: Bundle, said: Json) -> Json:
     """A task: one run of a study, with its result. It runs on a worker of the cluster."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as temporary:
