@@ -54,62 +54,38 @@ def _processing(network: Network, layout: Layout, paths: Paths, node: int, notes
 
 def _copies(paths: Paths, layout: Layout, node: int) -> list[str]:
     """802.1CB: member streams that are made here, and member streams that merge here."""
+    split = [path for path in paths.streams if path.copies and path.copies.split == node]
+    made = [(path, name, vlan) for path in split for name, vlan in path.members()]
+    meet = [
+        (name, vlan)
+        for path in paths.streams
+        if path.copies and path.copies.merge == node
+        for name, vlan in path.members()
+    ]
     name = layout.names[node]
-    made = [path for path in paths.streams if path.copies and path.copies.split == node]
-    meet = [path for path in paths.streams if path.copies and path.copies.merge == node]
     lines = [f"*.{name}.hasStreamRedundancy = true"] if made or meet else []
-
-    def copies(path_name: str, count: int) -> list[str]:
-        return [f"{path_name}.copy{number}" for number in range(1, count + 1)]
-
-    def parts(path_name: str, vlans: tuple[int, ...]) -> list[tuple[str, int]]:
-        return list(zip(copies(path_name, len(vlans)), vlans, strict=True))
-
     bridging = f"*.{name}.bridging"
     if made:
-        lines += mapping(
-            f"{bridging}.streamIdentifier.identifier.mapping",
-            [
-                f"{{stream: {quoted(one.name)}, packetFilter: {filtered(one.stream)}, "
-                "sequenceNumbering: true}"
-                for one in made
-            ],
-        )
+        numbered = [
+            f"{{stream: {quoted(one.name)}, packetFilter: {filtered(one.stream)}, sequenceNumbering: true}}"
+            for one in split
+        ]
+        lines += mapping(f"{bridging}.streamIdentifier.identifier.mapping", numbered)
         splits = [
-            f"{quoted(one.name)}: [{', '.join(map(quoted, copies(one.name, len(one.copies.vlans))))}]"
-            for one in made
-            if one.copies
+            f"{quoted(one.name)}: [{', '.join(quoted(name) for name, _ in one.members())}]" for one in split
         ]
         lines.append(f"{bridging}.streamRelay.splitter.mapping = {{{', '.join(splits)}}}")
-        lines += mapping(
-            f"{bridging}.streamCoder.encoder.mapping",
-            [
-                f"{{stream: {quoted(copy)}, pcp: {one.stream['pcp']}, vlan: {vlan}}}"
-                for one in made
-                if one.copies
-                for copy, vlan in parts(one.name, one.copies.vlans)
-            ],
-        )
-    if meet:
-        lines += mapping(
-            f"{bridging}.streamCoder.decoder.mapping",
-            [
-                f"{{stream: {quoted(copy)}, vlan: {vlan}}}"
-                for one in meet
-                if one.copies
-                for copy, vlan in parts(one.name, one.copies.vlans)
-            ],
-        )
-        merged = [
-            f'{quoted(copy)}: ""'
-            for one in meet
-            if one.copies
-            for copy in copies(one.name, len(one.copies.vlans))
+        coded = [
+            f"{{stream: {quoted(copy)}, pcp: {one.stream['pcp']}, vlan: {vlan}}}" for one, copy, vlan in made
         ]
+        lines += mapping(f"{bridging}.streamCoder.encoder.mapping", coded)
+    if meet:
+        decoded = [f"{{stream: {quoted(copy)}, vlan: {vlan}}}" for copy, vlan in meet]
+        lines += mapping(f"{bridging}.streamCoder.decoder.mapping", decoded)
+        merged = [f'{quoted(copy)}: ""' for copy, _ in meet]
         lines.append(f"{bridging}.streamRelay.merger.mapping = {{{', '.join(merged)}}}")
-        lines.append(
-            f'{bridging}.directionReverser.reverser.excludeEncapsulationProtocols = ["ieee8021rtag"]'
-        )
+        reverser = f"{bridging}.directionReverser.reverser"
+        lines.append(f'{reverser}.excludeEncapsulationProtocols = ["ieee8021rtag"]')
     return lines
 
 

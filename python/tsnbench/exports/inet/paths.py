@@ -53,6 +53,11 @@ class Path:
     def name(self) -> str:
         return str(self.stream["name"])
 
+    def members(self) -> list[tuple[str, int]]:
+        """Name and VLAN of each member stream."""
+        vlans = self.copies.vlans if self.copies else ()
+        return [(f"{self.name}.copy{number}", vlan) for number, vlan in enumerate(vlans, start=1)]
+
 
 @dataclass
 class Paths:
@@ -102,12 +107,11 @@ class Paths:
         if copies is None:
             path.vlan = self._place(path, self._hops(stream, places))
             return path
-        wanted = {copy: number for number, copy in enumerate(copies.vlans, start=1)}
         before = [place for place in places if not stream["redundancy"]["copies"][place]]
         merged = {place for merge in stream["redundancy"]["merges"] for place in merge["from"]}
         behind = self._behind(stream, merged)
         path.vlan = self._place(path, self._hops(stream, [p for p in before if p not in behind], ends=False))
-        for vlan, copy in wanted.items():
+        for copy, vlan in enumerate(copies.vlans, start=1):
             own = [p for p in places if stream["redundancy"]["copies"][p] == copy or p in behind]
             self.tables[vlan, address] = self._hops(stream, own)
         return path
