@@ -46,7 +46,7 @@ def test_an_election_has_all_links_and_names_the_winner() -> None:
     c, d = usual | {"priority1": 100, "class": 6}, usual | {"class": 5}
     assert gptp["bmca"]["clocks"] == [usual, d, usual, c]
     assert gptp["bmca"]["announce_interval_ns"] == 10**9
-    assert "ieee_1588" not in gptp
+    assert not {"ieee_1588", "one_step", "visible", "servo"} & gptp.keys()
 
 
 def test_a_transparent_clock_is_not_elected() -> None:
