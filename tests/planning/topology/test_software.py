@@ -50,6 +50,15 @@ def test_every_stage_of_software_has_its_own_latency() -> None:
     }
 
 
+def test_what_is_zero_or_false_is_not_in_the_plan() -> None:
+    made = planned("{wakeup: {values: [1 us, 2 us], counts: [3, 4]}, timer: 1 us}", "advance: 7 us")
+    wakeup = {"kind": "histogram", "ns": [1_000, 2_000], "counts": [3, 4]}
+    assert made["nodes"][0]["host"]["wakeup"] == wakeup
+    assert made["streams"][0]["socket"] == {"advance_ns": 7_000}
+    taprio = next(port["qdisc"]["taprio"] for port in made["ports"] if "qdisc" in port)
+    assert taprio.keys() == {"mode", "base_time_ns", "cycle_ns", "entries"}
+
+
 def test_hardware_keeps_what_a_kernel_does_not() -> None:
     """tc-taprio(8) without offload keeps one plain list: ``errors/planned/kernel-gates.yaml``."""
     text = (Path(__file__).parents[2] / "errors/planned/kernel-gates.yaml").read_text(encoding="utf-8")
