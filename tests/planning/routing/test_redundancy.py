@@ -25,6 +25,15 @@ network:
   stations: [t, l]
   links: [t -- b1, l -- b3]
 """
+DUAL = """
+name: dual
+duration: 20 ms
+network:
+  rate: 1 Gbit/s
+  bridges: [b1, b2]
+  stations: [t, l]
+  links: [t -- b1, t -- b2, l -- b1, l -- b2]
+"""
 STREAM = "streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, %s}}\n"
 
 
