@@ -10,7 +10,7 @@ from tsnbench.backends.netns import Namespaces
 from tsnbench.backends.simulation import Simulation
 from tsnbench.campaign import announcement
 from tsnbench.campaign.announcement import Expected
-from tsnbench.cli import run as command
+from tsnbench.cli.running.making import announce
 from tsnbench.plan.document import Plan
 from tsnbench.runs.room import need
 from tsnbench.scenario.loader import read_scenario
@@ -47,18 +47,18 @@ def test_the_number_of_frames_is_near_that_of_the_run(tmp_path: Path, kind: str)
 
 
 def test_short_runs_are_not_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    command._announce([_plan(STREAMS["periodic"])] * 3, Simulation(), False, 2, 1)
+    announce([_plan(STREAMS["periodic"])] * 3, Simulation(), False, 2, 1)
     assert capsys.readouterr().err == ""
 
 
 def test_a_long_run_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
     # 20,000 data units a second cross three links: 60,000 frames over links a second, 864 million in 4 h.
     plan = _plan(STREAMS["periodic"], "4 h")
-    command._announce([plan], Simulation(), False, 1, 1)
+    announce([plan], Simulation(), False, 1, 1)
     said = " ".join(capsys.readouterr().err.split())
     assert said.startswith("note: this run sends about 860 million frames over links, writes up to ")
     assert said.endswith(", and takes about 58 s to 5 min")
-    command._announce([plan] * 8, Simulation(), False, 4, 1)
+    announce([plan] * 8, Simulation(), False, 4, 1)
     said = " ".join(capsys.readouterr().err.split())
     assert said.startswith("note: these 8 runs send about 6,900 million frames over links, write up to ")
     assert said.endswith(", and take about 2 to 10 min")
@@ -66,7 +66,7 @@ def test_a_long_run_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_runs_on_a_kernel_last_as_long_as_their_plans(capsys: pytest.CaptureFixture[str]) -> None:
     plan = _plan(STREAMS["periodic"], "100 s")
-    command._announce([plan] * 2, Namespaces(), False, 1, 3)
+    announce([plan] * 2, Namespaces(), False, 1, 3)
     said = " ".join(capsys.readouterr().err.split())
     assert said.startswith("note: these 2 runs write up to ")
     # Each lasts 100 s and the time until its last frames have arrived; times are three times as long.

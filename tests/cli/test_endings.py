@@ -11,11 +11,11 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
-from support.commands import MAIN, SCENARIO, Done, command, started, tsnbench
+from support.commands import SCENARIO, Done, command, started, tsnbench
 
 RANDOM = """\
 name: random
@@ -305,13 +305,13 @@ def test_a_folder_that_another_process_writes_into(here: Path) -> None:
 
 
 @pytest.mark.parametrize("traceback", [False, True])
-def test_a_defect_is_said_to_be_one(here: Path, traceback: bool) -> None:
-    code = f"import tsnbench.planning as p\ndef plan(*_): raise KeyError('what\\nnow')\np.plan = plan\n{MAIN}"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "run", "small.yaml"],
-        cwd=here, capture_output=True, text=True, check=False,
-        env={**os.environ, **({"TSNBENCH_TRACEBACK": "1"} if traceback else {})},
-    )  # fmt: skip
+def test_a_defect_is_said_to_be_one(here: Path, monkeypatch: pytest.MonkeyPatch, traceback: bool) -> None:
+    def plan(*_: object) -> NoReturn:
+        raise KeyError("what\nnow")
+
+    monkeypatch.setattr("tsnbench.cli.running.chosen.make_plan", plan)
+    monkeypatch.setenv("TSNBENCH_TRACEBACK", "1" if traceback else "")
+    done = tsnbench("run", "small.yaml", cwd=here)
     assert done.returncode == 3
     assert "this is a defect of tsnbench: KeyError: 'what\\nnow'\nhint: TSNBENCH_TRACEBACK=1" in done.stderr
     assert ("Traceback" in done.stderr) == traceback

@@ -7,6 +7,7 @@ commands do.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -14,15 +15,19 @@ from typing import Any
 
 import typer
 
+from tsnbench.cli.console.net import guarded
+from tsnbench.cli.console.summaries import SUMMARIES
+from tsnbench.version import __version__
+
 COMMANDS = {
-    "init": "init",
-    "check": "check",
-    "schema": "check",
-    "catalogue": "check",
-    "plan": "plan",
-    "import": "importing",
+    "init": "planning.init",
+    "check": "planning.check",
+    "schema": "planning.listing",
+    "catalogue": "planning.listing",
+    "plan": "planning.plan",
+    "import": "planning.importing",
     "deploy": "machines.deploy",
-    "run": "run",
+    "run": "running.run",
     "study": "study",
     "tune": "study.tune",
     "reproduce": "study.reproduce",
@@ -43,6 +48,8 @@ COMMANDS = {
 """Every command and the module of ``tsnbench.cli`` that has it under its name, in the order of ``--help``.
 
 A module with subcommands, such as ``import``, has them as ``app``."""
+COMPLETION = "_TSNBENCH_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
@@ -69,8 +76,6 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def outline() -> typer.Typer:
     """The program whose commands have a summary and nothing else: ``--help`` shows no more of them."""
-    from tsnbench.cli.console.summaries import SUMMARIES
-
     made = application(())
     for name, summary in SUMMARIES.items():
         made.command(name, help=summary)(_nothing)
@@ -79,7 +84,14 @@ def outline() -> typer.Typer:
 
 def program(words: list[str]) -> typer.Typer:
     """The program with the commands that these words need."""
-    return outline() if words in (["--help"], ["-h"]) else application(_needed(words))
+    if words[:1] == ["--version"]:
+        return application(())
+    if words and words[0] in COMMANDS:
+        return application(words[:1])
+    # A shell that completes a line names the words elsewhere.
+    if COMPLETION in os.environ or any(word in COMMANDS for word in words):
+        return application()
+    return outline()
 
 
 def _nothing() -> None:
@@ -96,8 +108,6 @@ def root(
     3 the backend failed.
     """
     if version:
-        from tsnbench.version import __version__
-
         typer.echo(__version__)
         raise typer.Exit
 
@@ -111,8 +121,6 @@ def __getattr__(name: str) -> Any:
 
 def main() -> None:
     """Entry point of the ``tsnbench`` program."""
-    from tsnbench.cli.console.net import guarded
-
     # Trees of large scenarios have no cycles: a search for them every 700 objects takes a fifth of the time.
     gc.set_threshold(100_000)
     if sys.argv[1:2] in (["plan"], ["check"]):
@@ -123,10 +131,3 @@ def main() -> None:
     # All memory is freed at once at the end: a search for cycles has no use.
     gc.freeze()
     sys.exit(code)
-
-
-def _needed(words: list[str]) -> Iterable[str]:
-    """The commands that these words may refer to."""
-    if words[:1] == ["--version"]:
-        return ()
-    return words[:1] if words and words[0] in COMMANDS else COMMANDS

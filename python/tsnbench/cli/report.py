@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, option
+from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, flag, json_of, option
 from tsnbench.cli.console.output import (
     Exit,
     fail,
@@ -20,24 +18,22 @@ from tsnbench.cli.console.output import (
 )
 from tsnbench.cli.console.progress import busy
 from tsnbench.quantities import some
+from tsnbench.report import write, write_figure
+from tsnbench.runs import Run
+from tsnbench.runs.sweep import earlier_among, earlier_note, members
 
 
 def report(
     folders: Annotated[list[Path], argument("FOLDER", "Run folders, or a sweep's folder.")],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Path of the report as JSON on stdout.")] = False,
+    as_json: Annotated[bool, json_of("Path of the report")] = False,
     figures: FigureKinds = "",
     figure: FigureNames = None,
     summary: Annotated[
-        bool,
-        typer.Option("--summary", help="Write summary.html instead: one run on one page of A4."),
+        bool, flag("--summary", "Write summary.html instead: one run on one page of A4.")
     ] = False,
 ) -> None:
     """Write a report as one HTML file; several runs, or those of a sweep, are compared in it."""
-    from tsnbench.report import write, write_figure
-    from tsnbench.runs import Run
-    from tsnbench.runs.sweep import earlier_among
-
     kinds = figure_kinds(figures, Path(), names=figure)
     if figure and summary:
         fail(Exit.INPUT_WRONG, "--figure: not with --summary")
@@ -61,8 +57,6 @@ def report(
 
 def _runs_of(folder: Path) -> list[Path]:
     """A run folder, or the runs of a sweep's folder; tells which of the runs are left out."""
-    from tsnbench.runs.sweep import earlier_note, members
-
     found = members(folder)
     if found is None or not found.runs:
         return [folder]

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from tsnbench.errors import InputError
 from tsnbench.live import device, folder, program
-from tsnbench.scenario.units import DURATION, SIZE, Dimension, UnitError
 
 OTHER_ZERO = "the frames say no time of sending, or one of another clock"
 
@@ -102,28 +100,3 @@ def receive(asked: Receiving) -> Received:
     if asked.into is not None:
         folder.merge(asked.into)
     return found
-
-
-def read_duration(option: str, text: str) -> int:
-    """A duration of an option, in ns.
-
-    Raises:
-        InputError: it is no duration.
-    """
-    return _quantity(DURATION, option, text)
-
-
-def read_size(option: str, text: str) -> int:
-    """A size of an option, in octets.
-
-    Raises:
-        InputError: it is no size.
-    """
-    return _quantity(SIZE, option, text)
-
-
-def _quantity(dimension: Dimension, option: str, text: str) -> int:
-    try:
-        return dimension.parse(text)
-    except UnitError as error:
-        raise InputError(f"{option}: expected {error.expected}, found {text}\nhint: {error.hint}") from None

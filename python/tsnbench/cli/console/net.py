@@ -10,12 +10,15 @@ import io
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO, cast
 
 from tsnbench.cli.console.signals import heed_signals, is_interrupt, stopped_by
 from tsnbench.cli.console.visible import visible
+from tsnbench.cli.parts import folder_errors
+from tsnbench.errors import BackendError, InputError
 
 TRACEBACK = "TSNBENCH_TRACEBACK"
 """The environment variable that switches tracebacks on."""
@@ -46,8 +49,6 @@ def guarded(command: Callable[[], object]) -> int:
 
 def ended(command: Callable[[], object]) -> int:
     """Runs a command, and returns its exit code; prints errors that it has not printed."""
-    from tsnbench.errors import BackendError, InputError
-
     try:
         command()
     except SystemExit as error:
@@ -75,21 +76,17 @@ def ended(command: Callable[[], object]) -> int:
 
 def _say(text: str, code: int = 3) -> int:
     if os.environ.get(TRACEBACK):
-        import traceback
-
         traceback.print_exc()
     print(visible(text), file=sys.stderr)
     return code
 
 
 def _words(error: OSError) -> str:
-    from tsnbench.runs.errors import HINTS
-
     said = os.strerror(error.errno) if error.errno else str(error) or type(error).__name__
     if error in _failed:
         return f"standard output cannot be written: {said}"
     where = "" if error.filename is None else f"{error.filename}: "
-    hint = HINTS.get(error.errno or 0)
+    hint = folder_errors.HINTS.get(error.errno or 0)
     return f"{where}{said}" + (f"\nhint: {hint}" if hint else "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import typer
 
 from tsnbench.cli.console.visible import json_text, visible
+from tsnbench.cli.parts import terminal
+from tsnbench.errors import BackendError, InputError
+from tsnbench.libraries import rich
+from tsnbench.plan.indented import write_indented
 from tsnbench.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -25,9 +29,7 @@ TAB = 8
 
 def progress_console() -> Console:
     """The console for progress bars."""
-    from tsnbench.cli.console.terminal import Terminal
-
-    return Terminal(stderr=True)
+    return terminal.Terminal(stderr=True)
 
 
 def print_message(line: str) -> None:
@@ -47,11 +49,9 @@ def _write(stream: TextIO, line: str) -> None:
 
 def data() -> Console:
     """The console for tables; wide enough not to break them when piped."""
-    from tsnbench.cli.console.terminal import Terminal
-
     if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return Terminal()
-    return Terminal(width=120)
+        return terminal.Terminal()
+    return terminal.Terminal(width=120)
 
 
 PIPE = 1000
@@ -69,13 +69,10 @@ def print_table(table: RenderableType) -> None:
             sys.stdout.write(text)
             sys.stdout.flush()
             return
-    from rich.console import Group
-    from rich.measure import Measurement
-
     console = data()
-    sheets = table.renderables if isinstance(table, Group) else [table]
+    sheets = table.renderables if isinstance(table, rich.console.Group) else [table]
     if not all(isinstance(one, Sheet) for one in sheets):
-        needs = Measurement.get(console, console.options.update(width=1000), table).maximum
+        needs = rich.measure.Measurement.get(console, console.options.update(width=1000), table).maximum
         console.width = max(console.width, needs)
     elif not console.is_terminal and "COLUMNS" not in os.environ:
         # A file or a pipe has space for every line.
@@ -107,8 +104,6 @@ def print_json(value: Any) -> None:
 
 def print_json_text(text: str) -> None:
     """Prints a JSON document, given as text, on stdout."""
-    from tsnbench.plan.indented import write_indented
-
     write_indented(json_text(text), sys.stdout.write)
     sys.stdout.write("\n")
 
@@ -121,8 +116,6 @@ def print_csv(text: str) -> None:
 @contextmanager
 def user_errors() -> Iterator[None]:
     """Converts the errors that a user can cause into messages and exit codes; ``net`` handles all others."""
-    from tsnbench.errors import BackendError, InputError
-
     try:
         yield
     except InputError as error:
@@ -141,29 +134,6 @@ def user_errors() -> Iterator[None]:
         fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
 
 
-def write_new(path: Path, text: str, hint: str) -> None:
-    """Writes a file that is not there yet; an incomplete one does not stay.
-
-    Raises:
-        InputError: there is a file of that name, or there can be none.
-        BackendError: the disk is full, or cannot be written.
-    """
-    from tsnbench.errors import InputError
-    from tsnbench.runs.errors import writing
-
-    with writing(path):
-        try:
-            new = path.open("x", encoding="utf-8")
-        except FileExistsError:
-            raise InputError(f"{path}: expected a file that is not there yet, found one\n{hint}") from None
-        try:
-            with new:
-                new.write(text)
-        except BaseException:
-            path.unlink()
-            raise
-
-
 def print_files(files: Sequence[Path], as_json: bool) -> None:
     """Print the written files on stdout: one on each line, or ``files`` of a JSON object."""
     if as_json:
@@ -171,6 +141,12 @@ def print_files(files: Sequence[Path], as_json: bool) -> None:
         return
     for file in files:
         print_line(str(file))
+
+
+def print_warnings(warnings: Iterable[object]) -> None:
+    """Prints warnings on stderr, marked as such."""
+    for warning in warnings:
+        print_message(f"warning: {warning}")
 
 
 def print_written(files: Sequence[Path], figure: Sequence[str] | None, page: str = "report") -> None:

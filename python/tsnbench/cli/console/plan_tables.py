@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
+from tsnbench.libraries import rich
 from tsnbench.plan.document import Plan
 from tsnbench.plan.load import total
 from tsnbench.plan.streams.facts import Facts
@@ -22,12 +23,11 @@ from tsnbench.plan.summary import (
     load_text,
     stream_rows,
 )
+from tsnbench.plan.types import PlanDocument
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-    from tsnbench.plan.types import PlanDocument
 
 MOST_ROWS = 50
 """Most rows of a table that are printed, unless all are requested."""
@@ -87,10 +87,7 @@ def print_plan(
 
 def _table(*columns: str, right: str = "") -> Table:
     """A table with left-aligned columns; columns in ``right`` are right-aligned and are not wrapped."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table = rich.table.Table(box=rich.box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for column in columns:
         number = column in right.split(",")
         table.add_column(column, justify="right" if number else "left", no_wrap=number, overflow="fold")

@@ -10,15 +10,20 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from tsnbench.campaign.together import Watcher
+from tsnbench.cli.console.options import setting
 from tsnbench.cli.console.output import Exit, fail, progress_console
 from tsnbench.cli.console.signals import heed_interrupts
+from tsnbench.libraries import rich
 
 if TYPE_CHECKING:
-    from tsnbench.campaign.together import Watcher
+    from rich.progress import Progress
 
-HOW = "Progress on stderr: bar (on a terminal) or json (a line for each step)."
+How = Annotated[
+    str, setting("HOW", "Progress on stderr: bar (on a terminal) or json (a line for each step).")
+]
 
 
 @dataclass(frozen=True)
@@ -51,15 +56,14 @@ def progress(label: str, number: int, count: int, total_ns: int, how: str = "bar
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
+    shown = rich.progress
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[what]}"),
-        TimeRemainingColumn(),
+        shown.TextColumn("{task.description}"),
+        shown.BarColumn(),
+        shown.TextColumn("{task.fields[what]}"),
+        shown.TimeRemainingColumn(),
     )
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
+    with shown.Progress(*columns, console=progress_console(), transient=True) as bar:
         task = bar.add_task(label if count == 1 else f"{label} ({number}/{count})", total=total_ns, what="")
 
         def simulated(now_ns: int, frame_hops: int) -> None:
@@ -80,8 +84,6 @@ def progress_together(
 ) -> Iterator[list[Watcher]]:
     """Runs that are made at the same time: a bar that counts the runs; lines of JSON for each of them, with
     ``done``, the number of runs that have ended."""
-    from tsnbench.campaign.together import Watcher
-
     if how == "json":
         ended = 0
 
@@ -107,12 +109,21 @@ def progress_together(
     if not sys.stderr.isatty():
         yield [Watcher()] * len(labels)
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=progress_console(), transient=True) as bar:
+    with counting() as bar:
         task = bar.add_task("runs", total=len(labels))
         yield [Watcher(done=lambda: bar.advance(task))] * len(labels)
+
+
+def counting() -> Progress:
+    """A bar that counts runs."""
+    shown = rich.progress
+    columns = (
+        shown.TextColumn("runs"),
+        shown.BarColumn(),
+        shown.MofNCompleteColumn(),
+        shown.TimeRemainingColumn(),
+    )
+    return shown.Progress(*columns, console=progress_console(), transient=True)
 
 
 @contextmanager

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tsnbench.cli.console.output import Exit, fail
-
-if TYPE_CHECKING:
-    from tsnbench.planning import Plan
-
-HELP = "A warning counts as an error."
+from tsnbench.plan.document import Plan
 
 
 def refuse_warnings(plans: Iterable[Plan]) -> None:

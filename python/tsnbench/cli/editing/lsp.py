@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tsnbench.cli.console.output import Exit, fail
+from tsnbench.cli.parts import language_server
 
 
 def lsp() -> None:
     """Run a language server on standard input and output, for editors: problems, completion, meanings."""
     try:
-        from tsnbench.editing.language_server import server
+        server = language_server.server
     except ImportError as error:
         if error.name not in ("lsprotocol", "pygls"):
             raise

@@ -5,17 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from tsnbench.cli.console.options import argument
+from tsnbench.cli.console.options import argument, setting
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message
+from tsnbench.cli.parts import ui_server
 
 
 def ui(
     folder: Annotated[Path, argument("FOLDER", "Folder with scenarios and runs.")] = Path(),
     port: Annotated[
-        int,
-        typer.Option(metavar="NUMBER", min=0, max=65535, help="Port of 127.0.0.1; a free one unless given."),
+        int, setting("NUMBER", "Port of 127.0.0.1; a free one unless given.", min=0, max=65535)
     ] = 0,
 ) -> None:
     """Open a folder in the browser: edit scenarios, see their problems as you type, list runs and reports.
@@ -23,7 +21,7 @@ def ui(
     The page answers this machine only, at the printed address. From another machine, use ssh -L.
     """
     try:
-        from tsnbench.ui.server import serve
+        serve = ui_server.serve
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn"):
             raise

@@ -3,144 +3,151 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
-import typer
-
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import (
+    Hardware,
+    Priority,
+    Processor,
+    StageFolder,
+    argument,
+    flag,
+    given_ns,
+    json_of,
+    option,
+    setting,
+)
 from tsnbench.cli.console.output import Exit, fail, print_json, print_table, user_errors
+from tsnbench.cli.live.end_device import print_end_device
+from tsnbench.live import sending, trdp
+from tsnbench.live.sending import Sending, Sent
 from tsnbench.quantities import micros
 from tsnbench.sheet import plain_table
 
-if TYPE_CHECKING:
-    from tsnbench.live.sending import Sending, Sent
-    from tsnbench.live.trdp import Result
+DEFAULT_S = 10
+"""How long streams and telegrams without a count are sent unless it is given."""
+Scenario = Annotated[Path | None, argument("SCENARIO", "Scenario file with the node of --node.")]
+Node = Annotated[str | None, option("NODE", "Send the streams of this node of the scenario.", "--node")]
+Offset = Annotated[str | None, option("TIME", "Offset in the period: 200us.", "--shift", "--offset")]
+Jitter = Annotated[str | None, option("TIME", "Greatest random delay of each frame: 50us.")]
+Payload = Annotated[str | None, option("SIZE", "Octets in each frame's UDP datagram: 100B.")]
+FrameSize = Annotated[str | None, option("SIZE", "Octets of the whole frame, in place of --payload: 1500B.")]
+Burst = Annotated[str | None, option("SIZE", "Data units cut into frames back to back: 12000B.")]
+TagByDevice = Annotated[bool, flag("--tag-by-device", "The interface adds the tag (eth0.100).")]
+More = Annotated[
+    list[str] | None, option("'NAME: {…}'", "One more stream: 'loop: {period: 1 ms, payload: 100 B}'.")
+]
+Telegrams = Annotated[
+    list[str] | None,
+    option(
+        "'KEYS'",
+        "A TRDP telegram: 'com-id: 1000, to: 239.1.1.3, period: 100 ms, data-set: 64 B'.",
+        "--trdp",
+    ),
+]
+Slower = Annotated[int, setting("TIMES", "With --replay: slower than captured by this factor.")]
+Duration = Annotated[
+    str | None, option("TIME", "Duration; default 10s, or as long as telegrams have a count.", "--for")
+]
+Udp = Annotated[str | None, option("ADDRESS", "Send UDP to this IPv4 address in place of whole frames.")]
+LaunchTimes = Annotated[str | None, option("MODE", "Launch times (SO_TXTIME): strict or deadline.")]
+Advance = Annotated[
+    str | None, option("TIME", "Time before the launch time at which a frame is made: 500us.")
+]
 
 
 def send(
-    file: Annotated[Path | None, argument("SCENARIO", "Scenario file with the node of --node.")] = None,
+    file: Scenario = None,
     to: Annotated[str, option("INTERFACE", "The interface; required.")] = "",
-    node: Annotated[
-        str | None, option("NODE", "Send the streams of this node of the scenario.", "--node")
-    ] = None,
+    node: Node = None,
     period: Annotated[str | None, option("TIME", "Time from one frame to the next: 1ms.")] = None,
-    offset: Annotated[
-        str | None, option("TIME", "Offset in the period: 200us.", "--shift", "--offset")
-    ] = None,
-    jitter: Annotated[str | None, option("TIME", "Greatest random delay of each frame: 50us.")] = None,
+    offset: Offset = None,
+    jitter: Jitter = None,
     poisson: Annotated[str | None, option("RATE", "Random gaps at a mean rate: 10Mbit/s.")] = None,
-    saturating: Annotated[
-        bool, typer.Option("--saturating", help="Send as fast as the interface accepts.")
-    ] = False,
-    payload: Annotated[str | None, option("SIZE", "Octets in each frame's UDP datagram: 100B.")] = None,
-    frame: Annotated[
-        str | None, option("SIZE", "Octets of the whole frame, in place of --payload: 1500B.")
-    ] = None,
-    burst: Annotated[str | None, option("SIZE", "Data units cut into frames back to back: 12000B.")] = None,
+    saturating: Annotated[bool, flag("--saturating", "Send as fast as the interface accepts.")] = False,
+    payload: Payload = None,
+    frame: FrameSize = None,
+    burst: Burst = None,
     pcp: Annotated[int | None, option("0..7", "Priority code point.")] = None,
     vlan: Annotated[int | None, option("1..4094", "VLAN tag; none unless given.")] = None,
-    by_device: Annotated[
-        bool, typer.Option("--tag-by-device", help="The interface adds the tag (eth0.100).")
-    ] = False,
-    stream: Annotated[
-        list[str] | None, option("'NAME: {…}'", "One more stream: 'loop: {period: 1 ms, payload: 100 B}'.")
-    ] = None,
-    trdp: Annotated[
-        list[str] | None,
-        option("'KEYS'", "A TRDP telegram: 'com-id: 1000, to: 239.1.1.3, period: 100 ms, data-set: 64 B'."),
-    ] = None,
+    by_device: TagByDevice = False,
+    stream: More = None,
+    telegram: Telegrams = None,
     replay: Annotated[Path | None, option("FILE", "A capture's frames, at their own pace.")] = None,
-    slower: Annotated[
-        int, typer.Option(metavar="TIMES", help="With --replay: slower than captured by this factor.")
-    ] = 1,
-    duration: Annotated[
-        str | None, option("TIME", "Duration; default 10s, or as long as telegrams have a count.", "--for")
-    ] = None,
-    mac: Annotated[str, typer.Option(metavar="ADDRESS", help="Destination address.")] = "ff:ff:ff:ff:ff:ff",
-    udp: Annotated[
-        str | None, option("ADDRESS", "Send UDP to this IPv4 address in place of whole frames.")
-    ] = None,
-    txtime: Annotated[str | None, option("MODE", "Launch times (SO_TXTIME): strict or deadline.")] = None,
-    advance: Annotated[
-        str | None, option("TIME", "Time before the launch time at which a frame is made: 500us.")
-    ] = None,
-    hardware: Annotated[bool, typer.Option("--hardware", help="Request hardware timestamps.")] = False,
-    cpu: Annotated[int | None, option("NUMBER", "Processor to run on.")] = None,
-    priority: Annotated[int, typer.Option(metavar="0..99", help="Under SCHED_FIFO; 0: ordinary.")] = 50,
-    into: Annotated[Path | None, option("DIR", "Folder for stage timestamps of every frame.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON on stdout.")] = False,
+    slower: Slower = 1,
+    duration: Duration = None,
+    mac: Annotated[str, setting("ADDRESS", "Destination address.")] = sending.BROADCAST,
+    udp: Udp = None,
+    txtime: LaunchTimes = None,
+    advance: Advance = None,
+    hardware: Hardware = False,
+    cpu: Processor = None,
+    priority: Priority = 50,
+    into: StageFolder = None,
+    as_json: Annotated[bool, json_of("Counts")] = False,
 ) -> None:
     """Send streams on an interface, on time; report lateness and refused frames. Needs root."""
-    from tsnbench.live import sending
-
     if not to:
         _wrong("--to: expected an interface")
-    if trdp:
+    if telegram:
         if file or stream or replay or period or payload or frame:
             _wrong("--trdp: telegrams are described by their own keys; leave out what describes frames")
         with user_errors():
-            _trdp(to, trdp, duration, as_json)
+            _telegrams(to, telegram, duration, as_json)
         return
-    duration = duration or "10s"
-    if txtime not in (None, "strict", "deadline"):
-        _wrong(f"--txtime: expected strict or deadline, found {txtime}")
-    if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", mac):
-        _wrong(f"--mac: expected an address as 02:00:00:00:00:01, found {mac}")
-    given = {"period": period, "offset": offset, "jitter": jitter, "poisson": poisson}
-    given |= {"payload": payload, "frame": frame}
-    words = [f"{key}: {value}" for key, value in given.items() if value is not None]
-    words += ["saturating: true"] if saturating else []
-    words += [f"units: [{burst}]"] if burst else []
+    _check(txtime, mac)
+    words = _words(
+        period=period, offset=offset, jitter=jitter, poisson=poisson, payload=payload, frame=frame,
+        saturating="true" if saturating else None, units=f"[{burst}]" if burst else None,
+    )  # fmt: skip
     if replay and (words or stream or file):
         _wrong("--replay: sends a capture as it is; leave out what describes streams")
     if file and (words or stream):
         _wrong("a scenario says what its streams are; leave out what describes them")
     with user_errors():
+        asked = Sending(
+            to=to, streams={}, duration=duration or f"{DEFAULT_S}s", mac=mac, udp=udp, by_device=by_device,
+            txtime=txtime, advance=advance, hardware=hardware, cpu=cpu, priority=priority, into=into,
+        )  # fmt: skip
         if replay:
             found = sending.replay(replay, to, slower, cpu, priority)
+        elif file:
+            found = _scenario(file, node, asked)
         else:
             tag = [f"vlan: {vlan or 100}" if vlan or by_device else "vlan: none"]
             tag += [f"pcp: {pcp}"] if pcp is not None else []
-            streams = {"stream": ", ".join(words + tag)} if words or not (stream or file) else {}
-            asked = sending.Sending(
-                to=to, streams=streams | _named(stream or []), duration=duration, mac=mac, udp=udp,
-                by_device=by_device, txtime=txtime, advance=advance, hardware=hardware, cpu=cpu,
-                priority=priority, into=into,
-            )  # fmt: skip
-            found = _scenario(file, node, asked) if file else sending.send(asked)
+            streams = {"stream": ", ".join(words + tag)} if words or not stream else {}
+            found = sending.send(replace(asked, streams=streams | _named(stream or [])))
     if as_json:
         print_json(found)
     else:
         _table(found)
 
 
-def _trdp(to: str, words: list[str], duration: str | None, as_json: bool) -> None:
-    from tsnbench.live import trdp
-    from tsnbench.live.receiving import read_duration
+def _check(txtime: str | None, mac: str) -> None:
+    if txtime not in (None, "strict", "deadline"):
+        _wrong(f"--txtime: expected strict or deadline, found {txtime}")
+    if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", mac):
+        _wrong(f"--mac: expected an address as 02:00:00:00:00:01, found {mac}")
 
-    duration_ns = None if duration is None else read_duration("--for", duration)
+
+def _words(**keys: str | None) -> list[str]:
+    """The keys of a stream that are given."""
+    return [f"{key}: {value}" for key, value in keys.items() if value is not None]
+
+
+def _telegrams(to: str, words: list[str], duration: str | None, as_json: bool) -> None:
+    duration_ns = given_ns("--for", duration)
     asked = trdp.sender(to, words, duration_ns)
     endless = [one for one in asked.publish if one["count"] is None]
     if endless and duration_ns is None:
-        asked = trdp.sender(to, words, 10_000_000_000)
-    show_end_device(trdp.be(asked), as_json)
-
-
-def show_end_device(found: Result, as_json: bool) -> None:
-    """Prints the counters of a TRDP end device."""
-    from tsnbench.live.trdp_tables import tables
-
-    if as_json:
-        print_json(found)
-        return
-    for table in tables(found):
-        print_table(table)
+        asked = trdp.sender(to, words, DEFAULT_S * 10**9)
+    print_end_device(trdp.be(asked), as_json)
 
 
 def _scenario(file: Path, node: str | None, asked: Sending) -> Sent:
-    from tsnbench.live import sending
-
     if node is None:
         _wrong("--node: expected whose streams of the scenario to send")
     made, number, ports = sending.planned(file, node, asked.to)

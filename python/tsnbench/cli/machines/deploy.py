@@ -5,67 +5,63 @@ from __future__ import annotations
 import getpass
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
-
-from tsnbench.cli.console.options import argument, option
+from tsnbench import deploy as room
+from tsnbench.cli.console.options import argument, flag, interfaces_of, json_of, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_message, user_errors
+from tsnbench.deploy import Outcome
+from tsnbench.deploy.deploy import targets
+from tsnbench.errors import InputError
+from tsnbench.plan.network import file_name
+from tsnbench.plan.types import PlanDocument
+from tsnbench.planning import Plan
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario import load_variants
+from tsnbench.scenario.selection import selected
 
-if TYPE_CHECKING:
-    from tsnbench.deploy import Outcome
-    from tsnbench.plan.types import PlanDocument
+Device = Annotated[str | None, option("HOST[:PORT]", "The device: HOST[:PORT], port 830 unless given.")]
+Devices = Annotated[
+    list[str] | None,
+    option(
+        "NODE=HOST[:PORT]",
+        "The device of a node: sw1=HOST[:PORT]; may be repeated. With --restore: only these.",
+    ),
+]
+KnownHosts = Annotated[Path | None, option("FILE", "Keys of hosts; default ~/.ssh/known_hosts.")]
+Interfaces = Annotated[
+    list[str] | None, option("PORT=NAME", "The device's name for a port: 'sw1 -> sw2=port3'.")
+]
+Modules = Annotated[Path | None, option("DIR", "Check the data against the modules in this folder first.")]
+OneRun = Annotated[list[str] | None, option("PARAMETER=VALUE", "Only the run with this parameter: hops=3.")]
+Partial = Annotated[bool, flag("--partial", "Leave out settings that a device's modules cannot express.")]
+DryRun = Annotated[bool, flag("--dry-run", "Report what would change; change nothing.")]
+Record = Annotated[Path | None, option("FILE", "File for the earlier state; default NAME.deploy.json.")]
+Restored = Annotated[Path | None, option("RECORD", "Bring devices back to the state in this record.")]
+ConfirmWithin = Annotated[
+    int,
+    setting("SECONDS", "Seconds after which devices undo the change by themselves.", min=10, max=3600),
+]
+TimeOut = Annotated[int, setting("SECONDS", "Seconds to wait for an answer.", min=1, max=600)]
 
 
 def deploy(
     file: Annotated[Path | None, argument("FILE", "Plan (JSON) or scenario file.")] = None,
-    netconf: Annotated[
-        str | None, option("HOST[:PORT]", "The device: HOST[:PORT], port 830 unless given.")
-    ] = None,
-    node: Annotated[
-        list[str] | None,
-        option(
-            "NODE=HOST[:PORT]",
-            "The device of a node: sw1=HOST[:PORT]; may be repeated. With --restore: only these.",
-        ),
-    ] = None,
+    netconf: Device = None,
+    node: Devices = None,
     user: Annotated[str | None, option("NAME", "User name on the device; default: yours.")] = None,
     key: Annotated[Path | None, option("FILE", "File of a private key.")] = None,
-    known_hosts: Annotated[Path | None, option("FILE", "Keys of hosts; default ~/.ssh/known_hosts.")] = None,
-    interface: Annotated[
-        list[str] | None, option("PORT=NAME", "The device's name for a port: 'sw1 -> sw2=port3'.")
-    ] = None,
-    yang: Annotated[
-        Path | None, option("DIR", "Check the data against the modules in this folder first.")
-    ] = None,
-    only: Annotated[
-        list[str] | None, option("PARAMETER=VALUE", "Only the run with this parameter: hops=3.")
-    ] = None,
-    partial: Annotated[
-        bool, typer.Option("--partial", help="Leave out settings that a device's modules cannot express.")
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Report what would change; change nothing.")
-    ] = False,
-    record: Annotated[
-        Path | None, option("FILE", "File for the earlier state; default NAME.deploy.json.")
-    ] = None,
-    restore: Annotated[
-        Path | None, option("RECORD", "Bring devices back to the state in this record.")
-    ] = None,
-    confirm_within: Annotated[
-        int,
-        typer.Option(
-            metavar="SECONDS",
-            min=10,
-            max=3600,
-            help="Seconds after which devices undo the change by themselves.",
-        ),
-    ] = 120,
-    timeout: Annotated[
-        int, typer.Option(metavar="SECONDS", min=1, max=600, help="Seconds to wait for an answer.")
-    ] = 30,
-    as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON on stdout.")] = False,
+    known_hosts: KnownHosts = None,
+    interface: Interfaces = None,
+    yang: Modules = None,
+    only: OneRun = None,
+    partial: Partial = False,
+    dry_run: DryRun = False,
+    record: Record = None,
+    restore: Restored = None,
+    confirm_within: ConfirmWithin = 120,
+    timeout: TimeOut = 30,
+    as_json: Annotated[bool, json_of("The outcome")] = False,
 ) -> None:
     """Configure running devices by NETCONF: all or none. The earlier state is recorded.
 
@@ -74,13 +70,8 @@ def deploy(
     if (file is None) == (restore is None):
         fail(Exit.INPUT_WRONG, "expected a Plan or scenario, or --restore RECORD, and not both")
     with user_errors():
-        from tsnbench import deploy as room
-        from tsnbench.deploy.deploy import targets
-        from tsnbench.plan.network import file_name
-
-        access = room.Access(
-            user or getpass.getuser(), os.environ.get(room.PASSWORD), key, known_hosts, timeout
-        )
+        password = os.environ.get(room.PASSWORD)
+        access = room.Access(user or getpass.getuser(), password, key, known_hosts, timeout)
         try:
             if restore is not None:
                 outcome = room.restore(
@@ -89,12 +80,13 @@ def deploy(
             else:
                 assert file is not None
                 document = _document(file, only or [])
+                ports = {port["name"] for port in document["ports"]}
                 outcome = room.deploy(
                     document,
                     targets(document, netconf, node or []),
                     access,
                     record or Path(f"{file_name(document['name'])}.deploy.json"),
-                    interfaces=_interfaces(document, interface or []),
+                    interfaces=interfaces_of(ports, interface, "port3"),
                     yang=yang,
                     partial=partial,
                     dry_run=dry_run,
@@ -111,12 +103,6 @@ def deploy(
 
 def _document(file: Path, only: list[str]) -> PlanDocument:
     """The document of a Plan, read from a file or planned from a scenario."""
-    from tsnbench.errors import InputError
-    from tsnbench.planning import Plan
-    from tsnbench.planning import plan as make_plan
-    from tsnbench.scenario import load_variants
-    from tsnbench.scenario.selection import selected
-
     if file.suffix == ".json":
         return Plan.read(file).document
     plans = [make_plan(scenario) for scenario in selected(load_variants(file), only)]
@@ -125,21 +111,6 @@ def _document(file: Path, only: list[str]) -> PlanDocument:
     for warning in plans[0].warnings:
         print_message(str(warning))
     return plans[0].document
-
-
-def _interfaces(document: PlanDocument, texts: list[str]) -> dict[str, str]:
-    from tsnbench.errors import InputError
-
-    ports = {port["name"] for port in document["ports"]}
-    found = {}
-    for text in texts:
-        port, _, name = text.rpartition("=")
-        if port not in ports or not name:
-            raise InputError(
-                f"--interface: expected a port and its interface, such as `a -> b=port3`, found {text}"
-            )
-        found[port] = name
-    return found
 
 
 def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:

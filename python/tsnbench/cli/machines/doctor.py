@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
-from tsnbench.cli.console.options import option
+from tsnbench.cli.console.options import json_of, option, pairs_of, setting
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line, user_errors
-
-if TYPE_CHECKING:
-    from tsnbench.doctor import Answer, Finding, LabReport
-    from tsnbench.plan.document import Plan
+from tsnbench.doctor import Answer, Finding, LabReport, answers, examine, examine_host, examine_lab, remote
+from tsnbench.hosts import load_inventory
+from tsnbench.plan.document import Plan
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario import load_variants
 
 
 def doctor(
@@ -28,14 +29,12 @@ def doctor(
     ] = None,
     place: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="NODE=MACHINE", help="With --hosts and --for: the machine of a node."),
+        setting("NODE=MACHINE", "With --hosts and --for: the machine of a node.", "--map"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Findings as JSON on stdout.")] = False,
+    as_json: Annotated[bool, json_of("Findings")] = False,
 ) -> None:
     """Report the features that this machine's kernel, interfaces, clocks and processors support, with reasons
     for missing ones; for a lab, the features that its hosts lack."""
-    from tsnbench.doctor import answers, examine, remote
-
     if hosts is not None:
         _lab(hosts, scenario, on, place or [], as_json)
     if place:
@@ -60,34 +59,25 @@ def doctor(
 
 
 def _plans(scenario: Path) -> list[Plan]:
-    from tsnbench.planning import plan as make_plan
-    from tsnbench.scenario import load_variants
-
     return [make_plan(one) for one in load_variants(scenario)]
 
 
 def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as_json: bool) -> NoReturn:
     """Examines all hosts of a lab at once."""
-    from tsnbench.doctor import examine_lab
-    from tsnbench.hosts import load_inventory
-
     if on is not None:
         fail(Exit.INPUT_WRONG, "--on: examines one host, and --hosts all of a lab; give one of them")
     if place and scenario is None:
         fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
-    if wrong := [one for one in place if "=" not in one]:
-        fail(Exit.INPUT_WRONG, f"--map: expected NODE=MACHINE, found {wrong[0]}")
+    machines = pairs_of("--map", "NODE=MACHINE", place)
     with user_errors():
         inventory = load_inventory(file)
         plans = _plans(scenario) if scenario is not None else []
-        report = examine_lab(inventory, plans, dict(one.split("=", 1) for one in place))
+        report = examine_lab(inventory, plans, machines)
     _end(report, str(scenario or "this lab"), as_json, scenario)
 
 
 def _one_host(target: str, scenario: Path, as_json: bool) -> NoReturn:
     """Examines one host for every node of a scenario."""
-    from tsnbench.doctor import examine_host
-
     with user_errors():
         report = examine_host(target, _plans(scenario))
     _end(report, str(scenario), as_json, scenario, f"at {target}")

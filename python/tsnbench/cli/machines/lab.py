@@ -9,8 +9,13 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import print_line, print_message, user_errors
+from tsnbench.hosts import lab as hosts_lab
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario import load_variants
+from tsnbench.scenario.selection import selected
 
 
 class Kind(StrEnum):
@@ -49,15 +54,9 @@ def up(
     ] = Kind.CELLS,
 ) -> None:
     """Make hosts on this machine. No other network is changed."""
-    from tsnbench.backends.kernel.slow_motion import dilated
-    from tsnbench.hosts import lab
-    from tsnbench.planning import plan as make_plan
-    from tsnbench.scenario import load_variants
-    from tsnbench.scenario.selection import selected
-
     with user_errors():
         plan = make_plan(selected(load_variants(file), only or [])[0])
-        made = lab.up(dilated(plan.document, dilate), folder, sshd, lab.Kind(kind.value))
+        made = hosts_lab.up(dilated(plan.document, dilate), folder, sshd, hosts_lab.Kind(kind.value))
     print_message(f"{len(plan.document['nodes'])} hosts are up")
     print_line(f"export TSNBENCH_SSH={shlex.quote(made.ssh)}")
     more = "".join(f" --only {shlex.quote(one)}" for one in only or ())
@@ -69,8 +68,6 @@ def up(
 @app.command()
 def down(folder: Annotated[Path, argument("DIR", "Folder of the lab.")]) -> None:
     """End a lab, and remove everything that it made."""
-    from tsnbench.hosts import lab
-
     with user_errors():
-        ended = lab.down(folder)
+        ended = hosts_lab.down(folder)
     print_message("the lab is gone" if ended else f"no lab is up in {folder}")

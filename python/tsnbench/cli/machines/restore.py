@@ -8,19 +8,20 @@ from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.options import option
+from tsnbench.backends.netns import state
+from tsnbench.cli.console.options import json_of, option
 from tsnbench.cli.console.output import Exit, print_json, print_line, user_errors
+from tsnbench.hosts import load_inventory
+from tsnbench.hosts.state.restore import restore_hosts
 
 
 def restore(
     hosts: Annotated[
         Path | None, option("FILE", "Also on every host of this lab (lab.yaml) that can be reached.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The removed objects as JSON on stdout.")] = False,
+    as_json: Annotated[bool, json_of("The removed objects")] = False,
 ) -> None:
     """Remove everything that killed runs left on this machine, or on hosts. Active runs are not changed."""
-    from tsnbench.backends.netns import state
-
     if hosts is not None:
         _restore_hosts(hosts, as_json)
         return
@@ -36,9 +37,6 @@ def restore(
 
 
 def _restore_hosts(file: Path, as_json: bool) -> None:
-    from tsnbench.hosts import load_inventory
-    from tsnbench.hosts.state.restore import restore_hosts
-
     with user_errors():
         found = restore_hosts(load_inventory(file))
     if as_json:

@@ -10,6 +10,7 @@ import typer
 from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import print_line, user_errors
 from tsnbench.cli.measuring.plan_file import read_plan
+from tsnbench.foreign_files.wireshark import install as write
 
 app = typer.Typer(
     help="Install a dissector of tsnbench's test payload and of TRDP.",
@@ -39,8 +40,6 @@ def install(
     ] = None,
 ) -> None:
     """Install the dissector for Wireshark and tshark, and a profile with columns; print their paths."""
-    from tsnbench.foreign_files.wireshark import install as write
-
     with user_errors():
         names = []
         if plan is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from tsnbench.cli.study import commands
+from tsnbench.cli.study.run import run
 
 app = typer.Typer(
     help="Run a scenario many times, with varied values and repetitions.",
@@ -18,5 +19,6 @@ def root() -> None:
     """Run a scenario many times, with varied values and repetitions."""
 
 
-for _name in ("run", "work", "status", "report", "export", "rerun", "slurm", "k8s"):
+app.command("run")(run)
+for _name in ("work", "status", "report", "export", "rerun", "slurm", "k8s"):
     app.command(_name)(getattr(commands, _name))

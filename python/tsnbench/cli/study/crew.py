@@ -9,15 +9,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tsnbench.cli.console.progress import line
+from tsnbench.cli.console.progress import counting, line
 from tsnbench.errors import BackendError
-
-if TYPE_CHECKING:
-    from tsnbench.studies.design import Request
-    from tsnbench.studies.sequence import Repetitions
-    from tsnbench.studies.store import Store
+from tsnbench.studies.design import Request
+from tsnbench.studies.sequence import Repetitions
+from tsnbench.studies.store import Store
 
 POLL_S = 0.1
 PATIENCE_S = 10
@@ -94,11 +92,6 @@ def shown(progress: str, quiet: bool) -> Iterator[Any]:
     elif quiet or not sys.stderr.isatty():
         yield lambda *_: None
     else:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-        from tsnbench.cli.console.output import progress_console
-
-        columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=progress_console(), transient=True) as bar:
+        with counting() as bar:
             task = bar.add_task("runs", total=None)
             yield lambda _, done, total: bar.update(task, completed=done, total=total)

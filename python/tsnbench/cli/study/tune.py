@@ -3,62 +3,52 @@ flows fit."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from tsnbench.cli.console.options import argument, option
+from tsnbench.cli.console.options import Only, argument, flag, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_message, user_errors
 from tsnbench.quantities import count as count_of
 from tsnbench.quantities import share_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tsnbench.scenario.model import Scenario
-    from tsnbench.tuning.question import Answer, Evaluation, Fitting, Judge
+from tsnbench.scenario import Scenario, load_variants
+from tsnbench.scenario.selection import selected
+from tsnbench.tuning.question import MOST_FLOWS, Answer, Evaluation, Fitting, Judge, answers, fitting
 
 SHOWN = 5
 """Rows of what runs out first."""
+Sweep = Annotated[Path, argument("FILE", "Scenario file; a sweep's parameter is searched in its list.")]
+First = Annotated[
+    str | None, option("PARAMETER", "Find the first value of its list that meets all requirements.")
+]
+Last = Annotated[
+    str | None, option("PARAMETER", "Find the last value of its list that meets all requirements.")
+]
+Count = Annotated[str | None, option("STREAM", "Find how many flows of this stream fit: the greatest count.")]
+Most = Annotated[int | None, option("NUMBER", "With --count: no more flows than this; 10000 unless given.")]
+By = Annotated[str, setting("JUDGE", "Decide by bounds (worst case), simulation, vm or netns.")]
+Seeds = Annotated[
+    int | None, option("NUMBER", "Runs of each value, each with another seed; not with bounds.")
+]
+Every = Annotated[bool, flag("--every", "Judge every value of the list, in place of bisection.")]
 
 
 def tune(
-    file: Annotated[Path, argument("FILE", "Scenario file; a sweep's parameter is searched in its list.")],
-    first: Annotated[
-        str | None, option("PARAMETER", "Find the first value of its list that meets all requirements.")
-    ] = None,
-    last: Annotated[
-        str | None, option("PARAMETER", "Find the last value of its list that meets all requirements.")
-    ] = None,
-    count: Annotated[
-        str | None, option("STREAM", "Find how many flows of this stream fit: the greatest count.")
-    ] = None,
-    most: Annotated[
-        int | None, option("NUMBER", "With --count: no more flows than this; 10000 unless given.")
-    ] = None,
-    by: Annotated[
-        str,
-        typer.Option(metavar="JUDGE", help="Decide by bounds (worst case), simulation, vm or netns."),
-    ] = "bounds",
-    only: Annotated[
-        list[str] | None, option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.")
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        option("NUMBER", "Runs of each value, each with another seed; not with bounds."),
-    ] = None,
-    every: Annotated[
-        bool, typer.Option("--every", help="Judge every value of the list, in place of bisection.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Answers and evaluations as JSON.")] = False,
+    file: Sweep,
+    first: First = None,
+    last: Last = None,
+    count: Count = None,
+    most: Most = None,
+    by: By = "bounds",
+    only: Only = None,
+    seeds: Seeds = None,
+    every: Every = False,
+    as_json: Annotated[bool, flag("--json", "Answers and evaluations as JSON.")] = False,
 ) -> None:
     """Find the first or last value of a parameter that keeps every requirement, or how many flows fit."""
-    from tsnbench.scenario import load_variants
-    from tsnbench.scenario.selection import selected
-    from tsnbench.tuning.question import MOST_FLOWS, Judge, answers
-
     if sum(one is not None for one in (first, last, count)) != 1:
         fail(
             Exit.INPUT_WRONG,
@@ -66,49 +56,45 @@ def tune(
             "  hint: --count STREAM needs no change of the scenario; --first and --last "
             "search the list of a parameter",
         )
-    for name, given, needs in (("--most", most is not None, count), ("--every", every, first or last)):
-        if given and needs is None:
-            fail(
-                Exit.INPUT_WRONG,
-                f"{name}: only with {'--count' if name == '--most' else '--first or --last'}",
-            )
+    if most is not None and count is None:
+        fail(Exit.INPUT_WRONG, "--most: only with --count")
+    if every and count is not None:
+        fail(Exit.INPUT_WRONG, "--every: only with --first or --last")
+    judge, repeated = _judge(by, seeds)
+    with user_errors():
+        scenarios = selected(load_variants(file), only or [])
+        if count is not None:
+            _fitting(scenarios, count, judge, MOST_FLOWS if most is None else most, as_json, repeated)
+            return
+        greatest = last is not None
+        parameter = first or last or ""
+        found = answers(
+            scenarios, parameter, judge, file=str(file), greatest=greatest, every=every, seeds=repeated
+        )
+        if as_json:
+            print_json({"parameter": parameter, "judge": by, "answers": [asdict(one) for one in found]})
+        else:
+            for one in found:
+                _print(one, parameter, "last" if greatest else "first")
+    if any(one.value is None for one in found):
+        raise typer.Exit(Exit.REQUIREMENT_FAILED)
+
+
+def _judge(by: str, seeds: int | None) -> tuple[Judge, int]:
+    """Who judges a value, and with how many seeds; options that do not fit end the command."""
     if by not in list(Judge):
         fail(Exit.INPUT_WRONG, f"--by: expected {' or '.join(Judge)}, found {by}")
     if seeds is not None and by == Judge.BOUNDS:
         fail(Exit.INPUT_WRONG, "--seeds: not with --by bounds; the worst case holds for all seeds")
     if seeds is not None and seeds < 1:
         fail(Exit.INPUT_WRONG, f"--seeds: expected at least 1, found {seeds}")
-    repeated = 1 if seeds is None else seeds
-    with user_errors():
-        scenarios = selected(load_variants(file), only or [])
-        if count is not None:
-            _fitting(scenarios, count, Judge(by), MOST_FLOWS if most is None else most, as_json, repeated)
-            return
-        parameter = first or last or ""
-        found = answers(
-            scenarios,
-            parameter,
-            Judge(by),
-            file=str(file),
-            greatest=last is not None,
-            every=every,
-            seeds=repeated,
-        )
-        if as_json:
-            print_json({"parameter": parameter, "judge": by, "answers": [asdict(one) for one in found]})
-        else:
-            for one in found:
-                _print(one, parameter, "last" if last else "first")
-    if any(one.value is None for one in found):
-        raise typer.Exit(Exit.REQUIREMENT_FAILED)
+    return Judge(by), 1 if seeds is None else seeds
 
 
 def _fitting(
     scenarios: Sequence[Scenario], stream: str, judge: Judge, most: int, as_json: bool, seeds: int
 ) -> None:
     """Prints how many flows of a stream fit, for each run of a sweep."""
-    from tsnbench.tuning.question import fitting
-
     found = [fitting(scenario, stream, judge, most, seeds) for scenario in scenarios]
     if as_json:
         print_json({"stream": stream, "judge": judge.value, "answers": [asdict(one) for one in found]})

@@ -8,8 +8,16 @@ from typing import Annotated
 
 import typer
 
+from tsnbench import foreign
+from tsnbench.cli.console.new_file import write_new
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, fail, user_errors, write_new
+from tsnbench.cli.console.output import Exit, fail, user_errors
+from tsnbench.errors import InputError
+from tsnbench.exports import trdp_import, tsnkit_import
+from tsnbench.exports.engine import experiment as experiment_of_engine
+from tsnbench.exports.engine import files
+from tsnbench.foreign_files import recognise
+from tsnbench.foreign_files.formats import no_measure
 
 app = typer.Typer(
     help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
@@ -34,25 +42,17 @@ def tsnkit(
 ) -> None:
     """Print a scenario from tsnkit's task and topology files."""
     with user_errors():
-        from tsnbench import foreign
-        from tsnbench.errors import InputError
-        from tsnbench.exports.tsnkit_import import LARGEST_FILE, scenario
-        from tsnbench.foreign_files import recognise
-        from tsnbench.foreign_files.formats import no_measure
-
         texts = []
         for path in (task, topo):
             found = recognise(path)
             if found is not None and found.name not in ("tsnkit", "csv", "text"):
                 fail(Exit.INPUT_WRONG, no_measure(str(path), found, "a CSV file of tsnkit"))
-            texts.append(foreign.read_text(path, LARGEST_FILE))
+            texts.append(foreign.read_text(path, tsnkit_import.LARGEST_FILE))
         if table is not None and table.suffix.lower() != ".csv":
             raise InputError(f"--table: expected a file that ends in .csv, found {table}")
-        made = scenario(texts[0], texts[1], task.name, topo.name, table.name if table else "")
-        if table is not None:
-            hint = "hint: name another file with --table, or remove this one first"
-            if not _is_same(table, made.table.encode()):
-                write_new(table, made.table, hint)
+        made = tsnkit_import.scenario(texts[0], texts[1], task.name, topo.name, table.name if table else "")
+        if table is not None and not _is_same(table, made.table.encode()):
+            write_new(table, made.table, "hint: name another file with --table, or remove this one first")
         sys.stdout.write(made.scenario)
 
 
@@ -69,11 +69,8 @@ def trdp(
 ) -> None:
     """Print a scenario from TRDP's XML device configurations."""
     with user_errors():
-        from tsnbench import foreign
-        from tsnbench.exports.trdp_import import LARGEST_FILE, scenario
-
-        texts = [(path.name, foreign.read_text(path, LARGEST_FILE)) for path in devices]
-        sys.stdout.write(scenario(texts))
+        texts = [(path.name, foreign.read_text(path, trdp_import.LARGEST_FILE)) for path in devices]
+        sys.stdout.write(trdp_import.scenario(texts))
 
 
 @app.command("engine")
@@ -90,9 +87,5 @@ def engine(
 ) -> None:
     """Print a scenario from the experiment files of EnGINE's framework."""
     with user_errors():
-        from tsnbench import foreign
-        from tsnbench.exports.engine.experiment import scenario
-        from tsnbench.exports.engine.files import FILES, LARGEST_FILE
-
-        texts = {name: foreign.read_text(folder / name, LARGEST_FILE) for name in FILES}
-        sys.stdout.write(scenario(texts, experiment))
+        texts = {name: foreign.read_text(folder / name, files.LARGEST_FILE) for name in files.FILES}
+        sys.stdout.write(experiment_of_engine.scenario(texts, experiment))

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from tsnbench.cli.console.new_file import write_new
 from tsnbench.cli.console.options import argument
-from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors, write_new
+from tsnbench.cli.console.output import Exit, fail, print_line, print_message, user_errors
+from tsnbench.scenario.text.reading import meant
+from tsnbench.templates import names, text
 
 
 def init(
@@ -21,9 +24,6 @@ def init(
 
     An existing file is never overwritten.
     """
-    from tsnbench.scenario.text.reading import meant
-    from tsnbench.templates import names, text
-
     if template not in names():
         fail(
             Exit.INPUT_WRONG,

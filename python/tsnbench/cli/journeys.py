@@ -1,0 +1,95 @@
+"""The way of one frame through the network: a table or JSON with the parts of its time at each hop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tsnbench import quantities
+from tsnbench.cli.console.output import print_table
+from tsnbench.plan.types import PlanDocument
+from tsnbench.replay.waiting import History, Part, Reason
+from tsnbench.replay.window import Journey
+from tsnbench.sheet import Column, Sheet
+
+UNKNOWN = "unknown: sightings do not show it: for example a gate list that changes or is wrong."
+
+
+def title_of(document: PlanDocument, journey: Journey) -> str:
+    """``loop/50 to robot: 14.882 us``."""
+    stream = document["streams"][journey.stream]["name"]
+    listener = document["nodes"][journey.listener]["name"]
+    total = quantities.exact(journey.total_ns)
+    return f"{stream}/{journey.seq} to {listener}: {total}"
+
+
+def print_journey(document: PlanDocument, history: History, journey: Journey) -> None:
+    """Prints the journey as one table with a row for each part of each hop."""
+    sheet = Sheet(
+        title_of(document, journey),
+        [Column("port", name=True), Column("from"), Column("for"), Column("because", left=True)],
+    )
+    for passage in journey.passages:
+        port = document["ports"][passage.port]["name"]
+        for part in summed(history.parts(passage)):
+            sheet.rows.append(
+                (
+                    port,
+                    quantities.exact(part.begin_ns),
+                    quantities.exact(part.length_ns),
+                    because(document, part),
+                )
+            )
+            port = ""
+    if any(row[-1] == Reason.UNKNOWN for row in sheet.rows):
+        sheet.captions.append(UNKNOWN)
+    print_table(sheet)
+
+
+def summed(parts: list[Part], most: int = 12) -> list[Part]:
+    """The parts of a long wait, summed by reason, in the order in which the reasons begin."""
+    if len(parts) <= most:
+        return parts
+    sums: dict[tuple[str, int | None], Part] = {}
+    for part in parts:
+        key = (part.reason, part.stream)
+        before = sums.get(key)
+        sums[key] = (
+            part
+            if before is None
+            else Part(part.reason, before.begin_ns, before.end_ns + part.length_ns, part.stream)
+        )
+    return list(sums.values())
+
+
+def because(document: PlanDocument, part: Part) -> str:
+    """The reason, with the stream whose frames the port sent."""
+    if part.stream is None:
+        return part.reason.value
+    return f"{part.reason.value}: {document['streams'][part.stream]['name']}"
+
+
+def as_document(document: PlanDocument, history: History, journey: Journey) -> dict[str, Any]:
+    """A frame's way for ``--json``; all times in ns."""
+    return {
+        "stream": document["streams"][journey.stream]["name"],
+        "seq": journey.seq,
+        "listener": document["nodes"][journey.listener]["name"],
+        "total_ns": journey.total_ns,
+        "hops": [
+            {
+                "port": document["ports"][passage.port]["name"],
+                "came_ns": passage.came_ns,
+                "arrived_ns": passage.arrived_ns,
+                "parts": [
+                    {
+                        "reason": part.reason.value,
+                        "begin_ns": part.begin_ns,
+                        "length_ns": part.length_ns,
+                    }
+                    | ({} if part.stream is None else {"stream": document["streams"][part.stream]["name"]})
+                    for part in history.parts(passage)
+                ],
+            }
+            for passage in journey.passages
+        ],
+    }

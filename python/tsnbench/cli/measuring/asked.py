@@ -1,0 +1,62 @@
+"""What one call of ``tsnbench measure`` asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tsnbench.cli.console.forms import Form
+from tsnbench.cli.console.output import Exit, fail
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The files and the options."""
+
+    file: Path | None
+    """The run folder, log or capture."""
+    tx: list[Path]
+    """Captures at the talker."""
+    rx: list[Path]
+    """Captures at the listener."""
+    form: Form
+    most: int | None
+    """Most rows of a table, or all."""
+    quiet: bool
+    offset: str | None
+    frames: Path | None
+    start: str | None
+    end: str | None
+    sync: Path | None
+    below: str | None
+    time_out: str | None
+    stages: bool
+    answers: bool
+    report: Path | None
+    kinds: tuple[str, ...]
+    """The kinds of figure files."""
+    figure: list[str] | None
+
+    @classmethod
+    def of(cls, what: list[Path], tx: list[Path], rx: list[Path], **options: Any) -> Asked:
+        """A folder or file, or the captures of both ends: two files without options are these."""
+        if len(what) == 2 and not (tx or rx) and not any(one.is_dir() for one in what):
+            return cls(file=None, tx=what[:1], rx=what[1:], **options)
+        if len(what) > 1:
+            fail(
+                Exit.INPUT_WRONG,
+                "expected one run folder or file, or two captures: at the talker, at the listener",
+            )
+        return cls(file=what[0] if what else None, tx=tx, rx=rx, **options)
+
+    @property
+    def folder(self) -> Path:
+        """The run folder, log or capture, which is given."""
+        assert self.file is not None
+        return self.file
+
+    @property
+    def ends(self) -> bool:
+        """Whether captures are given."""
+        return bool(self.tx or self.rx)

@@ -1,0 +1,87 @@
+"""``tsnbench measure`` of captures: of both ends, or of one with TRDP telegrams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tsnbench.cli.console.forms import print_found
+from tsnbench.cli.console.options import given_ns
+from tsnbench.cli.console.output import Exit, print_message, print_warnings, print_written
+from tsnbench.cli.measuring.asked import Asked
+from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
+from tsnbench.cli.parts import captured_page, report_files
+from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, measures_table, trdp_table
+from tsnbench.measure.errors import MeasureError
+from tsnbench.measure.inspection import inspect_capture
+from tsnbench.measure.tidy import of_measures, of_trdp, text_of
+from tsnbench.measure.trdp import NO_TELEGRAM, TrdpMeasures
+from tsnbench.runs.measures import Measures
+
+
+def both_ends(asked: Asked) -> Exit:
+    """Delay, jitter and loss from the captures at the talker to those at the listener."""
+    for file in (*asked.tx, *asked.rx):
+        # The native code reports a missing or empty file.
+        if file.is_file():
+            refuse_other(file)
+    measures, written = _measured(asked)
+    print_warnings(measures.get("source", {}).get("warnings", []))
+    if measures["offset"]:
+        print_message(measures["offset"]["text"])
+    print_written(written, asked.figure)
+    print_found(
+        asked.form,
+        measures,
+        lambda: text_of(of_measures(measures)),
+        lambda: [measures_table(measures, most=asked.most)],
+    )
+    return Exit.MET
+
+
+def _measured(asked: Asked) -> tuple[Measures, list[Path]]:
+    """The measures, and the page or single figures that were written of them."""
+    if asked.report is None:
+        return measure_captures(asked.tx, asked.rx, offset=asked.offset, frames=asked.frames), []
+    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
+        table = Path(scratch) / "frames.parquet" if asked.frames is None else asked.frames
+        measures = measure_captures(asked.tx, asked.rx, offset=asked.offset, frames=table)
+        if not asked.figure:
+            return measures, [captured_page.write_captures(measures, table, asked.report, asked.kinds)]
+        drawings = captured_page.captures_drawings(measures, table)
+        page = report_files.destination([], asked.report)
+        return measures, report_files.write_chosen(drawings, asked.figure, page, asked.kinds)
+
+
+def telegrams(asked: Asked) -> Exit:
+    """The TRDP telegrams of one capture."""
+    time_out_ns = given_ns("--time-out", asked.time_out)
+    try:
+        found = measure_trdp(asked.folder, time_out_ns)
+    except MeasureError as error:
+        if not str(error).startswith(NO_TELEGRAM):
+            raise
+        more = "" if asked.report is None else " --report PATH"
+        hint = f"tsnbench inspect {asked.folder}{more}, or name two captures: at the talker, at the listener"
+        raise MeasureError(f"{error}\nhint: {hint}") from None
+    written = [] if asked.report is None else _page(asked, found, asked.report)
+    print_warnings(found["source"]["warnings"])
+    print_written(written, asked.figure)
+    print_found(
+        asked.form,
+        found,
+        lambda: text_of(of_trdp(found)),
+        lambda: [
+            trdp_table(found, asked.most),
+            *([exchanges_table(found, asked.most)] if found["exchanges"] else []),
+        ],
+    )
+    return Exit.MET
+
+
+def _page(asked: Asked, found: TrdpMeasures, into: Path) -> list[Path]:
+    """The page of one capture with its TRDP telegrams, or single figures of it."""
+    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
+        table = Path(scratch) / "frames.parquet"
+        inspected = inspect_capture(asked.folder, frames=table)
+        return write_inspected(inspected, table, into, asked.kinds, asked.figure, lambda: found)

@@ -1,0 +1,1 @@
+"""Commands from a scenario to its Plan."""

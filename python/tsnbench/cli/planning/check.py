@@ -1,0 +1,80 @@
+"""``tsnbench check``: every mistake of scenarios at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tsnbench.cli.console.options import Strict, argument, json_of
+from tsnbench.cli.console.output import Exit, print_json, print_line, print_message, user_errors
+from tsnbench.planning import Plan, PlanningErrors, PlanWarning
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario import ScenarioErrors, load_variants
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in one file."""
+
+    problems: dict[str, dict[str, Any]]
+    """Every mistake once, by its text."""
+    plans: list[Plan]
+    warnings: list[PlanWarning]
+    """Every warning once."""
+
+
+def check(
+    files: Annotated[list[Path], argument("FILE", "Scenario files.")],
+    as_json: Annotated[bool, json_of("Problems and warnings")] = False,
+    strict: Strict = False,
+) -> None:
+    """Check scenarios: read and plan them, and report every mistake at once."""
+    problems: list[dict[str, Any]] = []
+    warnings: list[dict[str, str]] = []
+    wrong = False
+    for file in files:
+        with user_errors():
+            found = _checked(file)
+        problems += found.problems.values()
+        warnings += [warning.as_dict() for warning in found.warnings]
+        wrong = wrong or bool(found.problems) or (strict and bool(found.warnings))
+        if not as_json:
+            _tell(file, found, strict)
+    if as_json:
+        print_json({"ok": not wrong, "problems": problems, "warnings": warnings})
+    if wrong:
+        raise typer.Exit(Exit.INPUT_WRONG)
+
+
+def _checked(file: Path) -> Checked:
+    """The mistakes and the Plans of a file."""
+    try:
+        scenarios = load_variants(file)
+    except ScenarioErrors as errors:
+        return Checked({str(problem): problem.as_dict() for problem in errors.problems}, [], [])
+    problems: dict[str, dict[str, Any]] = {}
+    plans = []
+    for scenario in scenarios:
+        try:
+            plans.append(make_plan(scenario))
+        except PlanningErrors as errors:
+            problems |= {str(problem): problem.as_dict() for problem in errors.problems}
+    warnings = list(dict.fromkeys(warning for plan in plans for warning in plan.warnings))
+    return Checked(problems, plans, warnings)
+
+
+def _tell(file: Path, found: Checked, strict: bool) -> None:
+    for text in found.problems:
+        print_message(text)
+    if found.problems or not found.plans:
+        return
+    runs = "1 run" if len(found.plans) == 1 else f"{len(found.plans)} runs"
+    flows = len(found.plans[0].document["streams"])
+    print_line(f"{file}: ok: {runs}, {flows} flow{'' if flows == 1 else 's'}")
+    for warning in found.warnings:
+        print_message(str(warning))
+    if strict and found.warnings:
+        print_message(f"{file}: --strict: a warning counts as an error")

@@ -1,0 +1,48 @@
+"""``tsnbench schema`` and ``catalogue``: the keys and the names that a scenario can use."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from tsnbench.cli.console.options import argument, json_of
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line
+from tsnbench.hosts.inventory import grammar as inventory
+from tsnbench.scenario import schema as scenario
+from tsnbench.scenario.catalogue.listing import entries
+
+
+class Subject(StrEnum):
+    """The kinds of input files."""
+
+    SCENARIO = "scenario"
+    INVENTORY = "inventory"
+
+
+def schema(
+    of: Annotated[Subject, typer.Option(help="The kind of file.")] = Subject.SCENARIO,
+) -> None:
+    """Print the JSON Schema of scenario files, or of inventories, for editors."""
+    found = (inventory if of is Subject.INVENTORY else scenario).json_schema()
+    # Only programs read the schema: without indentation it has less than half the size.
+    print_line(json.dumps(found, separators=(",", ":"), ensure_ascii=False))
+
+
+def catalogue(
+    prefix: Annotated[str, argument("PREFIX", "Only names with this prefix: engine/, flextest/gcl.")] = "",
+    as_json: Annotated[bool, json_of("Names and their meaning")] = False,
+) -> None:
+    """List the names that a scenario can use in place of numbers: patterns, classes, gate control lists."""
+    found = [(name, text) for name, text in entries() if name.startswith(prefix)]
+    if not found:
+        fail(
+            Exit.INPUT_WRONG, f"{prefix}: no name begins like this\nhint: tsnbench catalogue lists all names"
+        )
+    if as_json:
+        print_json(dict(found))
+    else:
+        for name, text in found:
+            print_line(f"{name:32} {text}")

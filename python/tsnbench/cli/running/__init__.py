@@ -1,0 +1,1 @@
+"""``tsnbench run``: from scenario to verdict."""

@@ -1,0 +1,64 @@
+"""Making runs: how many at the same time, what is said before, and their progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tsnbench.backends.protocol import Backend
+from tsnbench.campaign.announcement import Expected
+from tsnbench.campaign.campaign import Options, Outcome, run_one
+from tsnbench.campaign.together import Job, run_together
+from tsnbench.cli.console.output import Exit, fail, print_message
+from tsnbench.cli.console.progress import progress as progress_of
+from tsnbench.cli.console.progress import progress_together
+from tsnbench.plan.document import Plan
+from tsnbench.runs.process import cores
+from tsnbench.runs.room import need
+from tsnbench.scenario import Scenario
+
+
+def workers_of(jobs: int | None, on: str, runs: int) -> int:
+    """The number of runs at the same time: one on kernels and hosts, where runs would disturb each other."""
+    if jobs is not None and jobs < 1:
+        fail(Exit.INPUT_WRONG, f"--jobs: expected a number from 1, found {jobs}")
+    if jobs is not None and jobs > 1 and on != "simulation":
+        fail(Exit.INPUT_WRONG, "--jobs: only for --on simulation: runs on a kernel would disturb each other")
+    if on != "simulation":
+        return 1
+    return min(runs, jobs or cores())
+
+
+def announce(plans: Sequence[Plan], backend: Backend, pcap: bool, workers: int, dilate: int) -> None:
+    """Says before long runs what they will send, write and take."""
+    expected = Expected.of([need(plan.document, backend.name, pcap) for plan in plans])
+    if backend.name == "simulation":
+        said = expected.said(workers)
+    else:
+        spans = [plan.document["duration_ns"] + plan.document["drain_ns"] for plan in plans]
+        said = expected.said_of_kernels(dilate * sum(spans) / 1e9)
+    if said:
+        print_message(said)
+
+
+def make(
+    jobs: Sequence[Job],
+    scenarios: Sequence[Scenario],
+    options: Options,
+    backend: Backend,
+    workers: int,
+    progress: str,
+) -> list[Outcome]:
+    """Makes all runs, one after the other or several at the same time."""
+    labels = [", ".join(f"{k} {v}" for k, v in one.variant.items()) or one.name for one in scenarios]
+    lengths = [job.plan.document["duration_ns"] for job in jobs]
+    if workers > 1:
+        with progress_together(labels, lengths, progress) as watchers:
+            return run_together(jobs, options, workers, watchers)
+    outcomes = []
+    for number, (job, label, length) in enumerate(zip(jobs, labels, lengths, strict=True), 1):
+        with progress_of(label, number, len(jobs), length, progress) as shown:
+            simulated, stage = (shown.simulated, shown.stage) if shown else (None, None)
+            outcomes.append(
+                run_one(job.plan, job.folder, options, simulated, on=backend, about=job.about, stage=stage)
+            )
+    return outcomes
