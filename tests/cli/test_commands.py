@@ -283,22 +283,24 @@ def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path
     assert (wrong.returncode, wrong.stderr) == (2, "--progress: expected bar or json, found loud\n")
 
 
-def test_options_of_captures_are_refused_elsewhere(tmp_path: Path) -> None:
+def test_what_cannot_be_measured_is_refused_with_what_is_expected(tmp_path: Path) -> None:
     """``--frames`` of a run folder once ended with exit code 0, and wrote nothing."""
     tsnbench("run", small(tmp_path), "--no-report", cwd=tmp_path)
-    said = [
-        tsnbench("measure", *words, cwd=tmp_path)
-        for words in (
-            ["runs/small", "--frames", "x.parquet"],
-            ["runs/small", "--offset", "37s"],
-            ["small.yaml", "--frames", "x.parquet"],
-        )
-    ]
-    assert [(done.returncode, done.stdout) for done in said] == [(2, "")] * 3
-    assert said[0].stderr == (
-        "--frames: expected captures of both ends\n"
-        "hint: runs/small/frames.parquet has one row per frame, once the run is measured\n"
-    )
-    assert said[1].stderr == "--offset: expected captures of both ends\n"
-    assert said[2].stderr == "--frames: expected captures of both ends\n"
+    frames = "hint: runs/small/frames.parquet has one row per frame, once the run is measured"
+    for words, said in {
+        "runs/small --frames x.parquet": f"--frames: expected captures of both ends\n{frames}",
+        "runs/small --offset 37s": "--offset: expected captures of both ends",
+        "small.yaml --frames x.parquet": "--frames: expected captures of both ends",
+        "--tx small.yaml --offset 37s": "--offset: expected captures of both ends",
+        "--tx small.yaml": "expected captures of both ends: --tx and --rx",
+        "": "expected a run folder, or captures with --tx and --rx",
+        "runs/small --tx a --rx b": "expected a run folder, or captures with --tx and --rx",
+        "runs/small --below 1us": "--below: expected --sync",
+        "runs/small --sync a": "--sync: expected one log and no run folder or capture",
+        "--stages": "--stages: expected a run folder, or one of tsnbench send and receive",
+        "runs/small --time-out 1s": "--time-out: expected one capture with TRDP telegrams",
+    }.items():
+        done = tsnbench("measure", *words.split(), cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"{said}\n", words
     assert not (tmp_path / "x.parquet").exists()

@@ -12,11 +12,19 @@ from typer.core import TyperGroup
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from tsnbench.cli.console.summaries import SUMMARIES
-from tsnbench.cli.main import COMMANDS, app, application, outline
+from tsnbench.cli.main import COMMANDS, app, application, program
 
 SLOW = ("pydantic", "polars", "matplotlib", "numpy", "ortools", "jinja2")
 """Libraries for figures, tables, and the search for optimal schedules."""
+
+SMALL = """\
+name: small
+duration: 1 ms
+network: {stations: [a, b], bridges: [s], links: [a -- s, s -- b], rate: 1 Gbit/s}
+streams: {one: {from: a, to: b, pcp: 7, frame: 200 B, period: 500 us, requires: {delay: 1 ms}}}
+"""
 
 
 def loaded(*words: str) -> list[str]:
@@ -51,25 +59,16 @@ def test_the_version_loads_no_command() -> None:
 
 def test_a_plan_loads_the_passes_that_its_scenario_uses(tmp_path: Path) -> None:
     scenario = tmp_path / "small.yaml"
-    text = (
-        "name: small\nduration: 1 ms\n"
-        "network: {stations: [a, b], bridges: [s], links: [a -- s, s -- b], rate: 1 Gbit/s}\n"
-        "streams: {one: {from: a, to: b, pcp: 7, frame: 200 B, period: 500 us, requires: {delay: 1 ms}}}\n"
-    )
     rarely = ("tsnbench.planning.scheduling.schedule", "tsnbench.planning.windows.planner")
-    scenario.write_text(text)
+    scenario.write_text(SMALL)
     assert not set(rarely) & set(loaded("plan", str(scenario)))
-    scenario.write_text(text + "shapers: {all: {gates: plan}}\n")
+    scenario.write_text(SMALL + "shapers: {all: {gates: plan}}\n")
     assert set(rarely) & set(loaded("plan", str(scenario))) == {rarely[1]}
 
 
 def test_a_small_run_into_a_pipe_loads_nothing_that_draws(tmp_path: Path) -> None:
     scenario = tmp_path / "small.yaml"
-    scenario.write_text(
-        "name: small\nduration: 1 ms\n"
-        "network: {stations: [a, b], bridges: [s], links: [a -- s, s -- b], rate: 1 Gbit/s}\n"
-        "streams: {one: {from: a, to: b, pcp: 7, frame: 200 B, period: 500 us}}\n"
-    )
+    scenario.write_text(SMALL)
     found = loaded("run", str(scenario), "--no-report", "--into", str(tmp_path / "run"))
     assert "tsnbench.sheet" in found
     assert not {*SLOW, "rich", "rich.console"} & set(found)
@@ -84,8 +83,7 @@ def test_a_command_alone_is_the_one_of_the_whole_program(name: str) -> None:
 
 
 def test_an_unknown_command_is_answered_with_a_similar_one() -> None:
-    code = "import sys; from tsnbench.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "rnu"], capture_output=True, text=True, check=False)
+    done = tsnbench("rnu")
     assert done.returncode == 2
     assert "Did you mean 'run'?" in done.stderr
 
@@ -107,10 +105,19 @@ def test_the_help_loads_no_command() -> None:
     assert not {f"tsnbench.cli.{name}" for name in COMMANDS.values()} & set(found)
 
 
-def test_the_help_is_that_of_the_whole_program() -> None:
-    outlined, whole = (CliRunner().invoke(made, ["--help"]) for made in (outline(), application()))
-    assert outlined.exit_code == whole.exit_code == 0
-    assert outlined.stdout == whole.stdout
+@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), ([], 2), (["rnu"], 2), (["--no-such"], 2)])
+def test_the_outline_answers_as_the_whole_program(words: list[str], code: int) -> None:
+    outlined, whole = (CliRunner().invoke(made, words) for made in (program(words), application()))
+    assert program(words).registered_commands[0].help == SUMMARIES["init"], "an outline"
+    assert outlined.exit_code == whole.exit_code == code
+    assert (outlined.stdout, outlined.stderr) == (whole.stdout, whole.stderr)
+
+
+def test_a_shell_completes_the_options_of_every_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_TSNBENCH_COMPLETE", "complete_bash")
+    group = get_command(program([]))
+    assert isinstance(group, TyperGroup)
+    assert "--no-report" in {name for one in group.commands["run"].params for name in one.secondary_opts}
 
 
 def test_the_summary_of_a_command_is_the_first_paragraph_of_its_help() -> None:

@@ -198,37 +198,6 @@ def test_poisson_talkers_send_what_the_simulator_draws(link, tmp_path):
     assert json.loads(out)["streams"][0]["frames"] == drawn > 100
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (
-            ["--period", "1ms", "--payload", "100B", "--txtime", "strict"],
-            "launch times (SO_TXTIME), found none",
-        ),
-        (
-            ["--period", "1ms", "--payload", "100B", "--txtime", "late"],
-            "--txtime: expected strict or deadline",
-        ),
-        (["--period", "1", "--payload", "100B"], "expected a duration with a unit, found 1"),
-        (["--period", "1ms", "--payload", "100B", "--mac", "me"], "--mac: expected an address"),
-        (["--stream", "x"], "--stream: expected 'name:"),
-        (["--period", "1ms"], "streams.stream"),
-    ],
-)
-def test_what_cannot_be_sent_is_refused_in_words(link, words, expected):
-    sender = link.start(0, "send", "--to", "v0", *words)
-    _, said = sender.communicate(timeout=60)
-    assert sender.returncode == 2
-    assert expected in said
-
-
-def test_an_interface_that_is_not_there_is_refused(link):
-    sender = link.start(0, "send", "--to", "v9", "--period", "1ms", "--payload", "100B")
-    _, said = sender.communicate(timeout=60)
-    assert sender.returncode == 2
-    assert "v9: expected a network interface, found none" in said
-
-
 def record(into: Path, numbers, gap_ns: int) -> None:
     """A capture of frames of the smallest size with these numbers."""
     head = bytes.fromhex(

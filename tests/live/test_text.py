@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
+from support.commands import tsnbench
 from tsnbench.errors import InputError
 from tsnbench.live import device
 from tsnbench.live.sending import Sending, plan_of, said, scenario
@@ -49,3 +52,23 @@ def test_the_log_of_a_talker_is_read_by_stream():
             "launch_times_missed": 4, "launch_times_invalid": 1,
         }
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("lo --period 1ms --payload 100B --txtime late", "--txtime: expected strict or deadline"),
+        ("lo --period 1 --payload 100B", "expected a duration with a unit, found 1"),
+        ("lo --period 1ms --payload 100B --mac me", "--mac: expected an address"),
+        ("lo --stream x", "--stream: expected 'name:"),
+        ("lo --period 1ms", "streams.stream"),
+        ("v9 --period 1ms --payload 100B", "v9: expected a network interface, found none"),
+        pytest.param(
+            "lo --period 1ms --payload 100B --txtime strict", "launch times (SO_TXTIME), found none",
+            marks=pytest.mark.skipif(shutil.which("tc") is None, reason="tc (iproute2) is missing"),
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_sent_is_refused_in_words(words: str, expected: str):
+    done = tsnbench("send", "--to", *words.split())
+    assert (done.returncode, expected in done.stderr) == (2, True), done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError
@@ -11,15 +12,22 @@ from tsnbench.errors import BackendError
 _PATIENCE_S = 5
 
 
-def run(words: Sequence[str]) -> None:
+def run(words: Sequence[str], **options: str | int | Path | None) -> None:
     """Runs one task to its end.
+
+    Args:
+        words: the task and its arguments.
+        options: values of its options by their names; True for an option without a value, None or False for
+            one that is not given.
 
     Raises:
         BackendError: the task failed.
     """
-    with subprocess.Popen(
-        [str(traffic.program()), *words], stderr=subprocess.PIPE, text=True, encoding="utf-8"
-    ) as process:
+    command = [str(traffic.program()), *words]
+    for name, value in options.items():
+        if value is not None and value is not False:
+            command += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, encoding="utf-8") as process:
         try:
             _, said = process.communicate()
         except KeyboardInterrupt:

@@ -80,19 +80,22 @@ def receive(asked: Receiving) -> Received:
     device.mac(asked.on)
     with tempfile.TemporaryDirectory(prefix="tsnbench-receive-") as place:
         log = Path(place) / "log.json"
-        words = ["listen", "--port", f"0={asked.on}", "--log", str(log)]
-        words += ["--ring", str(max(4, asked.ring_octets >> 10))]
-        if asked.duration_ns is not None:
-            words += ["--until", str(time.clock_gettime_ns(time.CLOCK_TAI) + asked.duration_ns)]
-        words += ["--count", str(asked.frames)] if asked.frames is not None else []
-        words += ["--wake"] if asked.wake else []
-        words += ["--hardware"] if asked.hardware else []
-        words += ["--cpu", str(asked.cpu)] if asked.cpu is not None else []
-        words += ["--priority", str(asked.priority)] if asked.priority is not None else []
+        now_ns = time.clock_gettime_ns(time.CLOCK_TAI)
         if asked.into is not None:
             folder.make(asked.into)
-            words += ["--sights", str(folder.log_of(asked.into, "receive"))]
-        program.run(words)
+        program.run(
+            ["listen"],
+            port=f"0={asked.on}",
+            log=log,
+            ring=max(4, asked.ring_octets >> 10),
+            until=None if asked.duration_ns is None else now_ns + asked.duration_ns,
+            count=asked.frames,
+            wake=asked.wake,
+            hardware=asked.hardware,
+            cpu=asked.cpu,
+            priority=asked.priority,
+            sights=None if asked.into is None else folder.log_of(asked.into, "receive"),
+        )
         found: Received = json.loads(log.read_text(encoding="utf-8"))
     for stream in found["streams"]:
         if stream["delay_ns"] is None:

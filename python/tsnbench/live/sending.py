@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -53,7 +53,6 @@ class Sending:
     priority: int | None = None
     into: Path | None = None
     """Folder for the times at which frames passed each stage."""
-    extra: tuple[str, ...] = field(default=(), repr=False)
 
 
 def scenario(asked: Sending) -> str:
@@ -160,27 +159,21 @@ def obey(made: Plan, node: int, ports: Sequence[tuple[int, str]], asked: Sending
     with tempfile.TemporaryDirectory(prefix="tsnbench-send-") as place:
         path, log = Path(place) / "plan.json", Path(place) / "log"
         path.write_text(made.to_json(), encoding="utf-8")
-        words = [
-            "talk",
-            str(path),
-            "--node",
-            str(node),
-            "--epoch",
-            str(epoch),
-            "--log",
-            str(log),
-            "--absolute",
-        ]
-        words += [word for port, interface in ports for word in ("--port", f"{port}={interface}")]
         if asked.into is not None:
             folder.make(asked.into)
-            words += ["--sights", str(folder.log_of(asked.into, "send"))]
-        words += ["--udp", asked.udp] if asked.udp else []
-        words += ["--untagged"] if asked.by_device else []
-        words += ["--hardware"] if asked.hardware else []
-        words += ["--cpu", str(asked.cpu)] if asked.cpu is not None else []
-        words += ["--priority", str(asked.priority)] if asked.priority is not None else []
-        program.run([*words, *asked.extra])
+        program.run(
+            ["talk", str(path), "--absolute"]
+            + [word for port, interface in ports for word in ("--port", f"{port}={interface}")],
+            node=node,
+            epoch=epoch,
+            log=log,
+            sights=None if asked.into is None else folder.log_of(asked.into, "send"),
+            udp=asked.udp or None,
+            untagged=asked.by_device,
+            hardware=asked.hardware,
+            cpu=asked.cpu,
+            priority=asked.priority,
+        )
         told = said(log.read_text(encoding="utf-8"), [one["name"] for one in made.document["streams"]])
     if asked.into is not None:
         folder.merge(asked.into)
@@ -200,10 +193,9 @@ def replay(
     foreign.regular(capture)
     with tempfile.TemporaryDirectory(prefix="tsnbench-send-") as place:
         log = Path(place) / "log"
-        words = ["replay", str(capture), "--port", f"0={to}", "--log", str(log), "--dilate", str(slower)]
-        words += ["--cpu", str(cpu)] if cpu is not None else []
-        words += ["--priority", str(priority)] if priority is not None else []
-        program.run(words)
+        program.run(
+            ["replay", str(capture)], port=f"0={to}", log=log, dilate=slower, cpu=cpu, priority=priority
+        )
         return said(log.read_text(encoding="utf-8"), [capture.name])
 
 

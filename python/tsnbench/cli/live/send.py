@@ -97,15 +97,11 @@ def send(
         with user_errors():
             _telegrams(to, telegram, duration, as_json)
         return
-    _check(txtime, mac)
     words = _words(
         period=period, offset=offset, jitter=jitter, poisson=poisson, payload=payload, frame=frame,
         saturating="true" if saturating else None, units=f"[{burst}]" if burst else None,
     )  # fmt: skip
-    if replay and (words or stream or file):
-        _wrong("--replay: sends a capture as it is; leave out what describes streams")
-    if file and (words or stream):
-        _wrong("a scenario says what its streams are; leave out what describes them")
+    _check(txtime, mac, replay, file, bool(words or stream))
     with user_errors():
         asked = Sending(
             to=to, streams={}, duration=duration or f"{DEFAULT_S}s", mac=mac, udp=udp, by_device=by_device,
@@ -116,26 +112,36 @@ def send(
         elif file:
             found = _scenario(file, node, asked)
         else:
-            tag = [f"vlan: {vlan or 100}" if vlan or by_device else "vlan: none"]
-            tag += [f"pcp: {pcp}"] if pcp is not None else []
-            streams = {"stream": ", ".join(words + tag)} if words or not stream else {}
-            found = sending.send(replace(asked, streams=streams | _named(stream or [])))
+            streams = _streams(words, vlan or (100 if by_device else None), pcp, stream or [])
+            found = sending.send(replace(asked, streams=streams))
     if as_json:
         print_json(found)
     else:
         _table(found)
 
 
-def _check(txtime: str | None, mac: str) -> None:
+def _check(txtime: str | None, mac: str, replay: Path | None, file: Path | None, described: bool) -> None:
     if txtime not in (None, "strict", "deadline"):
         _wrong(f"--txtime: expected strict or deadline, found {txtime}")
     if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", mac):
         _wrong(f"--mac: expected an address as 02:00:00:00:00:01, found {mac}")
+    if replay and (described or file):
+        _wrong("--replay: sends a capture as it is; leave out what describes streams")
+    if file and described:
+        _wrong("a scenario says what its streams are; leave out what describes them")
 
 
 def _words(**keys: str | None) -> list[str]:
     """The keys of a stream that are given."""
     return [f"{key}: {value}" for key, value in keys.items() if value is not None]
+
+
+def _streams(words: list[str], vlan: int | None, pcp: int | None, more: list[str]) -> dict[str, str]:
+    """The keys of each stream by its name: the one that options describe, and those of ``--stream``."""
+    tag = ["vlan: none" if vlan is None else f"vlan: {vlan}"]
+    tag += [] if pcp is None else [f"pcp: {pcp}"]
+    own = {"stream": ", ".join(words + tag)} if words or not more else {}
+    return own | _named(more)
 
 
 def _telegrams(to: str, words: list[str], duration: str | None, as_json: bool) -> None:
