@@ -181,9 +181,8 @@ def _ports(draft: Draft, flow: Flow, path: model.StreamPath, links: Links) -> li
 
 
 def _shared(paths: Sequence[Sequence[int]]) -> tuple[int, int]:
-    """Number of ports that all paths share at the begin, and behind these at the end."""
-    before = shared(paths)
-    return before, shared([path[before:][::-1] for path in paths])
+    """Number of ports that all paths share at the begin, and at the end."""
+    return shared(paths), shared([path[::-1] for path in paths])
 
 
 def _same_for_all(draft: Draft, paths: Sequence[Sequence[int]]) -> set[int]:
