@@ -46,6 +46,22 @@ def test_a_nanosecond_more_is_possible() -> None:
     plan(read_scenario(text.replace("{open: [0], for: 100 us}", "{open: [4, 3, 0], for: 100 us}"))[0])
 
 
+def test_the_listener_that_is_named_is_the_first_of_the_farthest() -> None:
+    text = TEXT.replace("links: [a -- b]}", "links: [a -- s, s -- b, s -- t, t -- c, t -- d]}")
+    text = text.replace("stations: [a, b]", "stations: [a, b, c, d], bridges: [s, t]").replace(
+        "to: b", "to: [b, c, d]"
+    )
+    (only,) = problems_of(made(text, requires="delay: 1 us"))
+    assert "a frame to c takes" in only.found
+
+
+def test_the_largest_frame_keeps_a_delay_from_its_release() -> None:
+    """1400 octets of data and 50 of headers, with the preamble: 1458 octets in 11.664 us."""
+    text = TEXT.replace("frame: 1000 B}", "units: [100 B, 1400 B], requires: {delay from release: 5 us}}")
+    (only,) = problems_of(made(text))
+    assert only.hint == "write delay from release: 11664 ns or more"
+
+
 def test_the_proof_of_a_schedule() -> None:
     """Two frames of one talker at one time."""
     text = TEXT.replace("1000 B}", "1000 B, scheduled: true}")
