@@ -118,7 +118,7 @@ def _history(run: Run) -> tuple[History, pl.DataFrame]:
     """What happened at every port, and when each frame passed it."""
     document = run.plan.document
     with progress("replay", 1, 1, document["duration_ns"]) as bar:
-        table = passages(document, sightings_of(run, bar.simulated if bar else None))
+        table = passages(document, sightings_of(run, bar.progress))
     return History(document, table, counters_of(run)), table
 
 

@@ -7,9 +7,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from tsnbench.campaign.together import Watcher
@@ -26,16 +25,6 @@ How = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class Shown:
-    """The progress of one run."""
-
-    simulated: Callable[[int, int], None]
-    """Called with (simulated ns, frame-hops so far)."""
-    stage: Callable[[str], None]
-    """Called with the name of a step after the run."""
-
-
 def known(how: str) -> None:
     """Ends the command if there is no such kind of progress."""
     if how not in ("bar", "json"):
@@ -43,18 +32,18 @@ def known(how: str) -> None:
 
 
 @contextmanager
-def progress(label: str, number: int, count: int, total_ns: int, how: str = "bar") -> Iterator[Shown | None]:
-    """Run ``number`` of ``count``: its simulated time, then the steps after it; None if nothing is shown."""
+def progress(label: str, number: int, count: int, total_ns: int, how: str = "bar") -> Iterator[Watcher]:
+    """Run ``number`` of ``count``: its simulated time, then the steps after it."""
     if how == "json":
         about: dict[str, str | int] = {"run": label, "number": number, "count": count}
 
         def far(now_ns: int, frame_hops: int) -> None:
             line({**about, "ns": min(now_ns, total_ns), "of_ns": total_ns, "frame_hops": frame_hops})
 
-        yield Shown(far, lambda what: line({**about, "step": what}))
+        yield Watcher(far, lambda what: line({**about, "step": what}))
         return
     if not sys.stderr.isatty():
-        yield None
+        yield Watcher()
         return
     shown = rich.progress
     columns = (
@@ -75,7 +64,7 @@ def progress(label: str, number: int, count: int, total_ns: int, how: str = "bar
             # The duration of the step is unknown.
             bar.update(task, total=None, what=what)
 
-        yield Shown(simulated, stage)
+        yield Watcher(simulated, stage)
 
 
 @contextmanager

@@ -57,8 +57,8 @@ def make(
     outcomes = []
     for number, (job, label, length) in enumerate(zip(jobs, labels, lengths, strict=True), 1):
         with progress_of(label, number, len(jobs), length, progress) as shown:
-            simulated, stage = (shown.simulated, shown.stage) if shown else (None, None)
-            outcomes.append(
-                run_one(job.plan, job.folder, options, simulated, on=backend, about=job.about, stage=stage)
+            made = run_one(
+                job.plan, job.folder, options, shown.progress, on=backend, about=job.about, stage=shown.stage
             )
+            outcomes.append(made)
     return outcomes
