@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from support.commands import tsnbench
 from tsnbench import Simulation, load
 from tsnbench.compare import Side, compare, opened
 from tsnbench.compare.gates import conformance
@@ -201,15 +200,10 @@ def test_the_page_says_who_is_beyond_the_bound(folder: Path, tmp_path: Path) -> 
     assert {path.name for path in (tmp_path / "figures").iterdir()} >= {"ccdf-overlay.svg", "differences.svg"}
 
 
-def _tsnbench(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from tsnbench.cli.main import main; main()", "compare", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-
-
 def test_single_figures_of_a_comparison_without_the_page(folder: Path, tmp_path: Path) -> None:
     runs = [str(_run(folder, name)) for name in ("first", "second")]
-    done = _tsnbench(
-        *runs, "--json", "--to", str(tmp_path), "--figure", "differences", "--figures", "csv,svg"
+    done = tsnbench(
+        "compare", *runs, "--json", "--to", str(tmp_path), "--figure", "differences", "--figures", "csv,svg"
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["format"].startswith("tsnbench-compar")
@@ -217,7 +211,7 @@ def test_single_figures_of_a_comparison_without_the_page(folder: Path, tmp_path:
         "figures/differences.csv", "figures/differences.svg"
     ]  # fmt: skip
     assert f"figure: {tmp_path / 'figures/differences.csv'}" in done.stderr
-    done = _tsnbench(*runs, "--figure", "differences")
+    done = tsnbench("compare", *runs, "--figure", "differences")
     assert done.returncode == 2
     assert "--figure: expected --to" in done.stderr
 
@@ -246,15 +240,15 @@ clocks:
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     one, longer = str(_run(folder, "one")), str(_run(folder, "longer", duration="30 ms"))
-    same = _tsnbench(one, one, "--to", str(tmp_path))
+    same = tsnbench("compare", one, one, "--to", str(tmp_path))
     assert same.returncode == 0, same.stderr
     assert "10 of 10 quantities agree" in same.stdout
     assert (tmp_path / "compare.html").is_file()
-    found = _tsnbench(one, longer, "--json")
+    found = tsnbench("compare", one, longer, "--json")
     document = json.loads(found.stdout)
     assert document["format"] == "tsnbench-compare/1"
     assert document["agrees"] is (found.returncode == 0)
     assert document["plans_differ"][0]["run"] == 1
-    assert _tsnbench(one).returncode == 2
-    assert _tsnbench(one, one, "--within", "5").returncode == 2
-    assert _tsnbench(one, one, "--tx", "x.pcap").returncode == 2
+    assert tsnbench("compare", one).returncode == 2
+    assert tsnbench("compare", one, one, "--within", "5").returncode == 2
+    assert tsnbench("compare", one, one, "--tx", "x.pcap").returncode == 2

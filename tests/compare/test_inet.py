@@ -9,14 +9,13 @@ from __future__ import annotations
 import csv
 import json
 import lzma
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.commands import tsnbench
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.compare.inet import Beside, beside
 from tsnbench.errors import InputError
@@ -118,21 +117,16 @@ def test_a_packet_that_is_late_or_missing_differs(run: Path, tmp_path: Path) -> 
     assert not held(run, packets, tmp_path)["y"].agrees
 
 
-def tsnbench(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tsnbench", "compare", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 def test_the_command_tells_it_in_words_json_and_csv(run: Path, tmp_path: Path) -> None:
     file = tmp_path / "General-0.vec"
     packets = recorded("two-ports")
     file.write_text(vectors(packets), encoding="utf-8")
-    done = tsnbench(run, file)
+    done = tsnbench("compare", run, file)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("2 of 2 streams agree with INET in each packet, within 2 ns\n")
-    told: dict[str, Any] = json.loads(tsnbench(run, file, "--json").stdout)
+    told: dict[str, Any] = json.loads(tsnbench("compare", run, file, "--json").stdout)
     assert (told["agrees"], [one["stream"] for one in told["streams"]]) == (True, ["x", "y"])
-    rows = list(csv.DictReader(tsnbench(run, file, "--csv").stdout.splitlines()))
+    rows = list(csv.DictReader(tsnbench("compare", run, file, "--csv").stdout.splitlines()))
     assert {row["run"] for row in rows} == {"run", "INET"}
     medians = [
         float(row["value"]) for row in rows if (row["quantity"], row["statistic"]) == ("delay", "median")
@@ -141,8 +135,8 @@ def test_the_command_tells_it_in_words_json_and_csv(run: Path, tmp_path: Path) -
     assert medians[0] == pytest.approx(medians[1], abs=1)
     packets["x"] = [(at, delay + 9_000) for at, delay in packets["x"]]
     file.write_text(vectors(packets), encoding="utf-8")
-    assert tsnbench(run, file).returncode == 1
-    assert tsnbench(run, file, "--within", "10ns").returncode == 0
+    assert tsnbench("compare", run, file).returncode == 1
+    assert tsnbench("compare", run, file, "--within", "10ns").returncode == 0
 
 
 def test_what_cannot_be_held_together_is_said(run: Path, tmp_path: Path) -> None:
@@ -151,11 +145,11 @@ def test_what_cannot_be_held_together_is_said(run: Path, tmp_path: Path) -> None
     with pytest.raises(InputError, match=r"found other\n.*display-name"):
         beside(run, file)
     (tmp_path / "notes.vec").write_text("notes\n", encoding="utf-8")
-    done = tsnbench(run, tmp_path / "notes.vec")
+    done = tsnbench("compare", run, tmp_path / "notes.vec")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "found another file" in done.stderr
-    assert tsnbench(run, file, run).returncode == 2
-    assert tsnbench(file, run).returncode == 2
+    assert tsnbench("compare", run, file, run).returncode == 2
+    assert tsnbench("compare", file, run).returncode == 2
     text = (HERE / "two-ports.yaml").read_text(encoding="utf-8").replace("taps: {send: true}", "")
     (tmp_path / "plain.yaml").write_text(text, encoding="utf-8")
     run_one(plan(load_variants(tmp_path / "plain.yaml")[0]), tmp_path / "plain", Options(report=False))

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.measure import MeasureError
 from tsnbench.measure.inspection import inspect_capture
 
@@ -62,15 +61,14 @@ def test_missing_and_repeated_numbers(sent: Path, tmp_path: Path) -> None:
 
 
 def test_the_command(sent: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["inspect", str(sent)])
-    assert done.exit_code == 0
+    done = tsnbench("inspect", sent)
+    assert done.returncode == 0
     assert "845.294 kbit/s" in done.stdout
-    found = CliRunner().invoke(app, ["inspect", "--json", "--window", "6ms", str(sent)])
+    found = tsnbench("inspect", "--json", "--window", "6ms", sent)
     assert json.loads(found.stdout)["streams"][0]["burst_frames"] == 8
     gaps = picked(sent, [0, 1, 2, 3, 6, 7], tmp_path / "gaps.pcap")
-    assert "missing 2 after 3" in CliRunner().invoke(app, ["inspect", str(gaps)]).stdout
-    wrong = CliRunner().invoke(app, ["inspect", "--window", "0ms", str(sent)])
-    assert wrong.exit_code == 2
+    assert "missing 2 after 3" in tsnbench("inspect", gaps).stdout
+    assert tsnbench("inspect", "--window", "0ms", sent).returncode == 2
 
 
 def test_what_is_no_capture_is_said(sent: Path, tmp_path: Path) -> None:
@@ -81,8 +79,8 @@ def test_what_is_no_capture_is_said(sent: Path, tmp_path: Path) -> None:
         (sent.read_bytes()[:20], "breaks off"),
     ):
         path.write_bytes(content)
-        done = CliRunner().invoke(app, ["inspect", str(path)])
-        assert done.exit_code == 2
+        done = tsnbench("inspect", path)
+        assert done.returncode == 2
         assert problem in done.stderr
     path.write_bytes(sent.read_bytes()[:50_000])
     assert "breaks off" in inspect_capture(path)["warnings"][0]

@@ -34,34 +34,12 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
     next node; null if the frame was lost on the link), ``came_event`` and ``event`` (the order of events at
     one instant: the hand-over, -1 for an arrival, and the beginning of the first bit).
     """
-    ports, nodes = document["ports"], document["nodes"]
     # Rows are in the order of the simulator's events.
     table = sightings.with_row_index("event").select(
         "event", "stream", "seq", pl.col("copy") & 127, "t_ns", "octets", "pcp",
         port=pl.col("tap") // 3, step=pl.col("tap") % 3,
     )  # fmt: skip
-    facts = pl.DataFrame(
-        {
-            "port": range(len(ports)),
-            "node": [port["node"] for port in ports],
-            "next": [ports[port["peer"]]["node"] for port in ports],
-            "preamble": [octets_ns(PREAMBLE_OCTETS, port["rate_bps"]) for port in ports],
-            "rate": [port["rate_bps"] for port in ports],
-            "cable": [(ports[port["peer"]]["propagation_ps"] + 500) // 1000 for port in ports],
-            "interrupts": ["preemption" in port for port in ports],
-            "processing": [nodes[port["node"]]["processing_ns"] for port in ports],
-        },
-        schema={
-            "port": pl.UInt16, "node": pl.UInt32, "next": pl.UInt32, "preamble": pl.Int64, "rate": pl.Int64,
-            "cable": pl.Int64, "interrupts": pl.Boolean, "processing": pl.Int64,
-        },
-    )  # fmt: skip
-    classes = pl.DataFrame(
-        [(number, pcp, port["pcp_to_class"][pcp]) for number, port in enumerate(ports) for pcp in range(8)],
-        schema={"port": pl.UInt16, "pcp": pl.UInt8, "class": pl.UInt8},
-        orient="row",
-    )
-    table = table.with_columns(pl.col("port").cast(pl.UInt16)).join(facts, on="port")
+    table = table.with_columns(pl.col("port").cast(pl.UInt16)).join(_facts(document), on="port")
     frame = ["stream", "seq"]
     sent = table.filter(pl.col("step") == STAGES.index("tx")).with_columns(
         start_ns=pl.col("t_ns") - pl.col("preamble"),
@@ -90,7 +68,7 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
     of_talker = pl.lit(talkers).gather(pl.col("stream")) == pl.col("node")
     queued = pl.col("came_ns") + pl.when(of_talker).then(0).otherwise(pl.col("processing"))
     return (
-        sent.join(classes, on=["port", "pcp"], how="left")
+        sent.join(_classes(document), on=["port", "pcp"], how="left")
         .with_columns(came_ns=pl.col("came_ns").fill_null(pl.col("start_ns")))
         # Timestamps are whole ns: a frame that did not wait may seem to leave 1 ns before its arrival.
         .with_columns(queued_ns=pl.min_horizontal(queued, "start_ns"))
@@ -106,3 +84,34 @@ def passages(document: PlanDocument, sightings: pl.DataFrame) -> pl.DataFrame:
         )
         .sort("start_ns", "port", maintain_order=True)
     )  # fmt: skip
+
+
+def _facts(document: PlanDocument) -> pl.DataFrame:
+    """What each port's node, rate, cable and preemption say of passages."""
+    ports, nodes = document["ports"], document["nodes"]
+    return pl.DataFrame(
+        {
+            "port": range(len(ports)),
+            "node": [port["node"] for port in ports],
+            "next": [ports[port["peer"]]["node"] for port in ports],
+            "preamble": [octets_ns(PREAMBLE_OCTETS, port["rate_bps"]) for port in ports],
+            "rate": [port["rate_bps"] for port in ports],
+            "cable": [(ports[port["peer"]]["propagation_ps"] + 500) // 1000 for port in ports],
+            "interrupts": ["preemption" in port for port in ports],
+            "processing": [nodes[port["node"]]["processing_ns"] for port in ports],
+        },
+        schema={
+            "port": pl.UInt16, "node": pl.UInt32, "next": pl.UInt32, "preamble": pl.Int64, "rate": pl.Int64,
+            "cable": pl.Int64, "interrupts": pl.Boolean, "processing": pl.Int64,
+        },
+    )  # fmt: skip
+
+
+def _classes(document: PlanDocument) -> pl.DataFrame:
+    """The traffic class of each priority at each port."""
+    ports = document["ports"]
+    return pl.DataFrame(
+        [(number, pcp, port["pcp_to_class"][pcp]) for number, port in enumerate(ports) for pcp in range(8)],
+        schema={"port": pl.UInt16, "pcp": pl.UInt8, "class": pl.UInt8},
+        orient="row",
+    )

@@ -24,6 +24,8 @@ MOST_JOURNEYS = 100
 CONTEXT = 1
 """How much is shown before and after the frame that took longest, as a multiple of its delay."""
 REASONS = list(Reason)
+COLUMNS = {name: name for name in ("port", "stream", "seq", "copy", "octets")} | {"class": "traffic_class"}
+TIMES = {name: f"{name}_ns" for name in ("queued", "start", "end", "arrived")}
 
 
 @dataclass(frozen=True)
@@ -170,21 +172,6 @@ def window(
     links = sorted({tuple(sorted((port["node"], ports[port["peer"]]["node"]))) for port in ports})
     places = place(len(nodes), [(a, b) for a, b in links])
 
-    def relative(ns: int | None) -> int | None:
-        return None if ns is None else ns - begin_ns
-
-    def flat(parts: Sequence[Part]) -> list[int]:
-        return [
-            value
-            for part in parts
-            for value in (
-                REASONS.index(part.reason),
-                part.begin_ns - begin_ns,
-                part.end_ns - begin_ns,
-                -1 if part.stream is None else part.stream,
-            )
-        ]
-
     shown = [one for one in chosen if all(row in index for row in one.passages)]
     return {
         "name": document["name"],
@@ -207,29 +194,45 @@ def window(
             for number, port in enumerate(ports)
         ],
         "streams": [stream["name"] for stream in document["streams"]],
-        "frames": {
-            "port": [row.port for row in rows],
-            "stream": [row.stream for row in rows],
-            "seq": [row.seq for row in rows],
-            "copy": [row.copy for row in rows],
-            "octets": [row.octets for row in rows],
-            "class": [row.traffic_class for row in rows],
-            "queued": [relative(row.queued_ns) for row in rows],
-            "start": [relative(row.start_ns) for row in rows],
-            "end": [relative(row.end_ns) for row in rows],
-            "arrived": [relative(row.arrived_ns) for row in rows],
-        },
+        "frames": _frames(rows, begin_ns),
         "journeys": [
             {
                 "stream": one.stream,
                 "seq": one.seq,
                 "listener": nodes[one.listener]["name"],
                 "total": one.total_ns,
-                "hops": [{"frame": index[row], "parts": flat(history.parts(row))} for row in one.passages],
+                "hops": [
+                    {"frame": index[row], "parts": _parts(history.parts(row), begin_ns)}
+                    for row in one.passages
+                ],
             }
             for one in shown
         ],
     }
+
+
+def _frames(rows: Sequence[Passage], begin_ns: int) -> dict[str, list[int | None]]:
+    """A column for each property of the frames at ports."""
+    columns: dict[str, list[int | None]] = {
+        name: [getattr(row, key) for row in rows] for name, key in COLUMNS.items()
+    }
+    for name, key in TIMES.items():
+        columns[name] = [None if (ns := getattr(row, key)) is None else ns - begin_ns for row in rows]
+    return columns
+
+
+def _parts(parts: Sequence[Part], begin_ns: int) -> list[int]:
+    """Four numbers for each part: its reason, beginning and end, and the stream that it waited for or -1."""
+    return [
+        value
+        for part in parts
+        for value in (
+            REASONS.index(part.reason),
+            part.begin_ns - begin_ns,
+            part.end_ns - begin_ns,
+            -1 if part.stream is None else part.stream,
+        )
+    ]
 
 
 def _gates(history: History, number: int) -> list[Json] | None:

@@ -80,11 +80,12 @@ def _make_listed(
                 continue
             with lease.kept_fresh(held):
                 # Another worker may have made the run between the first look and the lease.
-                if store.result(run) is None:
-                    make(store, whole, run, held.token)
-                    made += 1
-                    if tell:
-                        tell(run)
+                if store.result(run) is not None:
+                    continue
+                make(store, whole, run, held.token)
+                made += 1
+                if tell:
+                    tell(run)
         if busy:
             time.sleep(POLL_S)
     return made

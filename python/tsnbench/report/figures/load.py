@@ -4,7 +4,7 @@ tap."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tsnbench.report.figures.style import (
     CLASS_COLOURS,
@@ -20,6 +20,9 @@ from tsnbench.report.figures.style import (
 )
 from tsnbench.report.formatting import printable, seconds_or_millis, span
 from tsnbench.report.parts.ports import MOST_PORTS, Flowed, Load, called, idle_slope
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_BARS = 24
 
@@ -40,15 +43,7 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
             ticks.append(y + lane / 2)
             at.barh(y + lane / 2, load.total * 100, height=lane + 0.5, color=GRID, linewidth=0)
             at.text(load.total * 100 + 0.8, y + lane / 2, f"{load.total:.1%}".replace("%", " %"), va="center")
-            for own in sorted(load.by_class, reverse=True):
-                colour = colour_of(load.port, own, used)
-                bar = at.barh(y + 0.5, load.by_class[own] * 100, height=0.8, color=colour, linewidth=0)
-                handles.setdefault(called(load.port, own, used), bar)
-                slope = load.reserved(own)
-                if slope is not None:
-                    at.plot([slope * 100] * 2, [y - 0.05, y + 1.05], color=INK, linewidth=1.6)
-                y += 1
-            y += 1.1
+            y = _bars(at, y, load, used, handles) + 1.1
         at.set_yticks(ticks, [printable(load.port["name"]) for load in shown])
         at.set_ylim(y - 0.6, -0.8)
         at.set_xlim(0, max(100.0, max(load.total for load in shown) * 100) * 1.08)
@@ -68,9 +63,8 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
         "port-loads",
         "Bandwidth per port and class",
         "Grey: all that the port sent; bars: by traffic class, called by its streams' priorities; marks: "
-        "what credit-based shapers reserve. "
-        "Frames count "
-        "with preamble and inter-frame gap, over the time in which talkers talked."
+        "what credit-based shapers reserve. Frames count with preamble and inter-frame gap, over the time in "
+        "which talkers talked."
         + (
             " Above 100 %: what queues held then was sent afterwards."
             if any(load.total > 1 for load in shown)
@@ -91,6 +85,19 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
         ),
         light=True,
     )
+
+
+def _bars(at: Axes, y: float, load: Load, used: Sequence[int], handles: dict[str, Any]) -> float:
+    """A bar per class of a port with its reservation, from ``y`` on; where the next one begins."""
+    for own in sorted(load.by_class, reverse=True):
+        colour = colour_of(load.port, own, used)
+        bar = at.barh(y + 0.5, load.by_class[own] * 100, height=0.8, color=colour, linewidth=0)
+        handles.setdefault(called(load.port, own, used), bar)
+        slope = load.reserved(own)
+        if slope is not None:
+            at.plot([slope * 100] * 2, [y - 0.05, y + 1.05], color=INK, linewidth=1.6)
+        y += 1
+    return y
 
 
 def _by_priority(label: str) -> tuple[bool, list[int], str]:
@@ -137,8 +144,8 @@ def load_over_time(flowed: Sequence[Flowed], tapped: int, used: Sequence[int]) -
         "load-over-time",
         "Bandwidth per class over time",
         f"At ports with a tap, mean over {span(flowed[0].width_ns)} each; frames count with preamble and "
-        "inter-frame "
-        "gap." + (f" The {MOST_PORTS} busiest of {tapped} such ports." if tapped > len(flowed) else ""),
+        "inter-frame gap."
+        + (f" The {MOST_PORTS} busiest of {tapped} such ports." if tapped > len(flowed) else ""),
         "; ".join(f"{one.port['name']}: {len(one.by_class)} classes" for one in flowed),
         draw,
         lambda: (

@@ -79,38 +79,39 @@ def _grid(
     return figure, axes
 
 
+def _statistics(sweep: Sweep, at: Axes, along: Along, last: bool) -> None:
+    """The statistics of one stream along the axis, with its limit and its bounds."""
+    there = [
+        (x, m.delay) for x, m in zip(sweep.axis.at, along.measures, strict=True) if m is not None and m.delay
+    ]
+    highest = max(stat["max"] for _, stat in there) / 1e3
+    for place, statistic in enumerate(STATISTICS):
+        # Without a numeric axis, points have no line between them: the line would have no meaning.
+        aside = 0.0 if sweep.axis.numeric else (place - 1.5) * 0.12
+        at.plot(
+            [x + aside for x, _ in there],
+            [stat[statistic] / 1e3 for _, stat in there],
+            color=COLOURS[place],
+            linestyle=DASHES[place] if sweep.axis.numeric else "none",
+            marker=MARKERS[place],
+            markersize=4,
+            clip_on=False,
+            label=statistic,
+        )
+    if along.limit_ns is not None and along.limit_ns / 1e3 < 2.5 * highest:
+        at.axhline(along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit")
+    _bound_marks(at, sweep.axis.at, along, highest)
+    delay_axis(at, "y", min(stat["median"] for _, stat in there) / 1e3, highest)
+    if not sweep.axis.numeric:
+        at.set_xlim(-0.6, len(sweep.runs) - 0.4)
+    _ticks(at, sweep, sweep.axis.at, last=last)
+
+
 def along_axis(sweep: Sweep) -> Drawing:
     """Mean, median, p99 and maximum of the delay along the axis."""
 
     def fill(at: Axes, along: Along, _: tuple[Curve | None, ...], last: bool) -> None:
-        there = [
-            (x, m.delay)
-            for x, m in zip(sweep.axis.at, along.measures, strict=True)
-            if m is not None and m.delay
-        ]
-        highest = max(stat["max"] for _, stat in there) / 1e3
-        for place, statistic in enumerate(STATISTICS):
-            # Without a numeric axis, points have no line between them: the line would have no meaning.
-            aside = 0.0 if sweep.axis.numeric else (place - 1.5) * 0.12
-            at.plot(
-                [x + aside for x, _ in there],
-                [stat[statistic] / 1e3 for _, stat in there],
-                color=COLOURS[place],
-                linestyle=DASHES[place] if sweep.axis.numeric else "none",
-                marker=MARKERS[place],
-                markersize=4,
-                clip_on=False,
-                label=statistic,
-            )
-        if along.limit_ns is not None and along.limit_ns / 1e3 < 2.5 * highest:
-            at.axhline(
-                along.limit_ns / 1e3, color=LIMIT, linewidth=0.9, linestyle=(0, (1, 1.5)), label="limit"
-            )
-        _bound_marks(at, sweep.axis.at, along, highest)
-        delay_axis(at, "y", min(stat["median"] for _, stat in there) / 1e3, highest)
-        if not sweep.axis.numeric:
-            at.set_xlim(-0.6, len(sweep.runs) - 0.4)
-        _ticks(at, sweep, sweep.axis.at, last=last)
+        _statistics(sweep, at, along, last)
 
     def draw(size: Size) -> Figure:
         figure, axes = _grid(sweep, size, 1.9, fill, _below(sweep, size))

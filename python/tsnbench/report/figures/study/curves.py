@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench.report.figures.distributions import delay_axis
@@ -70,31 +71,34 @@ def _words(study: StudyFacts, beside: StudyAxis | None) -> str:
     return said
 
 
+def _draw_curves(
+    at: Axes, study: StudyFacts, end: str, across: StudyAxis, lines: Sequence[tuple[str, dict[str, str]]]
+) -> None:
+    """The mean delay of one stream, with its interval and what a paper prints."""
+    lows, highs = [], []
+    for place, (label, own) in enumerate(lines):
+        points: list[tuple[float, Estimate]] = []
+        for x, value in zip(across.at, across.values, strict=True):
+            found = study.at({across.name: value, **own})
+            mean = found.ends[end].mean if found is not None and end in found.ends else None
+            if mean is not None:
+                points.append((x, mean))
+        if not points:
+            continue
+        line(at, place, label or "mean", points, 1e-3, across.numeric)
+        lows += [one.value if one.low is None else one.low for _, one in points]
+        highs += [one.value if one.high is None else one.high for _, one in points]
+        if beside_them := printed.marks(study, end, across, own):
+            printed.draw_marks(at, place, beside_them, 1e-3)
+            lows += [least for _, least, _ in beside_them]
+            highs += [most for _, _, most in beside_them]
+    if highs:
+        delay_axis(at, "y", max(min(lows), 0) / 1e3, max(highs) / 1e3)
+    at.set_title(shortened(end))
+
+
 def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> Drawing:
     lines = _lines(study, beside)
-
-    def fill(at: Axes, end: str, last: bool) -> None:
-        lows, highs = [], []
-        for place, (label, own) in enumerate(lines):
-            points: list[tuple[float, Estimate]] = []
-            for x, value in zip(across.at, across.values, strict=True):
-                found = study.at({across.name: value, **own})
-                mean = found.ends[end].mean if found is not None and end in found.ends else None
-                if mean is not None:
-                    points.append((x, mean))
-            if not points:
-                continue
-            line(at, place, label or "mean", points, 1e-3, across.numeric)
-            lows += [one.value if one.low is None else one.low for _, one in points]
-            highs += [one.value if one.high is None else one.high for _, one in points]
-            if beside_them := printed.marks(study, end, across, own):
-                printed.draw_marks(at, place, beside_them, 1e-3)
-                lows += [least for _, least, _ in beside_them]
-                highs += [most for _, _, most in beside_them]
-        if highs:
-            delay_axis(at, "y", max(min(lows), 0) / 1e3, max(highs) / 1e3)
-        at.set_title(shortened(end))
-        ticks(at, across, last=last)
 
     marked = any(printed.marks(study, end, across, own) for end in study.drawn for _, own in lines)
 
@@ -109,7 +113,8 @@ def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> D
     def draw(size: Size) -> Figure:
         figure, axes = axis_of(study.drawn, size, 1.9)
         for at, end in zip(axes, study.drawn, strict=True):
-            fill(at, end, at is axes[-1])
+            _draw_curves(at, study, end, across, lines)
+            ticks(at, across, last=at is axes[-1])
         legend(figure, axes, size, None if beside is None else beside.name)
         return figure
 
@@ -147,45 +152,49 @@ def _curves(study: StudyFacts, across: StudyAxis, beside: StudyAxis | None) -> D
     )
 
 
-def _heat_map(study: StudyFacts, across: StudyAxis, beside: StudyAxis) -> Drawing:
-    def cell(end: str, x: str, y: str) -> float | None:
-        found = [
-            one.ends[end].greatest
-            for one in study.over({across.name: x, beside.name: y})
-            if end in one.ends and one.ends[end].greatest is not None
-        ]
-        return max((value for value in found if value is not None), default=None)
+def _draw_map(
+    figure: Figure, at: Axes, across: StudyAxis, beside: StudyAxis, numbers: list[list[float]]
+) -> None:
+    """The numbers of one stream as colours: NaN where there is none."""
+    image = at.imshow(numbers, aspect="auto", origin="lower", cmap="viridis")
+    if len(across.values) * len(beside.values) <= 60:
+        known = [one for row in numbers for one in row if one == one]
+        middle = (min(known) + max(known)) / 2 if known else 0.0
+        for y, row in enumerate(numbers):
+            for x, one in enumerate(row):
+                if one == one:
+                    at.text(
+                        x, y, f"{one:.3g}", ha="center", va="center",
+                        color="#ffffff" if one < middle else "#000000", fontsize="small",
+                    )  # fmt: skip
+    at.grid(visible=False)
+    at.set_yticks(range(len(beside.values)), [shortened(value, 18) for value in beside.values])
+    at.set_ylabel(shortened(printable(beside.name), 24))
+    at.set_xticks(range(len(across.values)), [shortened(value, 14) for value in across.values])
+    turned(at, across.values)
+    figure.colorbar(image, ax=at).set_label("µs")
 
-    def fill(figure: Figure, at: Axes, end: str, last: bool) -> None:
-        rows = [[cell(end, x, y) for x in across.values] for y in beside.values]
-        numbers = [[float("nan") if one is None else one / 1e3 for one in row] for row in rows]
-        image = at.imshow(numbers, aspect="auto", origin="lower", cmap="viridis")
-        if len(across.values) * len(beside.values) <= 60:
-            known = [one for row in numbers for one in row if one == one]
-            middle = (min(known) + max(known)) / 2 if known else 0.0
-            for y, row in enumerate(numbers):
-                for x, one in enumerate(row):
-                    if one == one:
-                        at.text(
-                            x, y, f"{one:.3g}", ha="center", va="center",
-                            color="#ffffff" if one < middle else "#000000", fontsize="small",
-                        )  # fmt: skip
-        at.grid(visible=False)
-        at.set_title(shortened(end))
-        at.set_yticks(range(len(beside.values)), [shortened(value, 18) for value in beside.values])
-        at.set_ylabel(shortened(printable(beside.name), 24))
-        at.set_xticks(range(len(across.values)), [shortened(value, 14) for value in across.values])
-        turned(at, across.values)
-        if last:
-            at.set_xlabel(printable(across.name))
-        bar = figure.colorbar(image, ax=at)
-        bar.set_label("µs")
+
+def _heat_map(study: StudyFacts, across: StudyAxis, beside: StudyAxis) -> Drawing:
+    def greatest(end: str, x: str, y: str) -> float | None:
+        found = (one.ends.get(end) for one in study.over({across.name: x, beside.name: y}))
+        values = [one.greatest for one in found if one is not None and one.greatest is not None]
+        return max(values, default=None)
+
+    places = itertools.product(study.drawn, beside.values, across.values)
+    cells = [(end, x, y, greatest(end, x, y)) for end, y, x in places]
+    known = [(end, x, y, value) for end, x, y, value in cells if value is not None]
 
     def draw(size: Size) -> Figure:
         height = max(1.6, 0.28 * len(beside.values) + 1.0)
         figure, axes = axis_of(study.drawn, size, height)
         for at, end in zip(axes, study.drawn, strict=True):
-            fill(figure, at, end, at is axes[-1])
+            row = [float("nan") if one is None else one / 1e3 for of, _, _, one in cells if of == end]
+            wide = len(across.values)
+            rows = [row[place : place + wide] for place in range(0, len(row), wide)]
+            _draw_map(figure, at, across, beside, rows)
+            at.set_title(shortened(end))
+        axes[-1].set_xlabel(printable(across.name))
         return figure
 
     others = [axis for axis in study.axes if axis not in (across, beside)]
@@ -195,20 +204,11 @@ def _heat_map(study: StudyFacts, across: StudyAxis, beside: StudyAxis) -> Drawin
         "Greatest delay of two parameters",
         f"The greatest delay of all repetitions{over}, in µs; a field without colour has no frame."
         + study.left_out,
-        "; ".join(
-            f"{end}, {x} and {y}: {micros(value)} µs"
-            for end in study.drawn
-            for y in beside.values
-            for x in across.values
-            if (value := cell(end, x, y)) is not None
-        ),
+        "; ".join(f"{end}, {x} and {y}: {micros(value)} µs" for end, x, y, value in known),
         draw,
         lambda: (
             {across.name: x, beside.name: y, "stream": end, "greatest_us": value / 1e3}
-            for end in study.drawn
-            for y in beside.values
-            for x in across.values
-            if (value := cell(end, x, y)) is not None
+            for end, x, y, value in known
         ),
     )
 
