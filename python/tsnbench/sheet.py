@@ -204,6 +204,14 @@ def shortened(text: str, length: int) -> str:
     return f"{text[:head]}{ELLIPSIS}{text[len(text) - (length - 1 - head) :]}"
 
 
+def numbered(labels: Sequence[str]) -> list[str]:
+    """Equal labels with numbers: ``a (1)``, ``a (2)``."""
+    return [
+        label if labels.count(label) == 1 else f"{label} ({labels[: place + 1].count(label)})"
+        for place, label in enumerate(labels)
+    ]
+
+
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV: a comma between cells, a line feed after rows (RFC 4180 otherwise); None is empty."""
     out = io.StringIO()

@@ -9,14 +9,7 @@ from support.package_imports import PACKAGE, TREES
 
 MOST_LINES = 60
 MOST_LEVELS = 4
-LONGER = {
-    "replay/passages.py:passages": 81,
-    "replay/window.py:window": 83,
-    "report/figures/load.py:port_loads": 67,
-    "report/figures/study/curves.py:_curves": 75,
-    "report/figures/study/curves.py:_heat_map": 64,
-    "report/figures/sweep.py:along_axis": 65,
-}
+LONGER = {}
 """Longer functions with their lines: the list only shrinks."""
 DEEPER = {"studies/worker.py:_make_listed"}
 """Functions with a level more: the list only shrinks."""

@@ -13,6 +13,7 @@ from tsnbench.measure import measure_captures
 from tsnbench.runs import Run
 from tsnbench.runs.lock import refuse_busy
 from tsnbench.runs.manifest import KERNELS
+from tsnbench.sheet import numbered
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -148,11 +149,7 @@ def distinct_labels(sides: Sequence[Side]) -> tuple[Side, ...]:
         ", ".join([side.label, *(f"{key} {variant[key]}" for key in differ if key in variant)])
         for side, variant in zip(sides, variants, strict=True)
     ]
-    numbered = [
-        label if labels.count(label) == 1 else f"{label} ({labels[: place + 1].count(label)})"
-        for place, label in enumerate(labels)
-    ]
-    return tuple(replace(side, label=label) for side, label in zip(sides, numbered, strict=True))
+    return tuple(replace(side, label=label) for side, label in zip(sides, numbered(labels), strict=True))
 
 
 def called(manifest: Json) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.errors import InputError
 from tsnbench.report.data import gather
-from tsnbench.report.files import destination, write_chosen, write_figures, write_text
+from tsnbench.report.files import destination, write_chosen, write_page
 from tsnbench.report.page import drawings, render, render_summary
 from tsnbench.report.runs_page import drawings as drawings_of_runs
 from tsnbench.report.runs_page import render as compare
@@ -67,9 +67,7 @@ def write(
         text = compare(facts, drawn)
     own = len(folders) == 1 and page.parent == folders[0]
     with writing(page), held(page.parent) if own else nullcontext():
-        write_text(page, text)
-        write_figures(page.parent / "figures", drawn, figures)
-    return page
+        return write_page(page, text, drawn, figures)
 
 
 def write_figure(

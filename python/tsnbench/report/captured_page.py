@@ -17,7 +17,7 @@ from tsnbench.report.figures.distributions import ccdf, jitter
 from tsnbench.report.figures.intervals import gaps, gaps_over_time, moments
 from tsnbench.report.figures.style import Drawing
 from tsnbench.report.figures.time import delay_over_time
-from tsnbench.report.files import destination, write_figures, write_text
+from tsnbench.report.files import destination, write_page
 from tsnbench.report.page import charts, environment, statistics
 from tsnbench.report.parts import shown
 from tsnbench.report.parts.curves import panels
@@ -73,9 +73,6 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
     """
     run = gather_captured(measures, frames)
     drawn = _of_captures(run, frames)
-    sent, received, lost = (
-        sum(one.counts.get(key, 0) for one in run.groups) for key in ("sent", "received", "lost")
-    )
     source = measures["source"]
     text = (
         environment()
@@ -84,12 +81,7 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
             title=" and ".join(_names([Path(one["path"]) for one in source["files"][:2]])),
             kind="tsnbench report of captures",
             outcome=formatting.outcome((), run.groups).replace("; none has a requirement", ""),
-            facts=[
-                ("streams", formatting.count(len(run.groups))),
-                ("frames sent", formatting.count(sent)),
-                ("received", formatting.count(received)),
-                ("lost", formatting.count(lost)),
-            ],
+            facts=[("streams", formatting.count(len(run.groups))), *formatting.totals(run.groups)],
             warnings=run.warnings,
             charts=charts(drawn),
             groups=shown.measures(run.groups),
@@ -101,7 +93,7 @@ def write_captures(measures: Measures, frames: Path, into: Path, figures: Sequen
             provenance=_files(source["files"], source["formats"]),
         )
     )
-    return _write(into, text, drawn, figures)
+    return write_page(destination([], into), text, drawn, figures)
 
 
 def captures_drawings(measures: Measures, frames: Path) -> list[Drawing]:
@@ -182,7 +174,7 @@ def write_inspection(
             provenance=[("Capture", found["file"]), ("Unreadable frames", str(found["unreadable_frames"]))],
         )
     )
-    return _write(into, text, drawn, figures)
+    return write_page(destination([], into), text, drawn, figures)
 
 
 def inspection_drawings(found: Inspection, frames: Path) -> list[Drawing]:
@@ -243,11 +235,3 @@ def _files(files: Sequence[SourceFile], payloads: Sequence[str]) -> list[tuple[s
         ),
         ("Payloads", ", ".join(payloads) or UNKNOWN),
     ]
-
-
-def _write(into: Path, text: str, drawn: Sequence[Drawing], figures: Sequence[str]) -> Path:
-    page = destination([], into)
-    write_text(page, text)
-    if figures:
-        write_figures(page.parent / "figures", drawn, figures)
-    return page

@@ -15,7 +15,7 @@ from tsnbench.report.facts import RunFacts
 from tsnbench.report.figures.clocks import clock_errors_beside
 from tsnbench.report.figures.differences import Apart, differences
 from tsnbench.report.figures.style import Drawing
-from tsnbench.report.files import write_figures, write_text
+from tsnbench.report.files import write_page
 from tsnbench.report.parts.clocks import against, clock_rows
 from tsnbench.report.parts.curves import ecdf
 from tsnbench.report.parts.sweep import MOST_STREAMS
@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 
 def write_comparison(found: Comparison, into: Path, figures: Sequence[str] = ()) -> Path:
     """Write ``compare.html`` into a folder, and figure files for papers beside it."""
-    page = into / file_names.COMPARISON
     facts = _facts(found.sides)
     drawn = _drawings(found, facts)
-    write_text(page, render(facts, drawn, template="side_by_side.html", **parts(found)))
-    write_figures(into / "figures", drawn, figures)
-    return page
+    text = render(facts, drawn, template="side_by_side.html", **parts(found))
+    return write_page(into / file_names.COMPARISON, text, drawn, figures)
 
 
 def comparison_drawings(found: Comparison) -> list[Drawing]:

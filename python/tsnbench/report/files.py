@@ -44,6 +44,18 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode("utf-8"))
 
 
+def write_page(page: Path, text: str, drawn: Sequence[Drawing], kinds: Sequence[str]) -> Path:
+    """A page, and its figures in ``figures`` beside it; returns the page.
+
+    Raises:
+        FolderError: a file of that name is not one of our pages.
+        BackendError: the disk is full, or a file cannot be written.
+    """
+    write_text(page, text)
+    write_figures(page.parent / "figures", drawn, kinds)
+    return page
+
+
 def chosen(drawings: Sequence[Drawing], names: Sequence[str]) -> list[Drawing]:
     """The figures with these names, in the order of the names.
 

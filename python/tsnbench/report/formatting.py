@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from tsnbench import quantities
+from tsnbench import quantities, sheet
 from tsnbench.measure.outcome import Outcome, worst
 from tsnbench.report.facts import Judged, Measure
 
@@ -73,11 +73,14 @@ def printable(text: str) -> str:
 
 def shortened(text: str, length: int = 34) -> str:
     """A name that fits a legend; its middle is cut, as the ends distinguish names."""
-    clean = printable(text)
-    if len(clean) <= length:
-        return clean
-    head = (length - 1) // 2
-    return f"{clean[:head]}…{clean[-(length - 1 - head) :]}"
+    return sheet.shortened(printable(text), length)
+
+
+def totals(groups: Iterable[Measure]) -> list[tuple[str, str]]:
+    """Sent, received and lost frames, for the numbers beside an outcome."""
+    counts = [group.counts for group in groups]
+    named = {"frames sent": "sent", "received": "received", "lost": "lost"}
+    return [(words, count(sum(one.get(kind, 0) for one in counts))) for words, kind in named.items()]
 
 
 def outcome(judged: Sequence[Judged], groups: Sequence[Measure]) -> str:

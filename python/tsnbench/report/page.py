@@ -120,6 +120,21 @@ MOST_BARS = 12
 """Requirements that a page shows before a fold."""
 
 
+def _common(run: RunFacts) -> dict[str, object]:
+    """What a page of one run and its summary both have."""
+    return {
+        "title": run.plan["name"],
+        "about": run.title,
+        "run": run,
+        "outcome": formatting.outcome(run.judged, run.groups),
+        "overall": worst(row.outcome for row in run.judged),
+        "uncertain": any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
+        "judged": bool(run.judged),
+        "facts": headline(run),
+        "command": command(run),
+    }
+
+
 def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
     """The whole HTML file of one run."""
     run = replace(
@@ -134,14 +149,7 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
         environment()
         .get_template("run.html")
         .render(
-            title=run.plan["name"],
-            about=run.title,
-            run=run,
-            outcome=formatting.outcome(run.judged, run.groups),
-            overall=worst(row.outcome for row in run.judged),
-            uncertain=any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
-            judged=bool(run.judged),
-            facts=headline(run),
+            **_common(run),
             verdicts=shown.verdicts(verdicts),
             outcomes={row.outcome for row in verdicts},
             single=single if len(run.judged) > len(verdicts) else [],
@@ -168,7 +176,6 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             ingress_left_out=left_out(run.counters),
             definitions=definitions(run),
             provenance=provenance(run),
-            command=command(run),
         )
     )
 
@@ -194,36 +201,23 @@ def render_summary(run: RunFacts) -> str:
         environment()
         .get_template("summary.html")
         .render(
-            title=run.plan["name"],
-            about=run.title,
-            run=run,
-            outcome=formatting.outcome(run.judged, run.groups),
-            overall=worst(row.outcome for row in run.judged),
-            uncertain=any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
-            judged=bool(run.judged),
-            facts=headline(run),
+            **_common(run),
             doubts=doubts[:1],
             more_doubts=len(doubts[1:]),
             network=network,
             verdicts=verdicts[:most],
             left_out=len(verdicts[most:]),
             provenance=[(what, value) for what, value in provenance(run) if what in kept],
-            command=command(run),
         )
     )
 
 
 def headline(run: RunFacts) -> list[tuple[str, str]]:
     """The main numbers beside the outcome."""
-    sent = sum(group.counts.get("sent", 0) for group in run.groups)
-    received = sum(group.counts.get("received", 0) for group in run.groups)
-    lost = sum(group.counts.get("lost", 0) for group in run.groups)
     return [
         ("streams", formatting.count(len({group.group for group in run.groups}))),
         ("flows", formatting.count(len(run.plan["streams"]))),
-        ("frames sent", formatting.count(sent)),
-        ("received", formatting.count(received)),
-        ("lost", formatting.count(lost)),
+        *formatting.totals(run.groups),
         ("duration", formatting.span(run.plan["duration_ns"])),
     ]
 

@@ -13,7 +13,7 @@ from tsnbench.report.figures.gates import gantt
 from tsnbench.report.figures.schedule import schedule
 from tsnbench.report.figures.style import Drawing
 from tsnbench.report.figures.topology import topology
-from tsnbench.report.files import destination, write_figures, write_text
+from tsnbench.report.files import destination, write_page
 from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.page import charts, environment
 from tsnbench.report.parts import shown
@@ -38,12 +38,9 @@ def write_plan(plan: Plan, into: Path, title: str = "", figures: tuple[str, ...]
     Returns:
         The HTML file.
     """
-    page = destination([], into)
     found = planned(plan.document)
     drawn = drawings(plan, found)
-    write_text(page, render(plan, found, drawn, title))
-    write_figures(page.parent / "figures", drawn, figures)
-    return page
+    return write_page(destination([], into), render(plan, found, drawn, title), drawn, figures)
 
 
 def drawings(plan: Plan, found: Planned | None) -> list[Drawing]:

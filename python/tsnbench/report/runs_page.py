@@ -79,16 +79,10 @@ def most_bars(sweep: Sweep) -> int:
 
 def headline(sweep: Sweep) -> list[tuple[str, str]]:
     """The main numbers beside the outcome."""
-
-    def total(kind: str) -> str:
-        return formatting.count(sum(group.counts.get(kind, 0) for run in sweep.runs for group in run.groups))
-
     return [
         ("runs", formatting.count(len(sweep.runs))),
         ("streams", formatting.count(len(sweep.streams))),
-        ("frames sent", total("sent")),
-        ("received", total("received")),
-        ("lost", total("lost")),
+        *formatting.totals(group for run in sweep.runs for group in run.groups),
     ]
 
 

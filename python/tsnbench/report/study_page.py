@@ -9,7 +9,7 @@ from typing import Any
 from tsnbench.quantities import UNKNOWN
 from tsnbench.report import formatting
 from tsnbench.report.figures.study import curves as figures
-from tsnbench.report.files import write_chosen, write_figures, write_text
+from tsnbench.report.files import write_chosen, write_page
 from tsnbench.report.page import charts, environment
 from tsnbench.report.parts.study import Estimate, StudyFacts
 from tsnbench.runs import file_names
@@ -25,13 +25,9 @@ def write(study: StudyFacts, into: Path, kinds: Sequence[str] = ()) -> Path:
         FolderError: a file of that name is not one of our pages.
         BackendError: the disk is full, or the file cannot be written.
     """
-    path = into / file_names.REPORT
     drawn = figures.drawings(study)
-    write_text(
-        path, environment().get_template("study.html").render(_parts(study) | {"charts": charts(drawn)})
-    )
-    write_figures(into / "figures", drawn, kinds)
-    return path
+    text = environment().get_template("study.html").render(_parts(study) | {"charts": charts(drawn)})
+    return write_page(into / file_names.REPORT, text, drawn, kinds)
 
 
 def write_figure(study: StudyFacts, names: Sequence[str], into: Path, kinds: Sequence[str]) -> list[Path]:

@@ -20,8 +20,9 @@ from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 from tsnbench.scenario.text.sweep import SweepError, axis_of
 from tsnbench.scenario.text.tree import Mapping, Sequence, Value
-from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, Schema, UnitError
+from tsnbench.scenario.units import DRIFT, DURATION, SHARE, Schema, UnitError
 from tsnbench.studies.estimates.warm_up import AUTO
+from tsnbench.studies.exploring.numbers import DIMENSIONS
 from tsnbench.studies.exploring.questions import (
     QUANTITIES,
     SEARCH,
@@ -40,7 +41,6 @@ WORDS = {name: QUANTITIES[name] for name in ("mean", "median", "p99", "p99.9")}
 """Quantities that have an interval, as a study names them, and as its tables do."""
 _WIDTH = re.compile(rf"({'|'.join(map(re.escape, WORDS))}) of (\S+)")
 SUBJECT = source.Subject("a study", "study: window-width", "a star varies many values at once")
-_DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
 
 
 @dataclass(frozen=True)
@@ -464,7 +464,7 @@ def _same_kind(texts: list[str]) -> tuple[tuple[int, ...], str] | None:
     """Values in one base unit, and its name; whole numbers have none."""
     if all(text.isascii() and text.isdecimal() and len(text) < 18 for text in texts):
         return tuple(map(int, texts)), ""
-    for dimension in _DIMENSIONS:
+    for dimension in DIMENSIONS:
         try:
             return tuple(dimension.parse(text) for text in texts), dimension.base
         except UnitError:

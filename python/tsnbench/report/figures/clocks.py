@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.libraries import matplotlib
-from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Row, Size
+from tsnbench.report.figures.style import COLOURS, DASHES, Drawing, Row, Size, axis_of
 from tsnbench.report.formatting import micros, printable, seconds_or_millis, signed
 from tsnbench.report.parts.clocks import MOST_CLOCKS, ClockRow
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -20,17 +20,10 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
     shown = [row for row in rows if row in worst]
 
     def draw(size: Size) -> Figure:
-
-        unit, scale = seconds_or_millis(max(row.t[-1] for row in shown))
-        figure = matplotlib.figure.Figure(figsize=(size.width, 2.2))
-        at = figure.subplots()
-        for place, row in enumerate(shown):
-            t = [value / scale for value in row.t]
-            label = printable(row.node)
-            at.plot(t, row.error, color=COLOURS[place], linestyle=DASHES[place], linewidth=0.9, label=label)
-        at.set_yscale("symlog", linthresh=100)
-        at.yaxis.set_major_formatter(lambda ns, _: signed(ns))
-        at.set_xlabel(f"true time ({unit})")
+        figure, (at,) = axis_of([None], size, 1.85)
+        _lines(
+            at, [(place, row.node, row) for place, row in enumerate(shown)], max(row.t[-1] for row in shown)
+        )
         at.set_ylabel("clock error (ns)")
         figure.legend(loc="outside lower center", ncols=3)
         return figure
@@ -45,6 +38,19 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
         draw,
         lambda: (row for one in shown for row in _rows(one)),
     )
+
+
+def _lines(at: Axes, rows: Sequence[tuple[int, str, ClockRow]], longest: float) -> None:
+    """A line with a place among the colours and a label for each clock."""
+    unit, scale = seconds_or_millis(longest)
+    for place, label, row in rows:
+        at.plot(
+            [value / scale for value in row.t], row.error, linewidth=0.9, label=printable(label),
+            color=COLOURS[place % len(COLOURS)], linestyle=DASHES[place % len(DASHES)],
+        )  # fmt: skip
+    at.set_yscale("symlog", linthresh=100)
+    at.yaxis.set_major_formatter(lambda ns, _: signed(ns))
+    at.set_xlabel(f"true time ({unit})")
 
 
 def _rows(clock: ClockRow) -> Iterator[Row]:
@@ -68,28 +74,18 @@ def clock_errors_beside(runs: Sequence[tuple[str, Sequence[ClockRow]]], against:
     nodes = [node for node in worst if node in kept]
 
     def draw(size: Size) -> Figure:
-
-        unit, scale = seconds_or_millis(max(row.t[-1] for _, rows in runs for row in rows))
-        figure = matplotlib.figure.Figure(figsize=(size.width, 0.6 + 1.5 * len(nodes)))
-        parts = figure.subplots(len(nodes), 1, sharex=True, squeeze=False)
-        for node, (at,) in zip(nodes, parts, strict=True):
-            for place, (label, rows) in enumerate(runs):
-                for row in (row for row in rows if row.node == node):
-                    t = [value / scale for value in row.t]
-                    at.plot(
-                        t,
-                        row.error,
-                        color=COLOURS[place % len(COLOURS)],
-                        linestyle=DASHES[place % len(DASHES)],
-                        linewidth=0.9,
-                        label=printable(label),
-                    )
+        longest = max(row.t[-1] for _, rows in runs for row in rows)
+        figure, axes = axis_of(nodes, size, 1.5, share_x=True, below=0.25)
+        for node, at in zip(nodes, axes, strict=True):
+            there = [
+                (n, label, one) for n, (label, rows) in enumerate(runs) for one in rows if one.node == node
+            ]
+            _lines(at, there, longest)
             at.set_title(printable(node))
-            at.set_yscale("symlog", linthresh=100)
-            at.yaxis.set_major_formatter(lambda ns, _: signed(ns))
-        parts[-1][0].set_xlabel(f"true time ({unit})")
+        for at in axes[:-1]:
+            at.set_xlabel("")
         figure.supylabel("clock error (ns)")
-        labelled = dict(zip(*reversed(parts[0][0].get_legend_handles_labels()), strict=True))
+        labelled = dict(zip(*reversed(axes[0].get_legend_handles_labels()), strict=True))
         figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=3)
         return figure
 

@@ -87,7 +87,7 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
     )
 
 
-def _bars(at: Axes, y: float, load: Load, used: Sequence[int], handles: dict[str, Any]) -> float:
+def _bars(at: Axes, y: float, load: Load, used: Sequence[int], handles: dict[str, object]) -> float:
     """A bar per class of a port with its reservation, from ``y`` on; where the next one begins."""
     for own in sorted(load.by_class, reverse=True):
         colour = colour_of(load.port, own, used)

@@ -259,6 +259,25 @@ def axis_of(
     return figure, [row[0] for row in axes]
 
 
+Labelled = dict[str, Any]
+"""Lines of a figure by their labels."""
+
+
+def labelled(axes: Sequence[Axes]) -> Labelled:
+    """What a key of all panels has: each label once, with the first line that has it."""
+    found: Labelled = {}
+    for at in axes:
+        for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return found
+
+
+def key_below(figure: Figure, found: Labelled, size: Size, title: str | None) -> None:
+    """One key for all panels, below them."""
+    columns = min(columns_for(list(found), size), len(found))
+    figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=columns, title=title)
+
+
 def panels_of(
     count: int,
     size: Size,

@@ -25,7 +25,8 @@ from tsnbench.report.figures.style import (
     Drawing,
     Size,
     axis_of,
-    columns_for,
+    key_below,
+    labelled,
 )
 from tsnbench.report.formatting import micros, printable, shortened
 from tsnbench.report.parts.bounds import drawn
@@ -309,15 +310,5 @@ def _ticks(at: Axes, sweep: Sweep, where: Sequence[float], *, last: bool) -> Non
 
 def _legend_of(sweep: Sweep, figure: Figure, axes: Sequence[Axes], size: Size, *, runs: bool) -> None:
     """One key for all panels, with all their lines."""
-    found: dict[str, Any] = {}
-    for at in axes:
-        for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    if found:
-        figure.legend(
-            list(found.values()),
-            list(found),
-            loc="outside lower center",
-            ncols=min(columns_for(list(found), size), len(found)),
-            title=_axis_name(sweep) if runs and sweep.axis.name != "run" else None,
-        )
+    if found := labelled(axes):
+        key_below(figure, found, size, _axis_name(sweep) if runs and sweep.axis.name != "run" else None)

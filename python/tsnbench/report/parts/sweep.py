@@ -11,6 +11,7 @@ from tsnbench.measure.outcome import Outcome, worst
 from tsnbench.report.facts import Judged, Measure, RunFacts
 from tsnbench.report.parts.curves import Curve, curve_of
 from tsnbench.report.parts.verdicts import Row, rank, row_of
+from tsnbench.sheet import numbered
 
 DOT = " \u00b7 "
 """Between the values of several parameters."""
@@ -88,7 +89,7 @@ class Sweep:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The names of the runs in tables."""
-        return tuple(_distinct([self._label(run) for run in self.runs]))
+        return tuple(numbered([self._label(run) for run in self.runs]))
 
     @cached_property
     def streams(self) -> tuple[Along, ...]:
@@ -215,11 +216,3 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if abs(value) < float("inf") else None
-
-
-def _distinct(labels: Sequence[str]) -> list[str]:
-    """Numbers the runs with equal names."""
-    return [
-        label if labels.count(label) == 1 else f"{label} ({labels[: n + 1].count(label)})"
-        for n, label in enumerate(labels)
-    ]

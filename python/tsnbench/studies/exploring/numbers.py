@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tsnbench.scenario.units import DRIFT, DURATION, LENGTH, RATE, SHARE, SIZE, UnitError
 
-_DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
+DIMENSIONS = (DURATION, RATE, SIZE, LENGTH, SHARE, DRIFT)
 
 
 def numbers(values: Sequence[str]) -> list[float] | None:
@@ -15,7 +15,7 @@ def numbers(values: Sequence[str]) -> list[float] | None:
         return [float(value) for value in values]
     except ValueError:
         pass
-    for dimension in _DIMENSIONS:
+    for dimension in DIMENSIONS:
         try:
             return [float(dimension.parse(value)) for value in values]
         except UnitError:

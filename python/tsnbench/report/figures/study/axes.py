@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tsnbench.report.figures.style import COLOURS, DASHES, INK, MARKERS, Row, Size, columns_for
+from tsnbench.report.figures.style import (
+    COLOURS,
+    DASHES,
+    INK,
+    MARKERS,
+    Row,
+    Size,
+    key_below,
+    labelled,
+)
 from tsnbench.report.formatting import printable, shortened
 from tsnbench.report.parts.study import Estimate, StudyAxis
 
@@ -94,20 +103,11 @@ def turned(at: Axes, labels: Sequence[str]) -> None:
 
 def legend(figure: Figure, axes: Sequence[Axes], size: Size, title: str | None) -> None:
     """One legend for all panels, below them; none for a single label."""
-    found: dict[str, Any] = {}
-    for at in axes:
-        for handle, label in zip(*at.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
+    found = labelled(axes)
     if PRINTED in found:
         # Last, and in no curve's colour: each curve has such points.
         mark = copy(found.pop(PRINTED))
         mark.set_color(INK)
         found[PRINTED] = mark
     if len(found) > 1:
-        figure.legend(
-            list(found.values()),
-            list(found),
-            loc="outside lower center",
-            ncols=min(columns_for(list(found), size), len(found)),
-            title=None if title is None else shortened(printable(title)),
-        )
+        key_below(figure, found, size, None if title is None else shortened(printable(title)))
