@@ -13,8 +13,6 @@ LATE_FILES = {
     "__main__.py": "a signal that comes while the command line is loaded ends it as later",
 }
 """Files whose functions import modules, with reasons. Libraries have ``tsnbench/libraries.py``."""
-SHRINKING = {"cli": 181}
-"""Rooms whose functions still import modules, and how many at most."""
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
@@ -27,11 +25,4 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 
 
 def test_functions_import_nothing() -> None:
-    late = {file for file, modules in LATE.items() if modules and file.split("/")[0] not in SHRINKING}
-    assert late == set(LATE_FILES)
-
-
-@pytest.mark.parametrize("room", SHRINKING)
-def test_functions_of_a_room_import_few_modules(room: str) -> None:
-    own = [len(modules) for file, modules in LATE.items() if file.split("/")[0] == room]
-    assert sum(own) <= SHRINKING[room]
+    assert {file for file, modules in LATE.items() if modules} == set(LATE_FILES)
