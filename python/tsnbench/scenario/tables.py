@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from tsnbench.libraries import Lazy
 from tsnbench.scenario.errors import Problem, ScenarioErrors, failure
 from tsnbench.scenario.grammar.network import KIND, LINK_GROUP, NODE_OPTIONS
 from tsnbench.scenario.grammar.streams import LIMITS, STREAM
 from tsnbench.scenario.kinds.combinators import Record
 from tsnbench.scenario.text.reading import meant
-from tsnbench.scenario.text.table import Rows, TableReader
 from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value
+
+if TYPE_CHECKING:
+    from tsnbench.scenario.text import table
+else:
+    table = Lazy("tsnbench.scenario.text.table")
 
 TABLE = "table"
 MOST_TABLES = 100
@@ -73,7 +80,7 @@ class _Tables:
     def _rows(self, written: Scalar, part: str) -> list[tuple[Scalar, Value]]:
         if len(self.files) == MOST_TABLES:
             raise failure(self.file, f"at most {MOST_TABLES} tables", "more", place=written.place)
-        reader = TableReader(self.file, written, _spec(part), len(self.files))
+        reader = table.TableReader(self.file, written, _spec(part), len(self.files))
         self.files.append(reader.file)
         try:
             return reader.entries()
@@ -112,13 +119,13 @@ def _mapping(before: Mapping, entries: list[tuple[Scalar, Value]]) -> Mapping:
     return Mapping(before.place, tuple(entries), 1 + sum(1 + one.weight for _, one in entries))
 
 
-def _spec(part: str) -> Rows:
+def _spec(part: str) -> table.Rows:
     """What the rows of a table are."""
     if part == "streams":
-        return Rows(part, "name", "a stream", _wrong_of_streams)
+        return table.Rows(part, "name", "a stream", _wrong_of_streams)
     if part == "network.nodes":
-        return Rows(part, "name", "a node", _wrong_of_nodes, {_KIND: tuple(KIND.words)})
-    return Rows(part, _BETWEEN, "a link", _wrong_of_links)
+        return table.Rows(part, "name", "a node", _wrong_of_nodes, {_KIND: tuple(KIND.words)})
+    return table.Rows(part, _BETWEEN, "a link", _wrong_of_links)
 
 
 def _wrong_of_streams(key: str) -> str:

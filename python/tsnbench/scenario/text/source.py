@@ -8,14 +8,20 @@ from __future__ import annotations
 from array import array
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
+from tsnbench.libraries import Lazy
 from tsnbench.scenario.errors import ScenarioErrors, failure
 from tsnbench.scenario.text.braces import OPEN, marked, unmarked
 from tsnbench.scenario.text.builder import DEEPEST, Builder, Written
 from tsnbench.scenario.text.place import Place
-from tsnbench.scenario.text.spelling import slow_events
 from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, describe, shown
+
+if TYPE_CHECKING:
+    from tsnbench.scenario.text import spelling
+else:
+    spelling = Lazy("tsnbench.scenario.text.spelling")
 
 LARGEST_FILE = 1 << 26
 """Octets of a file: about 500,000 streams of one line each."""
@@ -97,7 +103,7 @@ def events_of(text: str) -> tuple[array[int], list[str]] | None:
 def _slow_tree(text: str, file: str) -> Builder:
     """The tree by the slow parser, which raises :class:`ScenarioErrors` at a mistake."""
     builder = Builder(file)
-    builder.follow(slow_events(text, file))
+    builder.follow(spelling.slow_events(text, file))
     return builder
 
 
