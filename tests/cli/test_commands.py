@@ -264,12 +264,12 @@ def test_catalogue_and_report_as_json(tmp_path: Path) -> None:
 
 
 def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path: Path) -> None:
-    text = SMALL.replace("LIMIT", "1 ms").replace("period: 1 ms", "period: [1 ms, 2 ms]")
+    text = SMALL.replace("LIMIT", "1 ms").replace("period: 1 ms", "period: [500 us, 600 us]")
     (tmp_path / "small.yaml").write_text(text.replace("duration: 20 ms", "duration: 2000 s"))
     done = tsnbench("run", "small.yaml", "--progress", "json", cwd=tmp_path)
     assert done.returncode == 0
     lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
-    for number, name in ((1, "period 1 ms"), (2, "period 2 ms")):
+    for number, name in ((1, "period 500 us"), (2, "period 600 us")):
         own = [line for line in lines if line.get("number") == number]
         assert {(line["run"], line["count"]) for line in own} == {(name, 2)}
         times = [line["ns"] for line in own if "ns" in line]
