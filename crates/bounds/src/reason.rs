@@ -11,6 +11,13 @@ pub enum Reason {
         /// The first such flow.
         stream: String,
     },
+    /// When frames of a flow of the class arrive here has no bound, because they have none before.
+    Behind {
+        /// The first such flow.
+        stream: String,
+        /// Why it has no bound at an earlier port.
+        why: Box<Self>,
+    },
     /// The flow answers another one, whose arrivals have no bound.
     Answers {
         /// The other one.
@@ -88,6 +95,7 @@ impl Reason {
     pub(crate) fn is_arrivals_of(&self, flow: &str) -> bool {
         match self {
             Self::UnboundedArrivals { stream } => stream == flow,
+            Self::Behind { stream, .. } => stream == flow,
             Self::At { why, .. } => why.is_arrivals_of(flow),
             _ => false,
         }
@@ -99,6 +107,9 @@ impl fmt::Display for Reason {
         match self {
             Self::UnboundedArrivals { stream } => {
                 write!(f, "{stream} shares the class and may release any amount at once")
+            }
+            Self::Behind { stream, why } => {
+                write!(f, "{stream} shares the class, and when it arrives has no bound: {why}")
             }
             Self::Answers { request } => write!(f, "it answers {request}, and the arrival of that has no bound"),
             Self::HigherClass { class } => write!(f, "class {class} above it may take the link for ever"),

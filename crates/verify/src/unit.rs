@@ -79,12 +79,8 @@ pub(crate) fn ps(ns: u64) -> Option<i64> {
 /// Smallest and largest processing time of a node, from the last bit in to the queue, ps.
 pub(crate) fn processing(node: &Node) -> Option<(i64, i64)> {
     let least = ps(node.processing_ns)?;
-    let further = match &node.further {
-        None => 0,
-        Some(Further::Uniform { up_to_ns }) => ps(*up_to_ns)?,
-        Some(Further::List { values_ns, .. }) => ps(values_ns.iter().max().copied().unwrap_or(0))?,
-    };
-    Some((least, least + further))
+    let (low, high) = node.further.as_ref().map_or((0, 0), Further::range_ns);
+    Some((least + ps(low)?, least + ps(high)?))
 }
 
 /// The hyperperiod: the least common multiple of all periods and gate cycles, ps.

@@ -8,6 +8,7 @@ use crate::curve::lesser;
 use crate::curve::{Curve, Data, Ps, Rate};
 use crate::model::flow_hop::FlowHop;
 use crate::model::sizes::wire;
+use crate::reason::Reason;
 
 /// Limits on the arrivals of several flows together, from the port that they passed before.
 pub(crate) trait Upstream {
@@ -18,7 +19,8 @@ pub(crate) trait Upstream {
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
     /// The previous hop, if there is exactly one.
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
-    fn stream_name(&self, stream: usize) -> String;
+    /// Why the arrivals of a flow have no limit.
+    fn unbounded(&self, hop: &FlowHop) -> Reason;
 }
 
 /// Largest and smallest frame and the common divisor of all frames of some hops; none for no frames.
@@ -31,13 +33,13 @@ pub(crate) fn frames(hops: &[&FlowHop]) -> Option<(u32, u32, u32)> {
 
 /// The arrivals of several flows, limited for each previous port by its link and shapers; and their long-run rate.
 ///
-/// The error names a flow without a limit.
-pub(crate) fn incoming(
-    hops: &[&FlowHop],
+/// The error is a flow without a limit.
+pub(crate) fn incoming<'a>(
+    hops: &[&'a FlowHop],
     horizon: Ps,
     upstream: &dyn Upstream,
-) -> Result<(Curve, Rate), usize> {
-    let mut groups: Vec<(Option<usize>, u8, &FlowHop)> = hops
+) -> Result<(Curve, Rate), &'a FlowHop> {
+    let mut groups: Vec<(Option<usize>, u8, &'a FlowHop)> = hops
         .iter()
         .filter(|hop| hop.sizes.is_some())
         .map(|hop| upstream.before(hop).map_or((None, 0, *hop), |(port, class)| (Some(port), class, *hop)))
@@ -86,8 +88,7 @@ pub(crate) fn incoming(
                 shaped = shaped.saturating_add(limited);
             }
         }
-        let unlimited =
-            || of_port.iter().find(|(_, _, hop)| hop.stairs().is_none()).unwrap_or(&of_port[0]).2.stream;
+        let unlimited = || of_port.iter().find(|(_, _, hop)| hop.stairs().is_none()).unwrap_or(&of_port[0]).2;
         all = all.add(&lesser(through_port, line).ok_or_else(unlimited)?);
     }
     Ok((all, arrivals::rate(&free).saturating_add(shaped)))

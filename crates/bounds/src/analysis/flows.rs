@@ -5,6 +5,7 @@ use crate::curve::{LONGEST, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams;
 use crate::model::openings::Openings;
+use crate::model::processing::Processing;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use tsn_plan::{Fault, Pattern, Plan, Port};
@@ -90,7 +91,7 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
 /// its release.
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
     let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
-    let processing = ps(plan.nodes[egress.node as usize].processing_ns);
+    let processing = Processing::of(&plan.nodes[egress.node as usize]).least;
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
     let cut = cut_short(plan, octets, before.pcp, ingress, egress);
     let adds = before.shortest.saturating_add(processing).saturating_sub(cut);

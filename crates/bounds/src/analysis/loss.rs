@@ -13,16 +13,39 @@ use tsn_plan::{Fault, Plan, Stream};
 /// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
 const AROUND_SDU: u32 = 22;
 
-/// A part of the Plan, at any place, that may drop frames of a flow.
-pub(crate) fn anywhere(plan: &Plan, stream: &Stream) -> Option<Reason> {
-    // A babbling talker drops nothing; its frames are counted in every queue.
-    if plan.faults.iter().any(|fault| !matches!(fault, Fault::Babble { .. })) {
-        return Some(Reason::Taken);
-    }
-    if !plan.policing.is_empty() {
-        return Some(Reason::Filters);
-    }
+/// Whether member streams are eliminated, so that no single path decides what arrives.
+pub(crate) fn anywhere(stream: &Stream) -> Option<Reason> {
     stream.redundancy.as_ref().map(|_| Reason::Copies)
+}
+
+/// A fault that may drop frames which leave by a port, or on the link behind it.
+fn taken(plan: &Plan, port: u32) -> bool {
+    let (own, peer) = (&plan.ports[port as usize], plan.ports[port as usize].peer);
+    let node_of = |port: u32| plan.ports[port as usize].node;
+    plan.faults.iter().any(|fault| match fault {
+        Fault::LinkDown { port: cut, .. } => [port, peer].contains(cut),
+        Fault::NodeDown { node, .. } => [own.node, node_of(peer)].contains(node),
+        // A wrong list may never open a gate, or only for shorter frames.
+        Fault::Loss { port: by, .. } | Fault::Schedule { port: by, .. } => *by == port,
+        // These drop nothing; a queue that they fill has no bound, or their frames are counted in it.
+        Fault::Babble { .. } | Fault::Delay { .. } | Fault::Duplicate { .. } => false,
+    })
+}
+
+/// A filter that may drop frames of a stream which arrive at the other end of a port, sent with this priority.
+fn filtered(plan: &Plan, stream: u32, port: u32, pcp: u8) -> bool {
+    let ingress = plan.ports[port as usize].peer;
+    let node = plan.ports[ingress as usize].node;
+    let arrives_with = plan.regenerated(ingress, pcp);
+    plan.policing.iter().filter(|policing| policing.node == node).any(|policing| {
+        policing.matching(ingress, stream, arrives_with).is_some_and(|filter| {
+            let filter = &policing.filters[filter];
+            filter.max_sdu_octets.is_some()
+                || filter.gate.is_some()
+                || filter.meter.is_some()
+                || filter.scheduler.is_some()
+        })
+    })
 }
 
 /// A reason why one port may drop frames of a flow; `queue`: the bounds of the flow's queue there.
@@ -34,6 +57,12 @@ pub(crate) fn at(
     queue: Option<&ClassBounds>,
 ) -> Option<Reason> {
     let port = &plan.ports[hop.port];
+    if taken(plan, hop.port as u32) {
+        return Some(Reason::Taken);
+    }
+    if filtered(plan, hop.stream as u32, hop.port as u32, hop.pcp) {
+        return Some(Reason::Filters);
+    }
     let class = &port.classes[usize::from(hop.class)];
     // If the bounds do not cover the port's gates, a gate may never open for a waiting frame.
     if port.gates.is_some() && covered(port).is_none() {

@@ -9,10 +9,11 @@ use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::with_schedulers;
 use crate::analysis::flows::flow_hops;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
-use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
+use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams::Once;
 use crate::model::openings::{Openings, covered};
+use crate::model::processing::Processing;
 use crate::reason::Reason;
 use crate::report::Bounds;
 use crate::service::class::Model;
@@ -85,22 +86,17 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound
 /// of their own.
 fn not_covered(plan: &Plan) -> Option<Reason> {
-    if plan.nodes.iter().any(|node| node.host.is_some()) {
-        return Some(Reason::Hosts);
-    }
     if plan.clocks.is_some() {
         return Some(Reason::Clocks);
-    }
-    if plan.streams.iter().any(|stream| !stream.flood.is_empty()) {
-        return Some(Reason::Flooded);
-    }
-    let counted = |fault: &Fault| fault.only_takes() || matches!(fault, Fault::Babble { .. });
-    if !plan.faults.iter().all(counted) {
-        return Some(Reason::Faults);
     }
     let mut entries =
         plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
     entries.any(|entry| entry.ipv.is_some()).then_some(Reason::Internal)
+}
+
+/// Whether a fault lets more frames arrive at once from a port than its link carries: it delays or duplicates them.
+fn moves_frames(fault: &Fault, number: usize) -> bool {
+    matches!(fault, Fault::Delay { port, .. } | Fault::Duplicate { port, .. } if *port as usize == number)
 }
 
 impl Network<'_> {
@@ -216,8 +212,21 @@ impl Network<'_> {
     }
 
     /// A function of a port that these bounds do not cover.
-    fn not_covered(&self, port: usize) -> Option<Reason> {
-        let port = self.models[port].port;
+    fn not_covered(&self, number: usize) -> Option<Reason> {
+        let port = self.models[number].port;
+        if self.plan.nodes[port.node as usize].host.is_some() {
+            return Some(Reason::Hosts);
+        }
+        let at_port = |fault: &Fault| match fault {
+            Fault::Schedule { port, .. } => *port as usize == number,
+            other => moves_frames(other, number),
+        };
+        if self.plan.faults.iter().any(at_port) {
+            return Some(Reason::Faults);
+        }
+        if self.plan.streams.iter().flat_map(|stream| &stream.flood).any(|hop| hop.port as usize == number) {
+            return Some(Reason::Flooded);
+        }
         let shaped = |(class, own): (usize, &tsn_plan::Class)| {
             own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
         };
@@ -230,7 +239,10 @@ impl Network<'_> {
             return Some(Reason::Gates);
         }
         let node = &self.plan.nodes[port.node as usize];
-        if node.further.is_some() {
+        // A scheduler counts from the arrival, and not from the end of the processing.
+        if node.further.is_some()
+            && self.models[number].flows.iter().flatten().any(|hop| self.hops[*hop].shaped.is_some())
+        {
             return Some(Reason::Processing);
         }
         node.cut_through_octets.map(|_| Reason::CutThrough)
@@ -267,8 +279,7 @@ impl Network<'_> {
     }
 
     fn latest(&self, hop: usize) -> Option<Ps> {
-        let node = self.models[self.hops[hop].port].port.node as usize;
-        let processing = ps(self.plan.nodes[node].processing_ns);
+        let processing = self.processing(self.hops[hop].port).most;
         let by = |parent: &usize| {
             let late = self.hops[*parent].latest?.checked_add(*self.delays[*parent].as_ref().ok()?)?;
             let late =
@@ -291,6 +302,11 @@ impl Network<'_> {
         }
     }
 
+    /// The processing time of frames before they are in the queue of a port.
+    fn processing(&self, port: usize) -> Processing {
+        Processing::of(&self.plan.nodes[self.models[port].port.node as usize])
+    }
+
     fn propagation(&self, port: usize) -> Ps {
         Ps::try_from(self.models[port].port.propagation_ps).unwrap_or(LONGEST)
     }
@@ -299,7 +315,9 @@ impl Network<'_> {
 impl Upstream for Network<'_> {
     fn shaper(&self, hop: &FlowHop) -> Option<Curve> {
         let before = &self.hops[hop.only_parent()?];
-        self.results[before.port].classes.get(usize::from(before.class))?.as_ref()?.shape.clone()
+        let shape =
+            self.results[before.port].classes.get(usize::from(before.class))?.as_ref()?.shape.as_ref()?;
+        Some(shape.ahead(self.processing(hop.port).spread()))
     }
 
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve> {
@@ -311,10 +329,15 @@ impl Upstream for Network<'_> {
         let express = before.port.preemption.as_ref().map_or(u8::MAX, |own| own.express);
         let mixed = classes & express != 0 && classes & !express != 0;
         let ending = if mixed { 2 * largest } else { largest };
-        Some(Curve::affine(ending + slack, rate))
+        Some(Curve::affine(ending + slack, rate).ahead(self.processing(hop.port).spread()))
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {
+        let moved =
+            |parent: usize| self.plan.faults.iter().any(|fault| moves_frames(fault, self.hops[parent].port));
+        if hop.only_parent().is_some_and(moved) {
+            return None;
+        }
         // A frame after an ATS scheduler counts from its eligibility time, not from its arrival.
         if hop.shaped.is_some() {
             return None;
@@ -325,7 +348,12 @@ impl Upstream for Network<'_> {
         (!grows).then_some((before.port, before.class))
     }
 
-    fn stream_name(&self, stream: usize) -> String {
-        self.plan.streams[stream].name.clone()
+    fn unbounded(&self, hop: &FlowHop) -> Reason {
+        let stream = self.plan.streams[hop.stream].name.clone();
+        let before = hop.parents.iter().find_map(|parent| self.delays[*parent].as_ref().err());
+        match before {
+            Some(why) if hop.latest.is_none() => Reason::Behind { stream, why: Box::new(why.clone()) },
+            _ => Reason::UnboundedArrivals { stream },
+        }
     }
 }

@@ -108,7 +108,7 @@ fn analyse_class(
     let (services, gathered) = crate::service::services(class, credit.as_ref(), &unshaped_above);
     let most_credit = credit.map(|c| gathered.unwrap_or(c.highest).min(c.highest));
     let analysis = match (&coming, &services) {
-        (Err(stream), _) => Err(Reason::UnboundedArrivals { stream: upstream.stream_name(*stream) }),
+        (Err(hop), _) => Err(upstream.unbounded(hop)),
         (_, Err(reason)) => Err(reason.clone()),
         (Ok((arrivals, rate)), Ok(services)) => {
             Ok(DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest)))
@@ -216,10 +216,8 @@ fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstrea
         let flows: Vec<&FlowHop> = unshaped
             .flat_map(|higher| class.model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]))
             .collect();
-        let coming = incoming(&flows, class.horizon, upstream).map_err(|stream| {
-            let class = flows.iter().find(|hop| hop.stream == stream).map_or(7, |hop| hop.class);
-            Reason::HigherClass { class }
-        })?;
+        let coming = incoming(&flows, class.horizon, upstream)
+            .map_err(|hop| Reason::HigherClass { class: hop.class })?;
         Ok(match frames(&flows) {
             Some((smallest, ..)) if cut => preemption::with_continuations(&coming.0, smallest),
             _ => coming.0,

@@ -3,5 +3,6 @@
 pub(crate) mod flow_hop;
 pub(crate) mod member_streams;
 pub(crate) mod openings;
+pub(crate) mod processing;
 pub(crate) mod shaped;
 pub(crate) mod sizes;

@@ -26,6 +26,19 @@ pub enum Further {
     },
 }
 
+impl Further {
+    /// The least and the greatest value, ns.
+    #[must_use]
+    pub fn range_ns(&self) -> (u64, u64) {
+        match self {
+            Self::Uniform { up_to_ns } => (0, *up_to_ns),
+            Self::List { values_ns, .. } => {
+                (values_ns.iter().min().copied().unwrap_or(0), values_ns.iter().max().copied().unwrap_or(0))
+            }
+        }
+    }
+}
+
 /// Memory for frames that wait at any port of a node, in addition to the limits of each class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

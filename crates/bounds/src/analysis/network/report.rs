@@ -3,7 +3,7 @@
 use super::Network;
 use crate::analysis::flows::{cut_short, first_link};
 use crate::analysis::port::ClassResult;
-use crate::curve::{BIT, Data, LONGEST, Ps, ps};
+use crate::curve::{BIT, Data, LONGEST, Ps};
 use crate::model::member_streams::entries_with;
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
@@ -49,8 +49,7 @@ impl Network<'_> {
         } else {
             let paths = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
             let (delay, mut path) = paths.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
-            let node = self.models[self.hops[hop].port].port.node as usize;
-            let processing = ps(self.plan.nodes[node].processing_ns);
+            let processing = self.processing(self.hops[hop].port).most;
             path.push(hop);
             let sum = || delay?.checked_add(own?)?.checked_add(processing);
             (sum(), path)
@@ -91,7 +90,7 @@ impl Network<'_> {
         listener: &Destination,
         ports: &[Option<PortBounds>],
     ) -> Option<Reason> {
-        if let Some(reason) = crate::analysis::loss::anywhere(self.plan, stream) {
+        if let Some(reason) = crate::analysis::loss::anywhere(stream) {
             return Some(reason);
         }
         let mut entry = Some(listener.route);
@@ -142,11 +141,9 @@ impl Network<'_> {
         let start = tx_point == Point::Start;
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
-        let processing: Ps = path[1..]
-            .iter()
-            .map(|hop| self.models[self.hops[*hop].port].port.node as usize)
-            .map(|node| ps(self.plan.nodes[node].processing_ns))
-            .sum();
+        let at_nodes = || path[1..].iter().map(|hop| self.processing(self.hops[*hop].port));
+        let least_processing: Ps = at_nodes().map(|processing| processing.least).sum();
+        let processing: Ps = at_nodes().map(|processing| processing.most).sum();
         let after_first: Ps = path[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
         let cut: Ps = path
             .windows(2)
@@ -158,8 +155,8 @@ impl Network<'_> {
         let after_first = after_first - cut;
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
             (
-                on_first(sizes.smallest) + processing + after_first - unstamped(sizes.smallest),
-                processing + after_first + self.hops[path[0]].shortest,
+                on_first(sizes.smallest) + least_processing + after_first - unstamped(sizes.smallest),
+                least_processing + after_first + self.hops[path[0]].shortest,
             )
         } else {
             // The lower bound is that of the fastest path.
