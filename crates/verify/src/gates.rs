@@ -75,6 +75,8 @@ struct Others {
     foreign: u8,
     /// By class: a stream that is not scheduled.
     streams: HashMap<u8, u32>,
+    /// The class of PTP's messages, if the port sends any.
+    ptp: Option<u8>,
 }
 
 pub(crate) fn open(plan: &Plan, tables: &[Option<Table>], passages: &[Passage], report: &mut Report) {
@@ -104,6 +106,9 @@ fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut 
     for class in (0..8).filter(|class| own.scheduled >> class & 1 == 1) {
         if port.classes.get(usize::from(class)).is_some_and(|own| own.cbs.is_some()) {
             report.violations.push(unfit(Unfit::Shaper));
+        }
+        if own.ptp == Some(class) {
+            report.violations.push(Violation::PtpShares { port: number, class, scheduled });
         }
         if let Some(other) = own.streams.get(&class) {
             let shared = Violation::SharedClass { port: number, class, scheduled, other: *other };
@@ -159,7 +164,7 @@ fn look(
     }
 }
 
-/// By port: traffic that is not scheduled, i.e. other streams, and gPTP, which every port sends.
+/// By port: traffic that is not scheduled, i.e. other streams, and the messages of PTP.
 fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
     let mut all: Vec<Others> = plan.ports.iter().map(|_| Others::default()).collect();
     for passage in passages {
@@ -174,8 +179,12 @@ fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
         }
     }
     if let Some(gptp) = plan.clocks.as_ref().and_then(|clocks| clocks.gptp.as_ref()) {
-        for (own, port) in all.iter_mut().zip(&plan.ports) {
-            own.foreign |= 1 << port.pcp_to_class[usize::from(gptp.pcp & 7)];
+        let given = gptp.slaves.iter().flat_map(|slave| [*slave, plan.ports[*slave as usize].peer]);
+        let elected = gptp.bmca.iter().flat_map(|bmca| bmca.ports.iter().copied());
+        for number in given.chain(elected) {
+            let class = plan.ports[number as usize].pcp_to_class[usize::from(gptp.pcp & 7)];
+            all[number as usize].foreign |= 1 << class;
+            all[number as usize].ptp = Some(class);
         }
     }
     all

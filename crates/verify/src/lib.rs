@@ -35,7 +35,7 @@ pub use violation::{Unfit, Violation};
 pub use windows::{Open, Passing, Windows, windows};
 
 use serde::{Deserialize, Serialize};
-use tsn_plan::Plan;
+use tsn_plan::{Fault, Plan};
 
 /// Knowledge about a network that its Plan does not contain.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,9 +71,20 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
     clocks::covered(plan, known, &mut report);
     link::apart(plan, &passages, &mut report);
     gates::open(plan, &tables, &passages, &mut report);
-    // Faults that delay frames, and ports that use a wrong schedule, are outside the proof.
-    if !report.violations.is_empty() || !plan.faults.iter().all(tsn_plan::Fault::only_takes) {
+    if !report.violations.is_empty() || plan.faults.iter().any(|fault| disturbs(plan, &passages, fault)) {
         report.delays.clear();
     }
     report
+}
+
+/// Whether a fault changes when scheduled frames pass. Traffic of other classes may do what it likes: the gates keep
+/// it away. Faults that delay scheduled frames, and wrong schedules at their ports, are outside the proof.
+fn disturbs(plan: &Plan, passages: &[passage::Passage], fault: &Fault) -> bool {
+    match fault {
+        Fault::Babble { stream, .. } => plan.streams[*stream as usize].scheduled.is_some(),
+        Fault::Delay { port, .. } | Fault::Duplicate { port, .. } | Fault::Schedule { port, .. } => {
+            passages.iter().any(|passage| passage.port == *port)
+        }
+        Fault::LinkDown { .. } | Fault::Loss { .. } | Fault::NodeDown { .. } => false,
+    }
 }

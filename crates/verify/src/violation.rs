@@ -26,6 +26,8 @@ pub enum Violation {
     OthersOpen { stream: u32, port: u32, class: u8, at_ps: i64 },
     /// A class of scheduled frames also carries other streams.
     SharedClass { port: u32, class: u8, scheduled: u32, other: u32 },
+    /// A class of scheduled frames also carries the messages of PTP.
+    PtpShares { port: u32, class: u8, scheduled: u32 },
     /// A frame is dropped because it is longer than its class allows.
     TooLarge { stream: u32, port: u32, octets: u32, most: u32 },
     /// The delay exceeds the deadline.
@@ -127,6 +129,10 @@ impl fmt::Display for Violation {
             Self::SharedClass { port, class, scheduled, other } => write!(
                 f,
                 "class {class} of port {port} has scheduled stream {scheduled} and stream {other}, which is not"
+            ),
+            Self::PtpShares { port, class, scheduled } => write!(
+                f,
+                "class {class} of port {port} has scheduled stream {scheduled} and messages of PTP, which take its windows"
             ),
             Self::TooLarge { stream, port, octets, most } => write!(
                 f,

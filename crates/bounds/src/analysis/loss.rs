@@ -13,8 +13,11 @@ use tsn_plan::{Fault, Plan, Stream};
 /// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
 const AROUND_SDU: u32 = 22;
 
-/// Whether member streams are eliminated, so that no single path decides what arrives.
+/// A reason of the stream itself: several of its frames cross the network, and no single path decides what arrives.
 pub(crate) fn anywhere(stream: &Stream) -> Option<Reason> {
+    if !stream.flood.is_empty() {
+        return Some(Reason::Flooded);
+    }
     stream.redundancy.as_ref().map(|_| Reason::Copies)
 }
 
@@ -32,15 +35,17 @@ fn taken(plan: &Plan, port: u32) -> bool {
     })
 }
 
-/// A filter that may drop frames of a stream which arrive at the other end of a port, sent with this priority.
-fn filtered(plan: &Plan, stream: u32, port: u32, pcp: u8) -> bool {
-    let ingress = plan.ports[port as usize].peer;
+/// Whether a filter may drop frames of a stream that arrive at the other end of a hop's port.
+fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
+    let ingress = plan.ports[hop.port].peer;
     let node = plan.ports[ingress as usize].node;
-    let arrives_with = plan.regenerated(ingress, pcp);
+    let arrives_with = plan.regenerated(ingress, hop.pcp);
     plan.policing.iter().filter(|policing| policing.node == node).any(|policing| {
-        policing.matching(ingress, stream, arrives_with).is_some_and(|filter| {
+        policing.matching(ingress, hop.stream as u32, arrives_with).is_some_and(|filter| {
             let filter = &policing.filters[filter];
-            filter.max_sdu_octets.is_some()
+            // A longer frame of another stream may block the filter.
+            let exceeds = |most: u32| filter.block_oversize || largest > most.saturating_add(AROUND_SDU);
+            filter.max_sdu_octets.is_some_and(exceeds)
                 || filter.gate.is_some()
                 || filter.meter.is_some()
                 || filter.scheduler.is_some()
@@ -60,8 +65,9 @@ pub(crate) fn at(
     if taken(plan, hop.port as u32) {
         return Some(Reason::Taken);
     }
-    if filtered(plan, hop.stream as u32, hop.port as u32, hop.pcp) {
-        return Some(Reason::Filters);
+    // Queueing disciplines drop frames that come too late, and have limits of their own.
+    if plan.nodes[port.node as usize].host.is_some() {
+        return Some(Reason::Hosts);
     }
     let class = &port.classes[usize::from(hop.class)];
     // If the bounds do not cover the port's gates, a gate may never open for a waiting frame.
@@ -71,6 +77,9 @@ pub(crate) fn at(
     let largest = Sizes::of(&stream.size, member_streams::tag(stream, place)).largest;
     if hop.sizes.is_none_or(|fitting| fitting.largest < largest) {
         return Some(Reason::Dropped);
+    }
+    if filtered(plan, hop, largest) {
+        return Some(Reason::Filters);
     }
     if class.max_sdu_octets.is_some_and(|most| largest > most.saturating_add(AROUND_SDU)) {
         return Some(Reason::OverMaxSdu);

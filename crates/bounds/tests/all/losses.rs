@@ -94,24 +94,101 @@ fn what_is_not_known_may_lose_frames() {
     assert_eq!(buffer, there(Reason::Buffer));
 }
 
+/// Ports 0 and 1 are the link `bridge - sink`, 2 and 3 the link of the flow's talker, 4 and 5 that of another one.
 #[test]
-fn faults_filters_and_copies_may_take_any_frame() {
+fn faults_take_frames_of_the_flows_that_they_reach() {
     let fault = |fault| four(|plan| plan.faults.push(fault));
-    assert_eq!(fault(Fault::LinkDown { port: 0, from_ns: 0, until_ns: 1 }), Some(Reason::Taken));
-    assert_eq!(fault(Fault::Babble { stream: 3, from_ns: 0, until_ns: 1_000, every_ns: 1_000_000 }), None);
+    let (from_ns, until_ns) = (0, 1_000);
+    let model = tsn_plan::LossModel::Bernoulli { loss_ppm: 1 };
+    let first = |why: Reason| Some(Reason::At { port: "t0 -> bridge".into(), why: Box::new(why) });
+    for (port, found) in [
+        (0, there(Reason::Taken)),
+        (1, there(Reason::Taken)),
+        (2, first(Reason::Taken)),
+        (3, first(Reason::Taken)),
+        (4, None),
+        (5, None),
+    ] {
+        assert_eq!(fault(Fault::LinkDown { port, from_ns, until_ns }), found, "{port}");
+        // Only frames that leave by the port are lost.
+        let lost = fault(Fault::Loss { port, from_ns, until_ns, model });
+        assert_eq!(lost, found.filter(|_| port % 2 == 0), "{port}");
+    }
+    let down = |node| fault(Fault::NodeDown { node, from_ns, until_ns });
+    assert_eq!(
+        [down(0), down(1), down(2), down(3)],
+        [there(Reason::Taken), there(Reason::Taken), first(Reason::Taken), None]
+    );
+    let wrong = |port| fault(Fault::Schedule { port, from_ns, until_ns, gates: None });
+    assert_eq!((wrong(0), wrong(4)), (there(Reason::Taken), None));
+    assert_eq!(fault(Fault::Babble { stream: 3, from_ns, until_ns, every_ns: 1_000_000 }), None);
+}
+
+#[test]
+fn filters_take_frames_of_the_flows_that_match() {
     let filter = StreamFilter {
-        name: "all".into(),
+        name: "own".into(),
         ports: Vec::new(),
         streams: Vec::new(),
         priority: None,
-        max_sdu_octets: Some(1_500),
+        max_sdu_octets: None,
         block_oversize: false,
         gate: None,
-        meter: None,
+        meter: Some(0),
         scheduler: None,
     };
-    let table = Policing { node: 1, filters: vec![filter], ..Policing::default() };
-    assert_eq!(four(|plan| plan.policing.push(table)), Some(Reason::Filters));
+    let meter = tsn_plan::FlowMeter {
+        cir_bps: 1_000_000_000,
+        cbs_octets: 10_000,
+        eir_bps: 0,
+        ebs_octets: 0,
+        coupling: false,
+        color_aware: false,
+        drop_on_yellow: false,
+        mark_all_frames_red: false,
+    };
+    let at = |node, filter: &StreamFilter| {
+        let table = Policing {
+            node,
+            filters: vec![filter.clone()],
+            meters: vec![meter.clone()],
+            ..Policing::default()
+        };
+        let told = four(|plan| plan.policing.push(table));
+        told.map(|reason| reason.to_string())
+    };
+    let bridge =
+        Some("at t0 -> bridge: filters, meters or schedulers of the plan may drop frames".to_string());
+    let sink =
+        Some("at bridge -> sink: filters, meters or schedulers of the plan may drop frames".to_string());
+    assert_eq!([at(1, &filter), at(0, &filter), at(2, &filter)], [bridge.clone(), sink, None]);
+    let own = |alter: &dyn Fn(&mut StreamFilter)| {
+        let mut other = filter.clone();
+        alter(&mut other);
+        at(1, &other)
+    };
+    // Other ports, streams and priorities are not this flow's.
+    for (port, reached) in [(3, true), (5, false)] {
+        assert_eq!(own(&|filter| filter.ports = vec![port]).is_some(), reached, "{port}");
+    }
+    for (stream, reached) in [(0, true), (3, false)] {
+        assert_eq!(own(&|filter| filter.streams = vec![stream]).is_some(), reached, "{stream}");
+    }
+    for (priority, reached) in [(5, true), (4, false)] {
+        assert_eq!(own(&|filter| filter.priority = Some(priority)).is_some(), reached, "{priority}");
+    }
+    // A filter without functions drops nothing, nor does a limit that no frame exceeds.
+    assert_eq!(own(&|filter| filter.meter = None), None);
+    for (most, block, reached) in [(458, false, false), (457, false, true), (458, true, true)] {
+        let limited = own(&|filter| {
+            (filter.meter, filter.max_sdu_octets, filter.block_oversize) = (None, Some(most), block);
+        });
+        assert_eq!(limited.is_some(), reached, "{most} {block}");
+    }
+}
+
+#[test]
+fn which_copy_is_eliminated_is_not_followed() {
     let copies = crate::common::wrong::two_paths([GIGABIT; 2], &[]);
     assert_eq!(bounds(&copies).flows[0].loss_reason, Some(Reason::Copies));
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from tsnbench import _native
@@ -21,6 +21,7 @@ from tsnbench.planning.scheduling.hints import Hints, streams_of
 from tsnbench.planning.scheduling.incremental import placed_before
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
+from tsnbench.planning.topology.ptp import ports_with_messages
 from tsnbench.quantities import time
 from tsnbench.scenario import model
 
@@ -357,6 +358,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
         _gates(draft.ports[number], own, by_link[number])
+    _without_ptp(draft, classes)
     for flow in draft.flows:
         if flow.stream.scheduled or flow.number:
             continue
@@ -370,6 +372,28 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
                     "give one of them another PCP, or write scheduled: true here, too",
                 )
                 break
+
+
+def _without_ptp(draft: Draft, classes: Mapping[int, Mapping[int, int]]) -> None:
+    """Reports messages of PTP in a class of scheduled frames: each takes a window, and all later frames are late."""
+    gptp = draft.scenario.clocks.gptp if draft.scenario.clocks else None
+    if gptp is None:
+        return
+    ports = [draft.ports[number] for number in ports_with_messages(draft, gptp)]
+
+    def shared(pcp: int) -> Iterator[Port]:
+        return (port for port in ports if port.pcp_to_class[pcp] in classes.get(port.number, ()))
+
+    for port in shared(gptp.pcp):
+        free = next((pcp for pcp in range(7, -1, -1) if not any(shared(pcp))), None)
+        another = "" if free is None else f", or another PCP to PTP: pcp: {free}"
+        draft.problem(
+            "clocks.gptp" if gptp.ieee_1588 is None else "clocks.ptp",
+            f"messages of PTP outside the classes of scheduled streams at {port.name}",
+            f"PCP {gptp.pcp}, class {port.pcp_to_class[gptp.pcp]} as scheduled streams",
+            f"give PCP {gptp.pcp} a class of its own in queues{another}",
+        )
+        return
 
 
 def _gates(port: Port, classes: Mapping[int, int], found: GateColumns) -> None:

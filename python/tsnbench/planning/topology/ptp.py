@@ -39,6 +39,14 @@ def gptp_document(draft: Draft, gptp: model.Gptp) -> Gptp:
     )
 
 
+def ports_with_messages(draft: Draft, gptp: model.Gptp) -> list[int]:
+    """The ports that PTP's messages leave by."""
+    document = gptp_document(draft, gptp)
+    if "bmca" in document:
+        return document["bmca"]["ports"]
+    return sorted({number for slave in document["slaves"] for number in (slave, draft.ports[slave].peer)})
+
+
 def _ieee_1588(draft: Draft, own: model.Ieee1588) -> Ieee1588:
     transparent = sorted(draft.node_numbers[name] for name in own.transparent)
     return without_none({"delay": own.delay, "transparent": transparent or None})
