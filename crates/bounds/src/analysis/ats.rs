@@ -10,6 +10,7 @@ use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams::{entries_with, tag};
 use crate::model::shaped::Shaped;
 use crate::reason::Reason;
+use std::collections::{BTreeSet, HashMap};
 use tsn_plan::Plan;
 
 /// Whether a flow's arrivals never exceed a scheduler's bucket, so that alone they would not wait.
@@ -54,36 +55,61 @@ pub(crate) fn shaped_copies(plan: &Plan) -> Option<Reason> {
     found.then_some(Reason::ShapedCopies)
 }
 
+/// The schedulers that frames reach at the end of each hop's link; also of frames that end there.
+pub(crate) struct Arriving {
+    /// By hop.
+    schedulers: Vec<Option<Shaped>>,
+    /// By scheduler group: the ports that its frames leave by before it.
+    from: HashMap<(usize, u32), BTreeSet<usize>>,
+}
+
+impl Arriving {
+    pub fn new(plan: &Plan, hops: &[FlowHop], next: &[Vec<usize>]) -> Self {
+        let at_end = |number: usize| {
+            let hop = &hops[number];
+            if let Some(next) = next[number].first() {
+                return hops[*next].shaped;
+            }
+            let ingress = plan.ports[hop.port].peer;
+            Shaped::of(plan, ingress, hop.stream, plan.regenerated(ingress, hop.pcp))
+        };
+        let schedulers: Vec<Option<Shaped>> = (0..hops.len()).map(at_end).collect();
+        let mut from: HashMap<(usize, u32), BTreeSet<usize>> = HashMap::new();
+        for (hop, shaped) in hops.iter().zip(&schedulers) {
+            if let Some(shaped) = shaped {
+                from.entry(shaped.group).or_default().insert(hop.port);
+            }
+        }
+        Self { schedulers, from }
+    }
+}
+
 /// The delays at one port, each with the wait for the next ATS scheduler: no longer than the longest delay of the
 /// scheduler group's frames, if all of them arrive in one queue and keep their rates before it.
 pub(crate) fn with_schedulers(
     delays: &mut [(usize, Result<Ps, Reason>)],
     hops: &[FlowHop],
-    next: &[Vec<usize>],
+    arriving: &Arriving,
 ) {
     let own = delays.to_vec();
-    let shaped = |hop: &usize| hops[*hop].shaped;
     for (hop, delay) in delays.iter_mut() {
-        for group in next[*hop].iter().filter_map(|next| Some(shaped(next)?.group)) {
-            let mut members = own.iter().flat_map(|(other, delay)| {
-                let behind = next[*other]
-                    .iter()
-                    .filter(move |next| shaped(next).is_some_and(|own| own.group == group));
-                behind.map(move |next| (*other, delay, *next))
-            });
-            let longest = members.try_fold(0, |longest, (other, delay, next)| {
-                let keeps = hops[next].shaped.is_some_and(|own| never_waits(&own, &hops[other]));
-                if !keeps || hops[other].class != hops[*hop].class {
-                    return Err(Reason::Shaping);
-                }
-                delay.as_ref().map(|delay| longest.max(*delay)).map_err(Clone::clone)
-            });
-            *delay = match (&*delay, longest) {
-                (Ok(delay), Ok(longest)) => Ok(longest.max(*delay)),
-                (Err(reason), _) => Err(reason.clone()),
-                (_, Err(reason)) => Err(reason),
-            };
-        }
+        let Some(group) = arriving.schedulers[*hop].map(|shaped| shaped.group) else { continue };
+        let alone = arriving.from[&group].len() == 1;
+        let mut members = own.iter().filter_map(|(other, delay)| {
+            let shaper = arriving.schedulers[*other].filter(|shaper| shaper.group == group)?;
+            Some((*other, shaper, delay))
+        });
+        let longest = members.try_fold(0, |longest, (other, shaper, delay)| {
+            if !alone || !never_waits(&shaper, &hops[other]) || hops[other].class != hops[*hop].class {
+                return Err(Reason::Shaping);
+            }
+            delay.as_ref().map(|delay| longest.max(*delay)).map_err(Clone::clone)
+        });
+        *delay = match (&*delay, longest) {
+            (Ok(delay), Ok(longest)) => Ok(longest.max(*delay)),
+            (Err(reason), _) => Err(reason.clone()),
+            (_, Err(reason)) => Err(reason),
+        };
     }
 }
 

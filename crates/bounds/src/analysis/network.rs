@@ -6,7 +6,7 @@
 mod report;
 
 use crate::analysis::aggregate::Upstream;
-use crate::analysis::ats::with_schedulers;
+use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::flow_hops;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
@@ -31,6 +31,7 @@ struct Network<'a> {
     hops: Vec<FlowHop>,
     /// The following hops of each hop.
     next: Vec<Vec<usize>>,
+    arriving: Arriving,
     results: Vec<PortResult>,
     /// The delay of each hop, from its queue to the last bit out.
     delays: Vec<Result<Ps, Reason>>,
@@ -63,6 +64,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         taps,
         results: vec![PortResult::default(); models.len()],
         unconverged: vec![false; models.len()],
+        arriving: Arriving::new(plan, &hops, &next),
         delays: vec![Err(Reason::TooLarge); hops.len()],
         models,
         hops,
@@ -187,7 +189,7 @@ impl Network<'_> {
             Some(reason) => self.without_bound(port, &reason),
             None => analyse(&self.models[port], &self.hops, &*self),
         };
-        with_schedulers(&mut result.delays, &self.hops, &self.next);
+        with_schedulers(&mut result.delays, &self.hops, &self.arriving);
         self.mark_held(port, &mut result);
         let mut changed = self.results[port] != result;
         for (hop, delay) in &result.delays {

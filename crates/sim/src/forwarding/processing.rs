@@ -10,8 +10,17 @@ use tsn_units::{Duration, Instant};
 pub(crate) struct Spread {
     draws: Draws,
     kind: Kind,
-    /// By egress port: when the last frame of this ingress reached its queue.
-    last: Vec<(PortId, Instant)>,
+    /// Frames of this ingress that may still be on the way to their queues.
+    underway: Vec<Underway>,
+}
+
+/// A frame between the link and its queue.
+#[derive(Copy, Clone, Debug)]
+struct Underway {
+    egress: PortId,
+    /// Its arrival and the least processing time.
+    earliest: Instant,
+    queued: Instant,
 }
 
 #[derive(Debug)]
@@ -35,7 +44,7 @@ pub(crate) fn spreads(plan: &Plan) -> Vec<Option<Box<Spread>>> {
         let ingress = plan.ports.get(port.peer as usize)?;
         let further = plan.nodes.get(ingress.node as usize)?.further.as_ref()?;
         let draws = Draws::new(plan.seed, &format!("processing/{}", ingress.name));
-        Some(Box::new(Spread { draws, kind: Kind::new(further), last: Vec::new() }))
+        Some(Box::new(Spread { draws, kind: Kind::new(further), underway: Vec::new() }))
     };
     plan.ports.iter().map(of).collect()
 }
@@ -58,9 +67,12 @@ impl Kind {
 }
 
 impl Spread {
-    /// When a frame that could be in the queue of `egress` at `earliest` gets there: later by a drawn time, and not
-    /// before earlier frames of the same path.
-    pub fn pass(&mut self, egress: PortId, earliest: Instant) -> Instant {
+    /// When a frame that could be in the queue of `egress` at `earliest` gets there: later by a drawn time, between the
+    /// frames of the same path that arrived before it and after it.
+    ///
+    /// Most frames are told when they begin to leave, those with more to do (listeners, filters) when they arrive:
+    /// calls may come in another order than frames do. `now` is never after `earliest`.
+    pub fn pass(&mut self, egress: PortId, earliest: Instant, now: Instant) -> Instant {
         let ps = match &self.kind {
             Kind::Uniform { up_to_ps } => self.draws.below(up_to_ps.saturating_add(1)),
             Kind::List { values_ns, below } => {
@@ -70,11 +82,39 @@ impl Spread {
             }
         };
         let drawn = earliest + Duration::from_ps(i64::try_from(ps).unwrap_or(i64::MAX / 4));
-        let Some((_, last)) = self.last.iter_mut().find(|(port, _)| *port == egress) else {
-            self.last.push((egress, drawn));
-            return drawn;
-        };
-        *last = drawn.max(*last);
-        *last
+        self.underway.retain(|other| other.queued > now);
+        let mut queued = drawn;
+        for other in self.underway.iter().filter(|other| other.egress == egress) {
+            let later = other.earliest > earliest;
+            queued = if later { queued.min(other.queued) } else { queued.max(other.queued) };
+        }
+        self.underway.push(Underway { egress, earliest, queued });
+        queued
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ps: i64) -> Instant {
+        Instant::from_ps(ps)
+    }
+
+    /// Frames of a link arrive 100 ps apart, and take up to 1 us. Some are told before earlier ones.
+    #[test]
+    fn frames_keep_their_order_in_whatever_order_they_are_told() {
+        let kind = Kind::Uniform { up_to_ps: 1_000_000 };
+        let mut spread = Spread { draws: Draws::new(1, "test"), kind, underway: Vec::new() };
+        let mut queued = vec![at(0); 300];
+        for pair in 0..150 {
+            for place in [2 * pair + 1, 2 * pair] {
+                let arrives = at(1_000_000 + place as i64 * 100);
+                let egress = PortId::at(0);
+                queued[place] = spread.pass(egress, arrives, at(arrives.ps() - 1_000));
+                assert!((0..=1_000_000).contains(&(queued[place] - arrives).ps()), "{place}");
+            }
+        }
+        assert!(queued.is_sorted());
     }
 }

@@ -49,9 +49,9 @@ impl Simulation<'_> {
 
     /// Adds the additional processing time of the node.
     fn spread(&mut self, port: PortId, next: HopId, earliest: Instant) -> Instant {
-        let egress = self.network.hops[next].port;
+        let (egress, now) = (self.network.hops[next].port, self.now);
         match self.spreads.get_mut(port.index()) {
-            Some(Some(spread)) => spread.pass(egress, earliest),
+            Some(Some(spread)) => spread.pass(egress, earliest, now),
             _ => earliest,
         }
     }
