@@ -58,8 +58,9 @@ fn never_both(stream: &Stream, redundancy: &Redundancy, a: u32, b: u32) -> bool 
         path
     };
     let (a, b) = (path(a), path(b));
+    // Of several lists of one entry the last one is in force.
     let spans =
-        |entry: u32| redundancy.active.iter().find(|active| active.route == entry).map(|own| &own.spans);
+        |entry: u32| redundancy.active.iter().rfind(|active| active.route == entry).map(|own| &own.spans);
     let apart = |(a, b): (u32, u32)| {
         let (Some(a), Some(b)) = (spans(a), spans(b)) else { return false };
         a.iter().all(|a| b.iter().all(|b| a.until_ns <= b.from_ns || b.until_ns <= a.from_ns))

@@ -148,7 +148,7 @@ impl Network<'_> {
         let cut: Ps = path
             .windows(2)
             .map(|pair| {
-                (self.hops[pair[1]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
+                (self.hops[pair[0]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
             })
             .map(|(pcp, [before, after])| cut_short(self.plan, sizes.smallest, pcp, before, after))
             .sum();
