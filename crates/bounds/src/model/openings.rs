@@ -218,6 +218,8 @@ impl Starts {
         let laps = (MOST_WINDOWS / count).clamp(2, 64);
         let mut segments = vec![Segment { at: 0, value: 0, slope: 0 }];
         let (mut total, mut end) = (0, before);
+        // The openings of the last cycle, and the data served before them.
+        let mut last: Vec<(Ps, Data)> = Vec::new();
         for step in 1..=count * laps {
             let number = place + step;
             let window = self.windows[number % count];
@@ -230,13 +232,19 @@ impl Starts {
             if window.length() > 0 {
                 segments.push(Segment { at: from, value: total, slope: rate });
             }
+            if step > count * (laps - 1) {
+                last.push((from, total));
+            }
             total += served(&window);
             segments.push(Segment { at: end, value: total, slope: 0 });
         }
-        // The average begins here, low enough that no window is below it: by at most one cycle's worth.
+        // The average begins here: the highest line that is at no opening above what was served before it. Each later
+        // cycle serves at least as much as the line rises.
         let slope = Rate::try_from(per_cycle / Data::from(self.cycle.max(1))).unwrap_or(0);
         let at = end.saturating_add(1);
-        segments.push(Segment { at, value: total - per_cycle, slope });
+        let line = |(from, before): &(Ps, Data)| before + Data::from(slope) * Data::from(at - from);
+        let value = if last.len() == count { last.iter().map(line).min() } else { None };
+        segments.push(Segment { at, value: value.unwrap_or(total - per_cycle), slope });
         Curve::of(segments)
     }
 }
@@ -365,7 +373,8 @@ mod tests {
         assert_eq!(all_of_it.curve(10), Curve::affine(120, 3));
     }
 
-    /// 120 in 100 ps: after 64 cycles, at 6,407, the average holds, 1 per ps, from one cycle's worth below on.
+    /// 120 in 100 ps: after 64 cycles, at 6,407, the average holds, 1 per ps. Before the last opening but one, at 6,357,
+    /// 63 * 120 were served: the line is there, and at 6,408 it has 51 more.
     #[test]
     fn behind_the_last_window_that_is_followed_the_average_goes_on() {
         use crate::curve::deviation::Rises;
@@ -374,6 +383,6 @@ mod tests {
             Starts { cycle: 100, windows, before: vec![7, 7], late: vec![0, 0], blocked: vec![7, 7] };
         let rises = Rises::of(&starts.service(1, 3, Serving::Frames(30)));
         assert_eq!(rises.after(64 * 120 - 1), Some(6_407));
-        assert_eq!(rises.after(64 * 120), Some(6_408 + 120));
+        assert_eq!(rises.after(64 * 120), Some(6_408 + 120 - 51));
     }
 }
