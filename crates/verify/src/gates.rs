@@ -103,6 +103,12 @@ fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut 
             report.violations.push(unfit(Unfit::Gates));
         }
     }
+    // An interrupted frame continues as soon as no express frame is sent, also behind the end of its window.
+    let foreign = own.foreign & !own.scheduled;
+    let express = port.preemption.as_ref().map_or(u8::MAX, |own| own.express);
+    if foreign & express != 0 && foreign & !express != 0 {
+        report.violations.push(unfit(Unfit::Preemption));
+    }
     for class in (0..8).filter(|class| own.scheduled >> class & 1 == 1) {
         if port.classes.get(usize::from(class)).is_some_and(|own| own.cbs.is_some()) {
             report.violations.push(unfit(Unfit::Shaper));

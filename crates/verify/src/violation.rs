@@ -56,6 +56,8 @@ pub enum Unfit {
     Gates,
     /// A shaper delays a scheduled class.
     Shaper,
+    /// Frames that others interrupt continue when their gate is closed.
+    Preemption,
     /// The number of frames exceeds the limit of the proof.
     Cycle,
 }
@@ -70,6 +72,9 @@ impl fmt::Display for Unfit {
             Self::Software => "a node on its way polices frames, or is a host whose software takes time",
             Self::Gates => "its gates change, begin late or do not guard",
             Self::Shaper => "a shaper holds scheduled frames back",
+            Self::Preemption => {
+                "express frames of other classes interrupt frames, which then continue in windows of the schedule"
+            }
             Self::Cycle => "the periods have too little in common to follow every frame",
         })
     }

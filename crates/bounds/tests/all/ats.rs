@@ -326,3 +326,33 @@ fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
     assert_eq!([1, 2, 3, 4].map(|node| shaped(node, true)), [true, false, false, true]);
     assert_eq!([1, 2, 3, 4].map(|node| shaped(node, false)), [false, false, false, true]);
 }
+
+/// The filter and the scheduler of the first flow also take the frames of another one, which end in the node.
+#[test]
+fn frames_that_end_in_the_node_take_their_part_of_a_scheduler_group() {
+    let with = |period_ns: u64, matches: bool| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(3, 1_000, GIGABIT, 0);
+        net.stream("on", &line, 5, periodic(100_000, 0), frame(1_230));
+        net.stream("ends", &line[..2], 5, periodic(period_ns, 0), frame(1_230));
+        shape(&mut net.plan, 4);
+        let policing = net.plan.policing.iter_mut().find(|own| own.node == line[1]).unwrap();
+        if matches {
+            // A scheduler of its own in the same group: 10,000 bit every 100 us.
+            let scheduler = policing.schedulers[0].clone();
+            policing.schedulers.push(scheduler);
+            let mut filter = policing.filters[0].clone();
+            (filter.streams, filter.scheduler) = (vec![1], Some(policing.schedulers.len() as u32 - 1));
+            policing.filters.push(filter);
+        }
+        let found = bounds(&net.plan).flows[0].clone();
+        if let Some(bound) = found.release_upper_ps {
+            let worst = longest(&net.plan).into_iter().find(|one| one.0 == "on").unwrap().2;
+            assert!(worst <= bound / 1_000, "{worst} {bound}");
+        }
+        found.release_reason.map(|reason| reason.to_string())
+    };
+    assert_eq!((with(100_000, false), with(100_000, true), with(20_000, false)), (None, None, None));
+    let told = with(20_000, true).unwrap();
+    assert!(told.contains("exceed their schedulers' rates"), "{told}");
+}

@@ -741,3 +741,64 @@ fn what_a_link_brings_is_more_with_a_tag() {
     plan.streams[0].redundancy.as_mut().unwrap().copies = vec![1, 1, 2, 1, 2, 0];
     assert!(backlog(&plan, "s -> x").is_some());
 }
+
+/// A node takes 1 us for a frame, or up to 3 us: two frames of a link may then be in the next queue together.
+#[test]
+fn processing_times_that_vary_have_their_least_and_their_greatest_value() {
+    let mut net = Net::new(2_000_000);
+    let path = net.line(3, 1_000, GIGABIT, 0);
+    for name in ["one", "two"] {
+        net.stream(name, &path, 5, periodic(100_000, 0), frame(980));
+    }
+    let (hop, frame) = (988_i64 * 8_000, 1_000_i64 * 8_000);
+    let release = |plan: &Plan| {
+        let flow = &bounds(plan).flows[0];
+        (flow.release_lower_ps, flow.release_upper_ps)
+    };
+    // Behind the other frame at the first port alone: the second one has to wait for no more of it.
+    assert_eq!(release(&net.plan), (2 * hop + 1_000_000, Some(2 * hop + frame + 1_000_000)));
+    for (further, least, most, closer) in [
+        (tsn_plan::Further::Uniform { up_to_ns: 2_000 }, 0, 2_000_000, 2_000_000),
+        (
+            tsn_plan::Further::List { values_ns: vec![700, 500, 900], counts: Vec::new() },
+            500_000,
+            900_000,
+            400_000,
+        ),
+        (tsn_plan::Further::Uniform { up_to_ns: 50_000 }, 0, 50_000_000, frame),
+    ] {
+        net.plan.nodes[path[1] as usize].further = Some(further);
+        let found = release(&net.plan);
+        assert_eq!(found.0, 2 * hop + 1_000_000 + least);
+        let upper = 2 * hop + frame + 1_000_000 + most + closer.min(frame);
+        assert_eq!(found.1, Some(upper));
+    }
+}
+
+/// Priority 0 is express on the first link, and becomes 5, which the next link may interrupt. Whether the node cuts
+/// through is a matter of the first link.
+#[test]
+fn a_frame_whose_priority_changes_is_as_fast_as_the_node_that_cuts_through() {
+    let mut net = Net::new(2_000_000);
+    let path = net.line(3, 1_000, GIGABIT, 0);
+    net.stream("s", &path, 0, periodic(100_000, 0), frame(800));
+    net.plan.nodes[path[1] as usize].cut_through_octets = Some(200);
+    for (from, express) in [(0, 1), (1, 1 << 5)] {
+        let port = net.port_mut(path[from], path[from + 1]);
+        port.preemption = Some(tsn_plan::Preemption { express, hold_advance_ns: 0, release_advance_ns: 0 });
+    }
+    let ingress = net.port(path[1], path[0]);
+    let regeneration = tsn_plan::Regeneration { port: ingress, pcp: [5, 1, 2, 3, 4, 5, 6, 7] };
+    net.plan.policing.push(tsn_plan::Policing {
+        node: path[1],
+        regeneration: vec![regeneration],
+        ..tsn_plan::Policing::default()
+    });
+    net.plan.check().unwrap();
+    let lower = bounds(&net.plan).flows[0].release_lower_ps;
+    let first = net.tap(net.port(path[0], path[1]), tsn_plan::Stage::Send, tsn_plan::Point::End);
+    let last = net.tap(net.port(path[2], path[1]), tsn_plan::Stage::Rx, tsn_plan::Point::End);
+    let (sightings, _) = run(&net.plan);
+    let fastest = delays(&sightings, (first, last), 0).into_iter().min().unwrap();
+    assert_eq!(fastest * 1_000, lower);
+}

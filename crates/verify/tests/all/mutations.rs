@@ -195,3 +195,90 @@ fn margins_cover_clocks() {
     plan.clocks.as_mut().unwrap().nodes[0].deviation_ppt = 1_000_000;
     assert!(short(&plan, Known::default()));
 }
+
+/// One message of PTP takes a window of the schedule, and each later frame leaves in the window of the next one.
+#[test]
+fn ptp_has_another_class_at_the_ports_that_its_messages_leave_by() {
+    let mut plan = good(1, 50_000);
+    let clock = tsn_plan::NodeClock {
+        offset_ns: 0,
+        deviation_ppt: 0,
+        changes: Vec::new(),
+        wander: None,
+        granularity_ns: 1,
+        jitter_ns: 0,
+    };
+    let nodes = vec![clock; plan.nodes.len()];
+    let port = plan.streams[0].route[0].port;
+    let (class, elsewhere) = (plan.streams[0].pcp, plan.ports.len() as u32 - 1);
+    let gptp = |pcp: u8, slave: u32| {
+        let text = serde_json::json!({
+            "grandmaster": 0, "slaves": [slave], "sync_interval_ns": 125_000_000,
+            "pdelay_interval_ns": 1_000_000_000, "pcp": pcp, "wakeup_ns": 0,
+        });
+        Some(serde_json::from_value(text).unwrap())
+    };
+    let used = |number: u32| {
+        let pair = [number, plan.ports[number as usize].peer];
+        plan.streams
+            .iter()
+            .filter(|own| own.scheduled.is_some())
+            .any(|own| own.route.iter().any(|hop| pair.contains(&hop.port)))
+    };
+    let unused = (0..=elsewhere).find(|number| !used(*number));
+    let mut shares = |pcp: u8, slave: u32| {
+        let (nodes, gptp) = (nodes.clone(), gptp(pcp, slave));
+        plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp, faults: Vec::new() });
+        found(&plan).iter().any(|violation| matches!(violation, Violation::PtpShares { .. }))
+    };
+    assert!(shares(class, port));
+    assert!(!shares(class - 1, port));
+    if let Some(unused) = unused {
+        assert!(!shares(class, unused));
+    }
+}
+
+/// A talker of another class may babble, and its frames may come late or twice: gates keep them away.
+#[test]
+fn faults_of_other_traffic_leave_the_proof() {
+    let plan = good(1, 50_000);
+    let other = plan.streams.iter().position(|own| own.scheduled.is_none()).unwrap() as u32;
+    let delays = |fault: tsn_plan::Fault| {
+        let mut plan = plan.clone();
+        plan.faults.push(fault);
+        verify(&plan, &Known { clock_error_ps: Some(0) }).delays.len()
+    };
+    let (from_ns, until_ns) = (0, 1_000_000);
+    let babble = |stream| tsn_plan::Fault::Babble { stream, from_ns, until_ns, every_ns: 10_000 };
+    let twice = |port| tsn_plan::Fault::Duplicate { port, from_ns, until_ns, share_ppm: 1, after_ns: 10 };
+    let proved = verify(&plan, &Known { clock_error_ps: Some(0) }).delays.len();
+    assert!(proved > 0);
+    assert_eq!((delays(babble(other)), delays(babble(0))), (proved, 0));
+    let scheduled = |port: u32| {
+        let mut own = plan.streams.iter().filter(|own| own.scheduled.is_some());
+        own.any(|own| own.route.iter().any(|hop| hop.port == port))
+    };
+    for port in 0..plan.ports.len() as u32 {
+        assert_eq!(delays(twice(port)), if scheduled(port) { 0 } else { proved }, "{port}");
+    }
+}
+
+/// Frames that express frames of another class interrupt continue behind the end of their window.
+#[test]
+fn interrupted_frames_of_other_classes_are_not_followed() {
+    let mut plan = good(1, 50_000);
+    let other = plan.streams.iter().position(|own| own.scheduled.is_none()).unwrap();
+    let low = tsn_plan::Stream { pcp: 1, ..plan.streams[other].clone() };
+    plan.streams.push(low);
+    let (class, high) = (plan.streams[0].pcp, plan.streams[other].pcp);
+    let mut unfit = |express: u8| {
+        for port in &mut plan.ports {
+            port.preemption =
+                Some(tsn_plan::Preemption { express, hold_advance_ns: 0, release_advance_ns: 0 });
+        }
+        found(&plan).iter().any(|one| matches!(one, Violation::UnfitPort { reason: Unfit::Preemption, .. }))
+    };
+    let (scheduled, both) = (1 << class, 1 << high | 1 << 1);
+    let found = [scheduled, scheduled | 1 << 1, 1 << 1, scheduled | both, both, 0].map(&mut unfit);
+    assert_eq!(found, [false, true, true, false, false, false]);
+}

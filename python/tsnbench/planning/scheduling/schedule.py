@@ -359,6 +359,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
     for number, own in sorted(classes.items()):
         _gates(draft.ports[number], own, by_link[number])
     _without_ptp(draft, classes)
+    _without_interruptions(draft, classes)
     for flow in draft.flows:
         if flow.stream.scheduled or flow.number:
             continue
@@ -375,7 +376,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
 
 
 def _without_ptp(draft: Draft, classes: Mapping[int, Mapping[int, int]]) -> None:
-    """Reports messages of PTP in a class of scheduled frames: each takes a window, and all later frames are late."""
+    """Reports messages of PTP in a class of scheduled frames: each takes a window, all later frames wait."""
     gptp = draft.scenario.clocks.gptp if draft.scenario.clocks else None
     if gptp is None:
         return
@@ -394,6 +395,34 @@ def _without_ptp(draft: Draft, classes: Mapping[int, Mapping[int, int]]) -> None
             f"give PCP {gptp.pcp} a class of its own in queues{another}",
         )
         return
+
+
+def _without_interruptions(draft: Draft, classes: Mapping[int, Mapping[int, int]]) -> None:
+    """Reports ports where express frames interrupt others: these continue behind the end of their window.
+
+    IEEE 802.1Q-2022, 6.7.2: the gate decides when a frame begins, not when its parts continue.
+    """
+    for number in sorted(classes):
+        port = draft.ports[number]
+        preemption = port.shaper.preemption
+        if preemption is None:
+            continue
+        present = {
+            port.pcp_to_class[pcp]
+            for flow in draft.flows
+            if not flow.stream.scheduled
+            for hop, pcp in zip(flow.route, draft.priorities(flow), strict=True)
+            if hop.port == number
+        }
+        express = present & {port.pcp_to_class[pcp] for pcp in preemption.express}
+        if express and present - express:
+            pcps = ", ".join(str(pcp) for pcp in range(8) if port.pcp_to_class[pcp] in express)
+            draft.problem(
+                f"shapers.{port.name}.preemption",
+                "no express frames beside scheduled streams that interrupt others",
+                f"express PCP {pcps}: interrupted frames continue in windows of the schedule",
+                f"leave PCP {pcps} out of express",
+            )
 
 
 def _gates(port: Port, classes: Mapping[int, int], found: GateColumns) -> None:
