@@ -44,20 +44,22 @@ run: $(VENV)/.built
 	@$(BIN)/tsnbench run $(SCENARIO) --force; status=$$?; \
 	if [ $$status -le 1 ]; then exit 0; else exit $$status; fi
 
-# Tests run as many at a time as there are processors; those with frames on real kernels one after the other, beside them.
+# Tests run as many at a time as there are processors; those with frames on real kernels beside them, those that share a
+# guest or a lab one after the other.
 CARGO_TEST := cargo test --quiet --locked --workspace --exclude tsn-python
 PYTEST     := $(BIN)/python -m pytest
 PARALLEL   := $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
+KERNELS    := $(PYTEST) -m kernel --numprocesses 2 --dist loadgroup
 
 quick: $(VENV)/.built
 	@TSNBENCH_TESTS=quick .ci/lanes 'rust: $(CARGO_TEST) --lib ; python: $(PARALLEL)'
 
 test: $(VENV)/.built packages
-	@.ci/lanes 'rust: $(CARGO_TEST) ; python: $(PARALLEL)' 'kernels: $(PYTEST) -m kernel'
+	@.ci/lanes 'rust: $(CARGO_TEST) ; python: $(PARALLEL)' 'kernels: $(KERNELS)'
 
 nightly: $(VENV)/.built packages
 	@TSNBENCH_TESTS=nightly PROPTEST_CASES=5000 .ci/lanes \
-	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(PYTEST) -m kernel ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; fresh: $(MAKE) fresh'
+	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(KERNELS) ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; fresh: $(MAKE) fresh'
 
 # Which test functions make quick leaves out: those that take longer than QUICK_S seconds with all of their cases.
 QUICK_S ?= 0.5
