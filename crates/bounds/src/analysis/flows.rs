@@ -17,7 +17,9 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
     for (number, stream) in plan.streams.iter().enumerate() {
         let begin = hops.len();
         first.push(begin);
-        let begin_of = |offset_ns: u64| ps(stream.start_ns).checked_add(ps(offset_ns));
+        // On clocks of their own, when talkers begin is not known.
+        let begin_of =
+            |offset_ns: u64| ps(stream.start_ns).checked_add(ps(offset_ns)).filter(|_| plan.clocks.is_none());
         let (period, jitter, begin_ps) = match stream.pattern {
             Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
                 (Some(ps(period_ns).max(1)), Some(ps(jitter_ns)), begin_of(offset_ns))

@@ -1,5 +1,6 @@
 //! The analysis's model of the Plan: flows at ports, their frames, windows, member streams.
 
+pub(crate) mod clocks;
 pub(crate) mod flow_hop;
 pub(crate) mod member_streams;
 pub(crate) mod openings;

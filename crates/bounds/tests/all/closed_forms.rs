@@ -675,12 +675,14 @@ fn a_babbling_talker_counts_with_all_that_it_sends() {
     assert_eq!(babbling(100_000), (None, Some(why.into())));
 }
 
-/// The analysis covers neither PTP frames nor gates that drift, so it gives no bound.
+/// A servo, a random walk and a fault leave no bound; gates that drift leave none at their port. Clocks that run free
+/// shorten periods and change what is stamped.
 #[test]
-fn clocks_leave_no_bound() {
+fn clocks_that_run_free_have_bounds_and_others_have_none() {
     let mut net = Net::new(1_000_000);
     let path = net.line(3, 1_000, GIGABIT, 5_000);
     net.stream("lone", &path, 6, periodic(100_000, 0), frame(1_230));
+    let perfect = flow(&bounds(&net.plan), "lone").clone();
     let clock = tsn_plan::NodeClock {
         offset_ns: 0,
         deviation_ppt: 0,
@@ -689,17 +691,28 @@ fn clocks_leave_no_bound() {
         granularity_ns: 1,
         jitter_ns: 0,
     };
-    net.plan.clocks = Some(tsn_plan::Clocks {
-        nodes: vec![clock; 3],
-        record_ns: 1_000_000,
-        gptp: None,
-        faults: Vec::new(),
-    });
-    let found = bounds(&net.plan);
-    let lone = flow(&found, "lone");
-    assert_eq!((lone.upper_ns, lone.release_upper_ps), (None, None));
-    assert_eq!(lone.reason, Some(tsn_bounds::Reason::Clocks));
-    assert!(found.ports.iter().flat_map(|port| &port.classes).all(|class| class.backlog_frames.is_none()));
+    let mut nodes = vec![clock; 3];
+    // 100 ppm for 1.5 ms: 150 ns, and 2 ns while a frame is under way.
+    (nodes[0].offset_ns, nodes[2].deviation_ppt) = (-1_000, 100_000_000);
+    net.plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
+    let lone = flow(&bounds(&net.plan), "lone").clone();
+    let end = net.plan.duration_ns + net.plan.drain_ns;
+    assert_eq!(lone.release_upper_ps, perfect.release_upper_ps);
+    assert_eq!(lone.upper_ns, perfect.upper_ns.map(|upper| upper + 1_000 + end as i64 / 10_000 + 3));
+    assert_eq!(lone.lower_ns, perfect.lower_ns + 1_000 - 3);
+    let reason = |plan: &Plan| flow(&bounds(plan), "lone").reason.clone().map(|reason| reason.to_string());
+    let why = "nodes have clocks of their own, and bounds assume one perfect time";
+    let mut wanders = net.plan.clone();
+    wanders.clocks.as_mut().unwrap().nodes[1].wander =
+        Some(tsn_plan::Wander { most_ppt: 1, every_ns: 1_000 });
+    assert_eq!(reason(&wanders).as_deref(), Some(why));
+    let mut steps = net.plan.clone();
+    let step = tsn_plan::ClockFault::ClockStep { node: 0, at_ns: 0, by_ns: 1 };
+    steps.clocks.as_mut().unwrap().faults.push(step);
+    assert_eq!(reason(&steps).as_deref(), Some(why));
+    let mut gated = net.plan.clone();
+    gated.ports[net.port(path[1], path[2]) as usize].gates = gates(0, &[(0x40, 50_000), (0, 50_000)]);
+    assert_eq!(reason(&gated).as_deref(), Some(why));
 }
 
 /// Gate lists that change, begin late or let frames overrun, and credit that changes while gates are closed.

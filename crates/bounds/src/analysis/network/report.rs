@@ -1,13 +1,15 @@
 //! The results of the analysis: bounds of flows along their slowest paths, and of the classes of ports.
 
-use super::Network;
+use super::{Network, moves_frames};
 use crate::analysis::flows::{cut_short, first_link};
 use crate::analysis::port::ClassResult;
 use crate::curve::{BIT, Data, LONGEST, Ps};
+use crate::model::clocks::between_stamps;
 use crate::model::member_streams::entries_with;
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
+use crate::service::preemption::is_express;
 use std::collections::HashMap;
 use tsn_plan::{Destination, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
@@ -184,7 +186,10 @@ impl Network<'_> {
         let waits = |path: &[usize]| path.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = path.iter().any(|hop| self.hops[*hop].sizes.is_none());
+        let cut = !is_express(self.models[first].port.preemption.as_ref(), self.hops[path[0]].class);
         let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == path[0]) {
+            // The analysis does not say for how long express frames interrupt it.
+            None if cut && self.not_covered(first).is_some() => None,
             None => Some(on_first(largest)),
             Some(_) if !start => Some(self.propagation(first)),
             Some((_, passing)) => {
@@ -192,9 +197,13 @@ impl Network<'_> {
                 Some(after_stamp.saturating_add(self.propagation(first)))
             }
         };
+        // A fault of the first link delays frames behind their first stamp.
+        let moved = self.plan.faults.iter().any(|fault| moves_frames(fault, first));
         // After a scheduler, the first link's part includes the wait for it; that wait counts from the release.
         let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&path[0]));
-        let upper_ps = if one_root && shaped {
+        let upper_ps = if moved {
+            None
+        } else if one_root && shaped {
             let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
             waits(path)
                 .filter(|_| !dropped)
@@ -216,12 +225,17 @@ impl Network<'_> {
                 reason: upper.err(),
             }
         });
+        // A plan without clocks has one time, and no delay below zero.
+        let nodes = [stream.talker, listener.node];
+        let floor = if self.plan.clocks.is_some() { i64::MIN } else { 0 };
+        let lower_ps = lower_ps.saturating_add(between_stamps(self.plan, nodes, lower_ps).0);
+        let upper_ps = upper_ps.map(|upper| upper.saturating_add(between_stamps(self.plan, nodes, upper).1));
         FlowBounds {
             stream: stream.name.clone(),
             group: stream.group.clone(),
             listener: self.plan.nodes[listener.node as usize].name.clone(),
             upper_ns: upper_ps.map(|ps| (ps + 999).div_euclid(1_000) + tx_tick - 1),
-            lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(0),
+            lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(floor),
             upper_ps,
             lower_ps,
             release_upper_ps: waits(path).map(|delay| delay + processing),
