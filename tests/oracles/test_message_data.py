@@ -238,4 +238,7 @@ def test_bounds_of_hosts_give_no_worst_case_of_a_round_trip() -> None:
     from tsnbench.measure.verdict import worst_cases
 
     (row,) = worst_cases(made.document, bounds(made))
-    assert (row["worst_case"], row["worst_case_reason"]) == (None, "the software of hosts has no bound here")
+    assert (row["worst_case"], row["worst_case_reason"]) == (
+        None,
+        "at door -> car: the software of hosts has no bound here",
+    )

@@ -5,6 +5,9 @@ use crate::curve::{Curve, Data, Ps, Rate};
 use crate::reason::Reason;
 use crate::service::Service;
 
+/// The excess of drifting clocks is at most one part in so many.
+const SLIGHTLY: Rate = 1_000;
+
 /// Arrivals, and all lower bounds on their service.
 pub(crate) struct DelayAndBacklog<'a> {
     arrivals: &'a Curve,
@@ -23,14 +26,28 @@ struct Moment<'a> {
 }
 
 impl<'a> DelayAndBacklog<'a> {
-    /// `rate`: the long-run rate of `arrivals`; `longest`: the time of the class's longest frame on the link.
-    pub fn new(arrivals: &'a Curve, rate: Rate, services: &'a [Service], longest: Ps) -> Self {
-        let moment = |service: &'a Curve| Moment {
-            service,
-            rises: Rises::of(service),
-            // A frame that is still being sent belongs to the earlier arrivals.
-            until: busy_until(arrivals, service).map(|until| until.saturating_add(longest)),
-            steady: rate <= service.tail().slope,
+    /// `rate`: the long-run rate of `arrivals`; `longest`: the time of the class's longest frame on the link; `run`:
+    /// the length of the run, where drifting clocks may make the rate a little higher than the service.
+    pub fn new(
+        arrivals: &'a Curve,
+        rate: Rate,
+        services: &'a [Service],
+        longest: Ps,
+        run: Option<Ps>,
+    ) -> Self {
+        let moment = |service: &'a Curve| {
+            let slope = service.tail().slope;
+            // No backlogged period is longer than the run.
+            let drifts = rate > slope && rate - slope <= slope / SLIGHTLY;
+            Moment {
+                service,
+                rises: Rises::of(service),
+                // A frame that is still being sent belongs to the earlier arrivals.
+                until: busy_until(arrivals, service)
+                    .map(|until| until.saturating_add(longest))
+                    .or(run.filter(|_| drifts)),
+                steady: rate <= slope,
+            }
         };
         let services = services.iter().map(|moments| moments.iter().map(moment).collect()).collect();
         Self { arrivals, rate, services }

@@ -9,7 +9,7 @@ use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::flow_hops;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
-use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
+use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
 use crate::model::clocks::{in_true_time, run_free};
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams::Once;
@@ -54,8 +54,9 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
     };
     let openings: Vec<_> = plan.ports.iter().map(openings).collect();
     let (hops, first) = flow_hops(plan, &openings);
+    let run = plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns)));
     let mut models: Vec<Model<'_>> =
-        plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(port, openings)).collect();
+        plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(port, openings, run)).collect();
     let mut next = vec![Vec::new(); hops.len()];
     for (number, hop) in hops.iter().enumerate() {
         models[hop.port].flows[usize::from(hop.class)].push(number);

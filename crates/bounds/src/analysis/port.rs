@@ -111,7 +111,7 @@ fn analyse_class(
         (Err(hop), _) => Err(upstream.unbounded(hop)),
         (_, Err(reason)) => Err(reason.clone()),
         (Ok((arrivals, rate)), Ok(services)) => {
-            Ok(DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest)))
+            Ok(DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest), model.run))
         }
     };
     let wait =

@@ -20,12 +20,14 @@ pub(crate) struct Model<'a> {
     pub openings: Vec<Option<Openings>>,
     /// The flows here, by class.
     pub flows: Vec<Vec<usize>>,
+    /// The length of the run, if clocks drift.
+    pub run: Option<Ps>,
 }
 
 impl<'a> Model<'a> {
-    pub fn new(port: &'a Port, openings: Vec<Option<Openings>>) -> Self {
+    pub fn new(port: &'a Port, openings: Vec<Option<Openings>>, run: Option<Ps>) -> Self {
         let flows = vec![Vec::new(); port.classes.len()];
-        Self { port, rate: sure_rate(port.rate_bps), openings, flows }
+        Self { port, rate: sure_rate(port.rate_bps), openings, flows, run }
     }
 
     /// Whether an octet is not a whole number of ps.
