@@ -68,8 +68,8 @@ def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as
         fail(Exit.INPUT_WRONG, "--on: examines one host, and --hosts all of a lab; give one of them")
     if place and scenario is None:
         fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
-    machines = pairs_of("--map", "NODE=MACHINE", place)
     with user_errors():
+        machines = pairs_of("--map", "NODE=MACHINE", place)
         inventory = load_inventory(file)
         plans = _plans(scenario) if scenario is not None else []
         report = examine_lab(inventory, plans, machines)
