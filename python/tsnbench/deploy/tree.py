@@ -1,4 +1,4 @@
-"""YANG data as a tree: read from XML, searched by keys, and written with the original prefixes of identities.
+"""YANG data as a tree: read from XML, and searched by keys.
 
 RFC 7950, 7.8.5 (keys of lists), 9.10.3 (identities in XML).
 """
@@ -6,14 +6,11 @@ RFC 7950, 7.8.5 (keys of lists), 9.10.3 (identities in XML).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from xml.parsers import expat
-from xml.sax.saxutils import escape, quoteattr
 
 from tsnbench.yang import xml
 
-OPERATION = "operation"
 KEYS = {
     "interface": ("name",),
     "bridge": ("name",),
@@ -41,14 +38,6 @@ KEYS = {
 """Lists of the modules that are written, and their keys."""
 LEAF_LISTS = {"input-port", "port", "stream"}
 """Leaves of which there can be several: each is known by its value."""
-PREFIXES = {
-    xml.SCHED: "sched",
-    xml.PSFP: "psfp",
-    xml.BRIDGE: "dot1q",
-    xml.TYPES: "dot1q-types",
-    xml.IF_TYPE: "ianaift",
-}
-"""Prefixes that some servers compare literally."""
 DEEPEST = 200
 """Levels of nesting; the modules that are written have some twenty."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f]{2}([-:][0-9A-Fa-f]{2}){5}")
@@ -63,15 +52,8 @@ class UnreadableXmlError(Exception):
 
 
 @dataclass
-class Node:
-    """A container, an entry of a list, or a leaf."""
-
-    namespace: str
-    name: str
-    text: str = ""
-    children: list[Node] = field(default_factory=list)
-    identity: str | None = None
-    """The namespace of the identity in the text."""
+class Node(xml.Element):
+    """An element that a device has, or shall have."""
 
     @property
     def value(self) -> str:
@@ -106,24 +88,6 @@ class Node:
         """Whether two leaves are equal; an identity without a prefix belongs to the leaf's module."""
         named = {self.identity, other.identity} - {None}
         return self.value == other.value and len(named) < 2
-
-    def lines(self, outer: str = "", operation: str | None = None, indent: int = 0) -> Iterator[str]:
-        space, head, text = "  " * indent, self.name, self.text
-        if self.namespace != outer:
-            head += f" xmlns={quoteattr(self.namespace)}"
-        if operation:
-            head += f' xmlns:nc="{xml.BASE}" nc:{OPERATION}="{operation}"'
-        if self.identity:
-            prefix = PREFIXES.get(self.identity) or text.rpartition(":")[0] or "i"
-            head += f" xmlns:{prefix}={quoteattr(self.identity)}"
-            text = f"{prefix}:{self.value}"
-        if not self.children:
-            yield f"{space}<{head}>{escape(text)}</{self.name}>" if text else f"{space}<{head}/>"
-            return
-        yield f"{space}<{head}>"
-        for child in self.children:
-            yield from child.lines(self.namespace, indent=indent + 1)
-        yield f"{space}</{self.name}>"
 
     def text_of(self) -> str:
         return "\n".join(self.lines())

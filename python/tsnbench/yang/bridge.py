@@ -25,9 +25,9 @@ def bridges(config: xml.Element, network: Network, node: int, handles: dict[int,
     own = config.add("bridges", xml.BRIDGE).add("bridge").leaf("name", name)
     first = network.ports[network.ports_of(node)[0]]
     own.leaf("address", xml.address(first["mac"]))
-    own.identity("bridge-type", "dot1q", xml.BRIDGE, "customer-vlan-bridge")
+    own.leaf_identity("bridge-type", xml.BRIDGE, "customer-vlan-bridge")
     component = own.add("component").leaf("name", COMPONENT).leaf("id", 1)
-    component.identity("type", "dot1q", xml.BRIDGE, "c-vlan-component")
+    component.leaf_identity("type", xml.BRIDGE, "c-vlan-component")
     component.leaf("traffic-class-enabled", True)
     _database(component, network, node, notes)
     vlans = component.add("bridge-vlan")
@@ -192,7 +192,7 @@ def _gate(
     control = entry.add("admin-control-list")
     for place, one in enumerate(gate["entries"]):
         row = control.add("gate-control-entry").leaf("index", place)
-        row.identity("operation-name", "psfp", xml.PSFP, "set-gate-and-ipv")
+        row.leaf_identity("operation-name", xml.PSFP, "set-gate-and-ipv")
         row.leaf("time-interval-value", one["interval_ns"])
         row.leaf("gate-state-value", "open" if one["open"] else "closed")
         row.leaf("ipv-spec", _NUMBERS[one["ipv"]] if "ipv" in one else "null")

@@ -28,7 +28,7 @@ def instance_data(network: Network, notes: Notes) -> dict[str, str]:
 
 
 def _node(network: Network, node: int, notes: Notes) -> str:
-    config = xml.Element("config", namespace=xml.BASE)
+    config = xml.Element(xml.BASE, "config")
     numbers = handles(network, node)
     interfaces(config, network, node, notes)
     if network.forwards(node):

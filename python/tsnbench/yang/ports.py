@@ -31,7 +31,7 @@ def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -
         port = network.ports[number]
         entry = table.add("interface").leaf("name", interface(network, number))
         entry.leaf("description", port["name"])
-        entry.identity("type", "ianaift", xml.IF_TYPE, "ethernetCsmacd").leaf("enabled", True)
+        entry.leaf_identity("type", xml.IF_TYPE, "ethernetCsmacd").leaf("enabled", True)
         if not network.forwards(node):
             continue
         own = entry.add("bridge-port", xml.BRIDGE)
@@ -62,7 +62,7 @@ def _classes(own: xml.Element, network: Network, node: int, number: int) -> None
     for number_of_class, one in enumerate(port["classes"]):
         entry = algorithms.add("transmission-selection-algorithm-map").leaf("traffic-class", number_of_class)
         kind = "credit-based-shaper" if "cbs" in one else other
-        entry.identity("transmission-selection-algorithm", "dot1q-types", xml.TYPES, kind)
+        entry.leaf_identity("transmission-selection-algorithm", xml.TYPES, kind)
 
 
 def _priorities(into: xml.Element, values: Iterable[object]) -> None:
@@ -116,7 +116,7 @@ def _gates(own: xml.Element, port: Port, notes: Notes) -> None:
     for index, listed in enumerate(gates["entries"]):
         entry = control.add("gate-control-entry").leaf("index", index)
         # The module compares with the literal prefix `sched:`.
-        entry.identity("operation-name", "sched", xml.SCHED, OPERATIONS[listed.get("mac")])
+        entry.leaf_identity("operation-name", xml.SCHED, OPERATIONS[listed.get("mac")])
         entry.leaf("time-interval-value", listed["interval_ns"]).leaf("gate-states-value", listed["open"])
     rational(table.add("admin-cycle-time"), gates["cycle_ns"])
     if "cycle_extension_ns" in gates:

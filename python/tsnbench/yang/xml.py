@@ -1,4 +1,4 @@
-"""XML of YANG data: a namespace where it changes, identities with exactly the requested prefix.
+"""XML of YANG data: a namespace where it changes, identities with the prefixes that servers compare.
 
 Some modules compare identities with a literal prefix, so a prefix is no matter of taste.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Self
 from xml.sax.saxutils import escape, quoteattr
 
 BASE = "urn:ietf:params:xml:ns:netconf:base:1.0"
@@ -29,52 +30,74 @@ PTP = "urn:ieee:std:1588:yang:ieee1588-ptp-tt"
 GPTP = "urn:ieee:std:802.1AS:yang:ieee802-dot1as-gptp"
 
 
+PREFIXES = {
+    SCHED: "sched",
+    PSFP: "psfp",
+    BRIDGE: "dot1q",
+    TYPES: "dot1q-types",
+    IF_TYPE: "ianaift",
+}
+"""Prefixes that some servers compare literally."""
+
+
 @dataclass
 class Element:
-    """One element: a leaf with text, or a container."""
+    """A container, an entry of a list, or a leaf."""
 
+    namespace: str
     name: str
-    text: str | None = None
-    children: list[Element] = field(default_factory=list)
-    namespace: str | None = None
-    prefix: tuple[str, str] | None = None
-    """A prefix and its namespace, for the identity in the text."""
+    text: str = ""
+    children: list[Self] = field(default_factory=list)
+    identity: str | None = None
+    """The namespace of the identity in the text."""
 
-    def leaf(self, name: str, value: object, namespace: str | None = None) -> Element:
-        text = str(value).lower() if isinstance(value, bool) else str(value)
-        self.children.append(Element(name, text, namespace=namespace))
+    def leaf(self, name: str, value: object, namespace: str = "") -> Self:
+        """Adds a leaf; its namespace is that of this element unless given."""
+        self.add(name, namespace).text = str(value).lower() if isinstance(value, bool) else str(value)
         return self
 
-    def identity(self, name: str, prefix: str, namespace: str, value: str) -> Element:
-        self.children.append(Element(name, f"{prefix}:{value}", prefix=(prefix, namespace)))
+    def leaf_identity(self, name: str, identity: str, value: str) -> Self:
+        """Adds a leaf whose value is an identity of the namespace ``identity``."""
+        leaf = self.add(name)
+        leaf.text, leaf.identity = value, identity
         return self
 
-    def empty(self, name: str) -> Element:
-        self.children.append(Element(name))
+    def empty(self, name: str) -> Self:
+        """Adds an element without content."""
+        self.add(name)
         return self
 
-    def add(self, name: str, namespace: str | None = None) -> Element:
+    def add(self, name: str, namespace: str = "") -> Self:
         """A new container or list entry; returns it."""
-        child = Element(name, namespace=namespace)
+        child = type(self)(namespace or self.namespace, name)
         self.children.append(child)
         return child
 
-    def lines(self, indent: int = 0) -> Iterator[str]:
-        space = "  " * indent
-        head = self.name
-        if self.namespace is not None:
+    def lines(self, outer: str = "", operation: str | None = None, indent: int = 0) -> Iterator[str]:
+        """The element as XML, line by line.
+
+        Args:
+            outer: the namespace around the element.
+            operation: the operation of NETCONF on it.
+            indent: levels of indentation.
+        """
+        space, head, text = "  " * indent, self.name, self.text
+        if self.namespace != outer:
             head += f" xmlns={quoteattr(self.namespace)}"
-        if self.prefix is not None:
-            head += f" xmlns:{self.prefix[0]}={quoteattr(self.prefix[1])}"
-        if self.text is not None:
-            yield f"{space}<{head}>{escape(self.text)}</{self.name}>"
-        elif not self.children:
-            yield f"{space}<{head}/>"
-        else:
-            yield f"{space}<{head}>"
-            for child in self.children:
-                yield from child.lines(indent + 1)
-            yield f"{space}</{self.name}>"
+        if operation:
+            head += f' xmlns:nc="{BASE}" nc:operation="{operation}"'
+        if self.identity:
+            written, _, value = text.rpartition(":")
+            prefix = PREFIXES.get(self.identity) or written or "i"
+            head += f" xmlns:{prefix}={quoteattr(self.identity)}"
+            text = f"{prefix}:{value}"
+        if not self.children:
+            yield f"{space}<{head}>{escape(text)}</{self.name}>" if text else f"{space}<{head}/>"
+            return
+        yield f"{space}<{head}>"
+        for child in self.children:
+            yield from child.lines(self.namespace, indent=indent + 1)
+        yield f"{space}</{self.name}>"
 
     def document(self) -> str:
         return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', *self.lines()]) + "\n"

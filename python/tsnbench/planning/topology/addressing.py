@@ -20,7 +20,7 @@ def _dotted(address: int) -> str:
 
 
 def _mac(number: int) -> str:
-    return ":".join(f"{number >> shift & 0xFF:02x}" for shift in range(40, -8, -8))
+    return number.to_bytes(6).hex(":")
 
 
 def node_ipv4(number: int) -> str:

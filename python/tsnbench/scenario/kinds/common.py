@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ipaddress import IPv4Address
 
 from tsnbench.scenario.kinds.combinators import Either, ListOf
 from tsnbench.scenario.kinds.values import Count, Parsed, Quantity, Text
@@ -28,11 +29,10 @@ CLASS_NAME = Text("an SR class: sr/A, sr/B, sr/C, sr/D or sr/BE")
 
 
 def _ipv4(text: str) -> str:
-    parts = text.split(".")
-    if len(parts) != 4 or not all(
-        re.fullmatch("0|[1-9][0-9]{0,2}", part) and int(part) < 256 for part in parts
-    ):
-        raise ValueError
+    try:
+        IPv4Address(text)
+    except ValueError:
+        raise ValueError from None
     return text
 
 
