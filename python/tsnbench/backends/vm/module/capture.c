@@ -8,7 +8,9 @@
 
 #include <linux/vmalloc.h>
 
-#include "tsnport.h"
+#include "capture.h"
+#include "clock.h"
+#include "time.h"
 
 #define PAGES (128u << 20 >> PAGE_SHIFT)	/* at most, of one capture */
 #define SNAP 128u				/* octets of a frame that are kept: plan/frames.py */
@@ -132,7 +134,7 @@ static const struct file_operations pcap_file = {
 	.llseek = default_llseek,
 };
 
-static void files(struct tsn_capture *capture, const char *name, struct dentry *above)
+void tsn_capture_folder(struct tsn_capture *capture, const char *name, struct dentry *above)
 {
 	struct dentry *folder = debugfs_create_dir(name, above);
 
@@ -140,12 +142,6 @@ static void files(struct tsn_capture *capture, const char *name, struct dentry *
 	debugfs_create_file("pcap", 0400, folder, capture, &pcap_file);
 	debugfs_create_u64("frames", 0400, folder, &capture->frames);
 	debugfs_create_u64("lost", 0400, folder, &capture->lost);
-}
-
-void tsn_capture_folder(struct tsn_port *port)
-{
-	files(&port->tx, "tx", port->folder);
-	files(&port->rx, "rx", port->folder);
 }
 
 void tsn_capture_prepare(struct tsn_capture *capture)

@@ -15,26 +15,11 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
-#include "tsnport.h"
+#include "clock.h"
+#include "time.h"
 
 #define MOST_PPT 1000000000	/* 1000 ppm */
 #define MOST_SAMPLES (4u << 20)
-
-/* All that was to be noted up to a moment, by the line until then; its lock is held. */
-void tsn_probe_sample(struct tsn_clock *clock, s64 until_ps)
-{
-	struct tsn_samples *samples = &clock->samples;
-
-	while (samples->error_ps && samples->filled < samples->count) {
-		s64 at_ps = tsn_moment(samples->next_ns), ns, ps;
-
-		if (at_ps > until_ps)
-			break;
-		tsn_clock_show_locked(clock, at_ps, &ns, &ps);
-		samples->error_ps[samples->filled++] = (ns - samples->next_ns) * 1000 + ps;
-		samples->next_ns += samples->every_ns;
-	}
-}
 
 static int sample(struct tsn_clock *clock, s64 from_ns, s64 every_ns, s64 count)
 {
@@ -85,7 +70,7 @@ static int change(struct tsn_clock *clock, const char *what, s64 at_ps, s64 valu
 	}
 	spin_unlock_irqrestore(&clock->lock, flags);
 	if (!failed)
-		tsn_clock_changed(clock);
+		clock->changed(clock);
 	return failed;
 }
 
@@ -124,7 +109,7 @@ static int samples_show(struct seq_file *file, void *unused)
 	u32 place;
 
 	spin_lock_irqsave(&clock->lock, flags);
-	tsn_probe_sample(clock, tsn_now());
+	tsn_clock_sample(clock, tsn_now());
 	spin_unlock_irqrestore(&clock->lock, flags);
 	for (place = 0; place < clock->samples.filled; place++)
 		seq_printf(file, "%lld\n", clock->samples.error_ps[place]);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What ethtool is told: the link's true speed (cbs and taprio go by it), stamps, counters. */
 
-#include "tsnport.h"
+#include <linux/ptp_clock_kernel.h>
+
+#include "netdev.h"
+#include "port.h"
 
 static const char *const COUNTERS[] = { "frames", "octets", "late", "oversize" };
 

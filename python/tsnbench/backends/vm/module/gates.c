@@ -3,7 +3,10 @@
 
 #include <linux/seq_file.h>
 
-#include "tsnport.h"
+#include "clock.h"
+#include "gates.h"
+#include "port.h"
+#include "time.h"
 
 /* Which gates are open from a moment of the port's clock on, and until when they stay so. */
 static u32 state(const struct tsn_port *port, s64 ns, s64 *until_ns)

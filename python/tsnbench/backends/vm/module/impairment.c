@@ -19,7 +19,9 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
-#include "tsnport.h"
+#include "impairment.h"
+#include "port.h"
+#include "time.h"
 
 #define WHOLE 1000000ull
 #define MOST 64

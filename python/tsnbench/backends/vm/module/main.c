@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pairs of ports, made by a line of text:
+ * A virtual TSN network device: pairs of ports with a wire between them, made by a line of text:
  *
  *   echo "p0@a p1@b 1000000000 250000" > /sys/module/tsnport/parameters/link
  *
@@ -8,55 +8,23 @@
  * the second port's differ, its bit/s and ps.
  */
 
-#include <linux/timekeeping.h>
+#include <linux/module.h>
 
-#include "tsnport.h"
+#include "capture.h"
+#include "clock.h"
+#include "gates.h"
+#include "impairment.h"
+#include "mac.h"
+#include "netdev.h"
+#include "port.h"
+#include "time.h"
 
-struct dentry *tsn_folder;
-
+static struct dentry *root;
 static LIST_HEAD(ports);
 static DEFINE_MUTEX(ports_lock);
-static s64 loaded_raw_ns, loaded_wall_ns;
-
-s64 tsn_now(void)
-{
-	return ((s64)ktime_get_raw_ns() - loaded_raw_ns) * 1000;
-}
-
-/* TAI less UTC, whole seconds; two readings are a moment apart. */
-s64 tsn_tai_ahead(void)
-{
-	s64 real_ns = ktime_get_real_ns();
-
-	return div_s64(ktime_to_ns(ktime_get_clocktai()) - real_ns + NSEC_PER_SEC / 2, NSEC_PER_SEC) * NSEC_PER_SEC;
-}
-
-/* When TAI says so, had nobody steered it since. */
-s64 tsn_moment(s64 tai_ns)
-{
-	return (tai_ns - tsn_tai_ahead() - loaded_wall_ns) * 1000;
-}
-
-/* On CLOCK_REALTIME, had nobody steered it since. */
-s64 tsn_wall_ns(s64 ps)
-{
-	return loaded_wall_ns + div_s64(ps, 1000);
-}
-
-s64 tsn_from_wall_ns(s64 ns)
-{
-	return (ns - loaded_wall_ns) * 1000;
-}
-
-void tsn_arm(struct hrtimer *timer, s64 at_ps)
-{
-	s64 ahead = at_ps - tsn_now();
-
-	hrtimer_start(timer, ns_to_ktime(ahead > 0 ? div_s64(ahead + 999, 1000) : 0), HRTIMER_MODE_REL_SOFT);
-}
 
 /* Launch times and gates are now at other moments. */
-void tsn_clock_changed(struct tsn_clock *clock)
+static void clock_changed(struct tsn_clock *clock)
 {
 	struct tsn_port *port;
 
@@ -117,7 +85,7 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 	tsn_capture_prepare(&port->tx);
 	tsn_capture_prepare(&port->rx);
 	tsn_mac_prepare(port);
-	port->clock = tsn_clock_get(label ?: name);
+	port->clock = tsn_clock_get(label ?: name, root, clock_changed);
 	if (IS_ERR(port->clock)) {
 		error = PTR_ERR(port->clock);
 		goto failed;
@@ -127,10 +95,11 @@ static struct tsn_port *make_port(char *name, u64 rate_bps, u64 delay_ps)
 		goto failed;
 	*(struct tsn_port **)netdev_priv(port->dev) = port;
 	SET_NETDEV_DEV(port->dev, &port->clock->card->dev);
-	port->folder = debugfs_create_dir(name, tsn_folder);
+	port->folder = debugfs_create_dir(name, root);
 	debugfs_create_u32("ring", 0600, port->folder, &port->ring);
 	debugfs_create_u32("unguarded", 0600, port->folder, &port->unguarded);
-	tsn_capture_folder(port);
+	tsn_capture_folder(&port->tx, "tx", port->folder);
+	tsn_capture_folder(&port->rx, "rx", port->folder);
 	tsn_gates_folder(port);
 	tsn_impair_folder(port);
 	return port;
@@ -185,7 +154,7 @@ static int link_set(const char *text, const struct kernel_param *parameter)
 	u64 numbers[4];
 	int found, error;
 
-	if (!tsn_folder)
+	if (!root)
 		return -EAGAIN;	/* ports are made when the module is there */
 	found = sscanf(text, "%31s %31s %llu %llu %llu %llu", one, other, &numbers[0], &numbers[1], &numbers[2],
 		       &numbers[3]);
@@ -220,16 +189,12 @@ static struct platform_driver driver = {
 
 static int __init start(void)
 {
-	struct system_time_snapshot now;
 	int error = platform_driver_register(&driver);
 
 	if (error)
 		return error;
-	/* Both of the same instant. */
-	ktime_get_snapshot(&now);
-	loaded_raw_ns = ktime_to_ns(now.raw);
-	loaded_wall_ns = ktime_to_ns(now.real);
-	tsn_folder = debugfs_create_dir("tsnport", NULL);
+	tsn_time_start();
+	root = debugfs_create_dir("tsnport", NULL);
 	return 0;
 }
 
@@ -245,7 +210,7 @@ static void __exit end(void)
 	}
 	tsn_clocks_put();
 	platform_driver_unregister(&driver);
-	debugfs_remove(tsn_folder);
+	debugfs_remove(root);
 }
 
 module_init(start);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What tc hands to the device: mqprio's queues, taprio's gate control lists, etf's launch times. */
 
-#include "tsnport.h"
+#include <net/pkt_cls.h>
+#include <net/pkt_sched.h>
+
+#include "clock.h"
+#include "gates.h"
+#include "mac.h"
+#include "netdev.h"
+#include "port.h"
+#include "time.h"
 
 static int caps(struct tc_query_caps_base *base)
 {
