@@ -106,6 +106,12 @@ def open_spans(entries: Iterable[Entry], traffic_class: int) -> list[Span] | Non
     return spans
 
 
+def entries_and_spans(gates: GateCycle, classes: int) -> tuple[list[Entry], list[list[Span] | None]]:
+    """The entries of a Plan's list, and by traffic class the windows of :func:`open_spans`."""
+    entries = entries_of(gates)
+    return entries, [open_spans(entries, traffic_class) for traffic_class in range(classes)]
+
+
 def clock_spans(gates: GateCycle, traffic_class: int) -> list[Span]:
     """The spans in which the gate is open, ascending, within a cycle that begins at a multiple of the cycle
     time.

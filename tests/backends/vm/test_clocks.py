@@ -15,6 +15,7 @@ from support.kernel_text import planned
 from tsnbench.backends.kernel.tsnport import TSNPORT, clocks, shaping
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
+from tsnbench.plan.network import Network
 from tsnbench.runs import Run
 
 NETWORK = """
@@ -164,7 +165,7 @@ def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
 
 def test_jumps_of_frequency_add_to_what_an_oscillator_does() -> None:
     document = planned(_text("paced", FREE, "1 s")).document
-    told = clocks.files(document, document["clocks"], shaping.profile(document))
+    told = clocks.files(Network(document), document["clocks"], shaping.profile(document))
     lines = [line for line in told["clock-steps"].decode().splitlines() if "ptp4l" not in line]
     control = "/sys/kernel/debug/tsnport"
     assert lines == [

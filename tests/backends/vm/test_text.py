@@ -24,6 +24,8 @@ from tsnbench.backends.vm import device, kernel
 from tsnbench.backends.vm.cpio import Archive
 from tsnbench.errors import BackendError
 from tsnbench.linux.readback import read_json
+from tsnbench.plan.gates import entries_and_spans
+from tsnbench.plan.types import GateCycle
 
 
 def test_a_port_sends_at_its_rate_and_its_highest_class_first():
@@ -58,16 +60,25 @@ def test_gates_close_early_by_the_transmission_time_that_taprio_omits():
         assert guards(slower["ports"][number], port_traffic(slower)[number]) == early
 
 
+def closed_early(entries: list[tuple[int, int]], ahead: list[int]) -> list[tuple[int, int]]:
+    gates: GateCycle = {
+        "base_time_ns": 0,
+        "cycle_ns": sum(interval for _, interval in entries),
+        "entries": [{"open": mask, "interval_ns": interval} for mask, interval in entries],
+    }
+    return guarded(*entries_and_spans(gates, len(ahead)), ahead)
+
+
 def test_a_guarded_list():
-    assert guarded([(2, 200), (1, 800)], [0, 0]) == [(2, 200), (1, 800)]
-    assert guarded([(2, 2000), (1, 8000)], [500, 300]) == [(2, 1700), (0, 300), (1, 7500), (0, 500)]
+    assert closed_early([(2, 200), (1, 800)], [0, 0]) == [(2, 200), (1, 800)]
+    assert closed_early([(2, 2000), (1, 8000)], [500, 300]) == [(2, 1700), (0, 300), (1, 7500), (0, 500)]
     # Class 0 is open across the end of the cycle; and a class that is always open.
-    assert guarded([(3, 1000), (2, 4000), (3, 1000)], [500, 300]) == [(3, 500), (2, 4500), (3, 1000)]
+    assert closed_early([(3, 1000), (2, 4000), (3, 1000)], [500, 300]) == [(3, 500), (2, 4500), (3, 1000)]
     # A window too short for the class's longest frame: the gate never opens.
-    assert guarded([(2, 1000), (1, 1000)], [2000, 0]) == [(2, 1000), (0, 1000)]
+    assert closed_early([(2, 1000), (1, 1000)], [2000, 0]) == [(2, 1000), (0, 1000)]
     for entries in ([(1, 1000), (2, 700), (5, 2300)], [(7, 400), (0, 300), (1, 3300)]):
         for early in ([0, 0, 0], [150, 250, 0], [399, 1, 777]):
-            found = guarded(entries, early)
+            found = closed_early(entries, early)
             assert sum(interval for _, interval in found) == 4000
 
 

@@ -37,6 +37,7 @@ def files(
     plan: PlanDocument, text: str, dilation: int, device: Device, environment: Environment | None = None
 ) -> dict[str, bytes]:
     """All files of the job's folder; ``text`` is the Plan that its hash is of."""
+    captures = _captures(plan)
     environment = environment or Environment()
     slower = dilated(plan, dilation)
     setup = device.setup(slower, environment, dilation)
@@ -54,7 +55,7 @@ def files(
         lead_s=environment.lead_s + len(slower["ports"]) // 20,
         whole_us=(slower["duration_ns"] + slower["drain_ns"]) // 1000 + 10_000,
         nodes=[port["node"] for port in slower["ports"]],
-        captures=_captures(slower),
+        captures=captures,
         snap_octets=CAPTURED_OCTETS,
         least_lead_s=LEAST_LEAD_S,
         patience_s=PATIENCE_S,

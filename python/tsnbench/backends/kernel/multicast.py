@@ -7,30 +7,15 @@ queues.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.device import interface
+from tsnbench.backends.kernel.forwarding import departures, is_group
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities
-    from tsnbench.plan.types import PlanDocument, Stream
-
-
-def is_group(stream: Stream) -> bool:
-    """Whether a stream's destination is a group address (IEEE 802-2014, 8.4.2)."""
-    return bool(int(stream["destination_mac"][:2], 16) & 1)
-
-
-def departures(plan: PlanDocument) -> Iterator[tuple[int, Stream, set[int]]]:
-    """For each bridge on each stream's path: the node, the stream, and the ports by which it leaves there."""
-    for stream in plan["streams"]:
-        found: dict[int, set[int]] = {}
-        for hop in stream["route"]:
-            if hop.get("parent") is not None:
-                found.setdefault(plan["ports"][hop["port"]]["node"], set()).add(hop["port"])
-        for node, ports in found.items():
-            yield node, stream, ports
+    from tsnbench.plan.types import PlanDocument
 
 
 def filters(

@@ -99,11 +99,11 @@ def _one_system_clock(plan: PlanDocument) -> Iterator[str]:
             yield f"tap {tap['name']}: stages of software beside clocks (their stamp {own})"
 
 
-def files(plan: PlanDocument, clocks: Clocks, how: Profile) -> dict[str, bytes]:
+def files(network: Network, clocks: Clocks, how: Profile) -> dict[str, bytes]:
     """ptp4l's configurations, and the events during the run."""
-    network, notes = Network(plan), Notes("vm")
+    notes = Notes("vm")
     found = {"clock-steps": "".join(f"{at}\t{line}\n" for at, line in _steps(network, clocks)).encode()}
-    for node in range(len(plan["nodes"])):
+    for node in range(len(network.nodes)):
         # Roles are configured, so ptp4l sends no Announce messages, as in the simulator. If it did, a slave
         # would ignore a Sync until its sender has sent enough Announce messages.
         own = [f"uds_address /tmp/ptp4l-{node}", "inhibit_announce 1", "ignore_source_id 1"]

@@ -15,6 +15,7 @@ from tsnbench.backends.kernel.shell import after_epoch
 from tsnbench.backends.kernel.tsnport import clocks, config, faults, gate_changes, shaping
 from tsnbench.errors import BackendError
 from tsnbench.linux import compare, qdiscs
+from tsnbench.plan.network import Network
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities, Environment
@@ -46,7 +47,8 @@ class _Tsnport(Device):
     def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
         """The ports already exist, each in its namespace."""
         how = shaping.profile(plan)
-        arriving = shaping.arriving(plan, how)
+        network = Network(plan)
+        arriving = shaping.arriving(network, how)
         bridges = forwarding(plan)
         spaces = {space(number): Namespace() for number in range(len(plan["nodes"]))}
         for number, port in enumerate(plan["ports"]):
@@ -63,11 +65,12 @@ class _Tsnport(Device):
         for number, (port, frames) in enumerate(zip(plan["ports"], port_traffic(plan), strict=True)):
             own = spaces[space(port["node"])]
             own.ip += [f"link set p{number} up"]
-            own.tc += qdiscs.lines(*shaping.shape(port, frames, how), f"p{number}", after_epoch)
+            root, children = shaping.shape(port, frames, how)
+            own.tc += qdiscs.lines(root, children, f"p{number}", after_epoch)
         setup = Setup(spaces, links=config.links(plan), writes=list(config.control(plan)))
+        setup.gates += gate_changes.changing(plan)
         for node, steps in gate_changes.steps(plan, how).items():
             setup.steps.append(Steps(f"steps-{space(node)}", space(node), steps))
-        setup.gates += gate_changes.changing(plan)
         if plan.get("faults"):
             setup.faults += range(len(plan["ports"]))
             setup.writes += faults.writes(plan, dilation)
@@ -75,7 +78,7 @@ class _Tsnport(Device):
             setup.clocks += clocks.nodes(plan)
             # These settings of clocks come first, before any write that uses a clock.
             setup.writes[:0] = clocks.writes(plan, own_clocks)
-            setup.files.update(clocks.files(plan, own_clocks, how))
+            setup.files.update(clocks.files(network, own_clocks, how))
         return setup
 
     def read_back(self, plan: PlanDocument, returned: Returned, words: str, can: Capabilities) -> None:

@@ -108,9 +108,9 @@ def _began(gates: _List) -> _List:
     return own
 
 
-def arriving(plan: PlanDocument, how: Profile) -> dict[int, list[ingress.Arrivals]]:
+def arriving(network: Network, how: Profile) -> dict[int, list[ingress.Arrivals]]:
     """By node, the treatment of received frames; with priorities only of frames that exist."""
-    network = Network(plan)
+    plan = network.document
     seen: dict[int, set[int]] = defaultdict(set)
     rewritten = any(entry.get("regeneration") for entry in plan.get("policing", ()))
     for stream in plan["streams"]:

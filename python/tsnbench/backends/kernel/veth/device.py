@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from tsnbench.backends.kernel.device import Device, Namespace, Queue, Setup, Ste
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
 from tsnbench.backends.kernel.port_traffic import longest_payload, port_traffic
 from tsnbench.backends.kernel.unsupported import listed
-from tsnbench.backends.kernel.veth import cables, faults, readback, shaping
+from tsnbench.backends.kernel.veth import cables, faults, readback, shaping, vlan_priority
 from tsnbench.errors import BackendError
 
 if TYPE_CHECKING:
@@ -34,23 +33,25 @@ class _Veth(Device):
 
     def setup(self, plan: PlanDocument, environment: Environment, dilation: int) -> Setup:
         """The wires come first, and make all interfaces."""
-        can, traffic = environment.can, port_traffic(plan)
+        can = environment.can
+        traffic, payload = port_traffic(plan), longest_payload(plan)
         wires = [cables.wire(port, own) for port, own in zip(plan["ports"], traffic, strict=True)]
         spaces = {cables.WIRES: Namespace()}
         spaces |= {space(number): Namespace() for number in range(len(plan["nodes"]))}
-        spaces[cables.WIRES].ip += cables.links(plan, longest_payload(plan))
+        spaces[cables.WIRES].ip += cables.links(plan, payload)
         spaces[cables.WIRES].tc += cables.crossings(wires, can)
         for node in forwarding(plan):
             own = spaces[space(node)]
             own.ip, own.bridge = bridge(plan, node, can)
-            seen = priorities(plan, node) if can.reads_tags else {}
+            seen = vlan_priority.arriving(plan, node) if can.reads_tags else {}
             for arrives in sorted(seen):
-                own.tc += tag_filters(interface(arrives), seen[arrives])
+                own.tc += vlan_priority.filters(interface(arrives), seen[arrives])
             own.tc += multicast.filters(plan, node, can, has_clsact=set(seen))
         for number, (port, frames) in enumerate(zip(plan["ports"], traffic, strict=True)):
             own = spaces[space(port["node"])]
             own.ip += [f"link set p{number} up"]
-            own.tc += shaping.lines(f"p{number}", shaping.shape(port, frames, can))
+            elements = shaping.shape(port, frames, can)
+            own.tc += shaping.lines(f"p{number}", elements)
         steps = faults.steps(plan, wires, can)
         return Setup(spaces, [Steps("steps", cables.WIRES, steps)] if steps else [])
 
@@ -92,29 +93,3 @@ def differences(
             elements = shaping.shape(port, frames, can)
             found += readback.compare_port(f"p{number}", elements, reported[space(port["node"])])
     return found
-
-
-def priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
-    """By port of a bridge, the priorities in tags of frames that arrive there and are forwarded."""
-    seen: dict[int, set[int]] = defaultdict(set)
-    for stream in plan["streams"]:
-        for hop in stream["route"]:
-            parent = hop.get("parent")
-            if parent is None or stream.get("vid") is None or plan["ports"][hop["port"]]["node"] != node:
-                continue
-            seen[plan["ports"][stream["route"][parent]["port"]]["peer"]].add(stream["pcp"])
-    return seen
-
-
-def tag_filters(device: str, priorities: set[int]) -> list[str]:
-    """Filters that copy a tag's priority to the kernel's priority, which qdiscs use. IEEE 802.1Q-2022,
-    6.9.3."""
-    return [
-        f"qdisc add dev {device} clsact",
-        *(
-            f"filter add dev {device} ingress protocol 802.1Q flower vlan_prio {pcp}"
-            f" action skbedit priority {pcp}"
-            for pcp in sorted(priorities)
-            if pcp
-        ),
-    ]

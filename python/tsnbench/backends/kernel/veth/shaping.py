@@ -16,7 +16,7 @@ from tsnbench.backends.kernel.shell import after_epoch
 from tsnbench.backends.kernel.veth import vlan_priority
 from tsnbench.backends.kernel.veth.htb import Element, HtbClass
 from tsnbench.linux.qdiscs import Qdisc, Root
-from tsnbench.plan.gates import Entry, Span, entries_of, open_spans
+from tsnbench.plan.gates import Entry, Span, entries_and_spans
 
 if TYPE_CHECKING:
     from tsnbench.backends.kernel.environment import Capabilities
@@ -116,9 +116,9 @@ def _class(port: Port, number: int, place: str) -> list[Element]:
 def _taprio(port: Port, gates: Gates, traffic: PortTraffic, overhead: int) -> Root:
     """Classes, queues and the schedule."""
     cycle = gates["cycle_ns"]
-    entries = entries_of(gates)
+    entries, spans = entries_and_spans(gates, len(port["classes"]))
     if not gates.get("unguarded"):
-        entries = guarded(entries, guards(port, traffic))
+        entries = guarded(entries, spans, guards(port, traffic))
     return Root(
         "taprio",
         num_tc=len(port["classes"]),
@@ -143,13 +143,12 @@ def guards(port: Port, traffic: PortTraffic) -> list[int]:
     return [int(max(0, octets + 8 if octets else 0) * slower) for octets in traffic.longest]
 
 
-def guarded(entries: list[Entry], ahead: list[int]) -> list[Entry]:
+def guarded(entries: list[Entry], windows: list[list[Span] | None], ahead: list[int]) -> list[Entry]:
     """The list with every gate closed earlier by its guard; a gate that never closes stays open."""
     cycle = sum(interval for _, interval in entries)
     starts = [0, *accumulate(interval for _, interval in entries)]
     open_at: list[list[Span]] = []
-    for place, early in enumerate(ahead):
-        spans = open_spans(entries, place)
+    for spans, early in zip(windows, ahead, strict=True):
         if spans is None:
             open_at.append([(0, cycle)])
         else:

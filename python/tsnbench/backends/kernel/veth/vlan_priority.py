@@ -1,4 +1,6 @@
-"""Strict priority for kernels without ``prio`` and ``skbedit``: HTB's own priority, by a tag's priority.
+"""Priorities in tags: copied to the kernel's priority, or read by a program.
+
+Strict priority for kernels without ``prio`` and ``skbedit``: HTB's own priority, by a tag's priority.
 
 HTB serves classes with tokens in the order of their ``prio``. Below the class for the MAC there is a second
 HTB whose classes have more tokens than any port can use, so that only their order matters. A program of
@@ -8,13 +10,14 @@ classic BPF reads the tag, which is in the frame at its talker, and beside it af
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from tsnbench.backends.kernel.veth.htb import BpfFilter, Element, HtbClass
 from tsnbench.linux.qdiscs import Qdisc
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Port
+    from tsnbench.plan.types import PlanDocument, Port
 
 _LOAD_HALF, _LOAD_OCTET, _EQUAL, _SHIFT, _JUMP, _RETURN = 0x28, 0x30, 0x15, 0x74, 0x05, 0x06
 _ASIDE = 0xFFFFF000
@@ -65,3 +68,29 @@ def bands(port: Port, place: str) -> tuple[list[Element], list[str]]:
     answers = [2 << 16 | 0x10 + port["pcp_to_class"][pcp] for pcp in range(8)]
     found.append(BpfFilter("2:", bytecode(answers)))
     return found, [f"parent {own}" for own in classes]
+
+
+def arriving(plan: PlanDocument, node: int) -> dict[int, set[int]]:
+    """By port of a bridge, the priorities in tags of frames that arrive there and are forwarded."""
+    seen: dict[int, set[int]] = defaultdict(set)
+    for stream in plan["streams"]:
+        for hop in stream["route"]:
+            parent = hop.get("parent")
+            if parent is None or stream.get("vid") is None or plan["ports"][hop["port"]]["node"] != node:
+                continue
+            seen[plan["ports"][stream["route"][parent]["port"]]["peer"]].add(stream["pcp"])
+    return seen
+
+
+def filters(device: str, priorities: set[int]) -> list[str]:
+    """Filters that copy a tag's priority to the kernel's priority, which qdiscs use. IEEE 802.1Q-2022,
+    6.9.3."""
+    return [
+        f"qdisc add dev {device} clsact",
+        *(
+            f"filter add dev {device} ingress protocol 802.1Q flower vlan_prio {pcp}"
+            f" action skbedit priority {pcp}"
+            for pcp in sorted(priorities)
+            if pcp
+        ),
+    ]
