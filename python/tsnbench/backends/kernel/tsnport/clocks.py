@@ -168,7 +168,7 @@ def _commands(node: int) -> str:
     return f"clock-{node}/commands"
 
 
-def writes(plan: PlanDocument, clocks: Clocks) -> Iterator[Write]:
+def initial_writes(plan: PlanDocument, clocks: Clocks) -> Iterator[Write]:
     """Settings that come before any use of a clock: at the Plan's zero each clock must show its initial
     time."""
     record, moments = clocks["record_ns"], _moments(plan, clocks)

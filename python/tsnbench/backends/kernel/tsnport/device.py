@@ -77,7 +77,7 @@ class _Tsnport(Device):
         if own_clocks := plan.get("clocks"):
             setup.clocks += clocks.nodes(plan)
             # These settings of clocks come first, before any write that uses a clock.
-            setup.writes[:0] = clocks.writes(plan, own_clocks)
+            setup.writes[:0] = clocks.initial_writes(plan, own_clocks)
             setup.files.update(clocks.files(network, own_clocks, how))
         return setup
 

@@ -43,9 +43,9 @@ class _Veth(Device):
         for node in forwarding(plan):
             own = spaces[space(node)]
             own.ip, own.bridge = bridge(plan, node, can)
-            seen = vlan_priority.arriving(plan, node) if can.reads_tags else {}
+            seen = vlan_priority.priorities(plan, node) if can.reads_tags else {}
             for arrives in sorted(seen):
-                own.tc += vlan_priority.filters(interface(arrives), seen[arrives])
+                own.tc += vlan_priority.tag_filters(interface(arrives), seen[arrives])
             own.tc += multicast.filters(plan, node, can, has_clsact=set(seen))
         for number, (port, frames) in enumerate(zip(plan["ports"], traffic, strict=True)):
             own = spaces[space(port["node"])]

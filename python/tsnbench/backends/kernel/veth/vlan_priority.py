@@ -70,7 +70,7 @@ def bands(port: Port, place: str) -> tuple[list[Element], list[str]]:
     return found, [f"parent {own}" for own in classes]
 
 
-def arriving(plan: PlanDocument, node: int) -> dict[int, set[int]]:
+def priorities(plan: PlanDocument, node: int) -> dict[int, set[int]]:
     """By port of a bridge, the priorities in tags of frames that arrive there and are forwarded."""
     seen: dict[int, set[int]] = defaultdict(set)
     for stream in plan["streams"]:
@@ -82,7 +82,7 @@ def arriving(plan: PlanDocument, node: int) -> dict[int, set[int]]:
     return seen
 
 
-def filters(device: str, priorities: set[int]) -> list[str]:
+def tag_filters(device: str, priorities: set[int]) -> list[str]:
     """Filters that copy a tag's priority to the kernel's priority, which qdiscs use. IEEE 802.1Q-2022,
     6.9.3."""
     return [
