@@ -13,7 +13,7 @@ from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.forwarding import bridge, forwarding
 from tsnbench.backends.kernel.port_traffic import port_traffic, with_one_limit
 from tsnbench.backends.kernel.veth import shaping
-from tsnbench.backends.kernel.veth.device import priorities, tag_filters
+from tsnbench.backends.kernel.veth.vlan_priority import priorities, tag_filters
 from tsnbench.errors import InputError
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.remote.answers import Step

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.environment import GUEST, Capabilities
+from tsnbench.backends.kernel.forwarding import departures, is_group
 from tsnbench.backends.kernel.port_traffic import octets_count
 from tsnbench.errors import InputError
 from tsnbench.plan.gates import gate_lists
@@ -138,7 +138,7 @@ def _stream(stream: Stream, most_frame: int) -> Iterator[str]:
     yield from _strange(where, stream, STREAM)
     if not _MAC.fullmatch(stream["destination_mac"]):
         yield f"{where}: an address that is no MAC address: {stream['destination_mac']!r}"
-    elif len(stream["listeners"]) > 1 and not multicast.is_group(stream):
+    elif len(stream["listeners"]) > 1 and not is_group(stream):
         yield f"{where}: several listeners of one address that is no group's"
     if sum(hop.get("parent") is None for hop in stream["route"]) > 1:
         yield f"{where}: leaves its talker by several ports"
@@ -164,7 +164,7 @@ def _socket(stream: Stream, port: Port) -> Iterator[str]:
 def _addresses(plan: PlanDocument) -> Iterator[str]:
     """A bridge has one port for an address of a VLAN, the same one for each sender."""
     sent: dict[tuple[int, str, int | None], set[int]] = {}
-    for node, stream, leaves in multicast.departures(plan):
+    for node, stream, leaves in departures(plan):
         key = (node, stream["destination_mac"], stream.get("vid"))
         if sent.setdefault(key, leaves) != leaves:
             name = plan["nodes"][node]["name"]

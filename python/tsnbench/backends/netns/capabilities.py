@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tsnbench.backends.kernel import multicast
 from tsnbench.backends.kernel.environment import Capabilities
-from tsnbench.backends.kernel.forwarding import forwarding
+from tsnbench.backends.kernel.forwarding import departures, forwarding
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
@@ -56,7 +55,7 @@ def _all(plan: PlanDocument, can: Capabilities) -> Iterator[str]:
 def _without_vlans(plan: PlanDocument) -> Iterator[str]:
     """Without VLANs, an address leaves a bridge by one port in all VLANs."""
     found: dict[tuple[int, str], set[int]] = {}
-    for node, stream, ports in multicast.departures(plan):
+    for node, stream, ports in departures(plan):
         if found.setdefault((node, stream["destination_mac"]), ports) != ports:
             name = plan["nodes"][node]["name"]
             yield (
