@@ -27,10 +27,6 @@ NOT_QUICK = ("docs", "packaging", "ui", *WALL_CLOCK)
 SLOW = TESTS / "slow.txt"
 """Further test functions that ``make quick`` leaves out; ``make slow`` measures them and writes the list."""
 
-TRIES_AGAIN = 3
-PAUSE_S = 10
-"""After the pause, the load of other programs may be gone. A defect fails in each attempt."""
-
 NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z_]+\b|^this kernel\b")
 """Reasons that are valid on every machine.
 
@@ -40,17 +36,13 @@ changes the kernel of a machine.
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of kernels, and leave out what the profile does not run.
-
-    Tests that depend on the wall clock are repeated after a failure; ``-rR`` lists the repeated ones.
-    """
+    """Mark the tests of kernels, and leave out what the profile does not run."""
     slow = set(SLOW.read_text(encoding="utf-8").splitlines()) if PROFILE == "quick" else set()
     left_out = []
     for item in items:
         room = item.path.relative_to(TESTS).as_posix()
         if room.startswith(tuple(f"{each}/" for each in WALL_CLOCK)):
             item.add_marker(pytest.mark.kernel)
-            item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
         name = f"{room}::{getattr(item, 'originalname', item.name)}"
         not_quick = name in slow or room.startswith(tuple(f"{each}/" for each in NOT_QUICK))
         nightly = PROFILE != "nightly" and item.get_closest_marker("nightly") is not None
@@ -60,14 +52,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A repeated test first clears what its module keeps, such as the results of a guest."""
-    if getattr(item, "execution_count", 1) > 1 and isinstance(item, pytest.Function):
-        for kept in vars(item.module).values():
-            if callable(clear := getattr(kept, "cache_clear", None)):
-                clear()
 
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:

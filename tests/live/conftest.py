@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,27 @@ from tsnbench.backends.kernel import traffic
 from tsnbench.errors import BackendError
 
 PYTHON = Path(__file__).parents[2] / "python"
+PATIENCE_S = 60
+
+
+def until(ready: Callable[[], bool]) -> None:
+    """Wait until this is so."""
+    end = time.monotonic() + PATIENCE_S
+    while not ready():
+        assert time.monotonic() < end, "this has not happened"
+        time.sleep(0.02)
+
+
+def until_idle(listener: subprocess.Popen[str]) -> None:
+    """Wait until a listener has looked for frames, and waited for the next ones, several times."""
+    begun = _pauses(listener.pid)
+    until(lambda: _pauses(listener.pid) >= begun + 5)
+
+
+def _pauses(process: int) -> int:
+    """How often a process has given up its processor by itself."""
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
 
 
 def _run(words: str) -> subprocess.CompletedProcess[str]:
@@ -88,8 +110,6 @@ def link() -> Iterator[Link]:
             pytest.skip(f"no veth here: {wrong}")
         yield Link(spaces)
     finally:
-        # The file of an end device, where a test wrote one.
-        Path(f"/tmp/{spaces[0]}.json").unlink(missing_ok=True)
         for space in spaces:
             _run(f"ip netns del {space}")
 

@@ -59,10 +59,13 @@ class Theirs:
 
 
 def be(link: Link, tmp_path: Path, device: dict[str, Any]) -> subprocess.Popen[str]:
-    """An end device of tsnbench at this end of the link."""
+    """An end device of tsnbench at this end of the link, whose ports are open."""
     file = tmp_path / "device.json"
     file.write_text(json.dumps({"interface": "v0", "address": OWN, **device}), encoding="utf-8")
-    return link.raw(0, "trdp", str(file), "--log", str(tmp_path / "log.json"))
+    ours = link.raw(0, "trdp", str(file), "--log", str(tmp_path / "log.json"))
+    assert ours.stdout is not None
+    assert ours.stdout.readline() == "ready\n", ours.communicate()
+    return ours
 
 
 def results(ours: subprocess.Popen[str], tmp_path: Path, seconds: float) -> dict[str, Any]:

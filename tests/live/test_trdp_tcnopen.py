@@ -69,7 +69,6 @@ def test_every_pattern_of_process_data_in_both_directions(link: Link, tmp_path: 
     groups(link)
     seconds = TELEGRAMS * PULL_S + ROOM_S
     ours = be(link, tmp_path, {**peer_of_the_test_program(), "for_ns": int((seconds + 2) * NS_PER_S)})
-    time.sleep(0.5)
     theirs = Theirs(link, tmp_path / "screen", "trdp-pd-test", PEER, OWN, GROUP)
     try:
         time.sleep(seconds)
@@ -108,7 +107,6 @@ def test_lost_repeated_and_swapped_telegrams_of_tcnopen(relayed: Link, tmp_path:
     subscription = {"com_id": 1000, "from": PEER, "time_out_ns": NS_PER_S, "count": 8 * tens}
     with captured(relayed, "trdp_faults", tmp_path) as capture:
         ours = be(relayed, tmp_path, {"subscribe": [subscription]})
-        time.sleep(0.5)
         words = ["sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"]
         theirs = Theirs(relayed, tmp_path / "screen", *words)
         try:
@@ -148,7 +146,6 @@ def test_a_publisher_that_is_killed_and_begins_again(link: Link, tmp_path: Path)
     subscription = {"com_id": 1000, "from": PEER, "time_out_ns": 200 * 10**6}
     with captured(link, "trdp_restart", tmp_path) as capture:
         ours = be(link, tmp_path, {"subscribe": [subscription], "for_ns": 6 * NS_PER_S})
-        time.sleep(0.5)
         for _ in range(2):
             words = ["sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"]
             theirs = Theirs(link, tmp_path / "screen", *words)
@@ -223,7 +220,6 @@ def test_a_subscription_of_another_train_ignores_telegrams(link: Link, tmp_path:
     """TCNopen's sender has counters of 0, which match the subscription of any train."""
     subscription = {"com_id": 1000, "from": PEER, "time_out_ns": 0, "topography": [7, 8], "count": TELEGRAMS}
     ours = be(link, tmp_path, {"subscribe": [subscription]})
-    time.sleep(0.5)
     theirs = Theirs(
         link, tmp_path / "screen", "sendHello", "-o", PEER, "-t", OWN, "-c", "1000", "-s", "20000"
     )

@@ -74,7 +74,6 @@ def test_tcnopen_accepts_answers_of_tsnbench(
     """Each request comes from a new start of the program: over TCP, from a new connection."""
     answer = {"com_id": 1001, "octets": 64, "confirm": confirm, "count": TELEGRAMS}
     ours = be(link, tmp_path, {"answer": [answer]})
-    time.sleep(0.5)
     theirs = caller_of_single_requests(link, tmp_path / "screen", transport, TELEGRAMS)
     try:
         theirs.wait(60 + TELEGRAMS)
@@ -136,7 +135,6 @@ def test_the_callers_of_the_message_data_test(link: Link, tmp_path: Path) -> Non
     ]
     joined = {"com_id": 1, "group": GROUP}
     ours = be(link, tmp_path, {"answer": answer, "subscribe": [joined], "for_ns": (seconds + 4) * NS_PER_S})
-    time.sleep(0.5)
     callers = []
     for number in range(CALLERS):
         address = f"10.97.0.{100 + number}"
@@ -177,7 +175,6 @@ def test_the_callers_of_the_message_data_test(link: Link, tmp_path: Path) -> Non
 def test_a_request_without_a_listener_times_out(link: Link, tmp_path: Path, transport: str) -> None:
     """In both directions: neither side replies to a communication identifier that it does not know."""
     ours = be(link, tmp_path, {"answer": [{"com_id": 7}], "for_ns": 4 * NS_PER_S})
-    time.sleep(0.5)
     theirs = caller_of_single_requests(link, tmp_path / "screen", transport, 1)
     try:
         theirs.wait(20)
@@ -230,7 +227,6 @@ def test_an_end_device_that_is_killed_and_begins_again(link: Link, tmp_path: Pat
     screens = []
     for listening in (True, False, True):
         ours = be(link, tmp_path, {"answer": [{"com_id": 1001, "octets": 64}]}) if listening else None
-        time.sleep(0.5)
         theirs = caller_of_single_requests(link, tmp_path / "screen", transport, 3)
         try:
             theirs.wait(40)

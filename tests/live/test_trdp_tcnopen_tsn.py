@@ -77,7 +77,6 @@ def test_telegrams_of_tcnopen_are_taken(tagged: Link, tmp_path: Path) -> None:
     ]
     with captured(tagged, "trdp_tsn_from", tmp_path) as capture:
         ours = be(tagged, tmp_path, {"subscribe": subscriptions})
-        time.sleep(0.5)
         theirs = Theirs(tagged, tmp_path / "screen", "sendTSN", "-o", PEER, folder=TSN_FOLDER)
         try:
             found = results(ours, tmp_path, 20 + TELEGRAMS)

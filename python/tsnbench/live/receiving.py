@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -69,9 +70,9 @@ class Received(TypedDict):
     foreign: int
 
 
-def receive(asked: Receiving) -> Received:
+def receive(asked: Receiving, ready: Callable[[], None] | None = None) -> Received:
     """Listens, and returns frames, loss, duplicates, reordering and delay per stream, and the listener's own
-    loss.
+    loss. ``ready`` is called once it listens.
 
     Raises:
         InputError: there is no such interface.
@@ -85,6 +86,7 @@ def receive(asked: Receiving) -> Received:
             folder.make(asked.into)
         program.run(
             ["listen"],
+            ready,
             port=f"0={asked.on}",
             log=log,
             ring=max(4, asked.ring_octets >> 10),

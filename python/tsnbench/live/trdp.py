@@ -131,8 +131,8 @@ class Result(TypedDict):
     answer: Answered
 
 
-def be(asked: EndDevice) -> Result:
-    """Runs an end device until its work is done.
+def be(asked: EndDevice, ready: Callable[[], None] | None = None) -> Result:
+    """Runs an end device until its work is done. ``ready`` is called once its ports are open.
 
     Raises:
         InputError: there is no such interface, or the interface has no IPv4 address.
@@ -150,7 +150,7 @@ def be(asked: EndDevice) -> Result:
     with tempfile.TemporaryDirectory(prefix="tsnbench-trdp-") as place:
         file, log = Path(place) / "device.json", Path(place) / "log.json"
         file.write_text(json.dumps(told), encoding="utf-8")
-        program.run(["trdp", str(file), "--log", str(log)])
+        program.run(["trdp", str(file), "--log", str(log)], ready)
         found: Result = json.loads(log.read_text(encoding="utf-8"))
     return found
 

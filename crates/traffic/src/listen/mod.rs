@@ -6,6 +6,7 @@ mod arrivals;
 use crate::Error;
 use crate::arguments::Arguments;
 use crate::epoch;
+use crate::output::print_line;
 use crate::system::receive::Statistics;
 use crate::system::ring::Ring;
 use crate::system::socket::Socket;
@@ -37,6 +38,8 @@ impl Source {
 }
 
 /// Listens on all given ports until the end.
+///
+/// Prints `listening` once it does, unless a file or standard input gives the Plan's zero: then [`epoch::wait`] says so.
 pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     let plan = crate::plan(arguments)?;
     if let Some(cpu) = arguments.cpu {
@@ -78,6 +81,9 @@ pub fn listen(arguments: &Arguments) -> Result<(), Error> {
     // Frames that arrived before are not counted.
     for (_, _, source, _) in &sources {
         let _ = source.socket().statistics();
+    }
+    if arguments.epoch_from.is_none() {
+        print_line("listening")?;
     }
     let mut octets = vec![0; HEAD];
     while !over(arguments.count, until_ns, &arrivals)? {

@@ -1,8 +1,8 @@
 //! An end device of TRDP on this host's own UDP: publishes, requests and subscribes process data, calls and answers with
 //! message data.
 //!
-//! `tsnbench-traffic trdp DEVICE.json --log FILE`; [`device`] describes the file. Telegrams use the kernel's IP, so
-//! any other device can be the peer.
+//! `tsnbench-traffic trdp DEVICE.json --log FILE`; [`device`] describes the file. It prints `ready` once its ports are
+//! open. Telegrams use the kernel's IP, so any other device can be the peer.
 
 mod answers;
 mod calls;
@@ -14,6 +14,7 @@ mod publisher;
 mod subscriptions;
 
 use crate::Error;
+use crate::output::print_line;
 use crate::system::{clock, process};
 use device::Device;
 use serde::Serialize;
@@ -60,9 +61,10 @@ pub(crate) fn run(words: impl Iterator<Item = String>) -> Result<(), Error> {
 /// Runs all parts, each in its thread.
 fn run_device(device: &Device) -> Result<Report, Error> {
     let over = AtomicBool::new(false);
-    let end_ns = device.for_ns.map(|ns| now_ns().map(|now| now.saturating_add(ns))).transpose()?;
     let heard = subscriptions::Listener::open(device)?;
     let answering = answers::Answering::open(device)?;
+    print_line("ready")?;
+    let end_ns = device.for_ns.map(|ns| now_ns().map(|now| now.saturating_add(ns))).transpose()?;
     let echoes = heard.echoes();
     std::thread::scope(|threads| {
         let listener = threads.spawn(|| heard.listen(device, &over));

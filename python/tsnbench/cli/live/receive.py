@@ -43,9 +43,13 @@ def receive(
     as_json: Annotated[bool, json_of("Counts")] = False,
 ) -> None:
     """Count received frames per stream: lost, duplicate, out of order, delay. Needs root."""
+
+    def ready() -> None:
+        print_message(f"{interface}: listening")
+
     if trdp:
         with user_errors():
-            print_end_device(be(receiver(interface, trdp, given_ns("--for", duration))), as_json)
+            print_end_device(be(receiver(interface, trdp, given_ns("--for", duration)), ready), as_json)
         return
     with user_errors():
         asked = Receiving(
@@ -59,7 +63,7 @@ def receive(
             priority=priority,
             into=into,
         )
-        found = listen(asked)
+        found = listen(asked, ready)
     for one in found["interfaces"]:
         if one["dropped_by_listener"]:
             print_message(
