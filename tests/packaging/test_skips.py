@@ -29,7 +29,7 @@ def run(folder: Path, reason: str, **variables: str) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        env=kept | variables,
+        env=kept | variables | {"PYTHONPATH": str(TESTS)},
     )
 
 
