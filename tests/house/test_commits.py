@@ -1,0 +1,21 @@
+"""Subjects of commits fit into a list of commits."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 72
+SINCE = "ad6366227"
+"""The last commit before this rule."""
+
+
+def test_subjects_are_short() -> None:
+    """A clone without the history has its last commit alone."""
+    for commits in ([f"{SINCE}..HEAD"], ["-1"]):
+        command = ["git", "-C", str(ROOT), "log", "--no-merges", "--format=%s", *commits]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            break
+    assert [subject for subject in done.stdout.splitlines() if len(subject) > LONGEST] == []
