@@ -46,10 +46,10 @@ run: $(VENV)/.built
 	if [ $$status -le 1 ]; then exit 0; else exit $$status; fi
 
 # Tests run as many at a time as there are processors; those with frames on real kernels beside them, those that share a
-# guest or a lab one after the other.
-CARGO_TEST := cargo test --quiet --locked --workspace --exclude tsn-python
+# guest or a lab one after the other and before all others, because their talkers have to be in time.
+CARGO_TEST := nice -n 19 cargo test --quiet --locked --workspace --exclude tsn-python
 PYTEST     := $(BIN)/python -m pytest
-PARALLEL   := $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
+PARALLEL   := nice -n 10 $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
 KERNELS    := $(PYTEST) -m kernel --numprocesses 2 --dist loadgroup
 
 quick: $(VENV)/.built

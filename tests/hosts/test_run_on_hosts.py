@@ -26,20 +26,29 @@ from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.runs import Run
 
-from .conftest import Rig, attempts, heard, lasting, on
+from .conftest import Rig, attempts, bounded, heard, lasting, on
+
+
+def patient(rig: Rig) -> Path:
+    """The lab's inventory with more attempts."""
+    return rig.folder / "patient.yaml"
 
 
 @pytest.fixture(scope="module")
 def run(rig: Rig, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, str]]:
-    """A run, and the output of the hosts' own tools in the middle of it."""
+    """A run, and the output of the hosts' own tools in the middle of it.
+
+    Talkers may be late where other programs take the processors: such an attempt is repeated.
+    """
+    patient(rig).write_text(bounded(rig.made.inventory.read_text(), "attempts: 10, pause: 500 ms"))
     into = tmp_path_factory.mktemp("run") / "run"
     pcap = rig.folder / "independent.pcap"
     seen: dict[str, str] = {}
     with heard(rig, "b", pcap, "-s", "64", "vlan"):
-        process = on(rig, into, scenario=rig.long("3 s", "longer.yaml"))
+        process = on(rig, into, "--hosts", str(patient(rig)), scenario=rig.long("3 s", "longer.yaml"))
         rig.until_it_talks(process)
         seen["ps"], seen["tc"] = rig.says("a", "ps -e -o args"), rig.says("s", "tc -s qdisc show")
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=240)
     assert process.returncode == 0, said
     lines = subprocess.run(["tcpdump", "-n", "-r", pcap], capture_output=True, timeout=60, check=False)
     seen["frames"] = str(len(lines.stdout.splitlines()))
@@ -80,7 +89,7 @@ def test_the_report_says_where_it_ran(run: tuple[Run, dict[str, str]]) -> None:
 
 
 def test_what_hosts_say_about_delays_is_printed(run: tuple[Run, dict[str, str]], rig: Rig) -> None:
-    words = ("run", rig.folder / "longer.yaml", "--on", "hosts", "--hosts", rig.made.inventory)
+    words = ("run", rig.folder / "longer.yaml", "--on", "hosts", "--hosts", patient(rig))
     told = tsnbench(*words, "--into", run[0].folder, "--no-report", cwd=rig.folder)
     assert told.returncode == 0, told.stderr
     assert "the run was there already" in told.stderr
@@ -135,7 +144,10 @@ def test_an_independent_capture_has_as_many_frames(run: tuple[Run, dict[str, str
     """The capture is tcpdump's at the listener's interface, independent of the run."""
     frames = run[0].frames()
     received = frames.filter(pl.col("delay_ns").is_not_null()).height
-    assert received == int(run[1]["frames"]) == 4500
+    captured = int(run[1]["frames"])
+    # It also has the frames of rejected attempts.
+    assert received == 4500
+    assert captured == 4500 or (captured > 4500 and len(attempts(run[0].folder)) > 1)
 
 
 def test_nothing_is_shared_but_the_connection(run: tuple[Run, dict[str, str]], rig: Rig) -> None:
