@@ -27,6 +27,10 @@ NOT_QUICK = ("docs", "packaging", "ui", *WALL_CLOCK)
 SLOW = TESTS / "slow.txt"
 """Further test functions that ``make quick`` leaves out; ``make slow`` measures them and writes the list."""
 
+TRIES_AGAIN = 3
+PAUSE_S = 10
+"""After the pause, the load of other programs may be gone. A defect fails in each attempt."""
+
 NOT_OURS = re.compile(r"\bTSNBENCH_[A-Z_]+\b|^this kernel\b")
 """Reasons that are valid on every machine.
 
@@ -36,13 +40,19 @@ changes the kernel of a machine.
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of kernels, and leave out what the profile does not run."""
+    """Mark the tests of kernels, and leave out what the profile does not run.
+
+    Talkers in real time are late where other programs take the processors: tests of kernels are repeated
+    after a failure, and ``-rR`` lists the repeated ones.
+    """
     slow = set(SLOW.read_text(encoding="utf-8").splitlines()) if PROFILE == "quick" else set()
     left_out = []
     for item in items:
         room = item.path.relative_to(TESTS).as_posix()
         if room.startswith(tuple(f"{each}/" for each in WALL_CLOCK)):
             item.add_marker(pytest.mark.kernel)
+        if item.get_closest_marker("kernel") is not None:
+            item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
         name = f"{room}::{getattr(item, 'originalname', item.name)}"
         not_quick = name in slow or room.startswith(tuple(f"{each}/" for each in NOT_QUICK))
         nightly = PROFILE != "nightly" and item.get_closest_marker("nightly") is not None
