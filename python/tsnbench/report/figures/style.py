@@ -193,7 +193,21 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
             canvas.print_svg(into, metadata=metadata[kind])
         else:
             figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
-    return into.getvalue()
+    return _numbered(into.getvalue().decode(), drawing.name).encode() if kind == "svg" else into.getvalue()
+
+
+_ID = re.compile(r'(\sid="|href="#|url\(#)([^")]+)')
+
+
+def _numbered(svg: str, name: str) -> str:
+    """The figure with numbers in the ids that it refers to.
+
+    matplotlib makes such an id of all digits of coordinates, and its layout does not find the last digits of
+    a place each time.
+    """
+    used = dict.fromkeys(found[2] for found in _ID.finditer(svg) if "id=" not in found[1])
+    ids = {one: f"{name}-{number}" for number, one in enumerate(used, 1)}
+    return _ID.sub(lambda found: f"{found[1]}{ids.get(found[2], found[2])}", svg)
 
 
 def _csv(drawing: Drawing) -> bytes:
@@ -215,9 +229,7 @@ def inline(drawing: Drawing) -> str:
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
     text = text.replace("xlink:href", "href")
-    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', text))
-    text = re.sub(r'\sid="([^"]*)"', lambda m: f' id="{drawing.name}-{m[1]}"' if m[1] in used else "", text)
-    text = re.sub(r'(href="#|url\(#)([^")]+)', lambda m: f"{m[1]}{drawing.name}-{m[2]}", text)
+    text = re.sub(rf'\sid="(?!{re.escape(drawing.name)}-\d)[^"]*"', "", text)
     text = re.sub(r"font: (bold )?([\d.]+px) [^;\"]*", _letters, text)
     text = re.sub(r"<[^>]*>", lambda tag: _in_the_pages_colours(_LONG.sub(_cut, tag[0])), text)
     width, height = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', text).groups()  # type: ignore[union-attr]
