@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
+from support.golden import matches
 from tsnbench.cli.main import app
 
 PAGE = Path(__file__).parents[2] / "docs/reference/commands.md"
@@ -58,9 +58,7 @@ def _page() -> str:
 
 def test_the_page_is_the_programs_help() -> None:
     page = _page()
-    if os.environ.get("TSNBENCH_UPDATE"):
-        PAGE.write_text(page, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page
+    matches(PAGE, page)
     assert all(
         f"## `tsnbench {name}" in page for name in ("check", "plan", "run", "compare", "deploy", "send")
     )

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from exports.plans import PLANS, RICH, document_of, rich
+from support.golden import matches
 from support.planned import document_of as planned
 from tsnbench.errors import InputError
 from tsnbench.exports import FORMATS, export, write
@@ -37,15 +36,10 @@ def folded(files: dict[str, str]) -> dict[str, str]:
 
 def test_exports_are_the_golden_files() -> None:
     files = folded(export(rich(), FORMATS).files)
-    if os.environ.get("TSNBENCH_UPDATE"):
-        shutil.rmtree(GOLDEN, ignore_errors=True)
-        for name, text in files.items():
-            (GOLDEN / name).parent.mkdir(parents=True, exist_ok=True)
-            (GOLDEN / name).write_text(text, encoding="utf-8")
-    found = {str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*") if path.is_file()}
-    assert found == set(files)
     for name, text in files.items():
-        assert text == (GOLDEN / name).read_text(encoding="utf-8"), name
+        matches(GOLDEN / name, text)
+    found = {str(path.relative_to(GOLDEN)) for path in GOLDEN.rglob("*") if path.is_file()}
+    assert found == set(files), "a file that is no longer written is to be removed"
 
 
 @pytest.mark.parametrize("name", ["followers", "fork", "gate-changes", "gates", "ring"])

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import copy
-import os
 from pathlib import Path
 
 import pytest
 
+from support.golden import matches
 from tsnbench.errors import InputError
 from tsnbench.hosts import Inventory, load_inventory, map_plan, read_inventory
 from tsnbench.hosts.by_hand import Checklist, checklist
@@ -75,10 +75,7 @@ def test_checklists_are_the_golden_files() -> None:
         stem = scenario.rpartition("/")[2]
         texts |= {f"{stem}-{name}": made(document, inventory, name).file for name in devices}
     for name, text in texts.items():
-        golden = HERE / f"checklists/{name}.txt"
-        if os.environ.get("TSNBENCH_UPDATE"):
-            golden.write_text(text, encoding="utf-8")
-        assert text == golden.read_text(encoding="utf-8"), name
+        matches(HERE / f"checklists/{name}.txt", text)
     assert {path.stem for path in (HERE / "checklists").iterdir()} == set(texts)
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.golden import matches
 from tsnbench.hosts import from_ansible, load_inventory, read_inventory
 from tsnbench.hosts.inventory import Clock, Device, End, Host, SyncBounds, Wire
 from tsnbench.hosts.inventory.grammar import json_schema
@@ -73,10 +73,7 @@ def test_wording(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(case.parent)
     with pytest.raises(ScenarioErrors) as raised:
         load_inventory(case.name)
-    words, golden = f"{raised.value}\n", case.with_suffix(".txt")
-    if os.environ.get("TSNBENCH_UPDATE"):
-        golden.write_text(words, encoding="utf-8")
-    assert words == golden.read_text(encoding="utf-8")
+    matches(case.with_suffix(".txt"), f"{raised.value}\n")
 
 
 @pytest.mark.parametrize(

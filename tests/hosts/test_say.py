@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from support.golden import matches
 from tsnbench.hosts import load_inventory
 from tsnbench.hosts.backend import Hosts
 from tsnbench.planning import plan
@@ -34,7 +34,4 @@ def test_every_command_for_the_labs_of_the_papers(scenario: str) -> None:
     lab = load_inventory(PAPERS / Path(scenario).parts[0] / "lab.yaml")
     document = plan(load_variants(PAPERS / f"{scenario}.yaml")[0])
     said = "".join(f"{line}\n" for line in Hosts(lab).say(document))
-    golden = SAY / f"{scenario.replace('/', '-')}.txt"
-    if os.environ.get("TSNBENCH_UPDATE"):
-        golden.write_text(said, encoding="utf-8")
-    assert golden.read_text(encoding="utf-8") == said
+    matches(SAY / f"{scenario.replace('/', '-')}.txt", said)

@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+
+from support.package_imports import circle
 
 CRATES = Path(__file__).resolve().parents[2] / "crates"
 Module = tuple[str, ...]
@@ -124,15 +125,6 @@ def crate(root: Path) -> Crate:
 
     add((), root, root.parent)
     return Crate(sources)
-
-
-def circle(graph: dict[str, set[str]]) -> str:
-    """The files on one circle; empty if there is no circle."""
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return " needs ".join(reversed(error.args[1]))
-    return ""
 
 
 ROOTS = sorted(file for name in ("lib.rs", "main.rs") for file in CRATES.glob(f"*/src/{name}"))

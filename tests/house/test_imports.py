@@ -6,10 +6,9 @@ The same holds for the C files of the guest's device: one needs the file that de
 from __future__ import annotations
 
 import re
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from support.package_imports import FILES, IMPORTS, LATE, PACKAGE
+from support.package_imports import FILES, IMPORTS, LATE, PACKAGE, circle
 
 LATE_FILES = {
     "__init__.py": "what notebooks use is loaded when they use it",
@@ -22,15 +21,6 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     """Every import counts: at the top of a file, in a function, and for types only."""
     graph = {file: {FILES[module] for module in modules} - {file} for file, modules in IMPORTS.items()}
     assert circle(graph) == ""
-
-
-def circle(graph: dict[str, set[str]]) -> str:
-    """The files on one circle; empty if there is no circle."""
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return " needs ".join(reversed(error.args[1]))
-    return ""
 
 
 def test_functions_import_nothing() -> None:

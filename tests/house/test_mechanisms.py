@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import pytest
 
 from support import code_of_mechanisms as code
 from support import mechanisms
+from support.golden import matches
 from support.mechanisms import KERNELS, ROOT, Mechanism
 from tsnbench.backends.kernel.tsnport.device import TSNPORT
 from tsnbench.backends.kernel.veth.device import VETH
@@ -144,8 +144,5 @@ def test_the_pages_are_those_of_the_table() -> None:
     page, limits = ROOT / "docs/reference/mechanisms.md", ROOT / "LIMITATIONS.md"
     before, _, rest = limits.read_text(encoding="utf-8").partition(BEGIN)
     _, end, after = rest.partition(END)
-    wanted = {page: mechanisms.page(), limits: f"{before}{BEGIN}\n{mechanisms.limitations()}{end}{after}"}
-    if os.environ.get("TSNBENCH_UPDATE"):
-        for path, text in wanted.items():
-            path.write_text(text, encoding="utf-8")
-    assert {path: path.read_text(encoding="utf-8") for path in wanted} == wanted
+    matches(page, mechanisms.page())
+    matches(limits, f"{before}{BEGIN}\n{mechanisms.limitations()}{end}{after}")

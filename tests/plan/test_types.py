@@ -5,20 +5,18 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import tsnbench.plan.types
 from support import plan_types
+from support.golden import matches
 from support.python_types import annotations
 
 PATH = Path(tsnbench.plan.types.__file__)
 
 
 def test_the_types_are_those_of_the_rust_sources() -> None:
-    if os.environ.get("TSNBENCH_UPDATE"):
-        PATH.write_text(plan_types.text(), encoding="utf-8")
-    assert PATH.read_text(encoding="utf-8") == plan_types.text()
+    matches(PATH, plan_types.text())
 
 
 def test_optional_keys_are_optional_at_run_time() -> None:

@@ -17,6 +17,7 @@ from tsnbench.scenario import ScenarioErrors, load_variants
 def matches(path: Path, words: str) -> None:
     """``TSNBENCH_UPDATE=1`` writes the file anew."""
     if os.environ.get("TSNBENCH_UPDATE"):
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(words, encoding="utf-8")
     assert words == path.read_text(encoding="utf-8")
 

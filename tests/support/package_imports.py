@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "python/tsnbench"
@@ -65,3 +66,12 @@ LATE = {
     for file, tree in TREES.items()
 }
 """The modules that a file imports in functions."""
+
+
+def circle(graph: dict[str, set[str]]) -> str:
+    """The files or rooms on one circle; empty if there is no circle."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return " needs ".join(reversed(error.args[1]))
+    return ""
