@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 
 HEAD = """
 name: multicast
@@ -23,9 +22,9 @@ def test_rows_that_are_left_out_are_counted_by_listener(streams: int, left: int,
     one = "  s{}: {{from: a, to: [b, c, d], period: 1 ms, frame: 100 B}}\n"
     file = tmp_path / "multicast.yaml"
     file.write_text(HEAD + "".join(one.format(number) for number in range(streams)), encoding="utf-8")
-    told = CliRunner().invoke(app, ["plan", str(file)]).stdout
+    told = tsnbench("plan", file).stdout
     assert (f"… {left} more" in told) == (left > 0)
     assert ("--all shows them" in told) == (left > 0)
-    everything = CliRunner().invoke(app, ["plan", str(file), "--all"]).stdout
+    everything = tsnbench("plan", file, "--all").stdout
     assert "more" not in everything
     assert everything.count("100 B") == 3 * streams

@@ -7,10 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from tsnbench import Simulation, load
-from tsnbench.cli.main import app
 
 LINE = """
 name: line
@@ -43,10 +42,10 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_every_figure_has_one_row(folders: list[str]) -> None:
-    done = CliRunner().invoke(app, ["compare", *folders, "--csv"])
-    other = CliRunner().invoke(app, ["compare", *folders, "--json"])
+    done = tsnbench("compare", *folders, "--csv")
+    other = tsnbench("compare", *folders, "--json")
     document = json.loads(other.stdout)
-    assert done.exit_code == other.exit_code
+    assert done.returncode == other.returncode
     table = list(csv.reader(done.stdout.splitlines()))
     assert table[0] == ["stream", "listener", "run", "quantity", "statistic", "value", "unit"]
     found = {(row[0], *row[2:5]): " ".join(row[5:]) for row in table[1:]}
@@ -78,7 +77,7 @@ def test_what_differs_does_not_agree(folders: list[str], tmp_path: Path) -> None
     path = tmp_path / "far.yaml"
     path.write_text(LINE.replace("DURATION", "10 ms").replace("cable: 5 m", "cable: 2 km"))
     load(path).plan().run(on=Simulation(), into=tmp_path / "far")
-    done = CliRunner().invoke(app, ["compare", folders[0], str(tmp_path / "far"), "--csv"])
+    done = tsnbench("compare", folders[0], tmp_path / "far", "--csv")
     found = {(row[3], row[4]): row[5] for row in csv.reader(done.stdout.splitlines()) if row[0] == "loop"}
     # Two cables, each 1995 m longer than before, at 5 ns per metre.
     assert float(found["agreement delay min", "difference"]) == 2 * 1995 * 5
@@ -86,6 +85,6 @@ def test_what_differs_does_not_agree(folders: list[str], tmp_path: Path) -> None
 
 
 def test_csv_and_json_exclude_each_other(folders: list[str]) -> None:
-    done = CliRunner().invoke(app, ["compare", *folders, "--csv", "--json"])
-    assert done.exit_code == 2
-    assert "--csv: expected no --json" in done.output
+    done = tsnbench("compare", *folders, "--csv", "--json")
+    assert done.returncode == 2
+    assert "--csv: expected no --json" in done.stderr

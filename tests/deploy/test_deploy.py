@@ -13,10 +13,8 @@ import pytest
 
 pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[netconf]')")
 
-from typer.testing import CliRunner
-
+from support.commands import tsnbench
 from support.netconf_server import BRIDGE, PASSWORD, USER, NetconfServer, missing
-from tsnbench.cli.main import app
 from tsnbench.deploy import Access, Outcome, Target, deploy, restore
 from tsnbench.deploy.device import Device, connect
 from tsnbench.deploy.tree import Node
@@ -317,12 +315,12 @@ def test_modules_that_a_device_lacks_are_named_first(tmp_path: Path) -> None:
 
 def test_messages_and_exit_codes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = CliRunner()
     scenario = str(ROOT / "tests/exports/rich.yaml")
 
     def call(*more: str, password: str = PASSWORD) -> tuple[int, str]:
-        done = run.invoke(app, ["deploy", *more], env={"TSNBENCH_NETCONF_PASSWORD": password})
-        return done.exit_code, done.output
+        monkeypatch.setenv("TSNBENCH_NETCONF_PASSWORD", password)
+        done = tsnbench("deploy", *more)
+        return done.returncode, done.stderr + done.stdout
 
     with NetconfServer(tmp_path / "l", MODULES) as left:
         here = f"127.0.0.1:{left.port}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import shlex
 import shutil
@@ -14,11 +13,11 @@ from tests.compare.test_inet import recorded, vectors
 from tests.foreign_files.test_figures import ARRIVALS, FRAMES, RTC, isochron
 from tests.foreign_files.test_pipelines import COMBINED
 
+from support import captures
 from support.commands import tsnbench
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/guides/files.md").read_text(encoding="utf-8")
-CAPTURES = ROOT / "tests/captures"
 ROWS = re.findall(r"^\|[^|\n]+\| `((?:measure|inspect|import) [^`]+)` \|", GUIDE, re.MULTILINE)
 BLOCKS = re.findall(r"^(?:\$ )?(tsnbench|tshark) (.+)$", GUIDE, re.MULTILINE)
 GATE_OPEN = {"measure --sync ptp4l.log": 1}
@@ -30,13 +29,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the guide names, and the run that it calls ``runs/ring``."""
     place = tmp_path_factory.mktemp("files")
 
-    def unpacked(name: str, *names: str) -> None:
-        for one in names:
-            (place / one).write_bytes(gzip.decompress((CAPTURES / f"{name}.gz").read_bytes()))
-
-    unpacked("rtc_out_A.pcap", "A.pcap", "tx.pcap")
-    unpacked("rtc_in_B.pcap", "B.pcap")
-    unpacked("netlatency_veth_1ms_2000.jsonl", "log.jsonl")
+    captures.recorded("rtc_out_A.pcap", place, "A.pcap")
+    captures.recorded("rtc_out_A.pcap", place, "tx.pcap")
+    captures.recorded("rtc_in_B.pcap", place, "B.pcap")
+    captures.recorded("netlatency_veth_1ms_2000.jsonl", place, "log.jsonl")
     (place / "isochron.dat").write_bytes(isochron(FRAMES, ARRIVALS, 3))
     (place / "reference.log").write_text(RTC.format(1000), encoding="utf-8")
     (place / "latency.txt").write_text(

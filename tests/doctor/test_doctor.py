@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.linux import reading
 
 I210 = """Time stamping parameters for enp1s0:
@@ -64,8 +63,8 @@ INTERRUPTED = "shapers: {a -> switch: {preemption: {express: [7]}}}"
 
 
 def _doctor(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["doctor", *words])
-    return done.exit_code, done.output
+    done = tsnbench("doctor", *words)
+    return done.returncode, done.stderr + done.stdout
 
 
 def test_timestamping_of_an_interface():
@@ -131,11 +130,11 @@ def test_a_wrong_scenario_or_host_is_exit_code_2(tmp_path: Path):
 
 def test_nothing_to_undo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TSNBENCH_STATE", str(tmp_path / "states"))
-    done = CliRunner().invoke(app, ["restore"])
-    assert (done.exit_code, done.output.strip()) == (0, "nothing to undo")
+    done = tsnbench("restore")
+    assert (done.returncode, done.stdout.strip()) == (0, "nothing to undo")
     (tmp_path / "states").mkdir(mode=0o700)
     (tmp_path / "states" / "tsnb-0123456789ab.json").write_text("{")
-    done = CliRunner().invoke(app, ["restore", "--json"])
-    assert done.exit_code == 0
-    assert len(json.loads(done.output)) == 1
+    done = tsnbench("restore", "--json")
+    assert done.returncode == 0
+    assert len(json.loads(done.stdout)) == 1
     assert not (tmp_path / "states").exists()

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from support.kernel_text import planned
 from tsnbench.backends.netns import sandbox
-from tsnbench.cli.main import app
 from tsnbench.doctor import examine, remote
 from tsnbench.doctor.host import Host
 from tsnbench.hosts import lab
@@ -32,8 +31,8 @@ streams: {x: {from: a, to: b, frame: 100 B, period: 1 ms}}
 
 
 def _doctor(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["doctor", *words])
-    return done.exit_code, done.output
+    done = tsnbench("doctor", *words)
+    return done.returncode, done.stderr + done.stdout
 
 
 @pytest.fixture(scope="module")

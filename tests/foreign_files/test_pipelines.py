@@ -10,10 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from foreign_files.written import measured, named, written
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import measure_foreign, recognise
 from tsnbench.foreign_files.sequence import unwrapped
@@ -193,8 +192,8 @@ def test_damaged_tables_are_one_line(content: bytes | str, problem: str, tmp_pat
     path = written(content, tmp_path)
     with pytest.raises(InputError, match=problem):
         measure_foreign(path)
-    done = CliRunner().invoke(app, ["measure", str(path)])
-    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+    done = tsnbench("measure", path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
 
 
 def test_a_row_that_breaks_off_is_left_out(tmp_path: Path) -> None:

@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.foreign_files import FORMATS, recognise
 
 RTC = b"[00001700.000000001]: [INFO]: TsnHighSent=5 | TsnHighReceived=4 | \n"
@@ -62,9 +61,9 @@ def test_a_format_is_recognised_by_its_content(name: str, tmp_path: Path) -> Non
 def test_measure_says_what_is_no_capture(name: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(CONTENTS[name])
-    done = CliRunner().invoke(app, ["measure", "--tx", str(path), "--rx", str(path)])
+    done = tsnbench("measure", "--tx", path, "--rx", path)
     what = next(one.what for one in FORMATS if one.name == name)
-    assert done.exit_code == 2
+    assert done.returncode == 2
     first, hint = done.stderr.splitlines()
     assert first == f"{path}: expected a capture (pcap or pcapng), found {what}"
     assert hint.startswith("hint: ")
@@ -74,16 +73,16 @@ def test_measure_says_what_is_no_capture(name: str, tmp_path: Path) -> None:
 def test_measure_says_what_it_cannot_measure(name: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(CONTENTS[name])
-    done = CliRunner().invoke(app, ["measure", str(path)])
-    assert done.exit_code == 2
+    done = tsnbench("measure", path)
+    assert done.returncode == 2
     assert done.stderr.startswith(f"{path}: expected a capture or a log, found ")
 
 
 def test_import_says_what_is_no_csv(tmp_path: Path) -> None:
     path = tmp_path / "task.csv"
     path.write_bytes(CONTENTS["netlatency"])
-    done = CliRunner().invoke(app, ["import", "tsnkit", str(path), str(path)])
-    assert done.exit_code == 2
+    done = tsnbench("import", "tsnkit", path, path)
+    assert done.returncode == 2
     assert done.stderr.splitlines() == [
         f"{path}: expected a CSV file of tsnkit, found a log of netlatency's receiver",
         f"hint: tsnbench measure {path} prints its figures",
@@ -95,13 +94,13 @@ def test_an_unknown_format_is_one_line_of_error(content: bytes, tmp_path: Path) 
     path = tmp_path / "file"
     path.write_bytes(content)
     assert recognise(path) is None
-    done = CliRunner().invoke(app, ["measure", str(path)])
-    assert done.exit_code == 2
+    done = tsnbench("measure", path)
+    assert done.returncode == 2
     assert done.stderr == f"{path}: expected a capture or a log, found no format that tsnbench knows\n"
 
 
 def test_a_fifo_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
-    done = CliRunner().invoke(app, ["measure", str(tmp_path / "fifo")])
-    assert done.exit_code == 2
+    done = tsnbench("measure", tmp_path / "fifo")
+    assert done.returncode == 2
     assert done.stderr.rstrip().endswith("expected a regular file, found a FIFO")

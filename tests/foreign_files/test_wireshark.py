@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import shutil
 import struct
@@ -11,9 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.captures import recorded
+from support.commands import tsnbench
 from tsnbench.errors import InputError
 from tsnbench.foreign_files.wireshark import FOLDER, NAME, PROFILE, dissector, install
 
@@ -55,8 +54,8 @@ def dissected(path: Path, home: Path, *words: str) -> list[list[str]]:
 def test_tshark_prints_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
-    done = CliRunner().invoke(app, ["wireshark", "install"])
-    assert done.exit_code == 0
+    done = tsnbench("wireshark", "install")
+    assert done.returncode == 0
     assert (tmp_path / FOLDER / NAME).read_text() == dissector()
     frames = [
         payload(7, 258, AT_NS - 1_234, 20),
@@ -81,16 +80,15 @@ def test_only_a_file_of_tsnbench_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / NAME
     words = ["wireshark", "install", "--folder", str(tmp_path)]
     path.write_text(dissector().splitlines()[0] + "\n-- older\n")
-    assert CliRunner().invoke(app, words).exit_code == 0
+    assert tsnbench(*words).returncode == 0
     assert path.read_text() == dissector()
     path.write_text("-- mine\n")
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 2
+    done = tsnbench(*words)
+    assert done.returncode == 2
     assert done.stderr == f"{path}: expected a file of tsnbench or no file, found another file\n"
     assert path.read_text() == "-- mine\n"
 
 
-RECORDED = Path(__file__).parents[1] / "captures"
 TELEGRAM = ("type", "fcs_good", "version", "length")
 
 
@@ -123,8 +121,7 @@ TELEGRAM = ("type", "fcs_good", "version", "length")
 )
 def test_telegrams_of_tcnopen(tmp_path: Path, name: str, expected: dict[tuple[str, ...], int]) -> None:
     install(tmp_path / FOLDER)
-    path = tmp_path / f"{name}.pcap"
-    path.write_bytes(gzip.decompress((RECORDED / f"trdp/{name}.pcap.gz").read_bytes()))
+    path = recorded(f"trdp/{name}.pcap", tmp_path)
     fields = [word for one in TELEGRAM for word in ("-e", f"tsnbench.trdp.{one}")]
     rows = dissected(path, tmp_path, "-T", "fields", *fields)
     found = Counter(
@@ -136,11 +133,11 @@ def test_telegrams_of_tcnopen(tmp_path: Path, name: str, expected: dict[tuple[st
 
 def test_a_damaged_telegram_has_a_wrong_check_sequence(tmp_path: Path) -> None:
     install(tmp_path / FOLDER)
-    content = bytearray(gzip.decompress((RECORDED / "trdp/process_data.pcap.gz").read_bytes()))
+    path = recorded("trdp/process_data.pcap", tmp_path)
+    content = bytearray(path.read_bytes())
     # Headers of the file, of the packet, and up to UDP's payload; then the second octet of the sequence
     # counter.
     content[24 + 16 + 42 + 1] ^= 1
-    path = tmp_path / "damaged.pcap"
     path.write_bytes(content)
     rows = dissected(path, tmp_path, "-T", "fields", "-e", "tsnbench.trdp.fcs_good")
     assert (rows[0], Counter(good for (good,) in rows)) == (["0"], {"0": 1, "1": 387})

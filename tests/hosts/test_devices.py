@@ -7,9 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.errors import InputError
 from tsnbench.hosts import attempt, devices, load_inventory, map_plan, read_inventory
 from tsnbench.hosts.backend import Hosts
@@ -75,16 +74,16 @@ def test_a_confirmed_checklist_allows_the_run_and_is_kept(rig: Rig, by_hand: Pat
     before = of_hosts(rig)
     file = by_hand.parent / "s.txt"
     words = ["doctor", "--hosts", str(by_hand), "--for", str(rig.scenario), "--json"]
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 1, done.output
-    assert "this Plan's checklist is not confirmed" in done.output
+    done = tsnbench(*words)
+    assert done.returncode == 1, done.stderr
+    assert "this Plan's checklist is not confirmed" in done.stderr
     assert not file.exists()
     hosts = Hosts(load_inventory(by_hand))
     with pytest.raises(InputError):
         rig.plan.run(on=hosts, into=by_hand.parent / "run")
     file.write_text(file.read_text().replace("# confirmed", "confirmed"))
-    done = CliRunner().invoke(app, words)
-    assert done.exit_code == 0, done.output
+    done = tsnbench(*words)
+    assert done.returncode == 0, done.stderr
     run = rig.plan.run(on=hosts, into=by_hand.parent / "run")
     assert len(run.delay("x")) == 200
     folder = run.folder / "hosts"

@@ -6,16 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 
 from .conftest import SCENARIO, Rig
 
 
 def doctor(*words: str | Path) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["doctor", *map(str, words)])
-    return done.exit_code, done.output
+    done = tsnbench("doctor", *words)
+    return done.returncode, done.stderr + done.stdout
 
 
 def found(*words: str | Path) -> dict[tuple[str, str], dict[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from support.guest_scripts import frames
+from support.captures import frames
 from tsnbench.hosts.backend import Hosts
 from tsnbench.scenario import load
 

@@ -8,9 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts import job, load_inventory, wiring
 from tsnbench.hosts.backend import Hosts
@@ -77,10 +76,10 @@ def test_the_work_folder_is_where_the_inventory_says(
     assert "tsnbench-agent" in seen.own
     assert "tsnbench-agent" not in seen.tmp
     lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /nowhere,"))
-    done = CliRunner().invoke(app, ["doctor", "--hosts", str(lab)])
-    assert done.exit_code == 3
-    assert "no program may run in /nowhere" in done.output
-    assert "let `folder` name another one" in done.output
+    done = tsnbench("doctor", "--hosts", lab)
+    assert done.returncode == 3
+    assert "no program may run in /nowhere" in done.stderr
+    assert "let `folder` name another one" in done.stderr
 
 
 def with_programs(rig: Rig, into: Path, programs: str) -> Path:

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.live.conftest import until
 
+from support.captures import frames
+
 MAGIC = b"TSN\x01"
 """The first octets of a test frame's payload."""
 
@@ -58,12 +60,7 @@ def _read(tcpdump: str, path: Path) -> list[tuple[int, int, bytes]]:
     words = [tcpdump, "-r", str(path), "--time-stamp-precision=nano", "-w", "-"]
     octets = subprocess.run(words, capture_output=True, check=True).stdout
     assert octets[:4] == bytes.fromhex("4d3cb2a1")
-    at, frames = 24, []
-    while at < len(octets):
-        s, ns, kept, length = (int.from_bytes(octets[at + n : at + n + 4], "little") for n in (0, 4, 8, 12))
-        frames.append((s * 10**9 + ns, length, octets[at + 16 : at + 16 + kept]))
-        at += 16 + kept
-    return frames
+    return frames(octets)
 
 
 @pytest.mark.parametrize("snap", ["96", "16"])

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from tsnbench import Simulation, load
-from tsnbench.cli.main import app
 from tsnbench.errors import InputError
 from tsnbench.measure import measure_run
 from tsnbench.measure.answers import Answered, answered
@@ -143,17 +142,16 @@ def test_a_table_of_another_run_is_refused(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     folder = measured(tmp_path, POLL)
-    runner = CliRunner()
-    table = runner.invoke(app, ["measure", str(folder), "--answers"])
-    assert table.exit_code == 0
+    table = tsnbench("measure", folder, "--answers")
+    assert table.returncode == 0
     assert "ask > reply" in table.stdout
     assert "87.920" in table.stdout
-    found = json.loads(runner.invoke(app, ["measure", str(folder), "--answers", "--json"]).stdout)
+    found = json.loads(tsnbench("measure", folder, "--answers", "--json").stdout)
     assert found["format"] == "tsnbench-answers/1"
     assert found["answers"][0]["chain"] == ["ask", "reply"]
     assert found["answers"][0]["time"]["max"] == 87_920
-    text = runner.invoke(app, ["measure", str(folder), "--answers", "--csv"]).stdout
+    text = tsnbench("measure", folder, "--answers", "--csv").stdout
     (row,) = [one for one in csv.DictReader(io.StringIO(text)) if one["statistic"] == "max"]
     assert (row["stream"], row["listener"], row["quantity"]) == ("reply", "master", "time from ask")
-    wrong = runner.invoke(app, ["measure", "--answers"])
-    assert (wrong.exit_code, wrong.stderr.strip()) == (2, "--answers: expected a run folder")
+    wrong = tsnbench("measure", "--answers")
+    assert (wrong.returncode, wrong.stderr.strip()) == (2, "--answers: expected a run folder")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import resource
 from pathlib import Path
@@ -10,22 +9,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from support.captures import picked, rtc_ends
 from tsnbench.errors import BackendError, InputError
 from tsnbench.measure import MeasureError, measure_captures, measures_rows, measures_table
-
-RECORDED = Path(__file__).parent.parent / "captures"
 
 
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The RTC-Testbench captures at A and at B, unpacked."""
-    folder = tmp_path_factory.mktemp("recorded")
-    paths = []
-    for name in ("rtc_out_A.pcap", "rtc_in_B.pcap"):
-        path = folder / name
-        path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
-        paths.append(path)
-    return paths[0], paths[1]
+    return rtc_ends(tmp_path_factory.mktemp("recorded"))
 
 
 def test_recorded_frames_come_out_exactly(ends: tuple[Path, Path], tmp_path: Path) -> None:
@@ -154,20 +146,6 @@ def test_files_that_cannot_be_measured_are_errors_of_the_input(
     assert "breaks off" in measures["source"]["warnings"][0]
 
 
-def only(path: Path, into: Path, keep: range, stream: int = 0) -> Path:
-    """A capture with the frames at these places; ``stream`` is XORed into all their source addresses."""
-    content = path.read_bytes()
-    frames, place = [], 24
-    while place < len(content):
-        end = place + 16 + int.from_bytes(content[place + 8 : place + 12], "little")
-        frame = bytearray(content[place:end])
-        frame[16 + 11] ^= stream
-        frames.append(frame)
-        place = end
-    into.write_bytes(content[:24] + b"".join(frames[number] for number in keep))
-    return into
-
-
 def test_swapped_captures_give_a_warning(ends: tuple[Path, Path]) -> None:
     (warning,) = measure_captures(ends[1], ends[0])["source"]["warnings"]
     assert warning == (
@@ -179,8 +157,8 @@ def test_swapped_captures_give_a_warning(ends: tuple[Path, Path]) -> None:
 
 def test_streams_of_the_other_direction_are_named(ends: tuple[Path, Path], tmp_path: Path) -> None:
     """Captures of two ports hold frames of both directions; in the other direction delays are negative."""
-    there = [only(path, tmp_path / f"there-{n}.pcap", range(100)) for n, path in enumerate(ends)]
-    back = [only(path, tmp_path / f"back-{n}.pcap", range(100), 1) for n, path in enumerate(ends)]
+    there = [picked(path, range(100), tmp_path / f"there-{n}.pcap") for n, path in enumerate(ends)]
+    back = [picked(path, range(100), tmp_path / f"back-{n}.pcap", 1) for n, path in enumerate(ends)]
     both = [tmp_path / "both-0.pcap", tmp_path / "both-1.pcap"]
     for into, first, second in zip(both, there, reversed(back), strict=True):
         into.write_bytes(first.read_bytes() + second.read_bytes()[24:])
@@ -201,9 +179,9 @@ def test_a_whole_second_offset_is_no_swap(ends: tuple[Path, Path], tmp_path: Pat
 
 
 def test_captures_that_share_no_frame_are_not_measured(ends: tuple[Path, Path], tmp_path: Path) -> None:
-    early = only(ends[0], tmp_path / "early.pcap", range(1500))
-    late = only(ends[1], tmp_path / "late.pcap", range(2000, 3500))
-    other = only(ends[1], tmp_path / "other.pcap", range(1500), stream=1)
+    early = picked(ends[0], range(1500), tmp_path / "early.pcap")
+    late = picked(ends[1], range(2000, 3500), tmp_path / "late.pcap")
+    other = picked(ends[1], range(1500), tmp_path / "other.pcap", stream=1)
     for receiver in (late, other):
         with pytest.raises(MeasureError) as raised:
             measure_captures(early, receiver)
@@ -213,8 +191,8 @@ def test_captures_that_share_no_frame_are_not_measured(ends: tuple[Path, Path], 
 
 
 def test_captures_that_hardly_share_a_frame_give_a_warning(ends: tuple[Path, Path], tmp_path: Path) -> None:
-    early = only(ends[0], tmp_path / "early.pcap", range(1500))
-    late = only(ends[1], tmp_path / "late.pcap", range(1480, 3000))
+    early = picked(ends[0], range(1500), tmp_path / "early.pcap")
+    late = picked(ends[1], range(1480, 3000), tmp_path / "late.pcap")
     found = measure_captures(early, late)
     assert found["paths"][0]["count"]["received"] == 20
     assert found["source"]["warnings"] == [
@@ -226,7 +204,7 @@ def test_captures_that_hardly_share_a_frame_give_a_warning(ends: tuple[Path, Pat
 def test_losses_without_other_frames_at_the_receiver_give_no_warning(
     ends: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    few = measure_captures(ends[0], only(ends[1], tmp_path / "few.pcap", range(3)))
+    few = measure_captures(ends[0], picked(ends[1], range(3), tmp_path / "few.pcap"))
     assert (few["paths"][0]["count"]["lost"], few["source"]["warnings"]) == (5097, [])
-    none = measure_captures(ends[0], only(ends[1], tmp_path / "none.pcap", range(0)))
+    none = measure_captures(ends[0], picked(ends[1], range(0), tmp_path / "none.pcap"))
     assert none["paths"][0]["count"]["lost"] == 5100

@@ -7,9 +7,8 @@ import struct
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.commands import tsnbench
 from tsnbench.measure import MeasureError
 from tsnbench.measure.conformance import Against, Outside, kept
 from tsnbench.measure.inspection import inspect_capture
@@ -135,21 +134,21 @@ def test_a_simulated_run_keeps_its_gates(plan: Plan, tmp_path: Path) -> None:
     scenario = tmp_path / "gates.yaml"
     scenario.write_text(SCENARIO)
     run = tmp_path / "run"
-    assert CliRunner().invoke(app, ["run", str(scenario), "--pcap", "--into", str(run)]).exit_code == 0
+    assert tsnbench("run", scenario, "--pcap", "--into", run).returncode == 0
     arrived = str(run / "captures/s-b-rx.pcapng")
-    given = CliRunner().invoke(app, ["inspect", arrived, "--plan", str(run), "--json"])
-    assert given.exit_code == 0, given.output
+    given = tsnbench("inspect", arrived, "--plan", run, "--json")
+    assert given.returncode == 0, given.stderr
     gates = json.loads(given.stdout)["gates"]
     assert (gates["port"], gates["stamp"]) == ("s -> b", "received")
     assert gates["classes"] == [
         {"traffic_class": 1, "frames": 20, "began_closed": 0, "ended_closed": 0, "first": []}
     ]
     late = ["inspect", arrived, "--plan", str(run / "plan.json"), "--base-time", "100us"]
-    given = CliRunner().invoke(app, late)
-    assert given.exit_code == 1
+    given = tsnbench(*late)
+    assert given.returncode == 1
     assert "OUTSIDE" in given.stdout
     page = tmp_path / "page.html"
-    assert CliRunner().invoke(app, [*late, "--report", str(page)]).exit_code == 1
+    assert tsnbench(*late, "--report", page).returncode == 1
     assert "loop frame 0 began" in page.read_text()
 
 
@@ -164,6 +163,6 @@ def test_ports_that_do_not_fit(plan: Plan, tmp_path: Path) -> None:
     path = capture([0], tmp_path / "one.pcap")
     with pytest.raises(MeasureError, match="expected a port with gates, found a -> s\nhint: s -> b"):
         inspect_capture(path, against=Against(plan, port="a -> s"))
-    given = CliRunner().invoke(app, ["inspect", str(path), "--port", "s -> b"])
-    assert given.exit_code == 2
-    assert "expected --plan" in given.output
+    given = tsnbench("inspect", path, "--port", "s -> b")
+    assert given.returncode == 2
+    assert "expected --plan" in given.stderr

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from support.captures import picked, recorded
 from support.commands import tsnbench
 from tsnbench.measure import MeasureError
 from tsnbench.measure.inspection import inspect_capture
-
-RECORDED = Path(__file__).parents[1] / "captures"
 
 
 @pytest.fixture
 def sent(tmp_path: Path) -> Path:
     """RTC-Testbench's frames, captured as they left A: four frames per 5 ms."""
-    path = tmp_path / "rtc_out_A.pcap"
-    path.write_bytes(gzip.decompress((RECORDED / "rtc_out_A.pcap.gz").read_bytes()))
-    return path
-
-
-def picked(path: Path, places: Iterable[int], into: Path) -> Path:
-    """A capture with the frames at these places, in this order."""
-    content = path.read_bytes()
-    frames, place = [], 24
-    while place < len(content):
-        end = place + 16 + int.from_bytes(content[place + 8 : place + 12], "little")
-        frames.append(content[place:end])
-        place = end
-    into.write_bytes(content[:24] + b"".join(frames[number] for number in places))
-    return into
+    return recorded("rtc_out_A.pcap", tmp_path)
 
 
 def test_a_recorded_capture_comes_out_exactly(sent: Path) -> None:

@@ -9,8 +9,8 @@ import statistics
 import polars as pl
 import pytest
 
+from support.commands import tsnbench
 from tsnbench import Simulation, load
-from tsnbench.cli.main import app
 from tsnbench.errors import InputError
 from tsnbench.measure.stages import Stage, StreamStages, by_stage
 from tsnbench.report.figures.stages import box
@@ -64,15 +64,14 @@ def test_latency_is_from_the_intervals_start_and_jitter_the_mean_deviation(folde
 
 
 def test_the_command_prints_tables_and_draws_the_box_plot(folder):
-    from typer.testing import CliRunner
 
-    said = CliRunner().invoke(app, ["measure", str(folder), "--stages"])
-    assert said.exit_code == 0, said.output
-    assert "mean jitter" in said.output
-    assert "app-rx" in said.output
+    said = tsnbench("measure", folder, "--stages")
+    assert said.returncode == 0, said.stderr
+    assert "mean jitter" in said.stdout
+    assert "app-rx" in said.stdout
     assert (folder / "stages.svg").read_bytes().startswith(b"<?xml")
     assert (folder / "stages.png").read_bytes().startswith(b"\x89PNG")
-    found = CliRunner().invoke(app, ["measure", str(folder), "--stages", "--json"])
+    found = tsnbench("measure", folder, "--stages", "--json")
     (one,) = json.loads(found.stdout)["streams"]
     assert one["stages"][0] == {
         "stage": "interval-start", "tap": "a -> b interval-start", "frames": 20, "mean_latency_ns": 0.0,
@@ -113,10 +112,9 @@ def test_no_histogram_without_the_starts_of_intervals():
 
 
 def test_stages_as_tidy_csv(folder):
-    from typer.testing import CliRunner
 
-    done = CliRunner().invoke(app, ["measure", str(folder), "--stages", "--csv"])
-    assert done.exit_code == 0, done.output
+    done = tsnbench("measure", folder, "--stages", "--csv")
+    assert done.returncode == 0, done.stderr
     head, *rows = list(csv.reader(done.stdout.splitlines()))
     assert head == ["stream", "listener", "quantity", "statistic", "value", "unit"]
     found = {(row[2], row[3]): (float(row[4]), row[5]) for row in rows if row[0] == "loop"}

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import json
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from tsnbench.cli.main import app
-
-RECORDED = Path(__file__).parents[1] / "captures"
-
-
-def unpacked(name: str, folder: Path) -> str:
-    path = folder / Path(name).name
-    path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
-    return str(path)
+from support.captures import RECORDED, recorded
+from support.commands import tsnbench
 
 
 def rows(*words: str) -> dict[tuple[str, str, str], str]:
     """Value and unit by stream, quantity and statistic."""
-    done = CliRunner().invoke(app, [*words, "--csv"])
-    assert done.exit_code == 0, done.output
+    done = tsnbench(*words, "--csv")
+    assert done.returncode == 0, done.stderr
     table = list(csv.reader(done.stdout.splitlines()))
     assert table[0] == ["stream", "listener", "quantity", "statistic", "value", "unit"]
     found = {(row[0], row[2], row[3]): " ".join(row[4:]) for row in table[1:]}
@@ -32,7 +22,7 @@ def rows(*words: str) -> dict[tuple[str, str, str], str]:
 
 
 def test_two_captures(tmp_path: Path) -> None:
-    found = rows("measure", unpacked("rtc_out_A.pcap", tmp_path), unpacked("rtc_in_B.pcap", tmp_path))
+    found = rows("measure", recorded("rtc_out_A.pcap", tmp_path), recorded("rtc_in_B.pcap", tmp_path))
     name = "rtc vlan 100 pcp 6"
     # The published figures of these recordings.
     assert found[name, "frames", "sent"] == "5100 frames"
@@ -44,7 +34,7 @@ def test_two_captures(tmp_path: Path) -> None:
 
 
 def test_one_capture(tmp_path: Path) -> None:
-    found = rows("inspect", unpacked("rtc_out_A.pcap", tmp_path))
+    found = rows("inspect", recorded("rtc_out_A.pcap", tmp_path))
     name = "rtc vlan 100 pcp 6"
     assert found[name, "interval", "p90"] == "4993995 ns"
     assert found[name, "frames", "missing"] == "0 frames"
@@ -52,7 +42,7 @@ def test_one_capture(tmp_path: Path) -> None:
 
 
 def test_a_log_of_another_tool(tmp_path: Path) -> None:
-    found = rows("measure", unpacked("netlatency_veth_1ms_2000.jsonl", tmp_path))
+    found = rows("measure", recorded("netlatency_veth_1ms_2000.jsonl", tmp_path))
     assert found["stream 3", "tx-program to rx-program", "mean"] == "226134.691 ns"
     assert found["stream 3", "tx-kernel-hardware to rx-hardware", "missing"] == "2000 samples"
     assert found["stream 3", "tx-kernel-hardware to rx-hardware", "min"] == " ns"
@@ -66,8 +56,8 @@ def test_a_run(tmp_path: Path) -> None:
         "streams: {loop: {from: a, to: b, period: 1 ms, payload: 100 B, requires: {delay: 1 ms}}}\n"
     )
     run = str(tmp_path / "run")
-    assert CliRunner().invoke(app, ["run", str(scenario), "--into", run]).exit_code == 0
-    told = CliRunner().invoke(app, ["measure", run, "--json"])
+    assert tsnbench("run", scenario, "--into", run).returncode == 0
+    told = tsnbench("measure", run, "--json")
     delay = json.loads(told.stdout)["measures"]["groups"][0]["delay"]
     assert rows("measure", run)["loop", "delay", "max"] == f"{delay['max']} ns"
 
@@ -81,7 +71,7 @@ def test_the_requirements_of_a_run(tmp_path: Path) -> None:
         "requires: {delay: 8100 ns, loss: 0}}}\n"
     )
     run = str(tmp_path / "run")
-    CliRunner().invoke(app, ["run", str(scenario), "--into", run])
+    tsnbench("run", scenario, "--into", run)
     found = rows("measure", run)
     # 1000 octets after the preamble, and 25 ns of cable.
     assert found["loop.1", "requirement delay", "found"] == "8025 ns"
@@ -96,9 +86,9 @@ def test_the_requirements_of_a_run(tmp_path: Path) -> None:
 
 
 def test_telegrams_of_a_capture(tmp_path: Path) -> None:
-    file = unpacked("trdp/process_data.pcap", tmp_path)
+    file = recorded("trdp/process_data.pcap", tmp_path)
     found = rows("measure", file)
-    told = json.loads(CliRunner().invoke(app, ["measure", file, "--json"]).stdout)
+    told = json.loads(tsnbench("measure", file, "--json").stdout)
     first = told["streams"][0]
     name = f"{first['name']} from {first['source']}"
     assert found[name, "telegrams", "count"] == f"{first['telegrams']} telegrams"
@@ -109,16 +99,10 @@ def test_telegrams_of_a_capture(tmp_path: Path) -> None:
 
 def test_clocks_of_a_log() -> None:
     table = csv.reader(
-        CliRunner()
-        .invoke(app, ["measure", "--sync", str(RECORDED / "ptp4l_free_running.log"), "--csv"])
-        .stdout.splitlines()
+        tsnbench("measure", "--sync", RECORDED / "ptp4l_free_running.log", "--csv").stdout.splitlines()
     )
     found = {(row[2], row[3]): (row[4], row[5]) for row in table}
-    told = json.loads(
-        CliRunner()
-        .invoke(app, ["measure", "--sync", str(RECORDED / "ptp4l_free_running.log"), "--json"])
-        .stdout
-    )
+    told = json.loads(tsnbench("measure", "--sync", RECORDED / "ptp4l_free_running.log", "--json").stdout)
     (clock,) = told["clocks"]
     assert found["offset", "max"] == (str(clock["offset"]["max"]), "ns")
     assert found["offset", "count"] == (str(clock["offset"]["count"]), "samples")
@@ -127,19 +111,19 @@ def test_clocks_of_a_log() -> None:
 
 
 def test_a_log_without_offsets_has_no_gate() -> None:
-    done = CliRunner().invoke(app, ["measure", "--sync", str(RECORDED / "ptp4l_grandmaster.log"), "--csv"])
-    assert done.exit_code == 0
+    done = tsnbench("measure", "--sync", RECORDED / "ptp4l_grandmaster.log", "--csv")
+    assert done.returncode == 0
     (row,) = (row for row in csv.reader(done.stdout.splitlines()) if row[2:4] == ["gate", "closed"])
     assert row[4:] == ["", "times"]
 
 
 def test_csv_beside_json(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["measure", str(tmp_path), "--csv", "--json"])
-    assert done.exit_code == 2
-    assert "--csv: expected no --json" in done.output
+    done = tsnbench("measure", tmp_path, "--csv", "--json")
+    assert done.returncode == 2
+    assert "--csv: expected no --json" in done.stderr
 
 
 def test_a_capture_without_telegrams_is_inspected(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["measure", unpacked("rtc_out_A.pcap", tmp_path), "--csv"])
-    assert done.exit_code == 2
-    assert "tsnbench inspect" in done.output
+    done = tsnbench("measure", recorded("rtc_out_A.pcap", tmp_path), "--csv")
+    assert done.returncode == 2
+    assert "tsnbench inspect" in done.stderr

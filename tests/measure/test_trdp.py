@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import os
 import re
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.captures import recorded
 from tsnbench import Simulation, load
 from tsnbench.measure import MeasureError, exchanges_table, measure_trdp, trdp_table
 from tsnbench.measure.inspection import inspect_capture
@@ -18,8 +18,6 @@ from tsnbench.measure.inspection import inspect_capture
 HERE = Path(__file__).resolve()
 SAMPLES = Path(os.environ.get("TSNBENCH_SAMPLES", HERE.parents[3] / "shared/samples")) / "trdp"
 """Captures of other projects, which are read at their place and not copied into the repository."""
-RECORDED = HERE.parents[1] / "captures/trdp"
-"""Recordings between tsnbench's end devices and TCNopen's programs (``tests/live/test_trdp_tcnopen*.py``)."""
 
 
 def sample(name: str) -> Path:
@@ -62,16 +60,9 @@ def test_tcnopens_published_recording_comes_out_exactly(tmp_path: Path) -> None:
     assert len(re.findall(header, capture.read_bytes(), re.DOTALL)) == 58_968
 
 
-def recorded(name: str, folder: Path) -> Path:
-    """A recording of our own, unpacked."""
-    path = folder / name
-    path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
-    return path
-
-
 def test_process_data_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
     """1.5 s of the patterns of TCNopen's test program at 10.0.0.2. Packets were cut to 200 octets."""
-    found = measure_trdp(recorded("process_data.pcap", tmp_path), time_out_ns=10**9)
+    found = measure_trdp(recorded("trdp/process_data.pcap", tmp_path), time_out_ns=10**9)
     assert (found["process_data"], found["check_errors"], found["protocol_errors"]) == (388, 0, 0)
     assert found["data_set_octets"] == 310_288
     numbers: dict[tuple[str, str], int] = {}
@@ -91,7 +82,7 @@ def test_process_data_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
 
 def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
     """Five requests over each transport; TCNopen's replier is 10.0.0.2."""
-    found = measure_trdp(recorded("message_data.pcap", tmp_path))
+    found = measure_trdp(recorded("trdp/message_data.pcap", tmp_path))
     kinds = {(one["transport"], one["source"], one["kind"]): one["telegrams"] for one in found["streams"]}
     assert kinds == {
         (transport, source, kind): 5
@@ -114,7 +105,7 @@ def test_confirmed_replies_between_tcnopen_and_tsnbench(tmp_path: Path) -> None:
 
 def test_long_replies_over_one_connection_of_tcnopens_message_data_test(tmp_path: Path) -> None:
     """Notifications, requests, and requests with confirmations; each reply of TCNopen has 65,336 octets."""
-    found = measure_trdp(recorded("message_data_test.pcap", tmp_path))
+    found = measure_trdp(recorded("trdp/message_data_test.pcap", tmp_path))
     streams = {
         (one["source"], one["kind"], one["com_id"], one["telegrams"], one["data_set_octets"][1])
         for one in found["streams"]
@@ -138,7 +129,7 @@ def test_long_replies_over_one_connection_of_tcnopens_message_data_test(tmp_path
 
 def test_both_headers_of_version_2_are_recognised(tmp_path: Path) -> None:
     """20 telegrams with headers of 20 octets, which TCNopen accepts, and 20 with 16, which it rejects."""
-    found = measure_trdp(recorded("version_2.pcap", tmp_path))
+    found = measure_trdp(recorded("trdp/version_2.pcap", tmp_path))
     (stream,) = found["streams"]
     assert (stream["com_id"], stream["kind"], stream["version"], stream["telegrams"]) == (1000, "TSN", 2, 40)
     assert stream["subscription"] is not None
@@ -173,7 +164,7 @@ Expected = tuple[int, ...]
 def test_faults_and_version_2_between_tcnopen_and_tsnbench(
     name: str, time_out_ns: int, streams: dict[tuple[int, str, str], Expected], tmp_path: Path
 ) -> None:
-    found = measure_trdp(recorded(f"{name}.pcap", tmp_path), time_out_ns=time_out_ns)
+    found = measure_trdp(recorded(f"trdp/{name}.pcap", tmp_path), time_out_ns=time_out_ns)
     counted = {}
     for one in found["streams"]:
         assert one["subscription"] is not None
@@ -192,7 +183,7 @@ def test_a_replier_of_tcnopen_that_was_killed_and_began_again(
     transport: str, requests: int, times: tuple[int, int], tmp_path: Path
 ) -> None:
     """Three of twelve calls met no replier: over UDP they timed out, over TCP there was no connection."""
-    found = measure_trdp(recorded(f"replier_restart_{transport}.pcap", tmp_path))
+    found = measure_trdp(recorded(f"trdp/replier_restart_{transport}.pcap", tmp_path))
     (one,) = found["exchanges"]
     assert (one["transport"], one["requests"], one["replies"]) == (transport, requests, 9)
     assert (one["time_outs"], one["late"], one["open"], one["errors"]) == (requests - 9, 0, 0, 0)

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from tsnbench.backends.simulation import Simulation
-from tsnbench.cli.main import app
 from tsnbench.errors import BackendError
 from tsnbench.replay.page import page
 from tsnbench.scenario import load_variants
@@ -35,8 +34,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replay(*words: object) -> tuple[int, str]:
-    result = CliRunner().invoke(app, ["replay", *map(str, words)])
-    return result.exit_code, result.output
+    result = tsnbench("replay", *words)
+    return result.returncode, result.stdout + result.stderr
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support import synthetic
+from support.captures import picked, rtc_ends
 
 
 @pytest.fixture(scope="session")
@@ -41,31 +41,11 @@ def copied(tmp_path: Path) -> Callable[[Path], Path]:
     return copy
 
 
-RECORDED = Path(__file__).parents[1] / "captures"
-
-
 @pytest.fixture
 def ends(tmp_path: Path) -> tuple[Path, Path]:
     """RTC-Testbench's frames as they left A, and as they reached B without 100 of them."""
-    made = []
-    for name in ("rtc_out_A.pcap", "rtc_in_B.pcap"):
-        path = tmp_path / name
-        path.write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
-        made.append(path)
-    without(made[1], range(1000, 1100))
-    return made[0], made[1]
-
-
-def without(path: Path, places: Iterable[int]) -> None:
-    """Remove the frames at these places from a capture."""
-    content, taken = path.read_bytes(), set(places)
-    kept, place, number = [content[:24]], 24, 0
-    while place < len(content):
-        end = place + 16 + int.from_bytes(content[place + 8 : place + 12], "little")
-        if number not in taken:
-            kept.append(content[place:end])
-        place, number = end, number + 1
-    path.write_bytes(b"".join(kept))
+    sent, whole = rtc_ends(tmp_path)
+    return sent, picked(whole, [*range(1000), *range(1100, 5100)], whole)
 
 
 def made(folder: Path, text: str) -> Path:

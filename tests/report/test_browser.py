@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from tsnbench import report
-from tsnbench.cli.main import app
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -68,7 +67,7 @@ def test_no_console_message_and_no_request_but_the_page(
     report.write(hops, into=site / "sweep.html")
     tx, rx = map(str, ends)
     for words in (["measure", tx, rx, "--report"], ["inspect", tx, "--report"]):
-        assert CliRunner().invoke(app, [*words, str(site / f"{words[0]}.html")]).exit_code == 0
+        assert tsnbench(*words, site / f"{words[0]}.html").returncode == 0
     with served(site) as (url, asked):
         for name in ("run", "star", "sweep", "measure", "inspect"):
             shown = browse(f"{url}/{name}.html", tmp_path / "profile", 1200)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import html
 import json
 import shutil
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-from tsnbench.cli.main import app
+from support.captures import recorded
+from support.commands import tsnbench
 from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, trdp_table
 from tsnbench.report.data import gather_captured
 from tsnbench.report.facts import Measure
@@ -70,10 +69,8 @@ def test_shares_of_lost_frames_and_rates(tmp_path: Path) -> None:
 
 def test_the_page_of_two_captures(ends: tuple[Path, Path], tmp_path: Path) -> None:
     tx, rx = map(str, ends)
-    given = CliRunner().invoke(
-        app, ["measure", tx, rx, "--json", "--report", str(tmp_path / "site"), "--figures", "svg"]
-    )
-    assert given.exit_code == 0, given.output
+    given = tsnbench("measure", tx, rx, "--json", "--report", tmp_path / "site", "--figures", "svg")
+    assert given.returncode == 0, given.stderr
     assert json.loads(given.stdout) == json.loads(json.dumps(measure_captures(tx, rx)))
     page = (tmp_path / "site/report.html").read_text()
     assert "100 of 5\u202f100 frames of rtc vlan 100 pcp 6 were lost." in page
@@ -88,17 +85,13 @@ def test_single_figures_of_captures_without_the_page(ends: tuple[Path, Path], tm
     tx, rx = map(str, ends)
     site = tmp_path / "site"
     for words, figure in ((["measure", tx, rx], "ccdf"), (["inspect", rx], "rates-over-time")):
-        given = CliRunner().invoke(
-            app, [*words, "--json", "--report", str(site), "--figure", figure, "--figures", "csv"]
-        )
-        assert given.exit_code == 0, given.output
+        given = tsnbench(*words, "--json", "--report", site, "--figure", figure, "--figures", "csv")
+        assert given.returncode == 0, given.stderr
         json.loads(given.stdout)
         assert given.stderr.splitlines()[-1] == f"figure: {site / 'figures' / figure}.csv"
     # Without --figures the file is a pdf; with the page's path, it stands where the page would.
-    given = CliRunner().invoke(
-        app, ["inspect", rx, "--report", str(site / "a.html"), "--figure", "intervals"]
-    )
-    assert given.exit_code == 0, given.output
+    given = tsnbench("inspect", rx, "--report", site / "a.html", "--figure", "intervals")
+    assert given.returncode == 0, given.stderr
     assert sorted(str(one.relative_to(site)) for one in site.glob("**/*.*")) == [
         "figures/ccdf.csv", "figures/intervals.pdf", "figures/rates-over-time.csv"
     ]  # fmt: skip
@@ -106,15 +99,15 @@ def test_single_figures_of_captures_without_the_page(ends: tuple[Path, Path], tm
 
 def test_without_losses_there_is_no_figure_of_losses(ends: tuple[Path, Path], tmp_path: Path) -> None:
     shutil.copy(ends[0], ends[1])
-    given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(tmp_path / "page.html")])
-    assert given.exit_code == 0
+    given = tsnbench("measure", *ends, "--report", tmp_path / "page.html")
+    assert given.returncode == 0
     assert "losses-over-time" not in (tmp_path / "page.html").read_text()
 
 
 def test_the_page_of_one_capture(ends: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "one.html"
-    given = CliRunner().invoke(app, ["inspect", str(ends[1]), "--report", str(page)])
-    assert given.exit_code == 0, given.output
+    given = tsnbench("inspect", ends[1], "--report", page)
+    assert given.returncode == 0, given.stderr
     text = page.read_text()
     assert "5\u202f000 frames of 1 stream." in text
     assert '<td class="n">999</td><td class="n">100</td>' in text
@@ -153,16 +146,16 @@ def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path:
 )
 def test_mistakes(ends: tuple[Path, Path], tmp_path: Path, words: list[str], said: str) -> None:
     names = {"tx": str(ends[0]), "rx": str(ends[1]), "folder": str(tmp_path)}
-    given = CliRunner().invoke(app, [word.format(**names) for word in words])
-    assert given.exit_code == 2
-    assert said.format(**names) in given.output.replace("\n", " ").replace("  ", " ")
+    given = tsnbench(*(word.format(**names) for word in words))
+    assert given.returncode == 2
+    assert said.format(**names) in given.stderr.replace("\n", " ").replace("  ", " ")
 
 
 def test_a_page_that_tsnbench_did_not_write_stays(ends: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<html>mine</html>")
-    given = CliRunner().invoke(app, ["measure", *map(str, ends), "--report", str(page)])
-    assert given.exit_code == 2
+    given = tsnbench("measure", *ends, "--report", page)
+    assert given.returncode == 2
     assert page.read_text() == "<html>mine</html>"
 
 
@@ -188,7 +181,6 @@ def test_a_long_key_leaves_its_panel_the_height(tmp_path: Path) -> None:
     assert six_rows == pytest.approx(one_row, abs=0.15)
 
 
-RECORDED = Path(__file__).parents[1] / "captures/trdp"
 THIN = "\u202f"
 
 
@@ -199,10 +191,9 @@ THIN = "\u202f"
 ])  # fmt: skip
 def test_the_page_of_a_capture_with_trdp(command: str, name: str, caption: str, tmp_path: Path) -> None:
     """The tables of telegrams and of message data are those of the terminal."""
-    capture = tmp_path / f"{name}.pcap"
-    capture.write_bytes(gzip.decompress((RECORDED / f"{capture.name}.gz").read_bytes()))
-    given = CliRunner().invoke(app, [command, str(capture), "--report", str(tmp_path / "page.html")])
-    assert given.exit_code == 0, given.output
+    capture = recorded(f"trdp/{name}.pcap", tmp_path)
+    given = tsnbench(command, capture, "--report", tmp_path / "page.html")
+    assert given.returncode == 0, given.stderr
     page = html.unescape((tmp_path / "page.html").read_text())
     assert caption in page
     found = measure_trdp(capture)
@@ -216,6 +207,6 @@ def test_the_page_of_a_capture_with_trdp(command: str, name: str, caption: str, 
 
 
 def test_the_page_of_a_capture_without_trdp_has_no_telegrams(ends: tuple[Path, Path], tmp_path: Path) -> None:
-    given = CliRunner().invoke(app, ["inspect", str(ends[0]), "--report", str(tmp_path / "page.html")])
-    assert given.exit_code == 0, given.output
+    given = tsnbench("inspect", ends[0], "--report", tmp_path / "page.html")
+    assert given.returncode == 0, given.stderr
     assert "TRDP" not in (tmp_path / "page.html").read_text()

@@ -9,11 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from support.html_page import read
 from tsnbench import report
-from tsnbench.cli.main import app
 from tsnbench.errors import InputError
 from tsnbench.report.page import SUMMARY_ROWS, SUMMARY_ROWS_ALONE
 from tsnbench.runs import clearing
@@ -164,8 +163,8 @@ def test_the_command_writes_it_and_the_folder_can_be_cleared(
     star: Path, copied: Callable[[Path], Path]
 ) -> None:
     folder = copied(star)
-    done = CliRunner().invoke(app, ["report", str(folder), "--summary", "--json"])
-    assert done.exit_code == 0
+    done = tsnbench("report", folder, "--summary", "--json")
+    assert done.returncode == 0
     assert json.loads(done.stdout) == {"report": str(folder / "summary.html")}
     assert not (folder / "report.html").exists()
     clearing.clear(folder)

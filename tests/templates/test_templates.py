@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
+from support.commands import tsnbench
 from tsnbench import Simulation
-from tsnbench.cli.main import app
 from tsnbench.measure import judge, measure_run
 from tsnbench.plan.bounds import bounds
 from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
@@ -59,26 +58,25 @@ def test_comments_name_the_next_steps(name: str) -> None:
 
 def test_init_writes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke
-    done = run(app, ["init", "zonal"])
-    assert (done.exit_code, done.stdout) == (0, "zonal.yaml\n")
+    done = tsnbench("init", "zonal")
+    assert (done.returncode, done.stdout) == (0, "zonal.yaml\n")
     assert (tmp_path / "zonal.yaml").read_text(encoding="utf-8") == text("zonal")
     (tmp_path / "zonal.yaml").write_text("mine", encoding="utf-8")
-    again = run(app, ["init", "zonal"])
-    assert again.exit_code == 2
+    again = tsnbench("init", "zonal")
+    assert again.returncode == 2
     assert "hint: name another one: tsnbench init zonal my-zonal.yaml" in again.stderr
     assert (tmp_path / "zonal.yaml").read_text(encoding="utf-8") == "mine"
-    assert run(app, ["init", "zonal", "my-zonal.yaml"]).exit_code == 0
-    assert run(app, ["init", "ring", "-"]).stdout == text("ring")
+    assert tsnbench("init", "zonal", "my-zonal.yaml").returncode == 0
+    assert tsnbench("init", "ring", "-").stdout == text("ring")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my-zonal.yaml", "zonal.yaml"]
 
 
 def test_an_unknown_template_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["init", "zonel"])
-    assert done.exit_code == 2
+    done = tsnbench("init", "zonel")
+    assert done.returncode == 2
     assert "hint: did you mean zonal?" in done.stderr
-    assert CliRunner().invoke(app, ["init", "star", "no/such/folder.yaml"]).exit_code == 2
+    assert tsnbench("init", "star", "no/such/folder.yaml").returncode == 2
 
 
 def test_the_guide_shows_the_message_for_a_mistake() -> None:

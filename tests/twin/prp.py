@@ -12,8 +12,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from support.captures import frames
 from support.guest_batch import Script
-from support.guest_scripts import frames
 from tsnbench.plan.document import Plan
 from twin.case import Value
 

@@ -11,9 +11,10 @@ from itertools import pairwise
 
 import pytest
 
+from support.captures import frames
 from support.guest_batch import Script
 from support.guest_runs import Guest, wanted
-from support.guest_scripts import PTP_FILES, frames
+from support.guest_scripts import PTP_FILES
 
 HEAD = """
 D=/sys/kernel/debug/tsnport

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import struct
 
+from support.captures import frames
 from support.guest_batch import Script
 from support.guest_runs import Guest, wanted
-from support.guest_scripts import PTP_FILES, frames
+from support.guest_scripts import PTP_FILES
 
 STEPS = (0, 5_000, -12_000)
 """Steps of the clock of the host ``b`` before its readings (ns)."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import struct
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.captures import frames, recorded
 from support.networks import line, periodic
 from support.planned import problems_of, refusal_text
 from tsnbench.backends.simulation import Simulation
@@ -24,7 +23,6 @@ from tsnbench.planning.topology.addressing import name_flows
 from tsnbench.planning.topology.ports import name_ports
 from tsnbench.scenario import load, model
 
-RECORDED = Path(__file__).parents[2] / "captures"
 NETWORK = "network: {stations: [a, b], rate: 1 Gbit/s, links: [a -- b]}"
 
 
@@ -44,21 +42,13 @@ def stream(folder: Path, written: str, **more: str) -> dict[str, Any]:
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Path:
-    packed = (RECORDED / "rtc_out_A.pcap.gz").read_bytes()
-    (tmp_path / "rtc.pcap").write_bytes(gzip.decompress(packed))
+    recorded("rtc_out_A.pcap", tmp_path, "rtc.pcap")
     return tmp_path
 
 
 def records(file: Path) -> list[tuple[int, int]]:
     """(ns, octets on the link) of a little-endian pcap, read here by hand."""
-    octets = file.read_bytes()
-    worth = {0xA1B23C4D: 1, 0xA1B2C3D4: 1_000}[struct.unpack_from("<I", octets)[0]]
-    found, at = [], 24
-    while at < len(octets):
-        seconds, fraction, captured, original = struct.unpack_from("<4I", octets, at)
-        found.append((seconds * 10**9 + fraction * worth, original))
-        at += 16 + captured
-    return found
+    return [(time, octets) for time, octets, _ in frames(file.read_bytes())]
 
 
 def test_every_frame_of_a_real_capture(capture: Path) -> None:
