@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import plan_of
 from tsnbench.backends.netns import Namespaces
 from tsnbench.backends.simulation import Simulation
 from tsnbench.campaign import announcement
@@ -13,7 +14,6 @@ from tsnbench.campaign.announcement import Expected
 from tsnbench.cli.running.making import announce
 from tsnbench.plan.document import Plan
 from tsnbench.runs.room import need
-from tsnbench.scenario.loader import read_scenario
 
 SCENARIO = """
 name: line
@@ -35,7 +35,7 @@ STREAMS = {
 
 
 def _plan(streams: str, duration: str = "1 s") -> Plan:
-    return read_scenario(SCENARIO.format(streams=streams, duration=duration))[0].plan()
+    return plan_of(SCENARIO.format(streams=streams, duration=duration))
 
 
 @pytest.mark.parametrize("kind", STREAMS)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from support.commands import tsnbench
+from support.planned import plan_of
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.compare.inet import Beside, beside
 from tsnbench.errors import InputError
@@ -151,8 +152,7 @@ def test_what_cannot_be_held_together_is_said(run: Path, tmp_path: Path) -> None
     assert tsnbench("compare", run, file, run).returncode == 2
     assert tsnbench("compare", file, run).returncode == 2
     text = (HERE / "two-ports.yaml").read_text(encoding="utf-8").replace("taps: {send: true}", "")
-    (tmp_path / "plain.yaml").write_text(text, encoding="utf-8")
-    run_one(plan(load_variants(tmp_path / "plain.yaml")[0]), tmp_path / "plain", Options(report=False))
+    run_one(plan_of(text), tmp_path / "plain", Options(report=False))
     with pytest.raises(InputError, match=r"write taps: \{send: true\} in the scenario"):
         beside(tmp_path / "plain", file)
 
@@ -161,8 +161,7 @@ def test_of_several_listeners_the_module_says_which(tmp_path: Path) -> None:
     text = (HERE / "two-ports.yaml").read_text(encoding="utf-8")
     text = text.replace("[a, b]", "[a, b, c-1]").replace("s2 -- b]", "s2 -- b, s1 -- c-1]")
     text = text.replace("x: {from: a, to: b, via: [s1],", "x: {from: a, to: [b, c-1],")
-    (tmp_path / "many.yaml").write_text(text, encoding="utf-8")
-    run_one(plan(load_variants(tmp_path / "many.yaml")[0]), tmp_path / "run", Options(report=False))
+    run_one(plan_of(text), tmp_path / "run", Options(report=False))
     lines = ["version 3", "run R", "attr configname General"]
     for number, node in enumerate(("b_host", "c_1")):
         lines.append(f'config *.{node}.app[0].display-name "x"')

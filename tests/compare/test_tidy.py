@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import tsnbench
+from support.planned import plan_of
 from tsnbench import Simulation, load
 
 LINE = """
@@ -34,9 +35,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("tidy")
     found = []
     for duration in ("10 ms", "20 ms"):
-        path = folder / f"{duration[:2]}.yaml"
-        path.write_text(LINE.replace("DURATION", duration))
-        load(path).plan().run(on=Simulation(), into=folder / duration[:2])
+        plan_of(LINE.replace("DURATION", duration)).run(on=Simulation(), into=folder / duration[:2])
         found.append(str(folder / duration[:2]))
     return found
 

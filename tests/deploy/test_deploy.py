@@ -15,12 +15,13 @@ pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[ne
 
 from support.commands import tsnbench
 from support.netconf_server import BRIDGE, PASSWORD, USER, NetconfServer, missing
+from support.planned import document_of
 from tsnbench.deploy import Access, Outcome, Target, deploy, restore
 from tsnbench.deploy.device import Device, connect
 from tsnbench.deploy.tree import Node
 from tsnbench.errors import BackendError, InputError
 from tsnbench.planning import plan
-from tsnbench.scenario import load, load_variants, read_scenario
+from tsnbench.scenario import load, load_variants
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -42,7 +43,7 @@ def other() -> dict[str, Any]:
     text = text.replace("  right -> robot: {cbs: [3]}\n", "").replace(
         "  right -> left: {preemption: {express: [7]}}\n", ""
     )
-    return plan(read_scenario(text)[0]).document
+    return document_of(text)
 
 
 Two = tuple[NetconfServer, NetconfServer]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench import Simulation
+from support.planned import run_of
 from tsnbench.measure import judge, measure_run
 from tsnbench.plan.bounds import bounds
 from tsnbench.scenario import read_scenario
@@ -40,7 +40,7 @@ def test_the_scenario_of_the_readme_meets_its_requirements(tmp_path: Path) -> No
     bounded = {flow["stream"]: flow["upper_ns"] for flow in bounds(plan)["flows"]}
     # The worst cases of both are known, and keep the limits.
     assert all(bounded[name] <= limit for name, limit in limits.items())
-    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(plan, tmp_path)
     verdict = judge(plan.document, measure_run(run.folder))
     assert verdict["met"]
     assert {row["group"] for row in verdict["rows"]} == {"video", "brake"}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.planned import document_of
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.doctor.lab import LabReport, judge
 from tsnbench.hosts import map_plan
@@ -14,7 +15,6 @@ from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.remote.answers import Ready
 from tsnbench.hosts.state.facts import Facts, Interface
 from tsnbench.linux.reading import Stamping
-from tsnbench.scenario import read_scenario
 
 LAB = """\
 hosts:
@@ -60,7 +60,7 @@ def host(name: str, **changed) -> Examined:
 
 def judged(b: Examined, scenario: str = SCENARIO, lab: str = LAB) -> LabReport:
     inventory = read_inventory(lab, "lab.yaml")
-    plan = read_scenario(scenario)[0].plan().document
+    plan = document_of(scenario)
     return judge(inventory, [(plan, map_plan(inventory, plan, {}))], {"a": host("a"), "b": b})
 
 

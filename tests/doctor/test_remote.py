@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import tsnbench
-from support.kernel_text import planned
+from support.planned import document_of
 from tsnbench.backends.netns import sandbox
 from tsnbench.doctor import examine, remote
 from tsnbench.doctor.host import Host
@@ -41,7 +41,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     if why := lab.missing(SSHD):
         pytest.skip(why)
     folder = tmp_path_factory.mktemp("doctor")
-    made = lab.up(planned(PAIR).document, folder / "lab", SSHD)
+    made = lab.up(document_of(PAIR), folder / "lab", SSHD)
     try:
         subprocess.run(["ssh-keygen", "-q", "-N", "", "-f", folder / "strange"], check=True, timeout=30)
         known = (made.folder / "known").read_text().partition(" ")[0]

@@ -14,10 +14,10 @@ from ruamel.yaml import YAML
 
 from support.commands import tsnbench
 from support.examples import examples
+from support.planned import document_of
 from tsnbench.errors import InputError
 from tsnbench.exports.engine.experiment import experiments, scenario
 from tsnbench.exports.engine.files import EXPERIMENTS, NETWORK, STACKS
-from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
 FOLDER = Path(__file__).parent / "engine"
@@ -68,7 +68,7 @@ def test_a_whole_experiment() -> None:
 
 
 def test_its_ports_have_their_queues_shapers_and_gates() -> None:
-    ports = {port["name"]: port for port in plan(read_scenario(imported())[0]).document["ports"]}
+    ports = {port["name"]: port for port in document_of(imported())["ports"]}
     first: Any = ports["node-1 -> node-2"]
     # Queue 1 has the highest class; the last queue takes all other priorities.
     assert first["pcp_to_class"] == [0, 1, 2, 3, 0, 0, 0, 0]

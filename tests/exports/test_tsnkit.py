@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from exports.plans import PLANS, RICH, document_of
+from support.planned import plan_of, run_of
 from support.tsnkit_program import Frames, Tsnkit, tsnkit_program
-from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import InputError
 from tsnbench.exports import export, write
 from tsnbench.exports.tsnkit_import import scenario
@@ -84,7 +84,7 @@ def test_the_streams_of_a_problem_may_be_a_table(tmp_path: Path) -> None:
     (tmp_path / "streams of tsnkit.csv").write_text(made.table, encoding="utf-8")
     (tmp_path / "t.yaml").write_text(made.scenario, encoding="utf-8")
     (apart,) = load_variants(tmp_path / "t.yaml")
-    assert plan(apart).to_json() == plan(read_scenario(scenario(TASK, TOPO).scenario)[0]).to_json()
+    assert plan(apart).to_json() == plan_of(scenario(TASK, TOPO).scenario).to_json()
 
 
 def test_a_problem_of_tsnkit_is_a_scenario() -> None:
@@ -172,7 +172,7 @@ def problem_of(seed: int, sizes: list[int]) -> tuple[str, str]:
 
 def delays(made: Plan, folder: Path) -> dict[str, tuple[int, int]]:
     """The least and the greatest delay of every stream in tsnbench's simulator, in ns."""
-    run = made.run(on=Simulation(), into=folder / "run")
+    run = run_of(made, folder)
     at = run.observations().pivot(
         on="stage", index=["stream", "seq"], values="t_ns", aggregate_function="first"
     )
@@ -204,7 +204,7 @@ def test_a_problem_of_tsnkit_is_planned_and_meets_its_deadlines_in_both_simulato
 ) -> None:
     """Sizes are multiples of the slot, so the delays of both simulators are the same to the nanosecond."""
     task, topo = problem_of(seed, [100, 200, 500, 1500])
-    made = plan(read_scenario(scenario(task, topo).scenario)[0])
+    made = plan_of(scenario(task, topo).scenario)
     assert all("scheduled" in stream for stream in made.document["streams"])
     files = exported(made.document, tmp_path / "out")
     ours = delays(made, tmp_path)
@@ -224,7 +224,7 @@ def test_frames_off_tsnkits_grid_are_rounded_up(seed: int, tsnkit: Tsnkit, tmp_p
     """Frames of any size: in tsnkit, delays differ by up to 100 ns and are up to 500 ns longer than ours."""
     task, topo = problem_of(100 + seed, [84, 101, 333, 1071, 1542])
     task = re.sub(r"(\d+),(\d+)$", "200000,200000", task, flags=re.MULTILINE)
-    made = plan(read_scenario(scenario(task, topo).scenario)[0])
+    made = plan_of(scenario(task, topo).scenario)
     files = exported(made.document, tmp_path / "out")
     ours = delays(made, tmp_path)
     theirs = delays_there(files, tsnkit.simulate(files))

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from support.commands import command
+from support.planned import document_of
 from tsnbench.hosts import lab
 from tsnbench.hosts.lab import Kind, guests, record
 from tsnbench.runs import Run
-from tsnbench.scenario import read_scenario
 
 from .conftest import SSHD, InLab, attempts
 
@@ -69,7 +69,7 @@ class Rig(InLab):
         self.folder = folder
         self.scenario = folder / "apart.yaml"
         self.scenario.write_text(text)
-        plan = read_scenario(text)[0].plan().document
+        plan = document_of(text)
         super().__init__(lab.up(plan, folder / "lab", SSHD, Kind.GUESTS))
 
     def process(self, host: str) -> int:

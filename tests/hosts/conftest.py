@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from support.commands import command
+from support.planned import plan_of
 from tsnbench.hosts import attempt, lab
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import Inventory, load_inventory
 from tsnbench.hosts.remote.agent import Agent
 from tsnbench.plan.document import Plan
-from tsnbench.scenario import load, read_scenario
+from tsnbench.scenario import load
 
 UNPACKED = Path(__file__).parents[2] / ".venv/unpacked/usr/sbin/sshd"
 SSHD = UNPACKED if UNPACKED.is_file() else None
@@ -54,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def lasting(duration: str) -> Plan:
     """The Plan of :data:`SCENARIO` with another duration."""
-    return read_scenario(SCENARIO.replace("200 ms", duration, 1))[0].plan()
+    return plan_of(SCENARIO.replace("200 ms", duration, 1))
 
 
 def attempts(run_folder: Path) -> list[dict[str, Any]]:

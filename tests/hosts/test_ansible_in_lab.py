@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import plan_of
 from tsnbench.exports import export, write
 from tsnbench.hosts import lab
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import load_inventory
 from tsnbench.linux.profile import Profile
 from tsnbench.plan.document import Plan
-from tsnbench.scenario import read_scenario
 
 from .conftest import SSHD, reached
 
@@ -45,7 +45,7 @@ streams:
 def made(tmp_path: Path) -> Iterator[tuple[Plan, lab.Lab]]:
     if why := lab.cells.missing(SSHD):
         pytest.skip(why)
-    plan = read_scenario(SCENARIO)[0].plan()
+    plan = plan_of(SCENARIO)
     up = lab.up(plan.document, tmp_path / "lab", SSHD)
     try:
         with reached(up):

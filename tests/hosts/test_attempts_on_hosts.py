@@ -13,12 +13,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from support.planned import plan_of
 from tsnbench.errors import BackendError
 from tsnbench.hosts import attempt, job
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.inventory import read_inventory
 from tsnbench.hosts.remote.agent import Agent
-from tsnbench.scenario import read_scenario
 
 from .conftest import SCENARIO, Rig, attempts, bounded, in_first_attempts, lasting
 
@@ -79,7 +79,7 @@ def test_a_capture_that_lost_frames_rejects_the_attempt(
 ) -> None:
     """A ring of 1 MiB is not emptied for 1 s, during which 2,000 frames of 1,000 octets arrive."""
     faster = SCENARIO.replace("200 ms", "1 s", 1).replace("period: 1 ms", "period: 500 us", 1)
-    longer = read_scenario(faster)[0].plan()
+    longer = plan_of(faster)
     begins, runs = attempt._begin, attempt._wait
     monkeypatch.setattr(job, "CAPTURED_OCTETS", 2000)
     times = [1]
@@ -120,7 +120,7 @@ def test_a_run_waits_for_clocks_and_keeps_their_readings(
     rig: Rig, tmp_path: Path, unchanged: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """ptp4l dies in the first attempt, which is no measurement; the second one is."""
-    plan = read_scenario(PTP)[0].plan()
+    plan = plan_of(PTP)
     in_first_attempts(monkeypatch, 1, lambda agents, _: agents["b"].signal("ptp4l", signal.SIGKILL))
     hosts = synchronised(rig, "below: 50 ms, steady: 1 s, within: 60 s, attempts: 3, pause: 100 ms")
     run = plan.run(on=hosts, into=tmp_path / "run")
@@ -137,7 +137,7 @@ def test_a_run_waits_for_clocks_and_keeps_their_readings(
 def test_no_frame_is_sent_where_clocks_differ_by_more_than_is_allowed(
     rig: Rig, tmp_path: Path, unchanged: None
 ) -> None:
-    plan = read_scenario(PTP)[0].plan()
+    plan = plan_of(PTP)
     before = rig.says("a", "cat /sys/class/net/eth1/statistics/tx_packets")
     hosts = synchronised(rig, "below: 1 ns, steady: 2 s, within: 4 s, attempts: 2, pause: 100 ms")
     with pytest.raises(BackendError, match="2 attempts were rejected") as error:

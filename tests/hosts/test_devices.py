@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from support.commands import tsnbench
+from support.planned import document_of, plan_of
 from tsnbench.errors import InputError
 from tsnbench.hosts import attempt, devices, load_inventory, map_plan, read_inventory
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.by_hand import checklist
-from tsnbench.scenario import read_scenario
 
 from .conftest import SCENARIO, Rig
 
@@ -40,7 +40,7 @@ def test_what_nobody_has_confirmed_is_refused(rig: Rig, by_hand: Path) -> None:
         rig.plan.run(on=hosts, into=by_hand.parent / "run")
     assert file.read_text() == ticked
     # The confirmation of another Plan's checklist is not valid, and that checklist is replaced.
-    other = read_scenario(SCENARIO.replace("100 Mbit/s", "1 Gbit/s"))[0].plan()
+    other = plan_of(SCENARIO.replace("100 Mbit/s", "1 Gbit/s"))
     inventory = load_inventory(by_hand)
     mapped = map_plan(inventory, other.document, {})
     wanted = checklist(other.document, mapped, inventory.devices["s"])
@@ -55,7 +55,7 @@ def test_what_nobody_has_confirmed_is_refused(rig: Rig, by_hand: Path) -> None:
 def test_hosts_have_the_phase_of_devices() -> None:
     """Devices count cycles from 1970, so the zero of a run is a whole number of cycles after 1970."""
     gates = "shapers: {s -> b: {gates: {entries: [{open: all, for: 70 us}, {open: [3], for: 21 us}]}}}\n"
-    document = read_scenario(SCENARIO + gates)[0].plan().document
+    document = document_of(SCENARIO + gates)
     now_ns = 1_800_000_000_123_456_789
     found = attempt.phase(document, now_ns)
     assert found % 91_000 == 0
@@ -76,7 +76,7 @@ def test_a_confirmed_checklist_allows_the_run_and_is_kept(rig: Rig, by_hand: Pat
     words = ["doctor", "--hosts", str(by_hand), "--for", str(rig.scenario), "--json"]
     done = tsnbench(*words)
     assert done.returncode == 1, done.stderr
-    assert "this Plan's checklist is not confirmed" in done.stderr
+    assert "this Plan's checklist is not confirmed" in done.stdout
     assert not file.exists()
     hosts = Hosts(load_inventory(by_hand))
     with pytest.raises(InputError):

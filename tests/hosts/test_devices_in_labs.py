@@ -17,12 +17,12 @@ pytest.importorskip("ncclient", reason="needs ncclient (pip install 'tsnbench[ne
 
 from support.netconf_server import PASSWORD, missing
 from support.network_namespace import private_network
+from support.planned import plan_of
 from tsnbench.backends.vm import unavailable
 from tsnbench.errors import InputError
 from tsnbench.hosts import lab, load_inventory
 from tsnbench.hosts.backend import Hosts
 from tsnbench.hosts.lab import Kind, cells, guest
-from tsnbench.scenario import read_scenario
 
 from .conftest import BRIDGED, SSHD, InLab, during
 from .netconf_device import MODULES, netconf_device
@@ -68,7 +68,7 @@ def test_a_device_by_netconf_and_one_by_hand(
 ) -> None:
     if why := MISSING[kind](SSHD):
         pytest.skip(why)
-    plan = read_scenario(SCENARIO)[0].plan()
+    plan = plan_of(SCENARIO)
     with private_network(), ExitStack() as ends:
         made = lab.up(plan.document, tmp_path / "lab", SSHD, kind)
         ends.callback(lab.down, made.folder)

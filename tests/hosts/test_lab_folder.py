@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import document_of
 from tsnbench.errors import InputError
 from tsnbench.hosts import lab
 from tsnbench.hosts.lab.record import MARK
-from tsnbench.scenario import read_scenario
 
 from .conftest import SCENARIO
 
@@ -46,5 +46,5 @@ def test_a_note_of_something_else_is_no_lab(tmp_path: Path, text: str) -> None:
 def test_a_folder_with_files_is_no_place_for_a_lab(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("x")
     with pytest.raises(InputError, match="expected a folder that is empty or not there"):
-        lab.up(read_scenario(SCENARIO)[0].plan().document, tmp_path)
+        lab.up(document_of(SCENARIO), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["notes.md"]

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 from support.commands import command
+from support.planned import plan_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.hosts import lab
@@ -25,7 +26,6 @@ from tsnbench.hosts.inventory import load_inventory
 from tsnbench.hosts.lab import access, guest, record
 from tsnbench.plan.document import Plan
 from tsnbench.runs import Run
-from tsnbench.scenario import read_scenario
 
 from .conftest import SSHD, InLab, attempts, reached
 
@@ -76,7 +76,7 @@ class Guest(InLab):
 def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guest]:
     if why := unavailable() or guest.missing(SSHD):
         pytest.skip(why)
-    plan = read_scenario(EXACT)[0].plan()
+    plan = plan_of(EXACT)
     folder = tmp_path_factory.mktemp("guest") / "lab"
     made = lab.up(plan.document, folder, SSHD, lab.Kind.GUEST, LASTS_S)
     try:
@@ -181,7 +181,7 @@ def test_a_clock_that_is_off_rejects_the_attempt_and_the_next_one_is_valid(
     there: Guest, tmp_path: Path
 ) -> None:
     """Only the receiver's card steps in the middle of a run; its ptp4l is not informed."""
-    plan = read_scenario(EXACT.replace("duration: 100 ms", "duration: 3 s"))[0].plan()
+    plan = plan_of(EXACT.replace("duration: 100 ms", "duration: 3 s"))
     number = list(there.hosts.inventory.hosts).index("b")
     stepped: list[int] = []
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import document_of
 from tsnbench.hosts import lab, load_inventory
 from tsnbench.hosts.attempt import MOST_APART_NS, far_apart
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.lab import guests, record
 from tsnbench.hosts.lab.inventory import inventory
 from tsnbench.plan.network import Network
-from tsnbench.scenario import read_scenario
 
 from .conftest import SCENARIO
 
@@ -30,7 +30,7 @@ def options(words: list[str]) -> dict[str, str]:
 
 def test_each_wire_joins_two_guests() -> None:
     """What one end sends, the other end receives; every card has an address of its own."""
-    network = Network(read_scenario(SCENARIO)[0].plan().document)
+    network = Network(document_of(SCENARIO))
     receives: dict[int, str] = {}
     sends: dict[int, str] = {}
     cards: list[str] = []
@@ -48,7 +48,7 @@ def test_each_wire_joins_two_guests() -> None:
 
 @pytest.mark.parametrize("clock", [Clock.NONE, Clock.SOFTWARE])
 def test_the_inventory_says_which_clocks_hosts_have(tmp_path: Path, clock: Clock) -> None:
-    network = Network(read_scenario(SCENARIO)[0].plan().document)
+    network = Network(document_of(SCENARIO))
     path = tmp_path / "lab.yaml"
     path.write_text(inventory(network, guests._WORDS, guests._SYNC, str(clock)))
     read = load_inventory(path)

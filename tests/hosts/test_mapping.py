@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.examples import examples
+from support.planned import document_of
 from tsnbench.hosts import MappingErrors, map_plan, read_inventory
 from tsnbench.hosts.inventory import End, Inventory
 from tsnbench.hosts.mapping import Mapped
@@ -29,8 +30,7 @@ def document(links: str, streams: str, stations: str = "[cam, dst]", bridges: st
         f"name: t\nduration: 1 ms\nnetwork:\n  stations: {stations}\n  bridges: {bridges}\n"
         f"  links: {{rate: 1 Gbit/s, between: [{links}]}}\nstreams:\n{written}"
     )
-    (scenario,) = read_scenario(text)
-    return plan(scenario).document
+    return document_of(text)
 
 
 LINE = document("cam -- s1, s1 -- dst", "cam>dst")

@@ -78,8 +78,8 @@ def test_the_work_folder_is_where_the_inventory_says(
     lab.write_text(text.replace("a: {ssh: a,", "a: {ssh: a, folder: /nowhere,"))
     done = tsnbench("doctor", "--hosts", lab)
     assert done.returncode == 3
-    assert "no program may run in /nowhere" in done.stderr
-    assert "let `folder` name another one" in done.stderr
+    assert "no program may run in /nowhere" in done.stdout
+    assert "let `folder` name another one" in done.stdout
 
 
 def with_programs(rig: Rig, into: Path, programs: str) -> Path:

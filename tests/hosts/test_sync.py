@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from support.planned import document_of
 from tsnbench.hosts import map_plan, read_inventory
 from tsnbench.hosts.clocks.sync import Gate, Monitor, Reading, fault, read, rows
 from tsnbench.hosts.clocks.synchronisation import Synchronisation, unsynchronised
 from tsnbench.hosts.inventory.types import SyncBounds
-from tsnbench.scenario import read_scenario
 
 BOUNDS = SyncBounds(below_ns=100, system_ns=1_000, steady_ns=3 * 10**9)
 S = 10**9
@@ -132,15 +132,11 @@ def test_streams_between_clocks_that_nobody_keeps_together(
     boots: tuple[str, ...], clock: str, found: list[str]
 ) -> None:
     """Only x crosses between clocks that nothing synchronises; hosts that share a kernel share a clock."""
-    document = (
-        read_scenario(
-            "name: free\nduration: 10 ms\nnetwork:\n  stations: [a, b, c]\n"
-            "  links: {rate: 1 Gbit/s, between: [a-b, b-c]}\n"
-            "streams:\n  x: {from: a, to: b, payload: 100 B, period: 1 ms}\n"
-            "  y: {from: c, to: b, payload: 100 B, period: 1 ms}\n"
-        )[0]
-        .plan()
-        .document
+    document = document_of(
+        "name: free\nduration: 10 ms\nnetwork:\n  stations: [a, b, c]\n"
+        "  links: {rate: 1 Gbit/s, between: [a-b, b-c]}\n"
+        "streams:\n  x: {from: a, to: b, payload: 100 B, period: 1 ms}\n"
+        "  y: {from: c, to: b, payload: 100 B, period: 1 ms}\n"
     )
     inventory = read_inventory(
         f"hosts:\n  a: {{ssh: a, clock: {clock}, ports: {{l: e0}}}}\n"
@@ -182,7 +178,7 @@ def test_a_clock_follows_a_master_that_is_stepped_later(below: str, servo: str, 
         "streams: {x: {from: a, to: b, payload: 100 B, period: 1 ms}}\n"
         f"clocks: {{gptp: {{grandmaster: a{servo}}}}}\n"
     )
-    plan = read_scenario(text)[0].plan().document
+    plan = document_of(text)
     programs = Synchronisation(lab)._programs("a", plan, map_plan(lab, plan, {}), "socket", False, 0)
     assert [argv[0] for argv, _, _ in programs] == ["ptp4l", "phc2sys"]
     for _, _, config in programs:

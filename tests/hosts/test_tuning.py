@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import document_of
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.hosts import job, map_plan
 from tsnbench.hosts.inventory import read_inventory
@@ -17,7 +18,6 @@ from tsnbench.hosts.state import tuning
 from tsnbench.hosts.state.facts import Facts, Interface
 from tsnbench.hosts.state.tuning import Before, Card
 from tsnbench.linux import tuning as settings
-from tsnbench.scenario import read_scenario
 
 SAID = """\
 channels eno1 Channel parameters for eno1:
@@ -120,7 +120,7 @@ def on(driver: str, kernel: str) -> list[str]:
     ready = Ready("/w", "/w/p", kernel, "x86_64", "a", "boot", "", 37, (0, 0), 0, ())
     card = Interface("eno1", "02:00:00:00:00:01", True, True, 1500, "", driver, False, "", False, ())
     facts = Facts(ready, {"eno1": card}, Capabilities(), "", ("eno1",), before=Before())
-    plan = read_scenario(GATED)[0].plan().document
+    plan = document_of(GATED)
     lab = read_inventory(LAB, "lab.yaml")
     made = job.jobs(plan, lab, map_plan(lab, plan, {}), {"a": facts, "b": facts}, 5 * 10**9)
     return made["a"].lines()
@@ -141,7 +141,7 @@ def test_gates_are_in_the_form_that_card_and_kernel_accept() -> None:
 
 def test_a_card_that_only_receives_is_given_no_queueing_discipline() -> None:
     lab = read_inventory(LAB, "lab.yaml")
-    plan = read_scenario(GATED)[0].plan().document
+    plan = document_of(GATED)
     made = job.jobs(plan, lab, map_plan(lab, plan, {}), {}, 0)
     assert not [line for line in made["b"].lines() if line.startswith("tc qdisc")]
     assert [line for line in made["a"].lines() if line.startswith("tc qdisc replace dev eno1 parent root")]

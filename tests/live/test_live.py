@@ -14,7 +14,8 @@ import polars as pl
 import pytest
 from tests.live.conftest import until, until_idle
 
-from tsnbench import Simulation, load
+from support.planned import run_of
+from tsnbench import load
 from tsnbench.live.folder import merge
 from tsnbench.measure.stages import by_stage
 
@@ -190,7 +191,7 @@ def test_poisson_talkers_send_what_the_simulator_draws(link, tmp_path):
         "network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
         "streams: {s: {from: a, to: b, poisson: 1 Mbit/s, payload: 100 B, vlan: none}}\n"
     )
-    run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(load(path).plan(), tmp_path)
     drawn = run.counters["streams"][0]["released"]
     sender = link.start(0, "send", str(path), "--node", "a", "--to", "v0", "--json")
     out, said = sender.communicate(timeout=60)

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from support.commands import tsnbench
-from tsnbench import Simulation, load
+from support.planned import plan_of, run_of
 from tsnbench.errors import InputError
 from tsnbench.measure import measure_run
 from tsnbench.measure.answers import Answered, answered
@@ -32,9 +32,7 @@ POLL = """\
 
 
 def measured(folder: Path, streams: str, more: str = "") -> Path:
-    file = folder / "poll.yaml"
-    file.write_text(HEAD + streams + more, encoding="utf-8")
-    load(file).plan().run(on=Simulation(), into=folder / "run")
+    run_of(plan_of(HEAD + streams + more), folder)
     measure_run(folder / "run")
     return folder / "run"
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from support.commands import tsnbench
+from support.planned import plan_of
 from tsnbench.measure import MeasureError
 from tsnbench.measure.conformance import Against, Outside, kept
 from tsnbench.measure.inspection import inspect_capture
 from tsnbench.plan.document import Plan
-from tsnbench.scenario import load
 
 SCENARIO = """
 name: gates
@@ -40,9 +40,7 @@ CYCLE = 250_000
 
 @pytest.fixture(scope="module")
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
-    path = tmp_path_factory.mktemp("plan") / "gates.yaml"
-    path.write_text(SCENARIO)
-    return load(path).plan()
+    return plan_of(SCENARIO)
 
 
 def capture(begins: list[int], into: Path, pcp: int = 6) -> Path:

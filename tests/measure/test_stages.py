@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from support.commands import tsnbench
-from tsnbench import Simulation, load
+from support.planned import plan_of, run_of
 from tsnbench.errors import InputError
 from tsnbench.measure.stages import Stage, StreamStages, by_stage
 from tsnbench.report.figures.stages import box
@@ -30,9 +30,7 @@ taps: {stages: [interval-start, wakeup, send, qdisc, driver, kernel-rx, app-rx]}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("stages")
-    path = place / "scenario.yaml"
-    path.write_text(SCENARIO)
-    load(path).plan().run(on=Simulation(), into=place / "run")
+    run_of(plan_of(SCENARIO), place)
     return place / "run"
 
 

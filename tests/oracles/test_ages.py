@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from tsnbench.backends.simulation import Simulation
+from support.planned import plan_of, run_of
 from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.bounds import bounds
-from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
 
 LINE = """\
 name: line
@@ -28,12 +26,8 @@ streams:
 ARRIVES, STAMP = 34_280, 640
 
 
-def planned(text: str) -> Any:
-    return plan(read_scenario(text, "line.yaml")[0])
-
-
 def judged(text: str, folder: Path) -> dict[str, Any]:
-    run = planned(text).run(on=Simulation(), into=folder / "run")
+    run = run_of(plan_of(text), folder)
     return {f"{row['stream']} {row['requirement']}": row for row in run.verdict()["rows"]}
 
 
@@ -87,7 +81,7 @@ def test_a_stream_that_has_ended_is_not_missed(tmp_path: Path) -> None:
 def test_jitter_and_a_lower_frame_are_in_the_worst_case() -> None:
     text = LINE.replace("1 ms, frame", "1 ms, jitter: 200 us, frame")
     text += "  low: {from: sensor, to: controller, pcp: 0, period: 1 ms, frame: 1000 B}\n"
-    document = planned(text)
+    document = plan_of(text)
     found = {row["requirement"]: row for row in worst_cases(document.document, bounds(document))}
     # The frame waits for 1020 octets at the talker, and again at sw if the next frame there is one of low.
     upper = next(flow for flow in bounds(document)["flows"] if flow["stream"] == "measured")[
@@ -117,7 +111,7 @@ def test_jitter_and_a_lower_frame_are_in_the_worst_case() -> None:
     ],
 )
 def test_without_a_limit_there_is_no_worst_case(written: str, more: str, reason: str) -> None:
-    document = planned(LINE.replace("period: 1 ms", written) + more)
+    document = plan_of(LINE.replace("period: 1 ms", written) + more)
     rows = worst_cases(document.document, bounds(document))
     assert [row["requirement"] for row in rows] == ["time-out", "age"]
     assert {row["worst_case"] for row in rows} == {None}

@@ -6,14 +6,13 @@ import random
 import re
 import struct
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
+from support.planned import document_of, plan_of, run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
-from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.errors import ScenarioErrors
@@ -32,13 +31,9 @@ streams:
 """
 
 
-def planned(text: str) -> Any:
-    return plan(read_scenario(text, "loop.yaml")[0])
-
-
 def simulated(text: str, folder: Path) -> pl.DataFrame:
     """Numbers and times in ns of all frames at each stage."""
-    run = planned(text).run(on=Simulation(), into=folder / "run")
+    run = run_of(plan_of(text), folder)
     return run.observations()
 
 
@@ -111,7 +106,7 @@ def test_member_streams_are_answered_once(tmp_path: Path) -> None:
     rows = simulated(ring, tmp_path)
     assert len(stamps(rows, "measured", "tx")) == 40
     assert len(stamps(rows, "command", "tx")) == 20
-    assert "answers measured" in str(bounds(planned(ring))["flows"])
+    assert "answers measured" in str(bounds(plan_of(ring))["flows"])
 
 
 def test_each_of_several_flows_has_its_own_answer(tmp_path: Path) -> None:
@@ -127,7 +122,7 @@ def test_one_listener_of_several_answers() -> None:
     several = LOOP.replace("to: controller", "to: [controller, actuator]").replace(
         "{answers: measured, to: actuator,", "{answers: measured, from: actuator,"
     )
-    document = planned(several.replace("  done: {answers: command, pcp: 6, frame: 64 B}\n", "")).document
+    document = document_of(several.replace("  done: {answers: command, pcp: 6, frame: 64 B}\n", ""))
     names = [node["name"] for node in document["nodes"]]
     _, command = document["streams"]
     assert names[command["talker"]] == "actuator"
@@ -142,7 +137,7 @@ def test_the_worst_case_by_hand() -> None:
         "  done: {answers: command, pcp: 6, frame: 64 B}\n",
         "  low: {from: actuator, to: controller, pcp: 0, period: 1 ms, frame: 1000 B}\n",
     )
-    flows = {flow["stream"]: flow for flow in bounds(planned(text))["flows"]}
+    flows = {flow["stream"]: flow for flow in bounds(plan_of(text))["flows"]}
     # 208 octets on two links, 1 us, and 1020 octets of the lower frame with its gap.
     assert flows["measured"]["release_lower_ps"] == (2 * 16_640 + 1_000) * 1_000
     assert flows["measured"]["release_upper_ps"] == (2 * 16_640 + 1_000 + 81_600) * 1_000
@@ -157,7 +152,7 @@ def test_requests_that_come_together_are_answered_together(jitter: str, waits: i
         "  done: {answers: command, pcp: 6, frame: 64 B}\n",
         "  beside: {from: controller, to: sensor, pcp: 6, period: 1 ms, frame: 64 B}\n",
     )
-    flows = {flow["stream"]: flow for flow in bounds(planned(text))["flows"]}
+    flows = {flow["stream"]: flow for flow in bounds(plan_of(text))["flows"]}
     assert flows["beside"]["release_upper_ps"] == (2 * 5_760 + 1_000 + waits * 9_600) * 1_000
 
 
@@ -197,8 +192,8 @@ def _random(seed: int) -> str:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_no_answer_exceeds_its_bound(seed: int, tmp_path: Path) -> None:
-    made = planned(_random(seed))
-    rows = made.run(on=Simulation(), into=tmp_path / "run").observations()
+    made = plan_of(_random(seed))
+    rows = run_of(made, tmp_path).observations()
     sent = rows.filter(pl.col("stage") == "tx").select("stream", "seq", sent="t_ns")
     arrived = rows.filter(pl.col("stage") == "rx").select("stream", "seq", arrived="t_ns")
     longest = (
@@ -219,7 +214,7 @@ def test_a_window_cannot_be_planned_for_an_answer() -> None:
     text = LOOP.replace("frame: 100 B", "frame: 100 B, requires: {delay: 500 us}")
     text += "shapers:\n  sw -> all: {gates: plan}\n"
     with pytest.raises(PlanningErrors, match="a request-driven one"):
-        planned(text)
+        plan_of(text)
 
 
 PULL = """\
@@ -237,7 +232,7 @@ streams:
 
 def test_a_pull_of_trdp_has_requests_and_replies(tmp_path: Path) -> None:
     """IEC 61375-2-3, A.6: type `Pr` with the identifier of the reply at octet 28, and `Pp`."""
-    Simulation().execute(planned(PULL), tmp_path / "run", pcap=True)
+    Simulation().execute(plan_of(PULL), tmp_path / "run", pcap=True)
     captures = b"".join(path.read_bytes() for path in (tmp_path / "run" / "captures").iterdir())
     requests = [captures[at.start() - 4 :][:40] for at in re.finditer(rb"\x01[\0\1]Pr", captures)]
     replies = [captures[at.start() - 4 :][:40] for at in re.finditer(rb"\x01[\0\1]Pp", captures)]

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tsnbench.backends.simulation import Simulation
+from support.planned import run_of
 from tsnbench.scenario import load
 
 SCENARIO = """\
@@ -35,7 +35,7 @@ DELAY_NS = 8_000 + 2_000 + 64 + 8_000
 def test_a_frame_that_is_eligible_at_once_does_not_wait(tmp_path: Path, drift: str) -> None:
     path = tmp_path / "ats.yaml"
     path.write_text(SCENARIO.replace("DRIFT", drift), encoding="utf-8")
-    run = load(path).plan().run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(load(path).plan(), tmp_path)
     table = run.observations().sort("seq")
     sent = table.filter(pl.col("stage") == "tx")["t_ns"]
     came = table.filter(pl.col("stage") == "rx")["t_ns"]

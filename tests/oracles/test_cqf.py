@@ -13,15 +13,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.planned import plan_of, run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
-from tsnbench.plan.document import Plan
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.scenario import read_scenario
-
-
-def planned(text: str) -> Plan:
-    return read_scenario(text)[0].plan()
 
 
 def _scenario(seed: int) -> tuple[str, int]:
@@ -83,8 +78,8 @@ def _cycles(document: dict[str, Any], stream: dict[str, Any], cycle: int, queues
 @pytest.mark.parametrize("seed", range(60))
 def test_delays_are_within_one_cycle_of_the_hops(seed: int, tmp_path: Path) -> None:
     text, cycle = _scenario(seed)
-    plan = planned(text)
-    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    plan = plan_of(text)
+    run = run_of(plan, tmp_path)
     table = run.observations()
     tx = table.filter(pl.col("stage") == "tx").select("stream", "seq", "t_ns", "octets")
     rx = table.filter(pl.col("stage") == "rx").select("stream", "seq", rx_ns="t_ns")
@@ -119,7 +114,7 @@ def test_delays_are_within_one_cycle_of_the_hops(seed: int, tmp_path: Path) -> N
 def test_many_random_streams_have_bounds() -> None:
     found = 0
     for seed in range(60):
-        flows = bounds(planned(_scenario(seed)[0]))["flows"]
+        flows = bounds(plan_of(_scenario(seed)[0]))["flows"]
         found += sum(flow["upper_ns"] is not None for flow in flows if flow["stream"] != "rest")
     assert found > 40
 
@@ -153,7 +148,7 @@ def test_no_frame_is_late_in_a_planned_cycle_behind_ports_without_one(tmp_path: 
     made = 0
     for seed in range(60):
         try:
-            plan = planned(_with_gaps(seed))
+            plan = plan_of(_with_gaps(seed))
         except PlanningErrors:
             continue
         made += 1
@@ -178,7 +173,7 @@ streams:
 shapers:
   sw -> b: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6], octets: 5000 B}}
 """
-    run = planned(text).run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(plan_of(text), tmp_path)
     counted = run.counters["policing"][0]["filters"][0]
     # Ten frames of 978 octets between type and FCS arrive per cycle; five of them fit.
     assert counted["matching_frames"] == 1000
@@ -201,7 +196,7 @@ shapers:
   sw -> c: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}
 """
     for period, fits in (("20", True), ("13", False)):
-        flows = bounds(planned(text.replace("PERIOD", period)))["flows"]
+        flows = bounds(plan_of(text.replace("PERIOD", period)))["flows"]
         found = [flow["upper_ns"] for flow in flows]
         assert all((upper is not None) is fits for upper in found), period
 
@@ -223,8 +218,8 @@ shapers:
   sw2 -> all: {cqf: {cycle: 125 us, pcp: [6], classes: CLASSES}}
 """
     with pytest.raises(PlanningErrors, match=r"a cycle longer than 150\.001 us, the delay of link"):
-        planned(text.replace("CLASSES", "[7, 6]"))
-    run = planned(text.replace("CLASSES", "[7, 6, 5, 4]")).run(on=Simulation(), into=tmp_path / "run")
+        plan_of(text.replace("CLASSES", "[7, 6]"))
+    run = run_of(plan_of(text.replace("CLASSES", "[7, 6, 5, 4]")), tmp_path)
     table = run.observations().filter(pl.col("stage") == "rx").sort("seq")
     # The frame is sent in cycle 1, is on the cable until cycle 2 or 3, and is sent in cycle 4 of 125 us.
     assert len(table) == 10

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tsnbench.backends.simulation import Simulation
+from support.planned import run_of
 from tsnbench.scenario import load
 
 SCENARIO = """\
@@ -27,7 +27,7 @@ def test_every_hop_adds_one_serialisation(hops: int, rate: str, bit_ps: int, tmp
     path = tmp_path / "chain.yaml"
     path.write_text(SCENARIO.format(nodes=hops + 1, rate=rate, phy=phy), encoding="utf-8")
     plan = load(path).plan()
-    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(plan, tmp_path)
     table = run.observations()
     tx = table.filter(pl.col("stage") == "tx").select("seq", "t_ns")
     rx = table.filter(pl.col("stage") == "rx").select("seq", rx_ns="t_ns")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench import Simulation, load
+from support.planned import plan_of, run_of
+from tsnbench import load
 from tsnbench.plan.bounds import bounds
 
 PAIRS = Path(__file__).parent / "pairs"
@@ -37,7 +38,7 @@ def test_a_pair_has_bounds_and_a_run_keeps_them(name: str, tmp_path: Path) -> No
         assert upper is not None, flows[flow]["reason"]
         assert upper <= most
         assert flows[flow]["loss_reason"] is None
-    for path in plan.run(on=Simulation(), into=tmp_path / "run").measures()["paths"]:
+    for path in run_of(plan, tmp_path).measures()["paths"]:
         upper = flows[f"{path['stream']} {path['listener']}"]["upper_ns"]
         assert upper is None or path["delay"]["max"] <= upper
 
@@ -46,7 +47,6 @@ def test_a_pair_has_bounds_and_a_run_keeps_them(name: str, tmp_path: Path) -> No
 def test_no_bound_jumps_when_a_slope_changes_by_a_percent(slope: str, tmp_path: Path) -> None:
     """1,136, 1,045, 174 and 172 us before: 6.5 times for 0.7 % of the slope."""
     text = (PAIRS / "cbs-gates.yaml").read_text(encoding="utf-8")
-    (tmp_path / "s.yaml").write_text(text.replace("[A]", f"{{A: {slope} Mbit/s}}"), encoding="utf-8")
-    (avb, _) = bounds(load(tmp_path / "s.yaml").plan())["flows"]
+    (avb, _) = bounds(plan_of(text.replace("[A]", f"{{A: {slope} Mbit/s}}")))["flows"]
     assert avb["upper_ns"] is not None
     assert 165_000 < avb["upper_ns"] <= 179_000

@@ -8,13 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.planned import problems_of
-from tsnbench.backends.simulation import Simulation
+from support.planned import plan_of, problems_of, run_of
 from tsnbench.plan.document import Plan
-from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.scheduling.schedule import prove
-from tsnbench.scenario import read_scenario
 
 CLOCKS = """\
 clocks:
@@ -59,7 +56,7 @@ def _text(seed: int, margin: str = "0 ns", duration: str = "8 ms", start: str = 
 def _made(text: str) -> Plan | None:
     """The Plan; none if the random links cannot carry the random streams."""
     try:
-        return plan(read_scenario(text)[0])
+        return plan_of(text)
     except PlanningErrors as error:
         if all(problem.expected == "a schedule" for problem in error.problems):
             return None
@@ -67,7 +64,7 @@ def _made(text: str) -> Plan | None:
 
 
 def _delays(made: Plan, folder: Path) -> pl.DataFrame:
-    rows = made.run(on=Simulation(), into=folder / "run").observations()
+    rows = run_of(made, folder).observations()
     rows = rows.filter(pl.col("stream").str.starts_with("c"))
     sent = rows.filter(pl.col("stage") == "tx").select("stream", "seq", sent="t_ns")
     received = rows.filter(pl.col("stage") == "rx").select("stream", "seq", "tap", received="t_ns")

@@ -16,12 +16,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tsnbench.backends.simulation import Simulation
+from support.planned import plan_of, run_of
 from tsnbench.plan.document import Plan
-from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.scheduling.schedule import prove
-from tsnbench.scenario import read_scenario
 
 
 def _text(seed: int) -> str:
@@ -69,7 +67,7 @@ def _text(seed: int) -> str:
 def _made(text: str) -> Plan | None:
     """The Plan; none if the random links cannot carry the random streams."""
     try:
-        return plan(read_scenario(text)[0])
+        return plan_of(text)
     except PlanningErrors as error:
         known = ("a schedule", "left to others")
         if all(any(words in problem.expected for words in known) for problem in error.problems):
@@ -96,7 +94,7 @@ def _planned(document: Mapping[str, Any], stream: Mapping[str, Any], listener: M
 
 
 def _delays(made: Plan, folder: Path) -> pl.DataFrame:
-    rows = made.run(on=Simulation(), into=folder / "run").observations()
+    rows = run_of(made, folder).observations()
     rows = rows.filter(pl.col("stream").str.starts_with("c"))
     sent = rows.filter(pl.col("stage") == "tx").group_by("stream", "seq").agg(sent=pl.col("t_ns").min())
     received = rows.filter(pl.col("stage") == "rx").select("stream", "seq", "tap", received="t_ns")
@@ -154,7 +152,7 @@ streams:
 
 
 def _wrong(change: Callable[[dict[str, Any]], None]) -> list[str]:
-    made = plan(read_scenario(COPIES)[0])
+    made = plan_of(COPIES)
     document = json.loads(made.to_json())
     del document["hash"]
     change(document)

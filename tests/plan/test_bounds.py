@@ -9,11 +9,12 @@ from pathlib import Path
 import polars
 import pytest
 
+from support.planned import plan_of, run_of
 from tsnbench import _native
 from tsnbench.plan.bounds import BoundsError, bounds, bounds_table
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.scenario import load, load_variants
+from tsnbench.scenario import load_variants
 
 LINE = """
 name: line
@@ -33,9 +34,7 @@ streams:
 
 @pytest.fixture
 def line(tmp_path: Path) -> Plan:
-    file = tmp_path / "line.yaml"
-    file.write_text(LINE, encoding="utf-8")
-    return plan(load(file))
+    return plan_of(LINE)
 
 
 def test_one_blocking_frame_per_hop(line: Plan) -> None:
@@ -55,9 +54,8 @@ def test_one_blocking_frame_per_hop(line: Plan) -> None:
 
 
 def test_a_simulated_run_keeps_the_bounds(line: Plan, tmp_path: Path) -> None:
-    from tsnbench.backends.simulation import Simulation
 
-    run = line.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(line, tmp_path)
     control = bounds(line)["flows"][0]
     delays = run.frames().filter(run.frames()["path"] == 0)["delay_ns"].drop_nulls()
     assert len(delays) == 10
@@ -66,7 +64,6 @@ def test_a_simulated_run_keeps_the_bounds(line: Plan, tmp_path: Path) -> None:
 
 
 def test_the_in_vehicle_network_keeps_the_bounds(tmp_path: Path) -> None:
-    from tsnbench.backends.simulation import Simulation
 
     file = Path(__file__).parents[2] / "scenarios/papers/engine/ex-ucc.yaml"
     whole = plan(load_variants(file)[0])
@@ -74,7 +71,7 @@ def test_the_in_vehicle_network_keeps_the_bounds(tmp_path: Path) -> None:
     short = Plan({**whole.document, **shorter})
     found = {(flow["stream"], flow["listener"]): flow for flow in bounds(short)["flows"]}
     assert all(flow["upper_ns"] is not None for flow in found.values())
-    run = short.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(short, tmp_path)
     frames = run.frames().drop_nulls("delay_ns").group_by("path")
     seen = {
         row["path"]: row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from support.networks import line, links, network, periodic, scenario
+from support.planned import document_of
 from tsnbench.plan.delay import (
     SmallestDelays,
     cut_octets,
@@ -14,7 +15,7 @@ from tsnbench.plan.delay import (
     stamped_points,
 )
 from tsnbench.planning import plan
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import model
 
 
 @pytest.mark.parametrize(
@@ -129,7 +130,7 @@ streams: {x: {from: t, to: l, pcp: 5, period: 1 ms, frame: 1000 B, frer: {}}}
 
 def test_frames_are_stored_where_member_streams_merge_and_cut_through_afterwards() -> None:
     """1000, 1014, 1008 and 1008 octets on four links; s and y, but not m, start 900 octets early."""
-    document = plan(read_scenario(MERGED)[0]).document
+    document = document_of(MERGED)
     for node in document["nodes"]:
         node["cut_through_octets"] = 100
     assert smallest_delay_ns(document, document["streams"][0], 0) == (1000 + 1014 + 1008 + 1008 - 2 * 900) * 8

@@ -8,9 +8,9 @@ import pytest
 
 from support.golden import table
 from support.networks import line, periodic
-from support.planned import problems_of
+from support.planned import plan_of, problems_of
 from tsnbench.planning import plan
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import model
 
 NETWORKS = {
     "line": "stations: [talker, listener], bridges: [b1], links: [talker -- b1, b1 -- listener]",
@@ -36,7 +36,7 @@ def written(row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("row", table(__file__, "warnings.yaml"), ids=lambda row: row["case"])
 def test_warnings(row: dict[str, Any]) -> None:
-    found = plan(read_scenario(written(row))[0]).warnings
+    found = plan_of(written(row)).warnings
     assert [{"kind": one.kind, "where": one.where, "text": one.text} for one in found] == row["warnings"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.planned import problems_of
+from support.planned import plan_of, problems_of
 from tsnbench.plan.document import Plan
 from tsnbench.planning import passes, plan
 from tsnbench.planning.passes import prove
@@ -43,7 +43,7 @@ def test_a_nanosecond_more_is_possible() -> None:
     text = (Path(__file__).parents[1] / "errors/planned/impossible-frames.yaml").read_text(encoding="utf-8")
     for number in ("12031", "543", "8063", "21063", "8111", "10063"):
         text = text.replace(f"{number} ns", f"{int(number) + 1} ns")
-    plan(read_scenario(text.replace("{open: [0], for: 100 us}", "{open: [4, 3, 0], for: 100 us}"))[0])
+    plan_of(text.replace("{open: [0], for: 100 us}", "{open: [4, 3, 0], for: 100 us}"))
 
 
 def test_the_listener_that_is_named_is_the_first_of_the_farthest() -> None:

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench.backends.simulation import Simulation
+from support.planned import plan_of, run_of
 from tsnbench.plan.bounds import bounds
-from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.scenario import read_scenario
 
 # 1000 octets of one talker, twice at once: the second frame waits 81.6 us in its talker's port.
 TEXT = """\
@@ -29,9 +27,9 @@ FROM_STAMP = 2 * 80_640 - 640
 @pytest.mark.parametrize("limit", [FROM_RELEASE - 1, FROM_RELEASE])
 def test_the_wait_in_the_talkers_port_counts(limit: int, tmp_path: Path) -> None:
     requires = f"delay: {FROM_STAMP} ns, delay from release: {limit} ns"
-    made = plan(read_scenario(TEXT.format(requires=requires))[0])
+    made = plan_of(TEXT.format(requires=requires))
     assert made.document["streams"][1]["requirements"]["release_delay_ns"] == limit
-    run = made.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(made, tmp_path)
     rows = {row["requirement"]: row for row in run.verdict()["rows"]}
     assert (rows["delay"]["found"], rows["delay"]["met"]) == (FROM_STAMP, "yes")
     row = rows["delay from release"]
@@ -44,7 +42,7 @@ def test_the_wait_in_the_talkers_port_counts(limit: int, tmp_path: Path) -> None
 
 def test_a_coarse_stamp_shows_no_more_than_its_bound(tmp_path: Path) -> None:
     text = TEXT.format(requires="delay from release: 1 ms") + "taps: {granularity: 8 ns}\n"
-    run = plan(read_scenario(text)[0]).run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(plan_of(text), tmp_path)
     (row,) = run.verdict()["rows"]
     assert FROM_RELEASE - 8 < row["found"] < FROM_RELEASE + 8
     assert row["found"] <= row["worst_case"]
@@ -56,7 +54,7 @@ def test_planners_keep_it(schedule: str) -> None:
     text = TEXT.replace("period: 1 ms, ", f"period: 1 ms, {schedule}").replace("pcp: 6", "pcp: 7") + shapers
 
     def made(limit: int) -> int:
-        found = plan(read_scenario(text.format(requires=f"delay from release: {limit} ns"))[0])
+        found = plan_of(text.format(requires=f"delay from release: {limit} ns"))
         (flow,) = [flow for flow in bounds(found)["flows"] if flow["stream"] == "y"]
         most: int = flow["release_upper_ps"]
         return most

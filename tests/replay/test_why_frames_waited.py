@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 import pytest
 
+from support.planned import plan_of, run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.replay.passages import passages
 from tsnbench.replay.sightings import ReplayError, counters_of, sightings_of
 from tsnbench.replay.waiting import COLUMNS, History, Passage, Reason
 from tsnbench.replay.window import Journey, around, journey_named, slowest
 from tsnbench.runs import Run
-from tsnbench.scenario import load, load_variants
+from tsnbench.scenario import load_variants
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
@@ -40,9 +41,7 @@ shapers:
 
 
 def replayed(text: str, folder: Path) -> tuple[Run, History, list[Journey]]:
-    file = folder / "scenario.yaml"
-    file.write_text(text)
-    run = load(file).plan().run(Simulation(), folder / "run")
+    run = run_of(plan_of(text), folder)
     table = passages(run.plan.document, sightings_of(run))
     history = History(run.plan.document, table, counters_of(run))
     return run, history, slowest(run.plan.document, history, table)

@@ -10,6 +10,7 @@ import pytest
 
 from support import synthetic
 from support.captures import picked, rtc_ends
+from support.planned import plan_of
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +52,6 @@ def ends(tmp_path: Path) -> tuple[Path, Path]:
 def made(folder: Path, text: str) -> Path:
     """The folder of a simulated run without a report."""
     from tsnbench.campaign.campaign import Options, run_one
-    from tsnbench.scenario import read_scenario
 
-    run_one(read_scenario(text)[0].plan(), folder / "run", Options(report=False))
+    run_one(plan_of(text), folder / "run", Options(report=False))
     return folder / "run"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.html_page import read
+from support.planned import plan_of
 from tsnbench import report
 from tsnbench.report.data import gather
 from tsnbench.report.facts import Bound
@@ -35,13 +36,9 @@ CAPTION = "The greatest delay that the Plan allows"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tsnbench.campaign.campaign import Options, run_one
-    from tsnbench.planning import plan
-    from tsnbench.scenario import load
 
     into = tmp_path_factory.mktemp("bounded")
-    file = into / "bounded.yaml"
-    file.write_text(SCENARIO, encoding="utf-8")
-    run_one(plan(load(file)), into / "run", Options(report=False))
+    run_one(plan_of(SCENARIO), into / "run", Options(report=False))
     return into / "run"
 
 

@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 from support.html_page import read
+from support.planned import plan_of
 from tsnbench import report
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.plan.gates import Period
-from tsnbench.planning import plan
 from tsnbench.report.figures.gates import MOST, gantt
 from tsnbench.report.figures.schedule import HATCHES, look
 from tsnbench.report.figures.style import Drawing, Size, inline
 from tsnbench.report.parts import shown
 from tsnbench.report.parts.schedule import BINS, Folded
-from tsnbench.scenario import read_scenario
 
 STREAMS = 12
 # Later streams have longer frames and the same limit, so the last stream of the file is the worst.
@@ -44,7 +43,7 @@ SCENARIO = "\n".join(
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     folder = tmp_path / "run"
-    run_one(plan(read_scenario(SCENARIO + "\n")[0]), folder, Options(report=False))
+    run_one(plan_of(SCENARIO + "\n"), folder, Options(report=False))
     return folder
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.html_page import read
+from support.planned import plan_of
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
 from tsnbench.report.axis import axis
@@ -43,7 +44,7 @@ def many() -> Plan:
             "scheduled: true}"
         )
     lines.append("  rest: {from: s0, to: s9, saturating: true, frame: 1522 B}")
-    return plan(read_scenario("\n".join(lines) + "\n")[0])
+    return plan_of("\n".join(lines) + "\n")
 
 
 def _found(made: Plan) -> Planned:

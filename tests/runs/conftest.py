@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import run_of
 from support.small_plan import small_plan
-from tsnbench.backends.simulation import Simulation
 from tsnbench.runs import Run
 
 
 @pytest.fixture(scope="session")
 def complete(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder: Path = tmp_path_factory.mktemp("runs")
-    return small_plan(folder).run(on=Simulation(), into=folder / "run")
+    return run_of(small_plan(folder), folder)

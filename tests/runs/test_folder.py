@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import run_of
 from support.small_plan import small_plan
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import BackendError, InputError
@@ -53,7 +54,7 @@ def test_a_folder_of_something_else_stays_as_it_is(tmp_path: Path, name: str) ->
 
 def test_a_run_folder_with_notes_in_it_stays_as_it_is(tmp_path: Path) -> None:
     plan = small_plan(tmp_path)
-    run = plan.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(plan, tmp_path)
     (run.folder / "notes.md").write_text("precious")
     before = {entry.name for entry in run.folder.iterdir()}
     with pytest.raises(FolderError, match=r"holds files that no run has written: notes\.md"):
@@ -120,7 +121,7 @@ def test_the_failure_of_a_backend_is_in_the_manifest(tmp_path: Path) -> None:
     plan = small_plan(tmp_path)
     broken = Plan({**plan.document, "duration_ns": 0})
     with pytest.raises(BackendError, match="duration_ns: must be more than 0"):
-        broken.run(on=Simulation(), into=tmp_path / "run")
+        run_of(broken, tmp_path)
     run = Run.open(tmp_path / "run")
     assert run.state is State.FAILED
     assert "duration_ns" in run.manifest["problem"]

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tsnbench.backends.simulation import Simulation
+from support.planned import plan_of, run_of
 from tsnbench.planning.errors import PlanningErrors
-from tsnbench.scenario import load
 
 NETWORK = """\
 name: ring
@@ -26,9 +25,7 @@ METER = "policing: [{at: all, meter: {cir: 30 Mbit/s, cbs: 3 kB}, max-sdu: 1500 
 
 
 def _counters(text: str, folder: Path) -> dict[str, Any]:
-    path = folder / "scenario.yaml"
-    path.write_text(text, encoding="utf-8")
-    counters: dict[str, Any] = load(path).plan().run(on=Simulation(), into=folder / "run").counters
+    counters: dict[str, Any] = run_of(plan_of(text), folder).counters
     made = sum(stream["released"] + stream["replicated"] for stream in counters["streams"])
     gone = counters["in_network_at_end"]
     for stream in counters["streams"]:
@@ -83,7 +80,5 @@ def test_without_filters_a_bridge_cuts_through_and_with_them_it_stores(tmp_path:
     ],
 )
 def test_what_cannot_be_planned_is_refused(shaper: str, words: str, tmp_path: Path) -> None:
-    path = tmp_path / "scenario.yaml"
-    path.write_text(NETWORK + f"shapers: {{{shaper}}}\n", encoding="utf-8")
     with pytest.raises(PlanningErrors, match=words):
-        load(path).plan()
+        plan_of(NETWORK + f"shapers: {{{shaper}}}\n")

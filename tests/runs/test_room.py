@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import plan_of, run_of
 from tsnbench.backends.netns import Namespaces
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm.backend import VirtualMachine
@@ -16,7 +17,6 @@ from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import BackendError
 from tsnbench.plan.document import Plan
 from tsnbench.runs import Run, room
-from tsnbench.scenario.loader import read_scenario
 
 LINE = """
 name: line
@@ -45,7 +45,7 @@ UNITS = "  x: {from: a, to: [b, c], period: 1 ms, units: [200 B, 9000 B]}"
 
 
 def _plan(streams: str, duration: str = "1 s") -> Plan:
-    return read_scenario(LINE.format(streams=streams, duration=duration))[0].plan()
+    return plan_of(LINE.format(streams=streams, duration=duration))
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ def test_the_run_that_is_replaced_counts_as_room(tmp_path: Path, monkeypatch) ->
 def test_files_may_be_limited(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: (1_000_000, 1_000_000))
     with pytest.raises(BackendError, match=r"files may have 1 MB\nhint: ulimit -f"):
-        _plan(DRAWN, "10 min").run(on=Simulation(), into=tmp_path / "run")
+        run_of(_plan(DRAWN, "10 min"), tmp_path)
 
 
 def test_short_runs_are_not_compared_with_the_free_space(tmp_path: Path, monkeypatch) -> None:
     _free(monkeypatch, 0)
-    assert _plan(DRAWN, "10 ms").run(on=Simulation(), into=tmp_path / "run").state == "complete"
+    assert run_of(_plan(DRAWN, "10 ms"), tmp_path).state == "complete"

@@ -7,12 +7,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from support.planned import plan_of
 from support.study_processes import made, rows_of
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.measure import measure_after
-from tsnbench.planning import plan
 from tsnbench.runs import Run
-from tsnbench.scenario import load
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.studies import statistics, study_file
 from tsnbench.studies.estimates import warm_up
@@ -33,9 +32,8 @@ streams:
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """A queue that is longest in the first quarter of the run."""
-    (tmp_path / "fills.yaml").write_text(FILLS.replace("LIMIT", "1 ms"), encoding="utf-8")
     folder = tmp_path / "run"
-    return run_one(plan(load(tmp_path / "fills.yaml")), folder, Options(report=False)).run
+    return run_one(plan_of(FILLS.replace("LIMIT", "1 ms")), folder, Options(report=False)).run
 
 
 def test_frames_that_leave_in_the_warm_up_do_not_count(run: Run) -> None:
@@ -76,9 +74,8 @@ def test_the_longest_warm_up_of_all_streams_is_deleted(run: Run) -> None:
 
 def test_a_plan_without_randomness_has_no_warm_up(tmp_path: Path) -> None:
     text = FILLS.replace("poisson: 60 Mbit/s", "period: 100 us").replace("LIMIT", "1 ms")
-    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
     folder = tmp_path / "run"
-    fixed = run_one(plan(load(tmp_path / "s.yaml")), folder, Options(report=False)).run
+    fixed = run_one(plan_of(text), folder, Options(report=False)).run
     measures, deleted = warm_up.measured(fixed, warm_up.AUTO)
     assert deleted == WarmUp(0, None, ())
     assert measures == fixed.measures()

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from support.guest_batch import Ended, Part, Script, execute
-from support.kernel_text import planned
+from support.planned import plan_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.backends.vm import VirtualMachine, unavailable
 from tsnbench.errors import BackendError
@@ -34,7 +34,7 @@ class Wanted:
 
     @cached_property
     def plan(self) -> Plan:
-        return planned(self.text)
+        return plan_of(self.text)
 
 
 Parts = Mapping[str, Part | Script]

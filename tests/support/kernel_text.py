@@ -17,8 +17,6 @@ from tsnbench.backends.kernel.veth import shaping as veth_shaping
 from tsnbench.linux import qdiscs
 from tsnbench.plan.document import Plan
 from tsnbench.plan.types import PlanDocument
-from tsnbench.planning import plan as make_plan
-from tsnbench.scenario import read_scenario
 
 ALL = Capabilities()
 POOR = Capabilities(
@@ -28,11 +26,6 @@ POOR = Capabilities(
     bridge_vlans=False,
 )
 """A kernel without netem, prio, flower, and VLANs in bridges."""
-
-
-def planned(text: str) -> Plan:
-    """The Plan of a scenario."""
-    return make_plan(read_scenario(text)[0])
 
 
 def port_of(plan: PlanDocument, name: str) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from tsnbench.planning import PlanningErrors, plan
+from tsnbench.backends.simulation import Simulation
+from tsnbench.planning import Plan, PlanningErrors, plan
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.passes import PASSES
@@ -17,9 +19,20 @@ from tsnbench.scenario import read_scenario
 from tsnbench.scenario.model import Scenario
 
 
+def plan_of(text: str) -> Plan:
+    """The Plan of a scenario without sweeps."""
+    (made,) = read_scenario(text)
+    return plan(made)
+
+
 def document_of(text: str) -> Any:
     """The document of a scenario's Plan."""
-    return plan(read_scenario(text)[0]).document
+    return plan_of(text).document
+
+
+def run_of(made: Plan, folder: Path) -> Run:
+    """The Plan's run in the simulator, in ``run`` of a folder."""
+    return made.run(on=Simulation(), into=folder / "run")
 
 
 def port_of(document: Any, name: str) -> Any:

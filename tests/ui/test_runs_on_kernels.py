@@ -14,11 +14,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.commands import tsnbench
+from support.planned import plan_of
 from tsnbench.backends import netns, vm
 from tsnbench.backends.netns import state
 from tsnbench.doctor import answers
-from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
 from tsnbench.ui.jobs import BusyError, Jobs
 from tsnbench.ui.places import HOSTS, NETNS, VM, Place, chosen
 from ui.conftest import SCENARIO, Server, serving
@@ -56,7 +55,7 @@ def offers(server: Server, text: str, **more: Any) -> dict[str, dict[str, Any]]:
 
 def test_what_is_possible_here_is_what_the_command_answers(server: Server) -> None:
     for text in (SCENARIO, SCENARIO + "  back: {answers: cam, payload: 50 B}\n"):
-        expected = {one.backend: asdict(one) for one in answers([plan(read_scenario(text)[0])])}
+        expected = {one.backend: asdict(one) for one in answers([plan_of(text)])}
         found = offers(server, text)
         for on, one in expected.items():
             assert (found[on]["can"], found[on]["reasons"]) == (one["can"], list(one["reasons"]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from support.kernel_text import POOR, namespaces, planned, port_of, script_of, veth_port
+from support.kernel_text import POOR, namespaces, port_of, script_of, veth_port
+from support.planned import document_of, plan_of
 from support.star import STAR
 from tsnbench.backends.kernel.environment import Capabilities, Environment
 from tsnbench.backends.kernel.veth import VETH
@@ -16,7 +17,7 @@ CLASSES = "{queues: {classes: {6: 1, 0: 0}}}"
 
 
 def _plan(shaper: str = CLASSES) -> Plan:
-    return planned(STAR.replace("SHAPER", shaper))
+    return plan_of(STAR.replace("SHAPER", shaper))
 
 
 def _run(program: str, frame: bytes, tag: int | None) -> int:
@@ -94,7 +95,7 @@ streams:
 
 
 def test_streams_may_share_an_address_or_a_group():
-    document = planned(SHARED).document
+    document = document_of(SHARED)
     switch = namespaces(document, can=POOR)["n4"]
     entries = [line for line in switch.bridge if line.startswith("fdb add")]
     assert len(entries) == len(set(entries)) == 1, "two VLANs, and a bridge that knows none"

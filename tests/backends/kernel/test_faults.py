@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from support.kernel_text import POOR, namespaces, planned, port_of, steps
+from support.kernel_text import POOR, namespaces, port_of, steps
+from support.planned import plan_of
 from support.star import CABLES, DOWN, FAULTY
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.unsupported import unsupported
@@ -11,7 +12,7 @@ from tsnbench.plan.document import Plan
 
 
 def _plan(faults: str) -> Plan:
-    return planned(FAULTY.replace("FAULTS", faults))
+    return plan_of(FAULTY.replace("FAULTS", faults))
 
 
 def test_a_link_that_is_down_is_cut_both_ways_and_mended():

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tsnbench import load
+from support.planned import document_of
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.veth.device import differences
 from tsnbench.linux import read_qdiscs
@@ -37,9 +37,7 @@ def _said(
 @pytest.fixture
 def gated(tmp_path):
     """The Plan, the bridge's namespace, and the output of a kernel that accepted every setting."""
-    path = tmp_path / "scenario.yaml"
-    path.write_text(TEXT)
-    plan = load(path).plan().document
+    plan = document_of(TEXT)
     number = next(n for n, port in enumerate(plan["ports"]) if port["name"] == "switch -> robot")
     other = next(n for n, port in enumerate(plan["ports"]) if port["name"] == "switch -> controller")
     entries = [(2, 187_487), (0, 12_513), (1, 800_000)]

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from support.kernel_text import planned, script_of, understood
+from support.kernel_text import script_of, understood
+from support.planned import document_of, plan_of
 from support.star import GATES, STAR
 from tsnbench.backends.kernel.environment import Environment
 from tsnbench.backends.kernel.shell import after_epoch, heredoc, on_wall
@@ -33,7 +34,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_shell_understands_every_part_of_the_templates(name):
     device, text = TEXTS[name]
-    script = script_of(planned(text), device)
+    script = script_of(plan_of(text), device)
     whole = {
         "veth": ("tcpdump", "--sights", "listen", "cat >/tmp/steps <<END"),
         "tsnport": ("/initial", "p0/faults", "--sights", "cat >/tmp/steps-n3 <<END", "/lists"),
@@ -54,7 +55,7 @@ def test_a_path_is_one_word(tmp_path):
     program = place / "ip"
     program.write_text('#!/bin/sh\necho "$@" >"$(dirname "$0")/told"\n')
     program.chmod(0o755)
-    plan = planned(TEXTS["tsnport"][1])
+    plan = plan_of(TEXTS["tsnport"][1])
     script = script_of(
         plan, TSNPORT, own=Environment(ip=str(program), scratch=str(place), results=str(place))
     )
@@ -81,28 +82,28 @@ def _in_order(script: str, *parts: str) -> None:
 
 
 def test_the_zero_is_chosen_once_captures_and_talkers_are_ready():
-    script = script_of(planned(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")), VETH)
+    script = script_of(plan_of(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")), VETH)
     _in_order(
         script, "say captures begin", "say talkers begin", "while set -- ", "choose 2\n", "say measuring"
     )
     assert " --epoch-from /tmp/epoch " in script
     # Two stations of three are talkers; the steps of a fault and a listener with stages are programs, too.
     assert "[ $# -lt 2 ]" in script
-    assert "[ $# -lt 4 ]" in script_of(planned(TEXTS["veth"][1]), VETH)
+    assert "[ $# -lt 4 ]" in script_of(plan_of(TEXTS["veth"][1]), VETH)
 
 
 def test_commands_with_instants_follow_the_choice_of_the_zero():
-    script = script_of(planned(TEXTS["veth"][1]), VETH)
+    script = script_of(plan_of(TEXTS["veth"][1]), VETH)
     head, _, told = script.partition("\nchoose $took\n")
     assert "base-time $((EPOCH-2000000000))" in told
     assert "$((EPOCH" not in head.partition("say captures begin")[0]
     # The device's own set-up names instants from the beginning on, so the zero is chosen first.
-    script = script_of(planned(TEXTS["tsnport"][1]), TSNPORT)
+    script = script_of(plan_of(TEXTS["tsnport"][1]), TSNPORT)
     _in_order(script, "choose 2\n", "ip netns add n0", "say talkers begin", "say measuring")
 
 
 def test_an_address_of_a_plan_is_a_mac_address():
-    document = planned(STAR.replace("SHAPER", "{}")).document
+    document = document_of(STAR.replace("SHAPER", "{}"))
     for device in (VETH, TSNPORT):
         document["streams"][0]["destination_mac"] = "$(reboot)"
         assert unsupported(document, device) == [
@@ -111,7 +112,7 @@ def test_an_address_of_a_plan_is_a_mac_address():
 
 
 def test_a_dilated_run_has_the_gate_changes_before_its_end():
-    plan = planned(TEXTS["tsnport"][1])
+    plan = plan_of(TEXTS["tsnport"][1])
     script = script_of(plan, TSNPORT, 10)
     steps = script.partition("cat >/tmp/steps-n3 <<END\n")[2].partition("END")[0].splitlines()
     # The first word is in the Plan's time, the list in the kernel's time.

@@ -18,7 +18,7 @@ import polars as pl
 import pytest
 
 from support.commands import command
-from support.kernel_text import planned
+from support.planned import plan_of
 from tsnbench.backends.netns import Namespaces, probe, state, unavailable
 from tsnbench.backends.netns.sandbox import MARK
 from tsnbench.errors import InputError
@@ -89,7 +89,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         patch.setattr("tempfile.tempdir", None)
         patch.chdir(own)
         probe.probe.cache_clear()
-        done = planned(ALL).run(on=Namespaces(SLOWER), into=own / "run")
+        done = plan_of(ALL).run(on=Namespaces(SLOWER), into=own / "run")
     # Nothing is left of the run, and the names were not executed.
     assert _interfaces() == before
     assert [path.name for path in own.iterdir() if path.name != "run"] == [odd.name]
@@ -176,7 +176,7 @@ def test_missing_capabilities_are_named_before_anything_starts(tmp_path):
         pytest.skip("this kernel has taprio")
     words = "switch -> robot: a gate control list: this kernel has no qdisc taprio"
     with pytest.raises(InputError, match=words):
-        planned(text).run(on=Namespaces(), into=tmp_path / "run")
+        plan_of(text).run(on=Namespaces(), into=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from support.planned import plan_of
 from tsnbench.backends.netns import backend
 from tsnbench.errors import InputError
-from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
 
 TEXT = """\
 name: refused
@@ -31,7 +30,7 @@ def _available(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def refusal(text: str, folder: Path) -> list[str]:
     with pytest.raises(InputError) as raised:
-        backend.Namespaces().prepare(plan(read_scenario(text)[0]), folder / "run")
+        backend.Namespaces().prepare(plan_of(text), folder / "run")
     assert not (folder / "run").exists()
     return str(raised.value).splitlines()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support import guest_batch as batch
-from support.kernel_text import planned, understood
+from support.kernel_text import understood
+from support.planned import plan_of
 from tsnbench.backends.vm import VirtualMachine, initramfs, unavailable
 from tsnbench.errors import InputError
 
@@ -18,7 +19,7 @@ streams: {loop: {from: a, to: b, pcp: 6, period: 1 ms, payload: 100 B}}
 
 
 def _plan(name, more=""):
-    return planned(TEXT.replace("NAME", name) + more)
+    return plan_of(TEXT.replace("NAME", name) + more)
 
 
 def test_each_has_its_own_folders_and_cleans_up(tmp_path):

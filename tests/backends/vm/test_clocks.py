@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from support.guest_runs import Guest, wanted
-from support.kernel_text import planned
+from support.planned import document_of
 from tsnbench.backends.kernel.tsnport import TSNPORT, clocks, shaping
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.backends.kernel.veth import VETH
@@ -136,7 +136,7 @@ def test_boundary_clocks_end_to_end(guest: Guest) -> None:
 
 
 def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
-    document = planned(_text("named", GPTP, "1 s")).document
+    document = document_of(_text("named", GPTP, "1 s"))
     assert unsupported(document, TSNPORT) == []
     assert unsupported(document, VETH) == ["the plan: clocks"]
     assert "--dilate" in unsupported(document, TSNPORT, dilation=10)[0]
@@ -164,7 +164,7 @@ def test_what_a_guest_cannot_do_with_clocks_is_named() -> None:
 
 
 def test_jumps_of_frequency_add_to_what_an_oscillator_does() -> None:
-    document = planned(_text("paced", FREE, "1 s")).document
+    document = document_of(_text("paced", FREE, "1 s"))
     told = clocks.files(Network(document), document["clocks"], shaping.profile(document))
     lines = [line for line in told["clock-steps"].decode().splitlines() if "ptp4l" not in line]
     control = "/sys/kernel/debug/tsnport"

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from support.guest_runs import Guest, wanted
-from support.kernel_text import planned, script_of
+from support.kernel_text import script_of
+from support.planned import document_of, plan_of
 from tsnbench.backends.kernel.tsnport import TSNPORT, faults, gate_changes
 from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.errors import BackendError
@@ -136,7 +137,7 @@ def test_a_node_that_goes_down_loses_what_waits_in_it(guest: Guest):
 
 
 def test_a_list_at_another_moment_is_an_error():
-    plan = planned(GATES).document
+    plan = document_of(GATES)
     number = next(gate_changes.changing(plan))
     rows = [(0, 5_000_000, 0), (12_100_000, 20_500_000, 0), (33_300_000, 36_000_000, 1)]
 
@@ -161,7 +162,7 @@ def test_draws_are_named_as_the_simulator_names_them():
 
 
 def test_the_device_is_configured_before_the_run():
-    script = script_of(planned(FAULTS), TSNPORT, 10)
+    script = script_of(plan_of(FAULTS), TSNPORT, 10)
     told = [line for line in script.splitlines() if line.startswith("tell ") and "/faults " in line]
     # A fault of a link is at both ends, a fault of a node at both ends of each of its cables.
     assert [sum(line.startswith(f'tell "{number} ') for line in told) for number in range(9)] == [
@@ -170,20 +171,20 @@ def test_the_device_is_configured_before_the_run():
     ]
     assert '"0 cut $((STAMPED+200000000)) $((STAMPED+400000000)) 1 0"' in told[0]
     assert any(' 10000 1490000 1000000 1 10"' in line for line in told)
-    steps = script_of(planned(GATES), TSNPORT, 10).partition("cat >/tmp/steps-n2 <<END\n")[2]
+    steps = script_of(plan_of(GATES), TSNPORT, 10).partition("cat >/tmp/steps-n2 <<END\n")[2]
     assert steps.startswith("12000000\tqdisc replace dev p2 parent root handle 100: taprio ")
     assert "base-time $((EPOCH+205000000)) sched-entry S 02 2000000 " in steps
 
 
 def test_what_the_device_does_not_support_is_named():
     babble = FAULTS.replace("{down: noisy, at", "{babble: second, every: 50 us, at")
-    assert len(unsupported(planned(babble).document, TSNPORT)) == 1
+    assert len(unsupported(document_of(babble), TSNPORT)) == 1
     many = [f"{{loss: 1 %, on: talker -> left, at: {n} ms, for: 1 ms}}" for n in range(65)]
     head, _, tail = FAULTS.partition("faults:")
     text = f"{head}faults: [{', '.join(many)}]\ntaps:{tail.partition('taps:')[2]}"
-    assert "65 faults" in unsupported(planned(text).document, TSNPORT)[0]
+    assert "65 faults" in unsupported(document_of(text), TSNPORT)[0]
     wrong = GATES.replace("{down: switch, at", "{schedule: open, on: switch -> b, at")
-    assert len(unsupported(planned(wrong).document, TSNPORT)) == 1
+    assert len(unsupported(document_of(wrong), TSNPORT)) == 1
 
 
 def _open(gates: dict[str, Any], in_force: list[dict[str, Any]], extended: dict[str, Any], at: int) -> int:

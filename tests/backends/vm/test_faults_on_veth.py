@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from support.guest_runs import Guest, Wanted, wanted
-from support.kernel_text import planned
+from support.planned import plan_of
 from support.star import CABLES, DOWN, FAULTY
 from tsnbench import Simulation
 from tsnbench.backends.kernel.veth import VETH
@@ -44,7 +44,7 @@ def test_the_guest_loses_delays_and_doubles_the_frames_that_the_simulator_does(g
 def test_this_kernel_cuts_a_link_as_the_simulator_does(tmp_path):
     if why := unavailable():
         pytest.skip(f"no namespaces here: {why}")
-    plan = planned(FAULTY.replace("FAULTS", DOWN))
+    plan = plan_of(FAULTY.replace("FAULTS", DOWN))
     simulated = plan.run(on=Simulation(), into=tmp_path / "sim")
     # Half a period of the Plan is then 5 ms, within which a step of a busy machine comes.
     real = plan.run(on=Namespaces(10), into=tmp_path / "real")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from support.kernel_text import namespaces, planned, port_of, script_of, tsnport_port, understood
+from support.kernel_text import namespaces, port_of, script_of, tsnport_port, understood
+from support.planned import document_of, plan_of
 from support.star import GATES, STAR
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.results.returned import Returned
@@ -33,7 +34,7 @@ shapers:
 
 
 def test_a_link_is_one_line_of_the_configuration_with_a_clock_per_node():
-    document = planned(STAR.replace("SHAPER", "{}")).document
+    document = document_of(STAR.replace("SHAPER", "{}"))
     lines = config.links(dilated(document, 10))
     assert len(lines) == 3
     numbers = {end.partition("@")[0] for line in lines for end in line.split()[:2]}
@@ -47,7 +48,7 @@ def test_a_link_is_one_line_of_the_configuration_with_a_clock_per_node():
 
 
 def test_the_gates_of_a_bridge_are_offloaded():
-    document = planned(STAR.replace("SHAPER", GATES)).document
+    document = document_of(STAR.replace("SHAPER", GATES))
     number = port_of(document, "switch -> robot")
     lines = tsnport_port(dilated(document, 10), number)
     assert lines[0].startswith(f"qdisc replace dev p{number} parent root handle 100: taprio num_tc 2 map ")
@@ -57,7 +58,7 @@ def test_the_gates_of_a_bridge_are_offloaded():
 
 
 def test_a_hosts_gates_are_in_software_and_configured_twice():
-    document = planned(HOST).document
+    document = document_of(HOST)
     number = port_of(document, "a -> b")
     lines = tsnport_port(document, number)
     assert "flags" not in lines[0]
@@ -71,7 +72,7 @@ def test_a_hosts_gates_are_in_software_and_configured_twice():
 
 def test_shapers_count_what_a_frame_costs_on_the_wire():
     text = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, cbs: {6: 10 Mbit/s}}")
-    document = planned(text).document
+    document = document_of(text)
     lines = tsnport_port(document, port_of(document, "switch -> robot"))
     shaped = [line for line in lines if " cbs " in line]
     assert len(shaped) == 1
@@ -83,7 +84,7 @@ def test_shapers_count_what_a_frame_costs_on_the_wire():
 
 def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees():
     text = STAR.replace("SHAPER", GATES.replace("0: 0}", "0: 0}, limit-octets: 64 kB"))
-    document = planned(text).document
+    document = document_of(text)
     number = port_of(document, "switch -> robot")
     lines = [line for line in tsnport_port(document, number) if " bfifo " in line]
     assert lines
@@ -99,7 +100,7 @@ def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees():
 def test_below_taprio_linux_takes_no_size_table():
     gates = "gates: {cycle: 1 ms, entries: [{open: [6], for: 500 us}, {open: [0], for: 500 us}]}"
     shaper = f"{{queues: {{classes: {{6: 1, 0: 0}}}}, cbs: {{6: 10 Mbit/s}}, {gates}}}"
-    document = planned(STAR.replace("SHAPER", shaper)).document
+    document = document_of(STAR.replace("SHAPER", shaper))
     number = port_of(document, "switch -> robot")
     lines = tsnport_port(document, number)
     assert any(" cbs " in line for line in lines)
@@ -116,17 +117,17 @@ def test_below_taprio_linux_takes_no_size_table():
 
 
 def test_more_can_be_run_than_on_veth():
-    document = planned(HOST).document
+    document = document_of(HOST)
     assert unsupported(document, TSNPORT) == []
     assert any("qdisc" in line for line in unsupported(document, VETH))
     socket = document | {"streams": [document["streams"][0] | {"socket": {"txtime": True}}]}
     assert any("stream loop: SO_TXTIME" in line for line in unsupported(socket, TSNPORT))
     both = STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}, preemption: {express: [6]}}")
-    assert "port switch -> robot: preemption" in unsupported(planned(both).document, TSNPORT)
+    assert "port switch -> robot: preemption" in unsupported(document_of(both), TSNPORT)
 
 
 def test_a_queue_has_the_limit_that_is_reached_first():
-    document = planned(STAR.replace("SHAPER", "{}")).document
+    document = document_of(STAR.replace("SHAPER", "{}"))
     number = port_of(document, "switch -> robot")
 
     def limits(**own: int) -> list[str]:
@@ -153,15 +154,15 @@ policing:
     gate: {cycle: 2 ms, entries: [{for: 1 ms, ipv: 3}, {open: false, for: 1 ms}]}
 """
     )
-    found = unsupported(planned(text).document, TSNPORT)
+    found = unsupported(document_of(text), TSNPORT)
     assert len(found) == 1
     assert "internal priority values" in found[0]
-    assert unsupported(planned(text.replace(", ipv: 3", "")).document, TSNPORT) == []
+    assert unsupported(document_of(text.replace(", ipv: 3", "")), TSNPORT) == []
 
 
 def test_a_job_is_a_shell_script():
     for text in (STAR.replace("SHAPER", GATES), HOST):
-        script = script_of(planned(text), TSNPORT)
+        script = script_of(plan_of(text), TSNPORT)
         understood(script)
         # All links are up before the first qdisc is configured.
         lines = script.splitlines()
@@ -181,6 +182,6 @@ def test_headers_are_those_of_the_kernel():
 
 
 def test_a_kernel_that_reports_no_configuration_is_an_error():
-    document = planned(HOST).document
+    document = document_of(HOST)
     with pytest.raises(BackendError, match="a -> b: p0: the root: requested taprio, found nothing"):
         TSNPORT.read_back(document, Returned({"epoch": b"7\n"}), "the kernel", Capabilities())

@@ -10,7 +10,8 @@ import subprocess
 
 import pytest
 
-from support.kernel_text import namespaces, planned, port_of, script_of, understood, veth_port
+from support.kernel_text import namespaces, port_of, script_of, understood, veth_port
+from support.planned import document_of, plan_of
 from support.star import GATES, STAR
 from tsnbench.backends.kernel import stages
 from tsnbench.backends.kernel.job import files
@@ -29,7 +30,7 @@ from tsnbench.plan.types import GateCycle
 
 
 def test_a_port_sends_at_its_rate_and_its_highest_class_first():
-    plan = planned(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}"))
+    plan = plan_of(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}"))
     number = port_of(plan.document, "switch -> robot")
     lines = veth_port(plan.document, number)
     assert (
@@ -43,7 +44,7 @@ def test_a_port_sends_at_its_rate_and_its_highest_class_first():
 
 
 def test_taprio_is_changed_once_its_child_qdiscs_exist():
-    plan = planned(STAR.replace("SHAPER", GATES))
+    plan = plan_of(STAR.replace("SHAPER", GATES))
     lines = veth_port(plan.document, port_of(plan.document, "switch -> robot"))
     assert lines[0].endswith("clockid CLOCK_TAI")
     assert " handle 100: stab overhead 28 linklayer ethernet taprio num_tc 2 map 0 0 0 0 0 0 1 " in lines[0]
@@ -52,7 +53,7 @@ def test_taprio_is_changed_once_its_child_qdiscs_exist():
 
 
 def test_gates_close_early_by_the_transmission_time_that_taprio_omits():
-    plan = planned(STAR.replace("SHAPER", GATES))
+    plan = plan_of(STAR.replace("SHAPER", GATES))
     number = port_of(plan.document, "switch -> robot")
     # 8 + 150 octets: the time at 100 Mbit/s less the time at 10 Gbit/s; then for 8 + 1050 octets.
     for dilation, early in ((1, [83_793, 12_513]), (10, [845_553, 126_273])):
@@ -83,7 +84,7 @@ def test_a_guarded_list():
 
 
 def test_bridges_know_addresses_and_priorities():
-    plan = planned(STAR.replace("SHAPER", GATES))
+    plan = plan_of(STAR.replace("SHAPER", GATES))
     switch = namespaces(plan.document)["n3"]
     robot = plan.document["streams"][0]["destination_mac"]
     out, into = port_of(plan.document, "switch -> robot"), port_of(plan.document, "switch -> controller")
@@ -96,7 +97,7 @@ def test_bridges_know_addresses_and_priorities():
 
 
 def test_each_direction_of_a_link_is_serialised():
-    plan = planned(STAR.replace("SHAPER", GATES))
+    plan = plan_of(STAR.replace("SHAPER", GATES))
     wires = namespaces(plan.document, dilation=10)["wires"]
     rates = [line for line in wires.tc if "netem" in line]
     assert len(rates) == len(plan.document["ports"])
@@ -107,19 +108,19 @@ def test_each_direction_of_a_link_is_serialised():
 
 
 def test_what_cannot_be_run_is_named():
-    plan = planned(STAR.replace("SHAPER", "{preemption: {express: [6]}}"))
+    plan = plan_of(STAR.replace("SHAPER", "{preemption: {express: [6]}}"))
     found = unsupported(plan.document, VETH)
     assert "port switch -> robot: preemption" in found
     host = plan.document | {"streams": [plan.document["streams"][0] | {"socket": {"txtime": True}}]}
     heeded = "stream loop: SO_TXTIME (port controller -> switch has no etf, which would heed it)"
     assert heeded in unsupported(host, VETH)
-    plain = planned(STAR.replace("SHAPER", GATES))
+    plain = plan_of(STAR.replace("SHAPER", GATES))
     assert unsupported(plain.document, VETH) == []
     assert unsupported(plain.document | {"something": [1]}, VETH) == ["the plan: something"]
 
 
 def test_a_job_is_a_shell_script():
-    plan = planned(STAR.replace("SHAPER", GATES))
+    plan = plan_of(STAR.replace("SHAPER", GATES))
     understood(script_of(plan, VETH))
     job = files(plan.document, plan.to_json(), 1, VETH)
     assert job["plan.json"].decode() == plan.to_json()
@@ -191,7 +192,7 @@ def test_talkers_and_listeners_note_the_stages_that_taps_name():
     asked = (
         software.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}") + "taps: {stages: [wakeup, app-rx]}\n"
     )
-    plan = planned(asked)
+    plan = plan_of(asked)
     script = script_of(plan, VETH, 2)
     names = [node["name"] for node in plan.document["nodes"]]
     talking = [line for line in script.splitlines() if "tsnbench-traffic talk" in line]
@@ -201,7 +202,7 @@ def test_talkers_and_listeners_note_the_stages_that_taps_name():
     port = port_of(plan.document, "robot -> switch")
     assert f"--port {port}=p{port} " in listening
     assert "--wake" in listening
-    quiet = script_of(planned(STAR.replace("SHAPER", GATES)), VETH)
+    quiet = script_of(plan_of(STAR.replace("SHAPER", GATES)), VETH)
     assert "--sights" not in quiet
     assert "tsnbench-traffic listen" not in quiet
 
@@ -223,7 +224,7 @@ def test_no_path_is_a_makefiles_text(tmp_path, name):
 
 def test_a_talker_without_the_stamps_of_frames_that_arrived_is_refused():
     """The kernel drops stamps that nobody reads; the frames would count as never sent, and none as lost."""
-    plan = planned(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}")).document
+    plan = document_of(STAR.replace("SHAPER", "{queues: {classes: {6: 1, 0: 0}}}"))
     taps = {(tap["port"], tap["stage"]): number for number, tap in enumerate(plan["taps"])}
     stream = plan["streams"][0]
     first = taps[stream["route"][0]["port"], "tx"]

@@ -13,12 +13,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from support.planned import plan_of, run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.plan.load import class_loads
-from tsnbench.planning import Plan, PlanningErrors, plan
-from tsnbench.scenario import read_scenario
+from tsnbench.planning import Plan, PlanningErrors
 
 RING = """
 name: ring
@@ -35,8 +35,7 @@ BESIDE = "  o: {from: z, to: y, pcp: %s, poisson: 400 Mbit/s, frame: 900 B}\n"
 
 
 def planned(identification: str, rest: str = "", old: str = "", new: str = "") -> Plan:
-    (scenario,) = read_scenario((RING % identification).replace(old, new) + rest)
-    return plan(scenario)
+    return plan_of((RING % identification).replace(old, new) + rest)
 
 
 def recovery(made: Plan, number: int = 0) -> dict[str, Any]:
@@ -102,7 +101,7 @@ def test_copies_are_told_from_what_other_streams_copies_show(
 
     l is the ninth node: seven bridges and x come before it, so its only port has 02:00:00:09:00:01.
     """
-    made = plan(read_scenario(CROSSING + OTHER % (talker, over, active))[0])
+    made = plan_of(CROSSING + OTHER % (talker, over, active))
     assert made.document["streams"][1]["destination_mac"] == "02:00:00:09:00:01"
     assert recovery(made, 1)["identification"] == chosen
 
@@ -111,10 +110,10 @@ def test_streams_that_nothing_tells_apart_are_refused_by_the_last_function() -> 
     """Both have the same talker, listener, VLAN and UDP port: neither address nor port differs."""
     text = RING.replace("64 B, frer: {identification: %s}", "64 B, udp-port: 7000, frer: {}")
     other = "  o: {from: t, to: l, pcp: 3, period: 1 ms, frame: 200 B, udp-port: PORT}\n"
-    made = plan(read_scenario(text + other.replace("PORT", "7001"))[0])
+    made = plan_of(text + other.replace("PORT", "7001"))
     assert recovery(made)["identification"] == "ip"
     with pytest.raises(PlanningErrors, match=r"found ip .* cannot tell s and o apart"):
-        plan(read_scenario(text + other.replace("PORT", "7000"))[0])
+        plan_of(text + other.replace("PORT", "7000"))
 
 
 def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> None:
@@ -139,7 +138,7 @@ def test_loads_and_reservations_are_those_of_the_class_that_copies_have() -> Non
 @pytest.mark.parametrize("pcp", [3, 6])
 def test_no_frame_exceeds_its_bound_and_the_class_on_the_way_decides(pcp: int, tmp_path: Path) -> None:
     made = planned(f"{{active: {{pcp: {pcp}}}}}", BESIDE % 4)
-    run = made.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(made, tmp_path)
     found = run.measures()["paths"][0]
     least = smallest_delay_ns(made.document, made.document["streams"][0], 0)
     assert (found["count"]["received"], found["delay"]["min"]) == (100, least)

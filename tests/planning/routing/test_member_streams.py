@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from support.planned import refusal_text
+from support.planned import plan_of, refusal_text, run_of
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.delay import smallest_delay_ns
-from tsnbench.planning import Plan, PlanningErrors, plan
-from tsnbench.scenario import read_scenario
+from tsnbench.planning import Plan, PlanningErrors
 
 RING = """
 name: ring
@@ -42,7 +41,7 @@ streams:
 
 
 def planned(text: str, faults: str = "") -> Plan:
-    return plan(read_scenario(text + (f"faults: [{faults}]\n" if faults else ""))[0])
+    return plan_of(text + (f"faults: [{faults}]\n" if faults else ""))
 
 
 def counts(made: Plan, folder: Path) -> list[tuple[int, int, int]]:
@@ -121,7 +120,7 @@ def test_a_ladder_beside_cut_through_is_as_fast_as_its_smallest_delay(tmp_path: 
     own = "{forwarding: {mode: cut-through, after: 100 B}}"
     cutting = "{" + ", ".join(f"{name}: {own}" for name in ("a1", "a2", "a3", "b1", "b2", "b3")) + "}"
     made = planned((LADDER % "").replace("[a1, a2, a3, b1, b2, b3]", cutting, 1))
-    run = made.run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(made, tmp_path)
     found: dict[str, Any] = run.measures()["paths"][0]
     assert found["delay"]["min"] == smallest_delay_ns(made.document, made.document["streams"][0], 0)
 

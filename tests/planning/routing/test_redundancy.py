@@ -8,6 +8,7 @@ import random
 
 from rich.console import Console
 
+from support.planned import plan_of
 from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds
@@ -38,8 +39,7 @@ STREAM = "streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, %
 
 
 def planned(network: str, stream: str, rest: str = "") -> Plan:
-    (scenario,) = read_scenario(network + STREAM % stream + rest)
-    return plan(scenario)
+    return plan_of(network + STREAM % stream + rest)
 
 
 def test_streams_after_a_redundant_one_have_their_paths() -> None:
@@ -104,4 +104,4 @@ def test_whatever_is_cut_or_changed_is_refused_or_planned() -> None:
             place = draws.randrange(len(RING), len(text))
             end = place + draws.randrange(3)
             with contextlib.suppress(InputError):
-                plan(read_scenario(text[:place] + draws.choice("0-:,{}[]#b19 ") + text[end:])[0])
+                plan_of(text[:place] + draws.choice("0-:,{}[]#b19 ") + text[end:])

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from planning.routing.test_redundancy import DUAL, RING, planned
-from tsnbench.backends.simulation import Simulation
+from support.planned import run_of
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import Plan
 
 
 def measured(made: Plan, folder: Path) -> dict[str, Any]:
-    run = made.run(on=Simulation(), into=folder / "run")
+    run = run_of(made, folder)
     path: dict[str, Any] = run.measures()["paths"][0]
     return path
 

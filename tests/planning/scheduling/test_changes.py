@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from support.planned import drafted
+from support.planned import drafted, plan_of
 from tsnbench.plan.document import Plan, PlanReadError
-from tsnbench.planning import plan
 from tsnbench.planning.scheduling.incremental import (
     Change,
     change_lines,
@@ -20,7 +19,6 @@ from tsnbench.planning.scheduling.incremental import (
     placed_before,
     read_earlier,
 )
-from tsnbench.scenario import read_scenario
 
 
 def stream(name: str = "x", *, release: int = 10_000, **changed: Any) -> Any:
@@ -253,7 +251,7 @@ def test_who_has_no_place_to_keep() -> None:
 
 
 def test_an_earlier_plan_is_read_from_its_file_and_from_what_is_printed(tmp_path: Path) -> None:
-    made = plan(read_scenario(STAR)[0])
+    made = plan_of(STAR)
     file = tmp_path / "plan.json"
     file.write_text(made.to_json(), encoding="utf-8")
     assert read_earlier(file).document == made.document

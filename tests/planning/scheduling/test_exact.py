@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 
 from support.golden import messages_match
+from support.planned import plan_of
 from support.scheduling_problems import LIMITS, random_problem
 from tsnbench import _native
-from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.planning.scheduling import engines
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import solve
-from tsnbench.scenario import read_scenario
 
 FOLDER = Path(__file__).parents[2] / "errors" / "planned" / "exact"
 CASES = sorted(FOLDER.glob("*.yaml"))
@@ -40,9 +39,9 @@ def test_without_ortools_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "find_spec", lambda name: None)
     text = SMALL.format(schedule="objective: fewest-entries")
     with pytest.raises(PlanningErrors, match="ortools is missing"):
-        plan(read_scenario(text)[0])
+        plan_of(text)
     # What the heuristic can do needs nothing else.
-    plan(read_scenario(SMALL.format(schedule="margin: 0 ns"))[0])
+    plan_of(SMALL.format(schedule="margin: 0 ns"))
 
 
 SMALL = """\
@@ -62,7 +61,7 @@ streams:
 
 
 def _entries(text: str) -> int:
-    made = plan(read_scenario(text)[0])
+    made = plan_of(text)
     return sum(len(port["gates"]["entries"]) for port in made.document["ports"] if "gates" in port)
 
 
@@ -74,14 +73,14 @@ def test_objectives_are_met_better_than_by_first_fit() -> None:
     # What must be kept is asked for without being told to.
     kept = "keep: {0: 55 Mbit/s}"
     with pytest.raises(PlanningErrors, match="left to others at s -> c"):
-        plan(read_scenario(SMALL.format(schedule=f"{kept}, engine: heuristic"))[0])
-    plan(read_scenario(SMALL.format(schedule=kept))[0])
+        plan_of(SMALL.format(schedule=f"{kept}, engine: heuristic"))
+    plan_of(SMALL.format(schedule=kept))
 
 
 @needs_ortools
 def test_the_same_problem_has_the_same_answer() -> None:
     text = SMALL.format(schedule="objective: fewest-entries")
-    assert plan(read_scenario(text)[0]).hash == plan(read_scenario(text)[0]).hash
+    assert plan_of(text).hash == plan_of(text).hash
 
 
 def _is_schedule(problem: Mapping[str, Any], placed: Sequence[Any]) -> bool:

@@ -13,8 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from support.golden import table
-from support.planned import problems_of, refusal_text
-from tsnbench.planning import plan
+from support.planned import plan_of, problems_of, refusal_text
 from tsnbench.scenario import read_scenario
 
 LINKS = {"star": "a -- s, b -- s, s -- c", "line": "a -- s, b -- s, s -- t, t -- c"}
@@ -80,7 +79,7 @@ def test_every_hint_was_tried(case: str) -> None:
         changes and WITH + " or with ".join(changes) for changes in offered
     ]
     for change in (change for changes in offered for change in changes or ()):
-        plan(read_scenario(json.dumps(_applied(_read(text), change)))[0])
+        plan_of(json.dumps(_applied(_read(text), change)))
 
 
 def test_a_hint_that_helps_only_its_own_stream_says_so() -> None:

@@ -9,8 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from support.planned import problems_of
-from tsnbench.planning import plan
+from support.planned import document_of, plan_of, problems_of
 from tsnbench.planning.draft import Gates, Port
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling.reserved_bandwidth import left_to_others
@@ -71,7 +70,7 @@ def refused(keep: str, text: str = TEXT) -> list[tuple[str, str]]:
 
 
 def kept(keep: str, text: str = TEXT) -> bool:
-    return bool(plan(read_scenario(text.replace("KEEP", keep))[0]).document)
+    return bool(document_of(text.replace("KEEP", keep)))
 
 
 AT_A = "33.632 Mbit/s (33.6 %) beside 2 windows a cycle"
@@ -122,4 +121,4 @@ def test_one_window() -> None:
 
 def test_nothing_is_kept_without_being_asked_for() -> None:
     assert kept("0 %")
-    plan(read_scenario(TEXT.replace("keep: KEEP, ", ""))[0])
+    plan_of(TEXT.replace("keep: KEEP, ", ""))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from support.networks import periodic
-from tsnbench.planning import plan
+from support.planned import document_of
 from tsnbench.planning.draft import Flow, Hop
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded
-from tsnbench.scenario import read_scenario
 
 SPLIT = (Hop(10, None), Hop(11, 0), Hop(12, 1), Hop(13, 0), Hop(14, 3), Hop(15, 2), Hop(16, 5))
 """One port, two paths of two ports, and two ports behind their merge point."""
@@ -78,7 +77,7 @@ streams:
     {from: a, to: b, pcp: 6, period: 100 us, frame: 200 B, scheduled: true,
      frer: {paths: [[x, y, w], [x, z, w]], at: w}}
 """
-    document: Any = plan(read_scenario(text)[0]).document
+    document: Any = document_of(text)
     (stream,) = document["streams"]
     starts = {
         document["ports"][hop["port"]]["name"]: times

@@ -9,16 +9,14 @@ from typing import Any
 
 import pytest
 
-from support.planned import drafted, problems_of
+from support.planned import drafted, plan_of, problems_of
 from tsnbench import _native
-from tsnbench.planning import plan
 from tsnbench.planning.draft import Draft, Flow, Hop
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling import schedule as module
 from tsnbench.planning.scheduling.queues import queues_of
 from tsnbench.planning.scheduling.reserved_bandwidth import HINT, Shortfall
 from tsnbench.planning.scheduling.schedule import _obey, _problem, prove, schedule_flows
-from tsnbench.scenario import read_scenario
 
 HEAD = """\
 name: searched
@@ -308,7 +306,7 @@ def test_a_proof_names_streams_ports_and_nodes() -> None:
     2 us later, at 10.69 us, it leaves, and it is there at 19.38 us.
     """
     rest = "{from: a, to: b, pcp: 0, period: 1 ms, frame: 100 B}"
-    made = plan(read_scenario(f"{HEAD}streams:\n  rest: {rest}\n  x: {ONE}\n")[0])
+    made = plan_of(f"{HEAD}streams:\n  rest: {rest}\n  x: {ONE}\n")
 
     def proved(**changed: Any) -> list[str]:
         document: Any = json.loads(json.dumps(made.document))
@@ -360,7 +358,7 @@ def test_each_of_streams_that_are_alike_has_its_mistake_told() -> None:
 
 def test_proven_delays_have_the_ticks_of_the_taps_at_their_ends() -> None:
     """A timestamp shows the last tick before the instant: a late one is early by a tick at most."""
-    document = json.loads(plan(read_scenario(f"{HEAD}streams:\n  x: {ONE}\n")[0]).to_json())
+    document = json.loads(plan_of(f"{HEAD}streams:\n  x: {ONE}\n").to_json())
     del document["hash"]
     ticks = {"tx": 200, "rx": 3_000}
     for tap in document["taps"]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.planned import frames_of, refusal_text
-from tsnbench.backends.simulation import Simulation
+from support.planned import frames_of, plan_of, refusal_text, run_of
 from tsnbench.plan.bounds import bounds
 from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
@@ -35,12 +34,12 @@ streams:
     "schedule", ["", "engine: heuristic", "margin: 1 us", "margin: 1 us, engine: heuristic"]
 )
 def test_a_queue_sends_one_behind_the_other(schedule: str, tmp_path: Path) -> None:
-    made = plan(read_scenario(TWO.format(schedule=schedule))[0])
+    made = plan_of(TWO.format(schedule=schedule))
     assert prove(made.document, made.to_json()) == []
     waits = {stream["name"]: stream["scheduled"].get("behind") for stream in made.document["streams"][:2]}
     assert sorted(waits.values(), key=bool) == [None, [1]]
     second = next(name for name, behind in waits.items() if behind)
-    frames = frames_of(made.run(on=Simulation(), into=tmp_path / "run"))
+    frames = frames_of(run_of(made, tmp_path))
     stream = next(stream for stream in made.document["streams"] if stream["name"] == second)
     # 1000 octets and the preamble on the second link; the stamp at the talker is behind the preamble.
     planned = (stream["scheduled"]["starts_ps"][1][0] + 1008 * 80_000) // 1_000 - 640
@@ -59,12 +58,12 @@ def test_the_order_has_to_be_certain() -> None:
         "release: {{latest: 30 us}}", "offset: 5 us"
     )
     with pytest.raises(PlanningErrors):
-        plan(read_scenario(same.format(schedule=""))[0])
+        plan_of(same.format(schedule=""))
     apart = same.replace("offset: 5 us", "offset: 4 us", 1)
-    plan(read_scenario(apart.format(schedule=""))[0])
+    plan_of(apart.format(schedule=""))
     # Clocks that differ by more than 500 ns may turn them around.
     with pytest.raises(PlanningErrors):
-        plan(read_scenario(apart.format(schedule="margin: 501 ns"))[0])
+        plan_of(apart.format(schedule="margin: 501 ns"))
 
 
 def test_a_jitter_limit_counts_the_wait() -> None:
@@ -72,14 +71,14 @@ def test_a_jitter_limit_counts_the_wait() -> None:
         "delay: 250 us}}}}\n  rest", "delay: 250 us, jitter: 50 us}}}}\n  rest"
     )
     with pytest.raises(PlanningErrors):
-        plan(read_scenario(strict.format(schedule=""))[0])
-    plan(read_scenario(strict.replace("jitter: 50 us", "jitter: 81 us").format(schedule=""))[0])
+        plan_of(strict.format(schedule=""))
+    plan_of(strict.replace("jitter: 50 us", "jitter: 81 us").format(schedule=""))
 
 
 @pytest.mark.parametrize("engine", ["heuristic", "both"])
 def test_who_waits_behind_others_is_kept(engine: str) -> None:
     text = TWO.format(schedule=f"engine: {engine}")
-    before = plan(read_scenario(text)[0])
+    before = plan_of(text)
     more = text.replace(
         "  rest:", "  z: {from: a, to: c, pcp: 7, period: 2 ms, frame: 500 B, scheduled: true}\n  rest:"
     )
@@ -110,7 +109,7 @@ def test_three_that_fit_two_by_two_are_told_without_a_search(monkeypatch: pytest
     )
     text = f"name: three\nduration: 10 ms\n{network}\nstreams:\n{streams}\n"
     with pytest.raises(PlanningErrors, match="no two may overlap modulo 100 us") as raised:
-        plan(read_scenario(text)[0])
+        plan_of(text)
     assert "they need 120 us of that (40 us, 40 us, 40 us)" in str(raised.value)
     # 33 us each are not too long.
-    plan(read_scenario(text.replace("480 B", "380 B"))[0])
+    plan_of(text.replace("480 B", "380 B"))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.planned import problems_of
-from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
+from support.planned import document_of, problems_of
 
 TEXT = """\
 name: cqf
@@ -31,7 +29,7 @@ def planned(
     text: str, *, long: str = "10 m", classes: str = "[7, 6]", cycle: str = "125 us"
 ) -> dict[str, Any]:
     made = text.replace("LONG", long).replace("CLASSES", classes).replace("CYCLE", cycle)
-    document: dict[str, Any] = plan(read_scenario(made)[0]).document  # type: ignore[assignment]
+    document: dict[str, Any] = document_of(made)  # type: ignore[assignment]
     return document
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tsnbench.planning import plan
+from support.planned import document_of
 from tsnbench.planning.shaping.preemption import parts_overhead
-from tsnbench.scenario import read_scenario
 
 TEXT = """\
 name: express
@@ -32,7 +31,7 @@ def ports(preemption: str, classes: str = EIGHT, gates: str = PLAIN) -> dict[str
     """Pre-emption of the ports that have it, by their names."""
     text = TEXT.replace("PREEMPTION", preemption).replace("CLASSES", classes)
     text = text.replace("GATES", f"{{{gates}}}")
-    document: Any = plan(read_scenario(text, "express.yaml")[0]).document
+    document: Any = document_of(text)
     return {port["name"]: port["preemption"] for port in document["ports"] if "preemption" in port}
 
 

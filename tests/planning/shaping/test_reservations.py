@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from support.planned import refusal_text
-from tsnbench.planning import PlanningErrors, plan
-from tsnbench.scenario import read_scenario
+from support.planned import document_of, refusal_text
+from tsnbench.planning import PlanningErrors
 
 TEXT = """\
 name: reserved
@@ -32,7 +31,7 @@ shapers:
 
 def reserved(text: str) -> dict[int, tuple[int, ...]]:
     """Slopes in Mbit/s, and credits in bit, of the first port's classes."""
-    document: dict[str, Any] = plan(read_scenario(text, "reserved.yaml")[0]).document
+    document: dict[str, Any] = document_of(text)
     shapers = {n: each["cbs"] for n, each in enumerate(document["ports"][0]["classes"]) if "cbs" in each}
     return {
         number: (
@@ -62,7 +61,7 @@ def test_a_class_without_periodic_streams_gets_no_shaper() -> None:
 def test_two_shapers_for_one_class_are_refused() -> None:
     words = r"a -> b\.cbs: expected one shaper per traffic class, found two for class 1\n"
     words += "  hint: give their priorities two classes, or write one of them here$"
-    with pytest.raises(PlanningErrors, match=rf"^reserved\.yaml:13:5: shapers\.{words}"):
+    with pytest.raises(PlanningErrors, match=rf"^scenario\.yaml:13:5: shapers\.{words}"):
         reserved(TEXT.replace("[6, 3]", "[6, 3, 2]"))
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from support.networks import line, periodic
+from support.planned import document_of
 from tsnbench.planning import plan
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import model
 
 ANSWERS = """\
 name: answers
@@ -33,7 +34,7 @@ def stream(**changes: Any) -> model.Stream:
 
 def test_each_answer_has_the_flow_of_its_number_as_request() -> None:
     """The flows are other, ask.1, ask.2, tell.1, tell.2 and last: 0 to 5. An answer has no offset."""
-    made: Any = plan(read_scenario(ANSWERS)[0]).document["streams"]
+    made: Any = document_of(ANSWERS)["streams"]
     assert [one["name"] for one in made] == ["other", "ask.1", "ask.2", "tell.1", "tell.2", "last"]
     assert [one.get("answers") for one in made] == [
         None, None, None,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
+from support.planned import document_of
 
 TEXT = """\
 name: clocks
@@ -22,11 +21,11 @@ streams:
 
 def clocks(written: str) -> Any:
     text = TEXT + f"clocks: {{{written}}}\n"
-    return plan(read_scenario(text)[0]).document["clocks"]
+    return document_of(text)["clocks"]
 
 
 def test_without_clocks_there_are_none() -> None:
-    assert "clocks" not in plan(read_scenario(TEXT)[0]).document
+    assert "clocks" not in document_of(TEXT)
 
 
 def test_every_value_of_a_clock() -> None:
@@ -60,7 +59,7 @@ def test_drawn_drifts_reach_both_ends() -> None:
     text = TEXT.replace("[a, b]", f"[a, b, {', '.join(f'n{i}' for i in range(700))}]")
     text = text.replace("[a -- b]", f"[a -- b, {', '.join(f'a -- n{i}' for i in range(700))}]")
     text = text.replace("stations", "hosts")
-    made: Any = plan(read_scenario(text + "clocks: {default: {drift-within: 3 ppt}}\n")[0]).document
+    made: Any = document_of(text + "clocks: {default: {drift-within: 3 ppt}}\n")
     drifts = [node["deviation_ppt"] for node in made["clocks"]["nodes"]]
     assert set(drifts) == set(range(-3, 4))
     assert all(60 < drifts.count(value) < 140 for value in range(-3, 4))

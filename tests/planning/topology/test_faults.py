@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from support.planned import refusal_text
-from tsnbench.backends.simulation import Simulation
+from support.planned import plan_of, refusal_text, run_of
 from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.plan.delay import smallest_delay_ns
 from tsnbench.planning import Plan, plan
@@ -39,7 +38,7 @@ streams: {s: {from: t, to: l, pcp: 5, period: 100 us, frame: 1000 B, frer: {}}%s
 
 
 def planned(faults: str, bridges: str = "[b1, b2]", rest: str = "") -> Plan:
-    return plan(read_scenario(LINE % bridges + rest + f"faults: [{faults}]\n")[0])
+    return plan_of(LINE % bridges + rest + f"faults: [{faults}]\n")
 
 
 def test_a_link_is_cut_as_links_are_written() -> None:
@@ -50,7 +49,7 @@ def test_a_link_is_cut_as_links_are_written() -> None:
 
 def ran(made: Plan, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Counters, and the first path's measures."""
-    run = made.run(on=Simulation(), into=folder / "run")
+    run = run_of(made, folder)
     counters: dict[str, Any] = json.loads((folder / "run" / "counters.json").read_text())
     return counters, run.measures()["paths"][0]
 
@@ -146,7 +145,7 @@ def test_cut_through_copies_and_pre_emption_beside_faults(tmp_path: Path) -> Non
     express = "shapers: {all: {queues: {classes: 802.1Q/8}, preemption: {express: [7]}}}\n"
     other = ", o: {from: e, to: l, pcp: 7, period: 70 us, frame: 64 B, via: [b1, b2, b3]}"
     for number, text in enumerate([RING % "", RING % "" + faults, RING % other + faults + express]):
-        made = plan(read_scenario(text)[0])
+        made = plan_of(text)
         folder = tmp_path / str(number)
         folder.mkdir()
         counters, path = ran(made, folder)
@@ -158,7 +157,7 @@ def test_cut_through_copies_and_pre_emption_beside_faults(tmp_path: Path) -> Non
 def test_a_bridge_that_is_down_is_gone_around(tmp_path: Path) -> None:
     """A path that stands by is taken when a bridge of the first one fails."""
     text = (RING % "").replace("frer: {}", "failover: {after: 1 ms}")
-    made = plan(read_scenario(text + "faults: [{down: b2, at: 5 ms, for: 5 ms}]\n")[0])
+    made = plan_of(text + "faults: [{down: b2, at: 5 ms, for: 5 ms}]\n")
     _, path = ran(made, tmp_path)
     # Frames from 5 to 6 ms and, at the return, from 10 to 11 ms.
     assert path["count"]["lost"] == 20

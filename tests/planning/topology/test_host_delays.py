@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tsnbench.planning import plan
+from support.planned import document_of
 from tsnbench.planning.topology.host_delays import chosen, quantile
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import model
 
 BINS = model.Histogram(values=(1_000, 2_000, 5_000), counts=(90, 9, 1), width=500)
 
@@ -69,9 +69,7 @@ shapers:
 
 def qdisc(second: str, settings: str) -> Any:
     text = HOST.replace("SECOND", second).replace("QDISC", settings)
-    (found,) = (
-        port["qdisc"] for port in plan(read_scenario(text)[0]).document["ports"] if port["name"] == "h -> sw"
-    )
+    (found,) = (port["qdisc"] for port in document_of(text)["ports"] if port["name"] == "h -> sw")
     return found
 
 
@@ -93,7 +91,7 @@ def test_without_a_loss_that_is_allowed_the_slowest_timer_counts(pcp: int) -> No
     text = HOST.replace("to: 10 us}, driver: 700 ns", "to: 1000001 ns}").replace("SECOND", "20 %")
     text = text.replace(", requires: {loss: 20 %}", "")
     text = text.replace("QDISC", f"etf: {{{pcp}: {{delta: plan, skip-sock-check: true}}}}")
-    document: Any = plan(read_scenario(text)[0]).document
+    document: Any = document_of(text)
     (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
     assert [child["delta_ns"] for child in found["children"] if child["kind"] == "etf"] == [1_001_000]
 
@@ -123,7 +121,7 @@ def test_the_delay_of_taprio_is_longer_than_delta(settings: str, ns: int) -> Non
         .replace("QDISC", settings)
         .replace("h -> sw: {", "h -> sw: {gates: {entries: [{open: all, for: 1 ms}]}, ")
     )
-    document: Any = plan(read_scenario(text)[0]).document
+    document: Any = document_of(text)
     (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
     assert found["taprio"]["txtime_delay_ns"] == ns
 
@@ -138,7 +136,7 @@ def test_a_frame_that_changes_its_priority_on_the_way_counts_where_it_waits() ->
     )
     deltas = []
     for more in ("", "policing:\n  - {at: p -> h, regenerate: {6: 3}}\n"):
-        document: Any = plan(read_scenario(text + more)[0]).document
+        document: Any = document_of(text + more)
         (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
         deltas += [one["delta_ns"] for one in found["children"] if one["kind"] == "etf"]
     assert deltas == [9_000, 11_000]

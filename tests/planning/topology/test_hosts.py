@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tsnbench import Simulation
+from support.planned import plan_of, run_of
 from tsnbench.measure import MeasureError, measure_run
-from tsnbench.scenario import catalogue, read_scenario
+from tsnbench.scenario import catalogue
 
 SCENARIO = """\
 name: hosts
@@ -30,8 +30,7 @@ def document(hosts: str = "{default: preempt-rt}", send: str = "advance: 250 us"
         .replace("{SEND}", f"{{{send}}}")
         .replace("{SHAPERS}", f"{{{shapers}}}")
     )
-    (scenario,) = read_scenario(text)
-    return scenario.plan()
+    return plan_of(text)
 
 
 def test_the_default_is_for_stations_and_hosts_and_none_for_none() -> None:
@@ -58,7 +57,7 @@ def test_an_etf_that_drops_all_is_a_warning_and_drops_all(
     warned = [warning.text for warning in plan.warnings if warning.kind == "etf-drops"]
     assert len(warned) == bool(why)
     assert all(why in text for text in warned)
-    (stream,) = plan.run(on=Simulation(), into=tmp_path / "run").counters["streams"]
+    (stream,) = run_of(plan, tmp_path).counters["streams"]
     assert (sum(stream["delivered"].values()) == 0) == bool(why)
 
 
@@ -93,7 +92,7 @@ def test_gates_and_shapers_of_the_kernel_leave_the_hardware() -> None:
 
 
 def test_delays_are_measured_between_any_two_stages(tmp_path: Path) -> None:
-    run = document().run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(document(), tmp_path)
     between = [("interval-start", "wakeup"), ("wakeup", "qdisc"), ("qdisc", "driver"), ("driver", "rx"),
                ("rx", "kernel-rx"), ("kernel-rx", "app-rx"), ("interval-start", "app-rx")]  # fmt: skip
     means = []

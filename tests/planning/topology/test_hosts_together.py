@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench import Simulation
+from support.planned import run_of
 from tsnbench.scenario import read_scenario
 
 SCENARIO = """\
@@ -31,7 +31,7 @@ taps: {stages: [driver, app-rx]}
 @pytest.mark.parametrize("way", ["frer: {disjoint: 2}", "failover: {path: [n], after: 1 ms}"])
 def test_hosts_beside_faults_and_several_ways(way: str, tmp_path: Path) -> None:
     (scenario,) = read_scenario(SCENARIO.replace("WAY", way))
-    run = scenario.plan().run(on=Simulation(), into=tmp_path / "run")
+    run = run_of(scenario.plan(), tmp_path)
     (stream,) = run.counters["streams"]
     gone = sum(stream.get(key, 0) for key in ("dropped_at_talker", "dropped_in_network", "lost_to_faults"))
     delivered = stream["delivered"]["b"]

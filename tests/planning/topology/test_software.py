@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.planned import problems_of
+from support.planned import document_of, problems_of
 from tsnbench.planning import PlanningErrors, plan
 from tsnbench.scenario import model, read_scenario
 
@@ -36,7 +36,7 @@ def planned(
 ) -> dict[str, Any]:
     text = TEXT.replace("HOST", host).replace("OFFSET", offset)
     text = text.replace("{SEND}", f"{{{send}}}").replace("{GATES}", f"{{{gates}}}") + more
-    found: dict[str, Any] = plan(read_scenario(text)[0]).document  # type: ignore[assignment]
+    found: dict[str, Any] = document_of(text)  # type: ignore[assignment]
     return found
 
 
@@ -64,7 +64,7 @@ def test_hardware_keeps_what_a_kernel_does_not() -> None:
     text = (Path(__file__).parents[2] / "errors/planned/kernel-gates.yaml").read_text(encoding="utf-8")
     for mode in ("software", "txtime-assist"):
         text = text.replace(f"taprio: {mode}", "taprio: full-offload")
-    ports = plan(read_scenario(text)[0]).document["ports"]
+    ports = document_of(text)["ports"]
     assert ["gates" in port for port in ports] == [True, False] * 12 + [False, False]
 
 
@@ -85,7 +85,7 @@ def test_every_setting_of_etf_is_in_the_plan_where_it_is_given() -> None:
     text = TEXT.replace("HOST", "low-latency").replace("OFFSET", "0 us").replace(", send: {SEND}", "")
     text = text.replace("{GATES}, qdisc: {taprio: software}", "{GATES}, qdisc: {limit-frames: 9, etf: ETF}")
     text = text.replace("gates: {GATES}, ", "").replace("ETF", etf)
-    made: Any = plan(read_scenario(text)[0]).document
+    made: Any = document_of(text)
     (port,) = (port for port in made["ports"] if port["name"] == "a -> s")
     plain = {"kind": "pfifo", "limit_frames": 9}
     assert port["qdisc"]["children"] == [

@@ -10,13 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from support.planned import frames_of
+from support.planned import frames_of, plan_of
 from tsnbench import _native
 from tsnbench.backends.simulation import Simulation
 from tsnbench.plan.bounds import WINDOWS, bounds
 from tsnbench.plan.document import Plan
-from tsnbench.planning import plan
-from tsnbench.scenario import read_scenario
 
 # Section VI-A4: flows of 1250 B every 100 us through windows of 300, 300 and 400 us.
 HEAD = """\
@@ -34,7 +32,7 @@ ENTRIES = "entries: [{open: [3], for: 300 us}, {open: [2], for: 300 us}, {open: 
 
 
 def _plan(shapers: str) -> Plan:
-    return plan(read_scenario(HEAD + shapers)[0])
+    return plan_of(HEAD + shapers)
 
 
 def _by_hand(delta_us: int) -> Plan:
@@ -118,7 +116,7 @@ def test_windows_hold_clocks_within_their_margin(seed: int) -> None:
     # The servos need their time.
     text = HEAD.replace("10 ms", f"1.1 s\nseed: {seed}").replace("saturating: true", "period: 300 us")
     text = text.replace("pcp:", "start: 1 s, pcp:") + windows
-    ideal, made = plan(read_scenario(text)[0]), plan(read_scenario(text + clocks)[0])
+    ideal, made = plan_of(text), plan_of(text + clocks)
     lists = _lists(made)
     assert lists[0] == (0, [102, 98, 102, 698])
     # Bounds are for one perfect time: it is said that nothing is proved of clocks.

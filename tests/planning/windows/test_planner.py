@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from planning.windows.test_propagation import LINE, asked, window
-from support.planned import problems_of
-from tsnbench.planning import plan
+from support.planned import document_of, problems_of
 from tsnbench.planning.windows.planner import (
     _check_qdisc,
     _cycles,
@@ -19,7 +18,7 @@ from tsnbench.planning.windows.planner import (
     _units,
 )
 from tsnbench.planning.windows.propagation import FlowDelays, Outcome, Queue
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import model
 
 US = 1_000
 
@@ -150,7 +149,7 @@ def test_of_equal_plans_the_first_rule_is_taken() -> None:
     12336 ns, so they leave equally little to others, and the first rule gathers.
     """
     text = LINE.replace("period: 500 us, offset: 20 us", "period: 20 us, jitter: 2 us")
-    document = plan(read_scenario(text.replace("margin: 100 ns", "cycle: 20 us"))[0]).document
+    document = document_of(text.replace("margin: 100 ns", "cycle: 20 us"))
     assert document["ports"][0]["gates"] == {
         "base_time_ns": 2_000,
         "cycle_ns": 20_000,

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from support.golden import table
-from support.planned import drafted
-from tsnbench.planning import PlanningErrors, plan
+from support.planned import drafted, plan_of
+from tsnbench.planning import PlanningErrors
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.windows.demand import Unit
 from tsnbench.planning.windows.planner import _demands
@@ -33,7 +33,7 @@ from tsnbench.planning.windows.propagation import (
 )
 from tsnbench.planning.windows.sizing import Departure, Window
 from tsnbench.planning.windows.waits import variation
-from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario import model
 
 NS = 1_000
 HIGH, OWN = range(2)
@@ -124,7 +124,7 @@ def test_a_jitter_of_more_than_a_period_brings_one_more() -> None:
 )
 def test_other_shapers_have_no_bound_here(shaper: str) -> None:
     with pytest.raises(PlanningErrors, match="windows at all ports"):
-        plan(read_scenario(three(shapers=f", a -> m: {{{shaper}}}"))[0])
+        plan_of(three(shapers=f", a -> m: {{{shaper}}}"))
 
 
 LINE = """\
