@@ -73,8 +73,28 @@ pub enum Reason {
     Taken,
     /// A frame may be lost: filters, meters or schedulers of the Plan may drop frames.
     Filters,
-    /// Loss: copies are eliminated, and the analysis does not follow which of them arrives.
-    Copies,
+    /// Loss: the talker may send any number of frames between two copies of one frame.
+    AnyNumber,
+    /// Loss: sequence recovery discards numbers that are too far from those that it knows.
+    History {
+        /// The length of the history that would suffice.
+        needed: i128,
+        /// The length of the history.
+        history: u32,
+        /// Whether the function may be reset between two frames.
+        reset: bool,
+    },
+    /// Loss: so many frames may be sent between two copies that sequence numbers repeat.
+    Repeats {
+        /// The number of frames.
+        frames: i128,
+    },
+    /// Loss: the path forwards at some times only.
+    StandsBy,
+    /// Loss after a failure: it does not forward.
+    Down,
+    /// Loss: every path has a reason of its own.
+    EveryPath(Vec<Self>),
     /// Loss: more frames may arrive than the queue has room for.
     Overflow,
     /// Loss: the class's maximum frame size is below its largest frame.
@@ -150,7 +170,20 @@ impl fmt::Display for Reason {
             }
             Self::Taken => f.write_str("faults drop frames"),
             Self::Filters => f.write_str("filters, meters or schedulers of the plan may drop frames"),
-            Self::Copies => f.write_str("member streams meet, and the analysis does not follow which frame is eliminated"),
+            Self::AnyNumber => f.write_str("its talker may send any number of frames between two copies of one"),
+            Self::History { needed, history, reset } => {
+                let after = if *reset { "may be reset between two frames, and then needs" } else { "needs" };
+                write!(f, "sequence recovery {after} a history of {needed}, and has one of {history}")
+            }
+            Self::Repeats { frames } => {
+                write!(f, "{frames} frames may be sent between two copies of one, so that sequence numbers repeat")
+            }
+            Self::StandsBy => f.write_str("the path stands by at some times"),
+            Self::Down => f.write_str("it has failed"),
+            Self::EveryPath(paths) => {
+                let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+                f.write_str(&paths.join("; and "))
+            }
             Self::Overflow => f.write_str("more frames may arrive than its queue has room for"),
             Self::OverMaxSdu => f.write_str("its largest frame exceeds the largest that its class takes"),
             Self::Buffer => f.write_str("ports share memory, and frames of others may fill it"),

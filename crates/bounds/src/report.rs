@@ -27,6 +27,7 @@ impl Bounds {
             (flow.upper_ns, flow.upper_ps, flow.release_upper_ps) = (None, None, None);
             (flow.reason, flow.release_reason) = (why(), why());
             flow.loss_reason = why();
+            flow.most_arrivals = None;
             for hop in &mut flow.hops {
                 (hop.upper_ps, hop.reason) = (None, why());
             }
@@ -65,8 +66,11 @@ pub struct FlowBounds {
     /// Why `release_upper_ps` is none.
     pub release_reason: Option<Reason>,
     /// Why a frame may be lost on its way; none where every queue has room for it, whatever happens, so that it
-    /// arrives if it does so in time (`release_upper_ps`).
+    /// arrives if it does so in time (`release_upper_ps`). Of a stream with several paths: why no copy may arrive.
     pub loss_reason: Option<Reason>,
+    /// How often the same frame may arrive at most; none for a stream with one path, or if a fault duplicates frames.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_arrivals: Option<u32>,
     /// The bounds port by port.
     pub hops: Vec<HopBounds>,
 }

@@ -23,6 +23,7 @@ mod cut;
 mod delays;
 mod gates;
 mod link;
+mod merging;
 mod passage;
 mod queue;
 mod unit;

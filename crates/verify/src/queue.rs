@@ -125,8 +125,7 @@ fn through(
     // Frames that may be ahead in the queue, and the frame itself: (latest arrival, time on the wire).
     let mut front: Vec<(i64, i64)> = vec![(me.last, own[me.unit].bits)];
     let mut meet = |other: &Turn| {
-        let same = own[other.unit].stream == own[me.unit].stream;
-        let behind = same && other.turn > me.turn;
+        let behind = own[other.unit].is_behind(other.turn.0, &own[me.unit], me.turn.0);
         if other.first <= me.last && !behind && other.out > open {
             front.push((other.last.min(me.last), own[other.unit].wire));
         }
@@ -165,7 +164,8 @@ fn alone(me: &Unit, own: &[Unit], higher: &[Unit], lower: i64, hyper: i64) -> Op
                 let latest = (until - other.first).div_euclid(hyper);
                 for turn in latest - 6..=latest {
                     let (first, last) = (other.first + turn * hyper, other.last + turn * hyper);
-                    let behind = !above && other.stream == me.stream && (turn, other.turn) >= (0, me.turn);
+                    let behind =
+                        !above && (turn == 0 && std::ptr::eq(other, me) || other.is_behind(turn, me, 0));
                     if first <= until && !behind && last >= me.last - 2 * hyper {
                         front.push((last.min(until), other.wire));
                     }

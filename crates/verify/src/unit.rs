@@ -15,8 +15,10 @@ const SMALLEST_FRAME: u32 = 64;
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Unit {
     pub stream: u32,
-    /// Its place among its stream's frames of a hyperperiod; a stream's frames keep their order.
+    /// Its place among its stream's frames of a hyperperiod.
     pub turn: usize,
+    /// Whether it stays behind the frames of its stream that were released before it, as on one path.
+    pub ordered: bool,
     /// Earliest and latest arrival in the queue.
     pub first: i64,
     pub last: i64,
@@ -65,6 +67,14 @@ pub(crate) fn gap(rate_bps: u64) -> i64 {
 }
 
 impl Unit {
+    /// Whether it is certainly behind another frame of its stream; each with its hyperperiod.
+    pub(crate) fn is_behind(&self, turn: i64, other: &Self, turn_of_other: i64) -> bool {
+        self.stream == other.stream
+            && self.ordered
+            && other.ordered
+            && (turn, self.turn) > (turn_of_other, other.turn)
+    }
+
     /// The frame at a port with another rate.
     pub(crate) fn at(self, rate_bps: u64) -> Self {
         let wire = on_wire(self.octets + INTER_FRAME_GAP.0, rate_bps);
@@ -119,6 +129,7 @@ pub(crate) fn released(number: u32, stream: &Stream, hyper: i64) -> Option<(Vec<
             units.push(Unit {
                 stream: number,
                 turn,
+                ordered: true,
                 first,
                 last,
                 bits: 0,

@@ -186,7 +186,7 @@ fn in_order(stream: &Stream) -> Result<Vec<usize>, Unfit> {
 }
 
 /// The entries whose frames continue after an entry: the entry itself, or all entries that merge there.
-fn sources(stream: &Stream, parent: u32) -> SmallVec<[u32; 2]> {
+pub(crate) fn sources(stream: &Stream, parent: u32) -> SmallVec<[u32; 2]> {
     let merges = stream.redundancy.iter().flat_map(|own| own.merges.iter());
     let mut meets = merges.filter(|merge| merge.from.first() == Some(&parent));
     meets.next().map_or_else(|| smallvec![parent], |merge| SmallVec::from_slice(&merge.from))

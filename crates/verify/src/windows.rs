@@ -3,9 +3,11 @@
 //! IEEE 802.1Q-2022, 8.6.8.4. The proof shares no code with the planner of windows. Hop by hop it computes when a
 //! frame may arrive and by when it has left, for all phases, jitter and processing times that the Plan allows.
 
+use crate::merging::{merged, tag, with_tag};
 use crate::passage::priority;
 use crate::queue::{Service, leaves};
 use crate::unit::{Unit, gap, hyperperiod, on_wire, processing, ps, released};
+use crate::walk::sources;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use tsn_plan::{Fault, NodeKind, Pattern, Plan, Point, Port, Stage, Stream};
@@ -161,7 +163,9 @@ impl<'a> Walk<'a> {
                 walk.queues.entry((hop.port, class)).or_default().push(flow);
                 walk.at.insert((number, entry), flow);
                 let units = if hop.parent.is_none() && hyper.is_some() && simple(plan, stream) {
-                    released(number, stream, walk.hyper).map(|(units, _)| units).unwrap_or_default()
+                    let units = released(number, stream, walk.hyper).map(|(units, _)| units);
+                    let tag = tag(stream, entry);
+                    units.into_iter().flatten().map(|unit| with_tag(unit, tag, 0)).collect()
                 } else {
                     Vec::new()
                 };
@@ -230,7 +234,7 @@ impl<'a> Walk<'a> {
         let mut out = out.into_iter();
         for flow in numbers {
             let units = self.flows[flow].units.clone();
-            let early = earliest(&units, &service, port);
+            let early = earliest(&units, &service, port, self.plan.faults.is_empty());
             self.flows[flow].out = early.into_iter().zip(out.by_ref()).collect();
             self.hand_on(flow);
         }
@@ -249,8 +253,10 @@ impl<'a> Walk<'a> {
         let Some(gates) = &port.gates else {
             let flows = (0..class).filter_map(|class| self.queues.get(&(number, class))).flatten();
             let octets = flows.flat_map(|flow| {
-                let stream = &self.plan.streams[self.flows[*flow].stream as usize];
-                crate::unit::largest(&stream.size)
+                let flow = &self.flows[*flow];
+                let stream = &self.plan.streams[flow.stream as usize];
+                let tag = tag(stream, flow.entry);
+                crate::unit::largest(&stream.size).into_iter().map(move |octets| octets + tag)
             });
             let lower = octets.max().map_or(0, |octets| on_wire(octets + INTER_FRAME_GAP.0, port.rate_bps));
             return Some(Service::Always { lower });
@@ -278,82 +284,92 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The arrivals of a flow's frames in the queues after an entry.
+    /// The arrivals of a flow's frames in the queues after an entry; where paths merge, after the last of them.
     fn hand_on(&mut self, flow: usize) {
         let (number, entry) = (self.flows[flow].stream, self.flows[flow].entry);
         let stream = &self.plan.streams[number as usize];
-        let before = &self.plan.ports[stream.route[entry].port as usize];
-        let Ok(propagation) = i64::try_from(before.propagation_ps) else { return };
         for (behind, hop) in stream.route.iter().enumerate() {
             let node = &self.plan.nodes[self.plan.ports[hop.port as usize].node as usize];
-            if hop.parent != Some(entry as u32)
+            let from = hop.parent.map(|parent| sources(stream, parent)).unwrap_or_default();
+            if !from.contains(&(entry as u32))
                 || node.cut_through_octets.is_some()
                 || node.host.is_some()
                 || node.kind == NodeKind::Station
             {
                 continue;
             }
-            let (Some((least, most)), Some(next)) =
-                (processing(node), self.at.get(&(number, behind)).copied())
+            let parts: Option<Vec<Vec<Unit>>> =
+                from.iter().map(|from| self.arriving(number, stream, *from as usize)).collect();
+            let (Some((least, most)), Some(next), Some(parts)) =
+                (processing(node), self.at.get(&(number, behind)).copied(), parts)
             else {
                 continue;
             };
-            let came = self.flows[flow].units.iter().zip(&self.flows[flow].out);
-            let units = came.map(|(unit, (early, late))| Unit {
-                first: early + propagation + least,
-                last: late + propagation + most,
-                ..*unit
+            let tag = tag(stream, behind);
+            let units = merged(stream, parts).into_iter().map(|unit| {
+                let unit = Unit { first: unit.first + least, last: unit.last + most, ..unit };
+                with_tag(unit, tag, 0)
             });
             self.flows[next].units = units.collect();
         }
     }
 
+    /// The arrivals at the other end of an entry's link, without tags; `None` if they are not known yet.
+    fn arriving(&self, number: u32, stream: &Stream, entry: usize) -> Option<Vec<Unit>> {
+        let flow = &self.flows[self.at[&(number, entry)]];
+        let port = &self.plan.ports[stream.route[entry].port as usize];
+        let propagation = i64::try_from(port.propagation_ps).ok()?;
+        let came = flow.units.iter().zip(&flow.out).map(|(unit, (early, late))| {
+            let unit = Unit { first: early + propagation, last: late + propagation, ..*unit };
+            with_tag(unit, 0, tag(stream, entry))
+        });
+        (!flow.out.is_empty()).then(|| came.collect())
+    }
+
     /// The bounds of a stream at one listener.
     fn passing(&self, number: u32, stream: &Stream, node: u32, end: usize) -> Passing {
-        let mut root = end;
-        while let Some(parent) = stream.route[root].parent {
-            root = parent as usize;
-        }
         let flow = |entry: usize| &self.flows[self.at[&(number, entry)]];
-        let (begin, finish) = (flow(root), flow(end));
-        let (first, last) = (
-            &self.plan.ports[stream.route[root].port as usize],
-            &self.plan.ports[stream.route[end].port as usize],
-        );
-        let propagation = last.propagation_ps as i64;
+        let roots: Vec<usize> =
+            (0..stream.route.len()).filter(|entry| stream.route[*entry].parent.is_none()).collect();
+        let begin = flow(roots[0]);
+        let first = &self.plan.ports[stream.route[roots[0]].port as usize];
         let nominal = released(number, stream, self.hyper).map(|(_, at)| at).unwrap_or_default();
         let tap = |port: u32, stage: Stage, usual: Point| {
             let found = self.plan.taps.iter().find(|tap| tap.port == port && tap.stage == stage);
             found.map_or((usual, 1), |tap| (tap.point, i64::from(tap.granularity_ns)))
         };
-        let (tx_point, tx_tick) = tap(stream.route[root].port, Stage::Tx, Point::Start);
-        let (rx_point, _) = tap(last.peer, Stage::Rx, Point::End);
+        let (tx_point, tx_tick) = tap(stream.route[roots[0]].port, Stage::Tx, Point::Start);
         let before =
             |port: &Port| BitRate(port.rate_bps).time(Octets(PREAMBLE.0 + START_FRAME_DELIMITER.0)).ps();
         let (mut upper, mut lower, mut since, mut soonest) = (i64::MIN, i64::MAX, i64::MIN, i64::MAX);
-        for (place, unit) in begin.units.iter().enumerate() {
-            let ((early, late), (comes, came)) = (begin.out[place], finish.out[place]);
-            let shortest = on_wire(unit.least, first.rate_bps);
-            // Both timestamps of a port refer to the same point of the frame, so the distance between points cancels.
-            let sent = match tx_point {
-                Point::Start => (
-                    early - on_wire(unit.least, first.rate_bps) + before(first),
-                    late - shortest + before(first),
-                ),
-                Point::End => (early, late),
-            };
-            let behind = match rx_point {
-                Point::End => (0, 0),
-                Point::Start => {
-                    let after = |octets: u32| on_wire(octets, last.rate_bps) - before(last);
-                    (after(unit.least), after(unit.octets))
-                }
-            };
-            upper = upper.max(came + propagation - behind.0 - sent.0);
-            lower = lower.min((comes + propagation - behind.1 - sent.1).max(0));
-            let due = nominal.get(place).copied().unwrap_or(unit.first);
-            since = since.max(came + propagation - due);
-            soonest = soonest.min(comes + propagation - behind.1 - due);
+        for from in sources(stream, end as u32) {
+            let (finish, last) =
+                (flow(from as usize), &self.plan.ports[stream.route[from as usize].port as usize]);
+            let propagation = last.propagation_ps as i64;
+            let (rx_point, _) = tap(last.peer, Stage::Rx, Point::End);
+            for (unit, (comes, came)) in finish.units.iter().zip(&finish.out) {
+                let (begun, (early, late)) = (&begin.units[unit.turn], begin.out[unit.turn]);
+                let shortest = on_wire(begun.least, first.rate_bps);
+                // Both timestamps of a port refer to the same point of the frame, so the distance between points
+                // cancels. The timestamps of several ports of a talker are all at the talker: then the release counts.
+                let sent = match tx_point {
+                    _ if roots.len() > 1 => (begun.first, begun.last),
+                    Point::Start => (early - shortest + before(first), late - shortest + before(first)),
+                    Point::End => (early, late),
+                };
+                let behind = match rx_point {
+                    Point::End => (0, 0),
+                    Point::Start => {
+                        let after = |octets: u32| on_wire(octets, last.rate_bps) - before(last);
+                        (after(unit.least), after(unit.octets))
+                    }
+                };
+                upper = upper.max(came + propagation - behind.0 - sent.0);
+                lower = lower.min((comes + propagation - behind.1 - sent.1).max(0));
+                let due = nominal.get(unit.turn).copied().unwrap_or(begun.first);
+                since = since.max(came + propagation - due);
+                soonest = soonest.min(comes + propagation - behind.1 - due);
+            }
         }
         let varies = upper - lower;
         // Frames are one period apart, except for frames of one data unit.
@@ -383,20 +399,21 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether a stream has one path, and no software of a host delays it.
+/// Whether all paths of a stream always forward, and no software of a host delays it.
 fn simple(plan: &Plan, stream: &Stream) -> bool {
-    stream.redundancy.is_none()
+    stream.redundancy.as_ref().is_none_or(|redundancy| redundancy.active.is_empty())
         && stream.socket.is_none()
         && plan.nodes[stream.talker as usize].host.is_none()
 }
 
-/// Earliest last bits out: a frame starts when it arrives, if the gate is open.
-fn earliest(units: &[Unit], service: &Service, port: &Port) -> Vec<i64> {
+/// Earliest last bits out: a frame starts when it arrives, if the gate is open. `whole`: no frame is ever missing, so
+/// that a frame is behind the frames of its data unit before it.
+fn earliest(units: &[Unit], service: &Service, port: &Port, whole: bool) -> Vec<i64> {
     let mut found: Vec<i64> = Vec::with_capacity(units.len());
     for unit in units {
         let bits = on_wire(unit.least, port.rate_bps);
         let mut starts = unit.first;
-        if let (Some(before), true) = (found.last(), unit.part > 0) {
+        if let (Some(before), true) = (found.last(), whole && unit.part > 0) {
             starts = starts.max(before + gap(port.rate_bps));
         }
         if let Service::Windows { base, cycle, spans } = service {

@@ -22,6 +22,7 @@ from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
 from tsnbench.planning.errors import PlanningErrors
 from tsnbench.scenario import model
+from tsnbench.scenario.loader import read_scenario
 
 MS = 1_000_000
 RANDOM = examples(
@@ -251,6 +252,7 @@ def test_member_streams_keep_what_is_required_also_if_frames_are_lost(
         return
     event("planned")
     frames = _seen(made, lost=True)
+    _proved(made, scenario.streams, frames)
     upper = {flow["stream"]: flow["upper_ns"] for flow in bounds(made)["flows"]}
     for name, stream in scenario.streams.items():
         if name == "files":
@@ -264,6 +266,35 @@ def test_member_streams_keep_what_is_required_also_if_frames_are_lost(
                 apart = own["delay"].diff().abs().drop_nulls().max()
                 assert apart is None or apart <= limit.limit + 1, (name, apart)
                 event("jitter kept")
+
+
+BOTH_WAYS = """\
+name: both-ways
+duration: 60 ms
+network:
+  stations: [t1, t2, l1]
+  bridges: {b1: {processing: 2 us}, b2: {processing: 2 us}, b3: {processing: 2 us}}
+  rate: 100 Mbit/s
+  links: [t1 -- b1, t2 -- b1, b2 -- l1, b1 -- b3, b3 -- b2, b1 -- b2]
+  queues: {classes: {4: 4, 3: 3, 0: 0}}
+streams:
+  bg: {from: t2, to: l1, pcp: 0, payload: 1000 B, period: 1 ms}
+  be: {from: t1, to: l1, pcp: 3, payload: 500 B, period: 1 ms, requires: {delay: 20 ms, loss: 0}}
+  red: {from: t1, to: l1, pcp: 4, payload: 150 B, period: 1 ms, frer: {}, requires: {delay: 5 ms, loss: 0}}
+shapers: {all: {gates: plan}}
+"""
+
+
+def test_member_streams_wait_for_no_more_than_their_windows() -> None:
+    """A frame of 196 octets, 202 with its tag, stays 71.6 us on the slow path. At each of four windows it may
+    wait for a gap, and for less than a microsecond of the list."""
+    made = plan(read_scenario(BOTH_WAYS)[0])
+    red = {flow["stream"]: flow for flow in bounds(made)["flows"]}["red"]
+    assert red["source"] == "windows' proof"
+    assert (red["loss_reason"], red["most_arrivals"]) == (None, 1)
+    down = plan(read_scenario(BOTH_WAYS + "faults: [{down: b1 -- b2}]\n")[0])
+    slowest = _seen(down, lost=True).filter(pl.col("stream") == "red")["delay"].max()
+    assert 71_600 <= slowest <= red["upper_ns"] <= 71_600 + 4 * 1_960
 
 
 def test_a_jitter_limit_is_kept_beside_a_stream_the_other_way() -> None:

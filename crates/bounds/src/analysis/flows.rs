@@ -45,7 +45,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 stream: number,
                 port: hop.port as usize,
                 class,
-                once: member_streams::once(stream, &entries),
+                once: member_streams::once(plan, stream, &entries),
                 times: 1,
                 begin: begin_ps,
                 babbles: babbles.clone(),

@@ -1,4 +1,4 @@
-//! Whether a frame of a flow may be lost on its path: in a full queue, a filter or by a fault.
+//! Whether a frame of a flow may be lost at one port of its path: in a full queue, a filter or by a fault.
 //!
 //! IEEE 802.1Q-2022, 8.6.7 (queues), 8.6.5 (filters and meters), 8.6.8.4 (a frame that fits no window).
 
@@ -12,14 +12,6 @@ use tsn_plan::{Fault, Plan, Stream};
 
 /// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
 const AROUND_SDU: u32 = 22;
-
-/// A reason of the stream itself: several of its frames cross the network, and no single path decides what arrives.
-pub(crate) fn anywhere(stream: &Stream) -> Option<Reason> {
-    if !stream.flood.is_empty() {
-        return Some(Reason::Flooded);
-    }
-    stream.redundancy.as_ref().map(|_| Reason::Copies)
-}
 
 /// A fault that may drop frames which leave by a port, or on the link behind it.
 fn taken(plan: &Plan, port: u32) -> bool {

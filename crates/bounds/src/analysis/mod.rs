@@ -5,6 +5,7 @@ pub(crate) mod answers;
 pub(crate) mod ats;
 pub(crate) mod cqf;
 pub(crate) mod delay_and_backlog;
+pub(crate) mod delivery;
 pub(crate) mod flows;
 pub(crate) mod loss;
 pub(crate) mod network;

@@ -13,6 +13,7 @@ use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
 use crate::model::clocks::{in_true_time, run_free};
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams::Once;
+use crate::model::numbers::{ALL_NUMBERS, Numbers};
 use crate::model::openings::{Openings, covered};
 use crate::model::processing::Processing;
 use crate::reason::Reason;
@@ -30,6 +31,8 @@ struct Network<'a> {
     plan: &'a Plan,
     models: Vec<Model<'a>>,
     hops: Vec<FlowHop>,
+    /// By stream.
+    numbers: Vec<Option<Numbers>>,
     /// The following hops of each hop.
     next: Vec<Vec<usize>>,
     arriving: Arriving,
@@ -71,6 +74,12 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         taps,
         results: vec![PortResult::default(); models.len()],
         unconverged: vec![false; models.len()],
+        numbers: plan
+            .streams
+            .iter()
+            .zip(&first)
+            .map(|(own, first)| Numbers::of(own, &hops[*first]))
+            .collect(),
         arriving: Arriving::new(plan, &hops, &next),
         delays: vec![Err(Reason::TooLarge); hops.len()],
         models,
@@ -305,15 +314,29 @@ impl Network<'_> {
 
     /// How often the same frame may arrive at a hop, if frames arrive until `latest`.
     fn times(&self, hop: usize, latest: Option<Ps>) -> u32 {
-        let parents = &self.hops[hop].parents;
-        let times = || parents.iter().map(|parent| self.hops[*parent].times);
         let spread = latest.map(|latest| latest - self.hops[hop].earliest);
-        match self.hops[hop].once {
+        self.passes(self.hops[hop].once, &self.hops[hop].parents, spread)
+    }
+
+    /// How often the same frame may pass where paths of a stream merge, if all copies arrive within `spread`.
+    fn passes(&self, once: Once, parents: &[usize], spread: Option<Ps>) -> u32 {
+        let times = || parents.iter().map(|parent| self.hops[*parent].times);
+        match (once, spread) {
             // As long as sequence recovery remembers a number, no frame passes twice.
-            Once::Recovery(memory) if spread.is_some_and(|spread| spread < memory) => 1,
-            Once::OneWay => times().max().unwrap_or(1),
+            (Once::Recovery { memory, history }, Some(spread))
+                if spread < memory && self.is_unique(parents[0], spread, history) =>
+            {
+                1
+            }
+            (Once::OneWay, _) => times().max().unwrap_or(1),
             _ => times().fold(0, u32::saturating_add).max(1),
         }
+    }
+
+    /// Whether no number repeats while copies of a frame are on their paths.
+    fn is_unique(&self, hop: usize, spread: Ps, history: u32) -> bool {
+        let numbers = self.numbers[self.hops[hop].stream].as_ref();
+        numbers.is_some_and(|numbers| numbers.within(spread) + Data::from(history) <= ALL_NUMBERS)
     }
 
     /// The processing time of frames before they are in the queue of a port.

@@ -119,18 +119,15 @@ fn analyse_class(
     let passing = Passing::of(class);
     let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
     let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
-    let mut scheduled = analysis
-        .as_ref()
-        .ok()
-        .and_then(|f| scheduled_arrivals::waits(class, f))
-        .unwrap_or_default()
-        .into_iter();
+    let busy = analysis.as_ref().ok().and_then(DelayAndBacklog::longest_busy);
+    let mut scheduled = scheduled_arrivals::waits(class, busy).unwrap_or_default().into_iter();
     for (hop, flow) in model.flows[usize::from(class.number)].iter().zip(&class.hops) {
         let Some(sizes) = flow.sizes else { continue };
         let (smallest, largest) = (sizes.smallest, sizes.largest);
         let mut delay = known.entry((smallest, largest)).or_insert_with(|| delay(smallest, largest)).clone();
-        if let (Ok(delay), Some(wait)) = (&mut delay, scheduled.next()) {
-            *delay = wait.saturating_add(until_last_bit(largest, model.port)).min(*delay);
+        if let Some(wait) = scheduled.next() {
+            let timed = wait.saturating_add(until_last_bit(largest, model.port));
+            delay = Ok(delay.map_or(timed, |delay| delay.min(timed)));
         }
         result.delays.push((*hop, delay));
         if let Passing::Interrupted(express) = &passing {

@@ -2,7 +2,6 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.8.4. The derivation is in `docs/concepts/bounds.md`.
 
-use crate::analysis::delay_and_backlog::DelayAndBacklog;
 use crate::curve::arrival::Stair;
 use crate::curve::{Data, Ps};
 use crate::model::flow_hop::FlowHop;
@@ -119,6 +118,17 @@ impl Timetable {
         })
     }
 
+    /// How far back a backlogged period has to be followed; none if the windows serve less than what arrives.
+    ///
+    /// A period that began one lap earlier has one lap of arrivals more, and one lap of windows more. Only its first
+    /// window may serve less, and that one is over after a cycle. So no start is later than with a period of the last
+    /// two laps, also where windows serve exactly what arrives and a period may never end.
+    fn far_enough(&self, slots: &Slots, rate: i64, grain: Data) -> Option<Ps> {
+        let lap = self.firsts.lap;
+        let served = slots.per_cycle(rate, grain).checked_mul(Data::from(lap / slots.cycle.max(1)))?;
+        (self.firsts.total <= served).then(|| 2 * lap)
+    }
+
     /// Greatest data in `[from, to]`: of all windows that overlap it.
     fn within(&self, from: Ps, to: Ps) -> Data {
         self.firsts.before(to.saturating_add(1)).wrapping_sub(self.lasts.before(from))
@@ -172,15 +182,18 @@ impl Timetable {
     }
 }
 
-/// The waits of a gated class without interference from above, by flow with frames.
-pub(crate) fn waits(class: &Class<'_>, analysis: &DelayAndBacklog<'_>) -> Option<Vec<Ps>> {
+/// The waits of a gated class without interference from above, by flow with frames; `busy`: the longest time for which
+/// the class always has frames to send, if that is known.
+pub(crate) fn waits(class: &Class<'_>, busy: Option<Ps>) -> Option<Vec<Ps>> {
     let cycle = match class.openings().ok()? {
         Openings::Always => return None,
         Openings::Windows { cycle, .. } => *cycle,
     };
     let slots = crate::service::slots(class)?;
-    let busy = analysis.longest_busy()?;
-    Timetable::of(&class.hops, cycle)?.waits(&class.hops, &slots, class.model.rate, class.grain, busy)
+    let (rate, grain) = (class.model.rate, class.grain);
+    let table = Timetable::of(&class.hops, cycle)?;
+    let busy = [busy, table.far_enough(&slots, rate, grain)].into_iter().flatten().min()?;
+    table.waits(&class.hops, &slots, rate, grain, busy)
 }
 
 /// The least wait for its gate of a frame that is in the queue `earliest` after its release.

@@ -3,6 +3,7 @@
 pub(crate) mod clocks;
 pub(crate) mod flow_hop;
 pub(crate) mod member_streams;
+pub(crate) mod numbers;
 pub(crate) mod openings;
 pub(crate) mod processing;
 pub(crate) mod shaped;

@@ -39,7 +39,7 @@ impl Slots {
             if begin > last {
                 continue;
             }
-            let fits = (Data::from(last - begin) * Data::from(rate) / grain + 1) * grain;
+            let fits = whole_frames(begin, last, rate, grain);
             if ahead < fits {
                 return begin.checked_add(time_of(ahead, rate)?);
             }
@@ -47,6 +47,17 @@ impl Slots {
         }
         None
     }
+
+    /// Data that the windows of one cycle serve, in whole frames of multiples of `grain`.
+    pub fn per_cycle(&self, rate: i64, grain: Data) -> Data {
+        let windows = self.starts.windows.iter();
+        windows.map(|window| whole_frames(window.from, window.to, rate, grain)).sum()
+    }
+}
+
+/// Data of the frames that may start from `begin` until `last`.
+fn whole_frames(begin: Ps, last: Ps, rate: i64, grain: Data) -> Data {
+    (Data::from(last - begin) * Data::from(rate) / grain + 1) * grain
 }
 
 #[cfg(test)]

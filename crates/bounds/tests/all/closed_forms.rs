@@ -319,6 +319,27 @@ fn a_scheduled_stream_meets_its_window() {
     assert_eq!(waits(&scheduled(offset, 0, 100_000)), (500_000_000 - late, 1_000));
 }
 
+/// A window for exactly the one frame of every cycle: the class may always have a frame to send, and still every frame
+/// waits for the next window only. Released 20 us after the window opened, it starts with the gap after the next
+/// opening, in 980.096 us. With fewer windows than frames
+/// there is no bound, nor in a window that is an octet too short.
+#[test]
+fn windows_that_serve_exactly_what_arrives_leave_nothing_behind() {
+    let found = |octets: u32, cycle: u64| {
+        let mut net = Net::new(10_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("s", &path, 7, periodic(1_000_000, 20_000), frame(octets));
+        net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        net.plan.ports[0].gates = gates(0, &[(0x80, 10_000), (0x01, cycle - 10_000)]);
+        bounds(&net.plan).flows[0].hops[0].clone()
+    };
+    let last_bit = 1_238 * 8_000;
+    assert_eq!(found(1_230, 1_000_000).upper_ps, Some(980_096_000 + last_bit));
+    // Two windows for three frames.
+    assert!(matches!(found(1_230, 1_500_000).reason, Some(tsn_bounds::Reason::Overload { .. })));
+    assert_eq!(found(1_231, 1_000_000).reason, Some(tsn_bounds::Reason::NoWindow));
+}
+
 /// A frame of a lower class that is open in the same window may have begun just before.
 #[test]
 fn a_scheduled_stream_may_find_a_lower_frame_in_its_window() {

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use tsn_bounds::{Reason, bounds};
-use tsn_plan::{Buffer, Fault, Plan, Policing, Size, StreamFilter};
+use tsn_plan::{Algorithm, Buffer, Fault, Plan, Policing, Size, StreamFilter};
 
 /// Four frames of 480 octets, each of another talker, are in the queue `bridge -> sink` at once.
 fn four(alter: impl FnOnce(&mut Plan)) -> Option<Reason> {
@@ -187,8 +187,120 @@ fn filters_take_frames_of_the_flows_that_match() {
     }
 }
 
+/// A stream of 800 octets every 100 us over two paths that meet at `m`, with another recovery function and other faults:
+/// why no copy may arrive, and how often one may.
+fn copies(rates: [u64; 2], alter: impl FnOnce(&mut Plan, &mut tsn_plan::Recovery)) -> (Option<Reason>, u32) {
+    let mut plan = crate::common::wrong::two_paths(rates, &[]);
+    let mut recovery = plan.streams[0].redundancy.as_ref().unwrap().recovery.clone().unwrap();
+    alter(&mut plan, &mut recovery);
+    plan.streams[0].redundancy.as_mut().unwrap().recovery = Some(recovery);
+    plan.check().unwrap();
+    let flow = &bounds(&plan).flows[0];
+    (flow.loss_reason.clone(), flow.most_arrivals.unwrap())
+}
+
+fn at(place: &str, why: Reason) -> Option<Reason> {
+    Some(Reason::At { port: place.into(), why: Box::new(why) })
+}
+
+const OVERLOAD: Reason = Reason::Overload { coming_bps: 66_080_000, served_bps: 10_000_000 };
+
+/// 826 octets in 100 us are 66.08 Mbit/s.
 #[test]
-fn which_copy_is_eliminated_is_not_followed() {
-    let copies = crate::common::wrong::two_paths([GIGABIT; 2], &[]);
-    assert_eq!(bounds(&copies).flows[0].loss_reason, Some(Reason::Copies));
+fn one_path_without_loss_is_enough() {
+    let both = [GIGABIT; 2];
+    assert_eq!(copies(both, |_, _| ()), (None, 1));
+    let cut = |port| Fault::LinkDown { port, from_ns: 0, until_ns: 1_000 };
+    let down =
+        |ports: &[u32]| copies(both, |plan, _| plan.faults.extend(ports.iter().map(|port| cut(*port)))).0;
+    assert_eq!([down(&[2]), down(&[8]), down(&[0])], [None, None, at("t -> s", Reason::Taken)]);
+    let each = ["s -> x", "y -> m"].map(|port| at(port, Reason::Taken).unwrap());
+    assert_eq!(down(&[2, 8]), Some(Reason::EveryPath(each.to_vec())));
+    // One queue without room for a frame, or both; and the queue behind the merge.
+    let full = |ports: &[usize]| {
+        copies(both, |plan, _| {
+            ports.iter().for_each(|port| plan.ports[*port].classes[3].limit_frames = Some(1))
+        })
+        .0
+    };
+    assert_eq!((full(&[2]), full(&[10])), (None, at("m -> l", Reason::Overflow)));
+    let each = ["x -> m", "s -> y"].map(|port| at(port, Reason::Overflow).unwrap());
+    assert_eq!(full(&[6, 4]), Some(Reason::EveryPath(each.to_vec())));
+}
+
+/// On the second path a frame takes 250 us longer at `y`: the copies of three frames may come between those of one.
+#[test]
+fn a_history_is_as_long_as_what_comes_between_two_copies() {
+    let with = |history, reset_us: u64| {
+        copies([GIGABIT; 2], |plan, recovery| {
+            plan.nodes[3].processing_ns += 250_000;
+            (recovery.algorithm, recovery.reset_ns) = (Algorithm::Vector { history }, reset_us * 1_000);
+        })
+    };
+    let needs = |needed, history, reset| at("m", Reason::History { needed, history, reset });
+    // All frames come by the first path in time: the function needs to know the last two.
+    assert_eq!((with(2, 2_000_000), with(1, 2_000_000)), ((None, 1), (needs(2, 1, false), 1)));
+    // A function that is reset within a period accepts the late copies: of each frame, and of the three after it.
+    assert_eq!((with(6, 90), with(5, 90)), ((None, 2), (needs(6, 5, true), 2)));
+    // The copies of the frame behind are 350 us apart from it.
+    assert_eq!((with(64, 250), with(64, 251)), ((None, 2), (None, 1)));
+    // A function that remembers the last number only accepts a late copy, too.
+    let last = copies([GIGABIT; 2], |plan, recovery| {
+        plan.nodes[3].processing_ns += 250_000;
+        recovery.algorithm = Algorithm::Match;
+    });
+    assert_eq!(last, (None, 2));
+}
+
+/// If frames are lost on the fast path, those of the slow one are the first of their numbers.
+#[test]
+fn the_path_without_loss_decides_on_the_history() {
+    let with = |history| {
+        copies([GIGABIT; 2], |plan, recovery| {
+            plan.nodes[3].processing_ns += 250_000;
+            recovery.algorithm = Algorithm::Vector { history };
+            plan.faults.push(Fault::LinkDown { port: 2, from_ns: 0, until_ns: 1_000 });
+        })
+        .0
+    };
+    assert_eq!((with(4), with(3)), (None, at("m", Reason::History { needed: 4, history: 3, reset: false })));
+}
+
+/// The second path is slower than the stream: when its copies arrive has no bound.
+#[test]
+fn a_path_without_a_bound_harms_only_where_numbers_are_forgotten() {
+    let with = |reset_us: u64, duration_ms: u64| {
+        copies([GIGABIT, 10_000_000], |plan, recovery| {
+            (recovery.reset_ns, plan.duration_ns) = (reset_us * 1_000, duration_ms * 1_000_000);
+            plan.drain_ns = 0;
+        })
+    };
+    assert_eq!(with(2_000_000, 3), (None, 2));
+    let (late, _) = with(100, 3);
+    assert_eq!(late, at("m", at("s -> y", OVERLOAD).unwrap()));
+    // After 6.55 s the numbers begin again.
+    assert_eq!(with(2_000_000, 6_000).0, None);
+    assert!(
+        matches!(with(2_000_000, 7_000).0, Some(Reason::At { why, .. }) if matches!(*why, Reason::Repeats { .. }))
+    );
+}
+
+#[test]
+fn a_standby_path_that_nothing_needs_loses_nothing() {
+    let with = |until_ns| {
+        let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[]);
+        let spans = |from_ns, until_ns| vec![tsn_plan::Span { from_ns, until_ns }];
+        let own = plan.streams[0].redundancy.as_mut().unwrap();
+        (own.copies, own.recovery) = (Vec::new(), None);
+        own.active = vec![
+            tsn_plan::Active { route: 1, spans: spans(0, until_ns) },
+            tsn_plan::Active { route: 2, spans: spans(until_ns, until_ns + 1_000_000) },
+        ];
+        plan.check().unwrap();
+        let flow = &bounds(&plan).flows[0];
+        (flow.loss_reason.clone(), flow.most_arrivals)
+    };
+    assert_eq!(with(1 << 40), (None, Some(1)));
+    let each = ["s -> x", "s -> y"].map(|port| at(port, Reason::StandsBy).unwrap());
+    assert_eq!(with(1_000_000), (Some(Reason::EveryPath(each.to_vec())), Some(1)));
 }

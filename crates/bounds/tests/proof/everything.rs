@@ -53,7 +53,7 @@ pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<u64, String> {
     tap_everywhere(&mut plan);
     let (sightings, counters) = run(&plan);
     if plan.clocks.is_some() {
-        losses(&plan, bounds, &counters)?;
+        losses(&plan, bounds, &counters, &sightings)?;
         queues(bounds, &counters, |_, _, _| ())?;
         return stamped(&plan, &sightings);
     }
@@ -77,7 +77,7 @@ pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<u64, String> {
                 .map_err(|text| format!("{} #{} to {}: {text}", flow.stream, one.seq, flow.listener))?;
         }
     }
-    losses(&plan, bounds, &counters)?;
+    losses(&plan, bounds, &counters, &sightings)?;
     queues(bounds, &counters, |_, _, _| ())?;
     Ok(bounded)
 }

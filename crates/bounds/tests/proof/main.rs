@@ -139,34 +139,37 @@ fn no_frame_exceeds_its_bounds_beside_anything() {
     assert!(*bounded.borrow() > 1_000, "{} frames had a bound", bounded.borrow());
 }
 
-/// Several paths, babbling talkers, cut links; the ratios of bound and longest delay of every bounded flow.
-fn prove_paths(plans: u32) -> Vec<f64> {
-    let ratios = RefCell::new(Vec::new());
+/// Several paths, babbling talkers, cut links; the ratios of bound and longest delay of every bounded flow, and the number
+/// of streams that lose no frame.
+fn prove_paths(plans: u32) -> (Vec<f64>, u64) {
+    let (ratios, lossless) = (RefCell::new(Vec::new()), RefCell::new(0));
     let outcome = runner(plans).run(&paths::plan(), |plan| {
         plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
         let mut at_once = plan.clone();
         set_offsets(&mut at_once, |_| 0);
         for plan in [plan, at_once] {
             let found = paths::watch(&plan, &bounds(&plan));
-            let found = found.map_err(|text| {
+            let (found, whole) = found.map_err(|text| {
                 let redundancy: Vec<_> = plan.streams.iter().map(|stream| &stream.redundancy).collect();
                 let text = format!("{text}\n{}\n{redundancy:?}\n{:?}", draw::text(&plan), plan.faults);
                 TestCaseError::fail(text)
             })?;
             ratios.borrow_mut().extend(found);
+            *lossless.borrow_mut() += whole;
         }
         Ok(())
     });
     if let Err(error) = outcome {
         panic!("{error}");
     }
-    ratios.into_inner()
+    (ratios.into_inner(), lossless.into_inner())
 }
 
 #[test]
 fn no_frame_exceeds_its_bounds_by_any_of_its_ways() {
-    let ratios = prove_paths(200);
+    let (ratios, lossless) = prove_paths(200);
     assert!(ratios.len() > 300, "{} flows with a bound", ratios.len());
+    assert!(lossless > 300, "{lossless} streams without loss");
 }
 
 fn many() -> u32 {
@@ -182,5 +185,5 @@ fn soak() {
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_paths() {
-    println!("several paths, {}", watch::quantiles("delay from release", &prove_paths(many())));
+    println!("several paths, {}", watch::quantiles("delay from release", &prove_paths(many()).0));
 }

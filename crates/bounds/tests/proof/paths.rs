@@ -161,7 +161,7 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
                     identification,
                     algorithm,
                     reset_ns,
-                    individual: false,
+                    individual: reset_ns % 3 == 0,
                     latent: None,
                 }),
                 ..Redundancy::default()
@@ -175,8 +175,8 @@ fn add(net: &mut Net, number: usize, talk: &Talk, ring: &[u32], ends: &[u32]) {
 }
 
 /// Compares a run with its bounds. An error names the frame and the bound; the result is the ratio of bound
-/// and longest delay for every bounded flow.
-pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<Vec<f64>, String> {
+/// and longest delay for every bounded flow, and the number of streams that lose no frame.
+pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<(Vec<f64>, u64), String> {
     let mut plan = plan.clone();
     crate::watch::tap_everywhere(&mut plan);
     let (sightings, counters) = run(&plan);
@@ -222,5 +222,6 @@ pub fn watch(plan: &Plan, bounds: &Bounds) -> Result<Vec<f64>, String> {
         }
     }
     crate::watch::queues(bounds, &counters, |_, _, _| ())?;
-    Ok(ratios)
+    let (lossless, _) = crate::watch::losses(&plan, bounds, &counters, &sightings)?;
+    Ok((ratios, lossless))
 }

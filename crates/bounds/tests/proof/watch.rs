@@ -5,7 +5,8 @@ use crate::common::run;
 use std::collections::HashMap;
 use std::fmt;
 use tsn_bounds::Bounds;
-use tsn_plan::{Plan, Point, Stage, Tap};
+use tsn_observation::{ELIMINATED, Sighting};
+use tsn_plan::{Destination, Plan, Point, Stage, Tap};
 
 /// The results of all runs.
 #[derive(Clone, Debug, Default)]
@@ -143,7 +144,7 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
             }
         }
     }
-    let (lossless, lost) = losses(&plan, bounds, &counters)?;
+    let (lossless, lost) = losses(&plan, bounds, &counters, &sightings)?;
     seen.lossless += lossless;
     seen.lost += lost;
     queues(bounds, &counters, |port, class, (bound, most)| {
@@ -152,23 +153,55 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
     })
 }
 
-/// Checks that streams without possible losses have lost no frame; returns their number, and the losses of
-/// the others.
-pub fn losses(plan: &Plan, bounds: &Bounds, counters: &tsn_sim::RunCounters) -> Result<(u64, u64), String> {
+/// Checks that streams without possible losses have lost no frame, and that no frame arrives more often than its bound
+/// says; returns the number of such streams, and the losses of the others.
+pub fn losses(
+    plan: &Plan,
+    bounds: &Bounds,
+    counters: &tsn_sim::RunCounters,
+    sightings: &[Sighting],
+) -> Result<(u64, u64), String> {
     let mut flows = bounds.flows.iter();
     let (mut lossless, mut lost) = (0, 0);
-    for (stream, counted) in plan.streams.iter().zip(&counters.streams) {
+    for ((number, stream), counted) in (0..).zip(&plan.streams).zip(&counters.streams) {
         let own: Vec<_> = flows.by_ref().take(stream.listeners.len()).collect();
         let dropped = counted.dropped_at_talker + counted.dropped_in_network;
+        if stream.redundancy.is_some() {
+            for (listener, flow) in stream.listeners.iter().zip(&own) {
+                let arrived = arrivals(plan, sightings, number, listener);
+                // A frame has arrived, or a copy is still under way at the end.
+                let missing = counted.released - arrived.len() as u64;
+                if flow.loss_reason.is_none() && missing > counted.in_network_at_end {
+                    return Err(format!("{}: {missing} frames without a copy at its listener", stream.name));
+                }
+                let most = arrived.values().copied().max().unwrap_or(0);
+                if flow.most_arrivals.is_some_and(|bound| bound < most) {
+                    let bound = flow.most_arrivals;
+                    return Err(format!("{}: a frame arrives {most} times, not {bound:?}", stream.name));
+                }
+            }
+        }
         if own.iter().any(|flow| flow.loss_reason.is_some()) {
             lost += dropped;
-        } else if dropped > 0 {
+        } else if dropped > 0 && stream.redundancy.is_none() {
             return Err(format!("{}: {dropped} frames lost of a stream that loses none", stream.name));
         } else {
             lossless += 1;
         }
     }
     Ok((lossless, lost))
+}
+
+/// How often each frame of a stream passed the last recovery function before a listener, by its number.
+fn arrivals(plan: &Plan, sightings: &[Sighting], stream: u32, listener: &Destination) -> HashMap<u64, u32> {
+    let mut found = HashMap::new();
+    for one in sightings.iter().filter(|one| one.stream == stream && one.copy & ELIMINATED == 0) {
+        let (port, place) = Everywhere::place(one.tap);
+        if place == 3 && plan.ports[port].node == listener.node {
+            *found.entry(one.seq).or_insert(0) += 1;
+        }
+    }
+    found
 }
 
 /// Compares the backlog of every queue with its bound; `take` gets the bound and the greatest backlog in

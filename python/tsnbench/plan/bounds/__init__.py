@@ -125,11 +125,12 @@ def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
 
 
 def _lower(flow: FlowBounds, own: Proven | Passing, source: str) -> None:
-    """Replaces upper bounds by those of a proof, if they are lower."""
-    if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"]:
+    """Replaces upper bounds by those of a proof, if they are lower, or equal without a condition."""
+    spare = 0 if ", if " in source else 1
+    if flow["upper_ns"] is None or own["upper_ns"] < flow["upper_ns"] + spare:
         flow["upper_ns"], flow["upper_ps"] = own["upper_ns"], own["upper_ps"]
         flow["reason"], flow["source"] = None, source
-    if flow["release_upper_ps"] is None or own["release_upper_ps"] < flow["release_upper_ps"]:
+    if flow["release_upper_ps"] is None or own["release_upper_ps"] < flow["release_upper_ps"] + spare:
         flow["release_upper_ps"] = own["release_upper_ps"]
         flow["release_reason"], flow["source"] = None, source
 

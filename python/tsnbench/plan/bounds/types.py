@@ -34,6 +34,7 @@ class FlowBounds(TypedDict):
     release_reason: str | None
     loss_reason: str | None
     hops: list[HopBounds]
+    most_arrivals: NotRequired[int]
     source: NotRequired[str]
     jitter_ns: NotRequired[int | None]
     release_tick_ns: NotRequired[int]

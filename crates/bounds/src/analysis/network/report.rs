@@ -1,17 +1,18 @@
 //! The results of the analysis: bounds of flows along their slowest paths, and of the classes of ports.
 
 use super::{Network, moves_frames};
+use crate::analysis::delivery::{Arrival, Delivery};
 use crate::analysis::flows::{cut_short, first_link};
 use crate::analysis::port::ClassResult;
 use crate::curve::{BIT, Data, LONGEST, Ps};
 use crate::model::clocks::between_stamps;
-use crate::model::member_streams::entries_with;
+use crate::model::member_streams::{entries_with, once};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::service::preemption::is_express;
 use std::collections::HashMap;
-use tsn_plan::{Destination, Point, Stage, Stream};
+use tsn_plan::{Destination, Fault, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
 
 impl Network<'_> {
@@ -76,39 +77,80 @@ impl Network<'_> {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
+            let delivery = self.delivery(*first, stream, &ports);
             for listener in &stream.listeners {
-                flows.push(self.flow(*first, stream, listener, &ports));
+                flows.push(self.flow(*first, stream, listener, &delivery));
             }
         }
         let ports = ports.into_iter().flatten().collect();
         Bounds { format: FORMAT, plan: self.plan.hash.clone(), flows, ports }
     }
 
-    /// Why frames of a flow may be lost on their path to a listener.
-    fn loss(
-        &self,
+    /// The paths of a stream whose first hop is `begin`: when its frames arrive at the end of each, and what may lose
+    /// them.
+    fn delivery<'a>(
+        &'a self,
         begin: usize,
-        stream: &Stream,
-        listener: &Destination,
+        stream: &'a Stream,
         ports: &[Option<PortBounds>],
-    ) -> Option<Reason> {
-        if let Some(reason) = crate::analysis::loss::anywhere(stream) {
-            return Some(reason);
-        }
-        let mut entry = Some(listener.route);
-        while let Some(place) = entry.map(|entry| entry as usize) {
+    ) -> Delivery<'a> {
+        let arrival = |place: usize| {
             let hop = &self.hops[begin + place];
             let classes = ports[hop.port].as_ref().map(|port| &port.classes[..]).unwrap_or_default();
             let queue = classes.iter().find(|queue| queue.class == hop.class);
-            if let Some(why) = crate::analysis::loss::at(self.plan, stream, place, hop, queue) {
-                return Some(Reason::At {
-                    port: self.models[hop.port].port.name.clone(),
-                    why: Box::new(why),
-                });
+            let least = if hop.babbles.is_empty() { hop.earliest } else { hop.fastest };
+            Arrival {
+                earliest: least.saturating_add(hop.shortest),
+                latest: self.latest_out(begin + place),
+                lost: crate::analysis::loss::at(self.plan, stream, place, hop, queue),
             }
-            entry = stream.route[place].parent;
+        };
+        Delivery {
+            plan: self.plan,
+            stream,
+            numbers: self.numbers[self.hops[begin].stream].as_ref(),
+            arrivals: (0..stream.route.len()).map(arrival).collect(),
         }
-        None
+    }
+
+    /// How often the same frame may arrive at a listener of a stream; none for a stream with one path, or if a fault
+    /// duplicates frames.
+    fn most_arrivals(&self, begin: usize, delivery: &Delivery<'_>, listener: &Destination) -> Option<u32> {
+        delivery.stream.redundancy.as_ref()?;
+        let repeats = |fault: &Fault| {
+            let mut ports = delivery.stream.route.iter().map(|hop| hop.port);
+            matches!(fault, Fault::Duplicate { port, .. } if ports.any(|own| own == *port))
+        };
+        if self.plan.faults.iter().any(repeats) {
+            return None;
+        }
+        let ends = entries_with(delivery.stream, listener.route);
+        let parents: Vec<usize> = ends.iter().map(|end| begin + *end as usize).collect();
+        let arrivals = || ends.iter().map(|end| &delivery.arrivals[*end as usize]);
+        let last =
+            arrivals().try_fold(Ps::MIN, |most, arrival| Some(most.max(*arrival.latest.as_ref().ok()?)));
+        let first = arrivals().map(|arrival| arrival.earliest).min()?;
+        Some(self.passes(once(self.plan, delivery.stream, &ends), &parents, last.map(|last| last - first)))
+    }
+
+    /// Greatest time from the nominal release to the last bit at the end of a hop, or the port without a bound.
+    fn latest_out(&self, hop: usize) -> Result<Ps, Reason> {
+        let mut at = hop;
+        for _ in 0..self.hops.len() {
+            if let Err(why) = self.delay(at) {
+                let port = self.models[self.hops[at].port].port.name.clone();
+                return Err(Reason::At { port, why: Box::new(why) });
+            }
+            let late =
+                |parent: &&usize| self.hops[**parent].latest.is_none() || self.delay(**parent).is_err();
+            let Some(parent) = self.hops[at].parents.iter().find(late) else { break };
+            at = *parent;
+        }
+        let latest = self.hops[hop].latest.zip(self.delay(hop).ok());
+        let stream = || self.plan.streams[self.hops[hop].stream].name.clone();
+        latest
+            .and_then(|(latest, delay)| latest.checked_add(delay))
+            .ok_or_else(|| Reason::UnboundedArrivals { stream: stream() })
     }
 
     /// The bounds of one flow to one listener.
@@ -117,7 +159,7 @@ impl Network<'_> {
         begin: usize,
         stream: &Stream,
         listener: &Destination,
-        ports: &[Option<PortBounds>],
+        delivery: &Delivery<'_>,
     ) -> FlowBounds {
         let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
@@ -242,7 +284,8 @@ impl Network<'_> {
             release_lower_ps,
             reason: if upper_ps.is_some() { None } else { reason(&path[1..]).or_else(|| reason(path)) },
             release_reason: reason(path),
-            loss_reason: self.loss(begin, stream, listener, ports),
+            loss_reason: delivery.lost(listener.route, &vec![false; stream.route.len()]),
+            most_arrivals: self.most_arrivals(begin, delivery, listener),
             hops: hops.collect(),
         }
     }
