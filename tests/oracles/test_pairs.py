@@ -23,6 +23,9 @@ AT_MOST_NS = {
     "sched-babble": {"tt l1": 65_280, "be l1": 228_230},
     # Processing from 1 to 3 us at two bridges.
     "vary": {"bg l2": 304_880, "be l1": 224_880},
+    # Gate entries hold preemptable frames; and shapers on preemptable classes.
+    "hold": {"bg l2": 1_204_380, "be l1": 1_365_841},
+    "cbs-preempt": {"bg l2": 385_457, "be l1": 767_017, "avb l1": 914_139, "avbb l2": 751_665},
     # The idle slope equals the load while a gate is closed for a part of the cycle.
     "cbs-gates": {"avb z": 178_810},
 }

@@ -46,9 +46,14 @@ pub enum Reason {
     Processing,
     /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
-    /// The port's gate control list changes, or lets frames overrun a window, or holds preemptable frames back, or credit
-    /// grows while gates are closed.
-    Gates,
+    /// The port's gate control list lets frames overrun a window, beside a shaper or pre-emption.
+    Unguarded,
+    /// Credit of the port's shapers grows while gates are closed.
+    CreditRuns,
+    /// The port's gate control list changes, beside a shaper, or too slowly for the periods in which a class waits.
+    Changes,
+    /// Holds of the port's gate control list are shorter than the advances of holding and releasing.
+    ShortHolds,
     /// Ports feed each other in a cycle, and delays around the cycle grow without end.
     Circle,
     /// Bridges learn addresses and flood frames until then, so that more frames reach a port than the analysis counts.
@@ -145,11 +150,19 @@ impl fmt::Display for Reason {
             Self::Processing => {
                 f.write_str("its node's processing time differs from frame to frame, which has no bound here")
             }
-            Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here"),
-            Self::Gates => f.write_str(
-                "its gate control list changes, is not in force from the start, or lets frames overrun or credit grow, \
-                 which has no bound here",
+            Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here beside gates"),
+            Self::Unguarded => {
+                f.write_str("frames may overrun the windows of its gates (no guard), which has no bound here beside a shaper or pre-emption")
+            }
+            Self::CreditRuns => {
+                f.write_str("credit grows there while gates are closed, which has no bound here")
+            }
+            Self::Changes => f.write_str(
+                "its gate control list changes, beside a shaper or in too many entries to follow, which has no bound here",
             ),
+            Self::ShortHolds => {
+                f.write_str("its holds are shorter than their advances, which has no bound here")
+            }
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Flooded => f.write_str("bridges of the plan learn, and frames that are flooded are not counted"),
             Self::Faults => f.write_str(

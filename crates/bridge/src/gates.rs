@@ -3,7 +3,6 @@
 //! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9.
 
 mod gate;
-pub mod list_change;
 mod list_sequence;
 mod open_intervals;
 

@@ -19,7 +19,6 @@ mod queue;
 mod shared;
 
 pub use cbs::CreditBasedShaper;
-pub use gates::list_change::{InForce, Schedule, in_force};
 pub use gates::{Gate, GateControlList, Window};
 pub use line::Line;
 pub use port::{Actions, Drop, EgressPort, Event, MergeCounters, Transmission};

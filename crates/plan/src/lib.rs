@@ -23,9 +23,9 @@ pub use clocks::{
 pub use fault::{Fault, LossModel};
 pub use node::{
     AtsGroup, AtsScheduler, Buffer, Cbs, CbsLinux, ChildQdisc, Class, Distribution, FlowMeter, Further,
-    GateChange, GateEntry, GateList, Gates, Host, IdleSlope, Learning, MacOperation, Node, NodeKind,
-    Policing, Port, Preemption, Qdisc, Regeneration, Socket, StreamFilter, StreamGate, StreamGateEntry,
-    Taprio, TaprioMode,
+    GateChange, GateEntry, GateList, Gates, Host, IdleSlope, InForce, Learning, MacOperation, Node, NodeKind,
+    Policing, Port, Preemption, Qdisc, Regeneration, Schedule, Socket, StreamFilter, StreamGate,
+    StreamGateEntry, Taprio, TaprioMode, in_force,
 };
 pub use plan::{FORMAT, Plan};
 pub use read::{PlanError, content_hash, digest};

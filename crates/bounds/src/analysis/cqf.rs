@@ -36,7 +36,7 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
     let exact = |port: &Port| {
         8_000_000_000_000 % port.rate_bps.max(1) == 0
             && port.preemption.is_none()
-            && (port.gates.is_none() || covered(port).is_some())
+            && (port.gates.is_none() || covered(port).is_some_and(|gates| !gates.unguarded))
     };
     let whole = plan.nodes.iter().all(|node| node.cut_through_octets.is_none() && node.further.is_none());
     let several = plan.streams.iter().any(|stream| stream.redundancy.is_some());

@@ -8,6 +8,7 @@ use crate::model::openings::Openings;
 use crate::model::processing::Processing;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use crate::service::preemption::is_express;
 use tsn_plan::{Fault, Pattern, Plan, Port};
 
 /// Every flow at every port of its path, parents before children; per stream, the index of its first hop.
@@ -36,7 +37,12 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             let class = port.pcp_to_class[usize::from(pcp & 7)];
             let longest =
                 openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
-            let fits = |octets: u32| longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
+            // Of a frame that a gate entry may hold, only the part that cannot be cut must fit; where frames may overrun
+            // their windows, nothing.
+            let express = is_express(port.preemption.as_ref(), class);
+            let any = port.gates.as_ref().is_some_and(|gates| gates.unguarded || (gates.holds() && !express));
+            let fits =
+                |octets: u32| any || longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
             let entries =
                 hop.parent.map(|parent| member_streams::entries_with(stream, parent)).unwrap_or_default();
             let parents: Vec<usize> = entries.iter().map(|entry| begin + *entry as usize).collect();

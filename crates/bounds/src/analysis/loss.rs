@@ -63,8 +63,14 @@ pub(crate) fn at(
     }
     let class = &port.classes[usize::from(hop.class)];
     // If the bounds do not cover the port's gates, a gate may never open for a waiting frame.
-    if port.gates.is_some() && covered(port).is_none() {
-        return Some(Reason::Gates);
+    if let Some(gates) = port.gates.as_ref().filter(|_| covered(port).is_none()) {
+        return Some(if gates.unguarded { Reason::Unguarded } else { Reason::Changes });
+    }
+    // A frame that a gate entry may hold, or that may overrun its window, starts only if the bounds find a window for it.
+    if port.gates.as_ref().is_some_and(|gates| gates.holds() || gates.unguarded)
+        && let Some(reason) = queue.and_then(|queue| queue.reason.clone())
+    {
+        return Some(reason);
     }
     let largest = Sizes::of(&stream.size, member_streams::tag(stream, place)).largest;
     if hop.sizes.is_none_or(|fitting| fitting.largest < largest) {

@@ -12,16 +12,17 @@ use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
 use crate::model::clocks::{in_true_time, run_free};
 use crate::model::flow_hop::FlowHop;
+use crate::model::lists::{self, Later};
 use crate::model::member_streams::Once;
 use crate::model::numbers::{ALL_NUMBERS, Numbers};
-use crate::model::openings::{Openings, covered};
+use crate::model::openings::{Openings, covered, overruns_covered};
 use crate::model::processing::Processing;
 use crate::reason::Reason;
 use crate::report::Bounds;
 use crate::service::class::Model;
 use crate::service::preemption::is_express;
 use std::collections::HashMap;
-use tsn_plan::{Fault, Plan};
+use tsn_plan::{Fault, Pattern, Plan};
 
 /// Number of rounds over ports in a cycle after which they count as without a bound.
 const MOST_ROUNDS: usize = 400;
@@ -30,6 +31,8 @@ const MOST_ROUNDS: usize = 400;
 struct Network<'a> {
     plan: &'a Plan,
     models: Vec<Model<'a>>,
+    /// By port whose list changes: the port from each of its lists on, and when that comes into force.
+    later: HashMap<usize, Vec<(Ps, Model<'a>)>>,
     hops: Vec<FlowHop>,
     /// By stream.
     numbers: Vec<Option<Numbers>>,
@@ -57,13 +60,19 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
     };
     let openings: Vec<_> = plan.ports.iter().map(openings).collect();
     let (hops, first) = flow_hops(plan, &openings);
-    let run = plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns)));
     let mut models: Vec<Model<'_>> =
-        plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(port, openings, run)).collect();
+        plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(plan, port, openings)).collect();
     let mut next = vec![Vec::new(); hops.len()];
     for (number, hop) in hops.iter().enumerate() {
         models[hop.port].flows[usize::from(hop.class)].push(number);
         hop.parents.iter().for_each(|parent| next[*parent].push(number));
+    }
+    let lists: Vec<(usize, Vec<Later>)> =
+        plan.ports.iter().enumerate().filter_map(|(number, port)| Some((number, lists::of(port)?))).collect();
+    let mut later: HashMap<usize, Vec<(Ps, Model<'_>)>> = HashMap::new();
+    for (number, lists) in &lists {
+        let models = lists.iter().map(|list| (list.from, models[*number].later(plan, list)));
+        later.insert(*number, models.collect());
     }
     let mut taps: HashMap<usize, Vec<usize>> = HashMap::new();
     for (number, tap) in plan.taps.iter().enumerate() {
@@ -82,6 +91,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
             .collect(),
         arriving: Arriving::new(plan, &hops, &next),
         delays: vec![Err(Reason::TooLarge); hops.len()],
+        later,
         models,
         hops,
         next,
@@ -205,7 +215,10 @@ impl Network<'_> {
     fn analyse(&mut self, port: usize) -> bool {
         let mut result = match self.not_covered(port) {
             Some(reason) => self.without_bound(port, &reason),
-            None => analyse(&self.models[port], &self.hops, &*self),
+            None => match self.later.get(&port) {
+                Some(models) => self.analyse_later(port, models),
+                None => analyse(&self.models[port], &self.hops, &*self, &[]),
+            },
         };
         with_schedulers(&mut result.delays, &self.hops, &self.arriving);
         self.mark_held(port, &mut result);
@@ -253,13 +266,11 @@ impl Network<'_> {
         let shaped = |(class, own): (usize, &tsn_plan::Class)| {
             own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
         };
-        if port.classes.iter().enumerate().any(shaped) {
+        if port.gates.is_some() && port.classes.iter().enumerate().any(shaped) {
             return Some(Reason::Preemption);
         }
-        let runs =
-            port.classes.iter().any(|class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed));
-        if port.gates.is_some() && (runs || covered(port).is_none()) {
-            return Some(Reason::Gates);
+        if let Some(reason) = self.gates_not_covered(number) {
+            return Some(reason);
         }
         let node = &self.plan.nodes[port.node as usize];
         // A scheduler counts from the arrival, and not from the end of the processing.
@@ -271,6 +282,62 @@ impl Network<'_> {
         node.cut_through_octets.map(|_| Reason::CutThrough)
     }
 
+    /// A function of a port's gates that these bounds do not cover.
+    fn gates_not_covered(&self, number: usize) -> Option<Reason> {
+        let model = &self.models[number];
+        let gates = model.port.gates.as_ref()?;
+        let runs = |class: &tsn_plan::Class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed);
+        let models = || self.later.get(&number).into_iter().flatten().map(|(_, later)| later);
+        match () {
+            () if model.port.classes.iter().any(runs) => Some(Reason::CreditRuns),
+            () if gates.unguarded && !overruns_covered(model.port) => Some(Reason::Unguarded),
+            () if covered(model.port).is_none() && models().next().is_none() => Some(Reason::Changes),
+            () if models().chain([model]).any(|model| model.released.is_none()) => Some(Reason::ShortHolds),
+            () => None,
+        }
+    }
+
+    /// Analyses a port whose list changes: each class in the time from its first frame on.
+    fn analyse_later(&self, port: usize, models: &[(Ps, Model<'_>)]) -> PortResult {
+        let flows = &self.models[port].flows;
+        let here = |class: usize| flows[class].iter().map(|hop| &self.hops[*hop]);
+        let longest = (0..flows.len()).flat_map(here).filter_map(|hop| hop.sizes).map(|sizes| sizes.largest);
+        let occupied = self.models[port].occupied(longest.max().unwrap_or(0));
+        // Before it comes, no frame of another class that began under an earlier list is still on the link.
+        let begins = |class: usize| {
+            let first = here(class).map(|hop| self.first(hop)).min().unwrap_or(0).saturating_sub(occupied);
+            models.iter().rposition(|(from, _)| *from <= first).unwrap_or(0)
+        };
+        let begins: Vec<usize> = (0..flows.len()).map(begins).collect();
+        let mut result = PortResult { classes: vec![None; flows.len()], ..PortResult::default() };
+        for (number, (_, model)) in models.iter().enumerate() {
+            if !begins.contains(&number) {
+                continue;
+            }
+            let found = analyse(model, &self.hops, self, &result.classes);
+            let own = |hop: &usize| begins[usize::from(self.hops[*hop].class)] == number;
+            result.delays.extend(found.delays.into_iter().filter(|(hop, _)| own(hop)));
+            result.passing.extend(found.passing.into_iter().filter(|(hop, _)| own(hop)));
+            for (class, outcome) in found.classes.into_iter().enumerate() {
+                if begins[class] == number {
+                    result.classes[class] = outcome;
+                }
+            }
+        }
+        result
+    }
+
+    /// When the first frame of a flow is in the queue of a hop, at the earliest.
+    fn first(&self, hop: &FlowHop) -> Ps {
+        let stream = &self.plan.streams[hop.stream];
+        match stream.pattern {
+            Pattern::Periodic { offset_ns, .. } if hop.babbles.is_empty() && hop.earliest < LONGEST => {
+                ps(stream.start_ns).saturating_add(ps(offset_ns)).saturating_add(hop.earliest)
+            }
+            _ => 0,
+        }
+    }
+
     /// Removes the bounds of all flows at a port.
     fn without_bound(&self, port: usize, reason: &Reason) -> PortResult {
         let flows = &self.models[port].flows;
@@ -279,6 +346,7 @@ impl Network<'_> {
                 backlog: Err(reason.clone()),
                 shape: None,
                 gathered: None,
+                until_free: None,
             })
         };
         PortResult {

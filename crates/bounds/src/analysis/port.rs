@@ -4,6 +4,7 @@
 
 use crate::analysis::aggregate::{Upstream, frames, incoming};
 use crate::analysis::delay_and_backlog::DelayAndBacklog;
+use crate::analysis::full_queue::Full;
 use crate::analysis::scheduled_arrivals;
 use crate::curve::LONGEST;
 use crate::curve::arrival::{self as arrivals, Stair};
@@ -14,6 +15,7 @@ use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
 use crate::service::class::{Behind, Class, Model};
+use crate::service::held;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption::{self, is_express};
 use std::collections::HashMap;
@@ -27,6 +29,8 @@ pub(crate) struct ClassResult {
     pub shape: Option<Curve>,
     /// The highest credit that the shaper gathers without a limit.
     pub gathered: Option<Data>,
+    /// Time from a frame's arrival until it has left the link, if it is bounded.
+    pub until_free: Option<Ps>,
 }
 
 /// The results of one port.
@@ -40,8 +44,14 @@ pub(crate) struct PortResult {
     pub classes: Vec<Option<ClassResult>>,
 }
 
-/// Analyses a port with the arrivals as they stand in `hops`.
-pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstream) -> PortResult {
+/// Analyses a port with the arrivals as they stand in `hops`; `earlier`: by class, what was found for a time before
+/// that of `model`, from which its frames may still wait.
+pub(crate) fn analyse(
+    model: &Model<'_>,
+    hops: &[FlowHop],
+    upstream: &dyn Upstream,
+    earlier: &[Option<ClassResult>],
+) -> PortResult {
     let count = model.flows.len();
     let mut result = PortResult { classes: vec![None; count], ..PortResult::default() };
     let mut above: Vec<Higher> = Vec::new();
@@ -86,7 +96,10 @@ pub(crate) fn analyse(model: &Model<'_>, hops: &[FlowHop], upstream: &dyn Upstre
             interrupted: preemptable && cut,
             horizon,
         };
-        let (outcome, higher) = analyse_class(&class, hops, &mut result, upstream);
+        let (outcome, mut higher) = analyse_class(&class, hops, &mut result, upstream);
+        if let Some(Some(earlier)) = earlier.get(number) {
+            higher.until_free = higher.until_free.zip(earlier.until_free).map(|(now, then)| now.max(then));
+        }
         above.push(higher);
         result.classes[number] = Some(outcome);
     }
@@ -111,11 +124,26 @@ fn analyse_class(
         (Err(hop), _) => Err(upstream.unbounded(hop)),
         (_, Err(reason)) => Err(reason.clone()),
         (Ok((arrivals, rate)), Ok(services)) => {
-            Ok(DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest), model.run))
+            let found =
+                DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest), model.run);
+            let trusted =
+                model.several.is_none() || found.longest_busy().is_some_and(|busy| model.trusts(busy));
+            if trusted { Ok(found) } else { Err(Reason::Changes) }
         }
     };
-    let wait =
-        |data: Data| analysis.as_ref().map_err(Clone::clone).and_then(|analysis| analysis.max_wait(data));
+    let blamed = |reason: Reason| match (reason, class.busiest_above()) {
+        (Reason::Overload { served_bps: 0, .. }, Some(class)) => Reason::HigherClass { class },
+        (reason, _) => reason,
+    };
+    let full = Full::of(class, credit.as_ref(), &unshaped_above);
+    let wait = |data: Data| {
+        let waits = analysis.as_ref().map_err(Clone::clone).and_then(|found| found.max_wait(data));
+        match (waits, full.as_ref().and_then(|full| full.max_wait(data))) {
+            (Ok(a), Some(b)) => Ok(a.min(b)),
+            (Err(_), Some(wait)) => Ok(wait),
+            (waits, None) => waits.map_err(blamed),
+        }
+    };
     let passing = Passing::of(class);
     let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
     let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
@@ -129,12 +157,13 @@ fn analyse_class(
             let timed = wait.saturating_add(until_last_bit(largest, model.port));
             delay = Ok(delay.map_or(timed, |delay| delay.min(timed)));
         }
+        delay = delay.and_then(|delay| if model.trusts(delay) { Ok(delay) } else { Err(Reason::Changes) });
         result.delays.push((*hop, delay));
         if let Passing::Interrupted(express) = &passing {
             result.passing.push((*hop, passing_time(class, express, largest)));
         }
     }
-    let backlog = analysis.as_ref().map_err(Clone::clone).and_then(DelayAndBacklog::backlog);
+    let backlog = analysis.as_ref().map_err(Clone::clone).and_then(DelayAndBacklog::backlog).map_err(blamed);
     let until_free = match &passing {
         Passing::Whole => {
             wait(wire(class.smallest)).ok().map(|w| w.saturating_add(model.occupied(class.largest)))
@@ -143,21 +172,25 @@ fn analyse_class(
             delay(class.smallest, class.largest).ok().map(|delay| delay.saturating_add(model.gap()))
         }
     };
+    let until_free = until_free.filter(|time| model.trusts(*time));
     drop(analysis);
     let shape = credit.zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
-        credit.arriving(rate, most, wire(class.largest), model.rounded())
+        // The first frame of a span may have begun long before, if it was interrupted.
+        let begun = if class.interrupted { 2 } else { 1 };
+        credit.arriving(rate, most, begun * wire(class.largest), model.rounded())
     });
     let higher = Higher {
         class: class.number,
         smallest: class.smallest,
+        largest: class.largest,
         express: !class.preemptable,
         arrivals: coming.ok().map(|(curve, _)| curve),
         until_free,
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
-    (ClassResult { backlog, shape, gathered }, higher)
+    (ClassResult { backlog, shape, gathered, until_free }, higher)
 }
 
 /// How frames of a class pass the link after their start.
@@ -189,8 +222,9 @@ impl Passing {
             Self::Whole => waited.saturating_add(until_last_bit(smallest, class.model.port)),
             Self::Interrupted(express) => {
                 let two = passing_time(class, express, largest)?.saturating_add(waited);
-                // Without gates, the frame and all data before it form one busy period.
-                let one = if class.gated() { Ps::MAX } else { wait(preemption::gap()).unwrap_or(Ps::MAX) };
+                // Without gates and shaper, the frame and all data before it form one busy period.
+                let apart = class.gated() || class.shaped();
+                let one = if apart { Ps::MAX } else { wait(preemption::gap()).unwrap_or(Ps::MAX) };
                 two.min(one)
             }
         };
@@ -201,7 +235,12 @@ impl Passing {
 /// Time from a frame's first bit to its last one if express frames use at most `express` of the link meanwhile.
 fn passing_time(class: &Class<'_>, express: &Result<Curve, Reason>, octets: u32) -> Result<Ps, Reason> {
     let express = express.as_ref().map_err(Clone::clone)?;
-    preemption::until_last_bit(octets, class.model.rate, express).ok_or(Reason::TooLarge)
+    match class.held() {
+        Some(released) if preemption::can_be_cut(octets) => {
+            held::until_passed(class, released, octets, express)
+        }
+        _ => preemption::until_last_bit(octets, class.model.rate, express).ok_or(Reason::TooLarge),
+    }
 }
 
 /// Arrivals of all higher classes without a shaper, with their cost for this class; the error names the first class

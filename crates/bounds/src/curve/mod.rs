@@ -83,6 +83,17 @@ impl Curve {
         self.merge(other, |a, b, _| (a.value.saturating_sub(b.value), a.slope.saturating_sub(b.slope)))
     }
 
+    /// `numerator / denominator` of the curve, rounded up.
+    pub fn part(&self, numerator: Data, denominator: Data) -> Self {
+        let up = |value: Data| ratio_up(value, numerator, denominator).unwrap_or(Data::MAX / 2);
+        let segments = self.0.iter().map(|segment| Segment {
+            at: segment.at,
+            value: up(segment.value),
+            slope: Rate::try_from(up(Data::from(segment.slope))).unwrap_or(Rate::MAX),
+        });
+        Self::of(segments.collect())
+    }
+
     fn merge(&self, other: &Self, join: impl Fn(Segment, Segment, Ps) -> (Data, Rate)) -> Self {
         let mut merged: Vec<Segment> = Vec::with_capacity(self.0.len() + other.0.len());
         for (at, _, a, b) in pieces(self, other) {

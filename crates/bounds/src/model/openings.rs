@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
 use crate::curve::{Curve, Data, Ps, Rate, Segment, ps};
-use tsn_plan::{Gates, Port};
+use tsn_plan::{Gates, MacOperation, Port, Preemption};
 
 /// Number of windows that a curve follows one by one; after them their average holds.
 const MOST_WINDOWS: usize = 512;
@@ -18,6 +18,11 @@ pub(crate) struct Window {
 impl Window {
     pub fn length(&self) -> Ps {
         self.to - self.from
+    }
+
+    /// The same span, later by `by`.
+    pub fn moved(&self, by: Ps) -> Self {
+        Self { from: self.from + by, to: self.to + by }
     }
 }
 
@@ -36,13 +41,18 @@ impl Openings {
     /// The openings of a class; none if times are too long to count.
     pub fn of(gates: Option<&Gates>, class: u8) -> Option<Self> {
         let Some(gates) = gates else { return Some(Self::Always) };
+        Self::when(gates, gates.entries.iter().map(|entry| entry.open >> class & 1 == 1))
+    }
+
+    /// The windows of a list in whose entries something is `open`.
+    fn when(gates: &Gates, open: impl Iterator<Item = bool>) -> Option<Self> {
         // A few cycles must fit into 64 bits.
         let cycle = Some(ps(gates.cycle_ns)).filter(|cycle| *cycle < Ps::MAX / 8)?;
         let mut windows: Vec<Window> = Vec::new();
         let mut at = 0;
-        for entry in &gates.entries {
+        for (entry, open) in gates.entries.iter().zip(open) {
             let to = at + ps(entry.interval_ns);
-            if entry.open >> class & 1 == 1 {
+            if open {
                 match windows.last_mut() {
                     Some(last) if last.to == at => last.to = to,
                     _ => windows.push(Window { from: at, to }),
@@ -61,6 +71,34 @@ impl Openings {
             }
         }
         Some(Self::Windows { cycle, windows })
+    }
+
+    /// When preemptable frames are not held: from a release request to a hold request, both earlier than the entries
+    /// by their advances; none if times are too long to count, or if holds are shorter than the advances.
+    ///
+    /// IEEE 802.1Q-2022, 8.6.8.4 and 12.30.
+    pub fn released(gates: Option<&Gates>, preemption: Option<&Preemption>) -> Option<Self> {
+        let (Some(gates), Some(preemption)) = (gates.filter(|gates| gates.holds()), preemption) else {
+            return Some(Self::Always);
+        };
+        let last = gates.entries.iter().rev().find_map(|entry| entry.mac);
+        let mut held = last == Some(MacOperation::Hold);
+        let released = gates.entries.iter().map(|entry| {
+            held = entry.mac.map_or(held, |mac| mac == MacOperation::Hold);
+            !held
+        });
+        let found = Self::when(gates, released.collect::<Vec<_>>().into_iter())?;
+        let Self::Windows { cycle, windows } = found else { return Some(found) };
+        let (hold, release) = (ps(preemption.hold_advance_ns), ps(preemption.release_advance_ns));
+        let earlier = |window: &Window| {
+            let from = (window.from - release).rem_euclid(cycle);
+            Window { from, to: from + window.length() + release - hold }
+        };
+        let mut windows: Vec<Window> = windows.iter().map(earlier).filter(|one| one.from < one.to).collect();
+        windows.sort_unstable_by_key(|window| window.from);
+        let next = |n: usize| windows.get(n + 1).map_or(windows[0].from + cycle, |next| next.from);
+        let apart = (0..windows.len()).all(|n| windows[n].to < next(n));
+        (apart && hold.max(release) < cycle).then_some(Self::Windows { cycle, windows })
     }
 
     pub fn always(&self) -> bool {
@@ -92,6 +130,22 @@ impl Openings {
 }
 
 impl Openings {
+    /// How long after `at` the link may still be busy with something that takes at most `occupied`, begins while the
+    /// gate is open, and goes on when it closes.
+    pub fn run_on(&self, at: Ps, occupied: Ps) -> Ps {
+        match self {
+            Self::Always => occupied,
+            Self::Windows { cycle, windows } => {
+                let around =
+                    windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
+                let rest = around
+                    .filter(|(from, _)| *from < at)
+                    .map(|(_, to)| (to + occupied - at).clamp(0, occupied));
+                rest.max().unwrap_or(0)
+            }
+        }
+    }
+
     /// Whether the gate is open at some time from `from` on, before `to`.
     pub fn open_within(&self, from: Ps, to: Ps) -> bool {
         match self {
@@ -205,8 +259,26 @@ impl Starts {
 
     /// Service on a link of `rate` for a frame that just misses window `place`, after waiting for `before` it.
     pub fn service(&self, place: usize, rate: Rate, serving: Serving) -> Curve {
+        self.service_from(place + 1, self.windows[place].to - self.before[place], rate, serving)
+    }
+
+    /// Service from the begin of the cycle on.
+    pub fn service_from_begin(&self, rate: Rate, serving: Serving) -> Curve {
+        self.service_from(0, 0, rate, serving)
+    }
+
+    /// Service from a moment within a window on, at which a frame of a lower class has just begun; none outside of
+    /// windows.
+    pub fn service_within(&self, at: Ps, rate: Rate, serving: Serving) -> Option<Curve> {
+        let place = self.windows.iter().position(|window| window.from <= at && at < window.to)?;
+        let mut rest = self.clone();
+        rest.windows[place].from = at.saturating_add(self.blocked[place]).min(self.windows[place].to);
+        Some(rest.service_from(place, at, rate, serving))
+    }
+
+    /// Service from a moment on, in the windows from number `first` on.
+    fn service_from(&self, first: usize, since: Ps, rate: Rate, serving: Serving) -> Curve {
         let count = self.windows.len();
-        let (missed, before) = (self.windows[place].to, self.before[place]);
         let served = |window: &Window| {
             let time = Data::from(window.length()) * Data::from(rate);
             match serving {
@@ -217,22 +289,22 @@ impl Starts {
         let per_cycle: Data = self.windows.iter().map(served).sum();
         let laps = (MOST_WINDOWS / count).clamp(2, 64);
         let mut segments = vec![Segment { at: 0, value: 0, slope: 0 }];
-        let (mut total, mut end) = (0, before);
+        let (mut total, mut end) = (0, 0);
         // The openings of the last cycle, and the data served before them.
         let mut last: Vec<(Ps, Data)> = Vec::new();
-        for step in 1..=count * laps {
-            let number = place + step;
+        for step in 0..count * laps {
+            let number = first + step;
             let window = self.windows[number % count];
             let by = self.cycle.saturating_mul((number / count) as Ps);
-            let from = window.from.saturating_add(by).saturating_sub(missed).saturating_add(before);
-            end = window.to.saturating_add(by).saturating_sub(missed).saturating_add(before);
+            let from = window.from.saturating_add(by).saturating_sub(since);
+            end = window.to.saturating_add(by).saturating_sub(since);
             if end >= Ps::MAX / 4 {
                 break;
             }
             if window.length() > 0 {
                 segments.push(Segment { at: from, value: total, slope: rate });
             }
-            if step > count * (laps - 1) {
+            if step >= count * (laps - 1) {
                 last.push((from, total));
             }
             total += served(&window);
@@ -249,12 +321,16 @@ impl Starts {
     }
 }
 
-/// The gates of a port, if the bounds cover them: one list for ever, that frames respect to their ends. Other gates
-/// are not assumed to delay any frame, or to be too short for one.
+/// The gates of a port, if the bounds cover them: one list for ever. Other gates are not assumed to delay any frame, or
+/// to be too short for one.
 pub(crate) fn covered(port: &Port) -> Option<&Gates> {
-    port.gates.as_ref().filter(|gates| {
-        gates.changes.is_empty() && gates.initial.is_none() && !gates.unguarded && !gates.holds()
-    })
+    let lasts = |gates: &&Gates| gates.changes.is_empty() && gates.initial.is_none();
+    port.gates.as_ref().filter(lasts).filter(|gates| !gates.unguarded || overruns_covered(port))
+}
+
+/// Whether the bounds cover frames of a port that overrun their windows.
+pub(crate) fn overruns_covered(port: &Port) -> bool {
+    port.preemption.is_none() && port.classes.iter().all(|class| class.cbs.is_none())
 }
 
 #[cfg(test)]

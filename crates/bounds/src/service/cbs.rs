@@ -41,6 +41,9 @@ pub(crate) struct Credit {
     pub shapes: bool,
     /// Debt of the longest frame.
     debt: Data,
+    /// How far credit may be below zero when the class begins to wait, and how far at any time.
+    owed: Data,
+    deepest: Data,
 }
 
 impl Credit {
@@ -53,7 +56,14 @@ impl Credit {
             highest: Data::from(cbs.hi_credit_bits) * BIT,
             shapes: Data::from(cbs.lo_credit_bits) * BIT <= -debt,
             debt,
+            owed: 0,
+            deepest: -(Data::from(cbs.lo_credit_bits) * BIT).min(0),
         }
+    }
+
+    /// The same shaper, seen from any moment on: its credit may be the lowest one.
+    pub fn owing(&self) -> Self {
+        Self { owed: self.deepest, ..*self }
     }
 
     /// Decrease of credit per ps of sending, relative to its gain per ps: idle slope minus send slope.
@@ -201,36 +211,50 @@ impl Credit {
     /// The guaranteed service of the class, if it can gather at most `gathered`; `open` is the yield of a rate while
     /// its gate is open.
     ///
-    /// If that exceeds the highest credit, each loss counts: at most once per frame of `smallest`, and not before the
-    /// highest credit has been spent.
+    /// If that exceeds the highest credit, each loss counts: at most once per frame of `smallest` (if none is
+    /// interrupted), and not before the highest credit has been spent.
     pub fn service(
         &self,
         rate: Rate,
         gathered: Data,
-        smallest: Data,
+        smallest: Option<Data>,
         open: impl Fn(Rate) -> Curve,
     ) -> Option<Curve> {
         let (line, drain) = (Data::from(rate), self.drain());
         let lost = (gathered - self.highest).max(0);
-        let per_frame = ratio_up(line, lost, smallest)?;
-        let cost = match self.highest {
-            1.. => drain + per_frame.min(ratio_up(drain, lost, self.highest)?),
-            _ => drain + per_frame,
+        let per_frame = match smallest {
+            Some(smallest) => Some(ratio_up(line, lost, smallest)?),
+            None => None,
+        };
+        // A frame in fragments is on the wire for at most 7/5 of its time.
+        let spent = if smallest.is_some() { drain } else { drain * 7 / 5 + 1 };
+        let per_credit = if self.highest > 0 { ratio_up(spent, lost, self.highest) } else { None };
+        let cost = match (per_frame, per_credit) {
+            _ if lost == 0 => drain,
+            (Some(a), Some(b)) => drain + a.min(b),
+            (a, b) => drain + a.or(b)?,
         };
         let slope = Rate::try_from(Data::from(self.idle) * line / cost).ok()?;
-        Some(open(slope).add(&Curve::affine(-ratio_up(gathered, line, cost)?, 0)))
+        Some(open(slope).add(&Curve::affine(-ratio_up(gathered + self.owed, line, cost)?, 0)))
     }
 
     /// The guaranteed service without any knowledge of credit, if every frame pays its debt before the next one and a
     /// frame of a lower class (at most `lower`) comes between each two: a part of `service`.
-    pub fn service_without_memory(&self, service: &Curve, lower: Data, smallest: Data) -> Option<Curve> {
+    pub fn service_without_memory(
+        &self,
+        rate: Rate,
+        service: &Curve,
+        lower: Data,
+        smallest: Data,
+    ) -> Option<Curve> {
         let (idle, drain) = (Data::from(self.idle), self.drain());
         let (lower, smallest) = ((lower + BIT - 1) / BIT, (smallest / BIT).max(1));
         let whole = drain.checked_mul(smallest)?.checked_add(lower.checked_mul(idle)?)?;
         let part = (idle.checked_mul(smallest)?.checked_mul(1 << 24)?) / whole;
         let mut segments = Vec::with_capacity(service.segments().len());
+        let owed = ratio_up(self.owed, Data::from(rate), idle)?;
         for segment in service.segments() {
-            let value = (segment.value).checked_mul(part)? >> 24;
+            let value = (segment.value - owed).checked_mul(part)? >> 24;
             let slope = Rate::try_from((Data::from(segment.slope) * part) >> 24).ok()?;
             segments.push(crate::curve::Segment { at: segment.at, value, slope });
         }
@@ -298,7 +322,7 @@ mod tests {
 
     /// 4 gained and 6 spent, on a link of 10.
     fn small() -> Credit {
-        Credit { idle: 4, send: 6, highest: 0, shapes: true, debt: 60 }
+        Credit { idle: 4, send: 6, highest: 0, shapes: true, debt: 60, owed: 0, deepest: 60 }
     }
 
     #[test]
@@ -378,8 +402,8 @@ mod tests {
     #[test]
     fn credit_that_is_cut_off_costs_service() {
         let service = |highest, gathered, smallest| {
-            let own = Credit { idle: 4_000, send: 6_000, highest, shapes: true, debt: 0 };
-            own.service(10_000, gathered, smallest, |slope| Curve::affine(0, slope))
+            let own = Credit { idle: 4_000, send: 6_000, highest, ..small() };
+            own.service(10_000, gathered, Some(smallest), |slope| Curve::affine(0, slope))
         };
         // Nothing lost.
         assert_eq!(service(50, 50, 100), Some(Curve::affine(-50, 4_000)));
@@ -388,13 +412,20 @@ mod tests {
         assert_eq!(service(0, 30, 100), Some(Curve::affine(-24, 3_076)));
         // 30 are lost with every 200 of credit, not with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
         assert_eq!(service(200, 230, 30), Some(Curve::affine(-200, 3_478)));
+        // In fragments, 200 of credit are 200 / 14,000 of time: 30 cost 2,101 more, 4,000 * 10,000 / 12,101.
+        let own = Credit { idle: 4_000, send: 6_000, highest: 200, ..small() };
+        let service = |credit: Credit| credit.service(10_000, 230, None, |slope| Curve::affine(0, slope));
+        assert_eq!(service(own), Some(Curve::affine(-191, 3_305)));
+        // 60 more are owed at any moment: 290 * 10,000 / 12,101.
+        assert_eq!(service(own.owing()), Some(Curve::affine(-240, 3_305)));
+        assert_eq!(service(Credit { highest: 0, ..own }), None);
     }
 
     /// Frames of 100 bit regain their cost in 4,000 of 10,000, and wait for 150 bit each time: a quarter.
     #[test]
     fn without_memory_every_frame_pays_for_itself() {
-        let own = Credit { idle: 4_000, send: 6_000, highest: 0, shapes: true, debt: 0 };
-        let service = |lower| own.service_without_memory(&Curve::affine(3_000, 9_000), lower, 100 * BIT);
+        let own = Credit { idle: 4_000, send: 6_000, ..small() };
+        let service = |lower| own.service_without_memory(10, &Curve::affine(3_000, 9_000), lower, 100 * BIT);
         assert_eq!(service(150 * BIT), Some(Curve::affine(750, 2_250)));
         // A part of a bit counts as a whole bit.
         assert_eq!(service(149 * BIT + 1), Some(Curve::affine(750, 2_250)));

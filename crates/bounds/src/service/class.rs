@@ -1,13 +1,14 @@
 //! One class of a port under analysis, and the port's properties that the analysis needs.
 
-use crate::curve::{Curve, Data, Ps, Rate};
+use crate::curve::{Curve, Data, Ps, Rate, ps};
 use crate::model::flow_hop::FlowHop;
-use crate::model::openings::Openings;
+use crate::model::lists::{Later, Several};
+use crate::model::openings::{Openings, Window, covered};
 use crate::model::sizes::wire;
 use crate::reason::Reason;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption;
-use tsn_plan::Port;
+use tsn_plan::{Plan, Port};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 
 /// The properties of a port that its analysis needs.
@@ -18,16 +19,52 @@ pub(crate) struct Model<'a> {
     /// whole number of ps, as every frame's time is rounded up.
     pub rate: Rate,
     pub openings: Vec<Option<Openings>>,
+    /// When preemptable frames are not held; none if this is not covered.
+    pub released: Option<Openings>,
     /// The flows here, by class.
     pub flows: Vec<Vec<usize>>,
     /// The length of the run, if clocks drift.
     pub run: Option<Ps>,
+    /// What its list stands for, if several lists follow each other.
+    pub several: Option<Several>,
+    /// Whether another list was in force before, or comes: gates that were closed may have delayed any class.
+    pub changes: bool,
+    /// Whether its queues share memory with those of other ports, which may let them exceed their limits.
+    pub shares_memory: bool,
 }
 
 impl<'a> Model<'a> {
-    pub fn new(port: &'a Port, openings: Vec<Option<Openings>>, run: Option<Ps>) -> Self {
+    pub fn new(plan: &Plan, port: &'a Port, openings: Vec<Option<Openings>>) -> Self {
         let flows = vec![Vec::new(); port.classes.len()];
-        Self { port, rate: sure_rate(port.rate_bps), openings, flows, run }
+        let released = Openings::released(covered(port), port.preemption.as_ref());
+        Self {
+            port,
+            rate: sure_rate(port.rate_bps),
+            openings,
+            released,
+            flows,
+            run: plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns))),
+            several: None,
+            changes: false,
+            shares_memory: plan.nodes[port.node as usize].buffer.is_some(),
+        }
+    }
+
+    /// The same port in the time of one of its lists and of those that follow.
+    pub fn later(&self, plan: &Plan, later: &'a Later) -> Self {
+        let count = later.port.classes.len();
+        let openings = (0..count).map(|class| Openings::of(later.port.gates.as_ref(), class as u8)).collect();
+        Self {
+            flows: self.flows.clone(),
+            several: later.several,
+            changes: true,
+            ..Self::new(plan, &later.port, openings)
+        }
+    }
+
+    /// Whether a busy period, or a wait, is short enough for what is left of several lists.
+    pub fn trusts(&self, busy: Ps) -> bool {
+        self.several.is_none_or(|several| busy <= several.trusted)
     }
 
     /// Whether an octet is not a whole number of ps.
@@ -105,10 +142,37 @@ impl Class<'_> {
         if self.cut_by(higher) { preemption::with_continuations(&sent, higher.smallest) } else { sent }
     }
 
+    /// The class above that may use most of the link in the long run; none if all classes above use nothing.
+    pub fn busiest_above(&self) -> Option<u8> {
+        let rate =
+            |higher: &&Higher| higher.any_time(self.model.rate).map_or(Rate::MAX, |sent| sent.tail().slope);
+        self.above.iter().filter(|higher| rate(higher) > 0).max_by_key(rate).map(|higher| higher.class)
+    }
+
+    /// Whether the class has a credit-based shaper.
+    pub fn shaped(&self) -> bool {
+        self.model.port.classes[usize::from(self.number)].cbs.is_some()
+    }
+
+    /// When the frames of the class are not held: none if a gate entry never holds them.
+    pub fn held(&self) -> Option<(Ps, &[Window])> {
+        match &self.model.released {
+            Some(Openings::Windows { cycle, windows }) if self.preemptable => Some((*cycle, windows)),
+            _ => None,
+        }
+    }
+
+    /// Whether frames may still be on the link when their gate closes.
+    pub fn unguarded(&self) -> bool {
+        self.model.port.gates.as_ref().is_some_and(|gates| gates.unguarded)
+    }
+
     /// Whether gates can delay this class or a higher one.
     pub fn gated(&self) -> bool {
         let own = &self.model.openings[usize::from(self.number)];
-        own.as_ref().is_none_or(|own| !own.always())
+        self.model.changes
+            || self.held().is_some()
+            || own.as_ref().is_none_or(|own| !own.always())
             || self.above.iter().any(|higher| !higher.openings.always())
     }
 }

@@ -8,8 +8,9 @@ use crate::service::cbs::Credit;
 #[derive(Clone, Debug)]
 pub(crate) struct Higher {
     pub class: u8,
-    /// The smallest frame of the class.
+    /// The smallest and the largest frame of the class.
     pub smallest: u32,
+    pub largest: u32,
     /// Whether no class interrupts its frames.
     pub express: bool,
     /// Arrivals at its queue, if they are bounded.

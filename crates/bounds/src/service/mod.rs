@@ -4,11 +4,12 @@
 
 pub(crate) mod cbs;
 pub(crate) mod class;
+pub(crate) mod held;
 pub(crate) mod higher_priority;
 pub(crate) mod preemption;
 pub(crate) mod slots;
 
-use crate::curve::{Curve, Data, Ps};
+use crate::curve::{Curve, Data, Ps, Rate};
 use crate::model::openings::{Openings, Serving, Share, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
@@ -37,6 +38,23 @@ pub(crate) fn services(
             Some(credit) => shaped(class, credit, unshaped_above),
         }
     }
+}
+
+/// The bounds on the service of a class from any moment on at which its frames wait: a frame of its own may be on the
+/// link, and its credit may be the lowest one.
+pub(crate) fn services_at_any_time(
+    class: &Class<'_>,
+    credit: Option<&Credit>,
+    unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+) -> Result<Vec<Service>, Reason> {
+    let found = if credit.is_some() || class.gated() {
+        services(class, credit.map(Credit::owing).as_ref(), unshaped_above).0?
+    } else {
+        let link = Curve::affine(-class.lower_data(), class.model.rate);
+        vec![vec![link.sub(&any_time(class, None)?)]]
+    };
+    let own = Curve::affine(wire(class.largest), 0);
+    Ok(found.iter().map(|service| service.iter().map(|from| from.sub(&own)).collect()).collect())
 }
 
 /// The most data of higher classes from a moment on at which none of them could start.
@@ -99,7 +117,8 @@ fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -
     }
     let always = [Window { from: 0, to: *cycle }];
     let windows = windows.map_or(&always[..], |(_, windows)| windows);
-    Some(Share::of(windows, others, class.model.gap(), *cycle))
+    let longer = if class.unguarded() { class.model.occupied(higher.largest) } else { class.model.gap() };
+    Some(Share::of(windows, others, longer, *cycle))
 }
 
 /// The service of the link minus one lower frame minus the data of higher classes.
@@ -120,15 +139,20 @@ fn shaped(
     let mut services = Vec::new();
     let mut gathered = None;
     let higher = when_idle(class, unshaped_above);
+    let cuts = interruptions(class);
     if let (Ok(higher), true) = (&higher, credit.shapes) {
         gathered = credit.gathered(rate, class.lower_data(), higher);
+        let whole = Some(smallest).filter(|_| !class.interrupted);
         let service =
-            gathered.and_then(|most| credit.service(rate, most, smallest, |slope| Curve::affine(0, slope)));
-        services.extend(service.map(|service| vec![service]));
+            gathered.and_then(|most| credit.service(rate, most, whole, |slope| Curve::affine(0, slope)));
+        let service = service.zip(cuts.as_ref().ok()).map(|(service, cuts)| vec![service.sub(cuts)]);
+        services.extend(service);
     }
-    if let Ok(taken) = any_time(class, None) {
-        let link = Curve::affine(-class.lower_data(), rate).sub(&taken);
-        let service = credit.service_without_memory(&link, class.lower_data(), smallest);
+    if let (Ok(taken), Ok(cuts)) = (any_time(class, None), &cuts) {
+        // An interruption costs credit, which the next frame waits for.
+        let cuts = cuts.part(credit.drain(), Data::from(credit.idle));
+        let link = Curve::affine(-class.lower_data(), rate).sub(&taken).sub(&cuts);
+        let service = credit.service_without_memory(rate, &link, class.lower_data(), smallest);
         services.extend(service.map(|service| vec![service]));
     }
     match (services.is_empty(), higher) {
@@ -138,41 +162,31 @@ fn shaped(
     }
 }
 
+/// What interruptions add to the frames of the class within any span of time.
+fn interruptions(class: &Class<'_>) -> Result<Curve, Reason> {
+    let mut sum = Curve::zero();
+    for higher in class.above.iter().filter(|higher| class.cut_by(higher)) {
+        let sent = higher.any_time(class.model.rate).ok_or(Reason::HigherClass { class: higher.class })?;
+        sum = sum.add(&preemption::continuations(&sent, higher.smallest));
+    }
+    Ok(sum)
+}
+
 /// When the class may start its largest frame, whatever frames of lower classes are still on the link.
 fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
-    let Openings::Windows { cycle, windows } = class.openings()? else { return Ok(None) };
-    let model = class.model;
-    let (needs, gap) = (until_last_bit(class.largest, model.port), model.gap());
-    let mut starts = Starts {
-        cycle: *cycle,
-        windows: Vec::new(),
-        before: Vec::new(),
-        late: Vec::new(),
-        blocked: Vec::new(),
+    let (cycle, windows) = match (class.openings()?, class.held()) {
+        (Openings::Always, None) => return Ok(None),
+        (openings, Some((cycle, released))) => (cycle, held::starts(class, openings, cycle, released)),
+        (Openings::Windows { cycle, windows }, None) => {
+            let needs = if class.unguarded() { 1 } else { until_last_bit(class.largest, class.model.port) };
+            let last = |window: &Window| (*window, window.to - needs);
+            (*cycle, windows.iter().map(last).collect())
+        }
     };
-    for window in windows {
-        let last = window.to - needs;
-        let (mut late, mut before) = (0, 0);
-        for behind in &class.behind {
-            let occupied = model.occupied(behind.octets);
-            let openings = model.openings[usize::from(behind.class)].as_ref().ok_or(Reason::TooLarge)?;
-            let at_opening =
-                if behind.runs_on { occupied } else { openings.overhang(window.from, occupied, gap) };
-            late = late.max(at_opening);
-            if class.preemptable {
-                // Express frames may interrupt the lower frame, which then takes longer than its own time.
-                before = Ps::MAX;
-            } else if behind.runs_on || openings.open_within(window.from, last) {
-                before = before.max(occupied);
-            }
-        }
-        // A frame of any class may have ended just before: its inter-frame gap counts.
-        for openings in model.openings.iter().flatten() {
-            late = late.max(openings.gap_after(window.from, gap));
-        }
-        if class.preemptable {
-            late = late.max(gap);
-        }
+    let mut starts =
+        Starts { cycle, windows: Vec::new(), before: Vec::new(), late: Vec::new(), blocked: Vec::new() };
+    for (window, last) in windows {
+        let (late, before) = blocked(class, &window, last)?;
         if window.from + late <= last {
             starts.windows.push(Window { from: window.from + late, to: last });
             starts.before.push(before.min(last - window.from));
@@ -183,10 +197,58 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
     if starts.windows.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(starts)) }
 }
 
+/// How long frames of lower classes may still occupy the link after the beginning of a window; and how long those
+/// that begin within it, before `last`.
+fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(Ps, Ps), Reason> {
+    let model = class.model;
+    let gap = model.gap();
+    let (mut late, mut before) = (0, 0);
+    let released = model.released.as_ref().ok_or(Reason::ShortHolds)?;
+    for behind in &class.behind {
+        let occupied = model.occupied(behind.octets);
+        let openings = model.openings[usize::from(behind.class)].as_ref().ok_or(Reason::TooLarge)?;
+        let at_opening = match behind.runs_on {
+            true if class.preemptable => occupied,
+            true => released.run_on(window.from, occupied),
+            false if class.unguarded() => openings.run_on(window.from, occupied),
+            false => openings.overhang(window.from, occupied, gap),
+        };
+        late = late.max(at_opening);
+        let begins = if behind.runs_on { released } else { openings };
+        if class.preemptable {
+            // Express frames may interrupt the lower frame, which then takes longer than its own time.
+            before = Ps::MAX;
+        } else if begins.open_within(window.from, last) {
+            before = before.max(occupied);
+        }
+    }
+    // A frame of any class may have ended just before: its inter-frame gap counts.
+    for openings in model.openings.iter().flatten() {
+        late = late.max(openings.gap_after(window.from, gap));
+    }
+    if class.preemptable {
+        late = late.max(gap);
+    }
+    // A frame of this class or of a higher one, which was held, continues at a cost.
+    Ok((late + if class.held().is_some() { held::continuation(model) } else { 0 }, before))
+}
+
+/// The service of some windows from each worst moment on at which waiting may begin.
+pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: Serving) -> Service {
+    let missed = |place: usize| starts.service(place, rate, serving);
+    let Some(several) = class.model.several else { return (0..starts.windows.len()).map(missed).collect() };
+    let early = |place: &usize| starts.windows[*place].to <= several.begins;
+    let others = [
+        Some(starts.service_from_begin(rate, serving)),
+        starts.service_within(several.begins, rate, serving),
+    ];
+    (0..starts.windows.len()).filter(early).map(missed).chain(others.into_iter().flatten()).collect()
+}
+
 /// The slots of a class without a shaper and without interference from above.
 pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
     let port = class.model.port;
-    if class.preemptable || port.classes[usize::from(class.number)].cbs.is_some() {
+    if class.preemptable || class.shaped() || class.unguarded() || class.model.several.is_some() {
         return None;
     }
     let starts = starts(class).ok()??;
@@ -205,10 +267,10 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
         return Ok(vec![Curve::affine(-class.lower_data(), rate).sub(&taken)]);
     };
     let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time())))?;
-    let undisturbed = taken == Curve::zero();
+    // A frame that is held, or overruns its window, ends in a later one.
+    let undisturbed = taken == Curve::zero() && class.held().is_none() && !class.unguarded();
     let serving = if undisturbed { Serving::Frames(class.grain) } else { Serving::Time };
-    let from = |place: usize| starts.service(place, rate, serving).sub(&taken);
-    Ok((0..starts.windows.len()).map(from).collect())
+    Ok(moments(class, &starts, rate, serving).iter().map(|service| service.sub(&taken)).collect())
 }
 
 fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>, Reason>, Option<Data>) {
@@ -242,14 +304,14 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
                 blocked: Vec::new(),
             };
             let from = |place: usize| {
-                credit.service(rate, most, smallest, |slope| open.service(place, slope, Serving::Time))
+                credit.service(rate, most, Some(smallest), |slope| open.service(place, slope, Serving::Time))
             };
             services.extend((0..windows.len()).map(from).collect::<Option<Service>>());
         }
         let from = |place: usize| {
             let link = starts.service(place, rate, Serving::Time).sub(&taken);
             let link = link.sub(&Curve::affine(class.lower_data(), 0));
-            credit.service_without_memory(&link, class.lower_data(), smallest)
+            credit.service_without_memory(rate, &link, class.lower_data(), smallest)
         };
         services.extend((0..starts.windows.len()).map(from).collect::<Option<Service>>());
     } else {
@@ -257,11 +319,11 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
         if credit.shapes {
             gathered = credit.gathered(rate, class.lower_data(), &taken);
         }
-        let service =
-            gathered.and_then(|most| credit.service(rate, most, smallest, |slope| Curve::affine(0, slope)));
+        let service = gathered
+            .and_then(|most| credit.service(rate, most, Some(smallest), |slope| Curve::affine(0, slope)));
         services.extend(service.map(|service| vec![service]));
         let link = Curve::affine(-class.lower_data(), rate).sub(&taken);
-        let service = credit.service_without_memory(&link, class.lower_data(), smallest);
+        let service = credit.service_without_memory(rate, &link, class.lower_data(), smallest);
         services.extend(service.map(|service| vec![service]));
     }
     if services.is_empty() { (Err(Reason::TooLarge), gathered) } else { (Ok(services), gathered) }

@@ -3,7 +3,7 @@
 //! IEEE 802.3-2022, 99.4; IEEE 802.1Q-2022, 6.7.2; Thiele & Ernst 2016. The derivations are in `docs/concepts/bounds.md`.
 
 use crate::curve::deviation::Rises;
-use crate::curve::{BIT, Curve, Data, Ps, Rate, Segment, ratio_up, time_of};
+use crate::curve::{BIT, Curve, Data, Ps, Rate, time_of};
 use crate::model::sizes::wire;
 use tsn_plan::Preemption;
 use tsn_units::INTER_FRAME_GAP;
@@ -11,7 +11,7 @@ use tsn_units::INTER_FRAME_GAP;
 /// The longest frame, or rest of one, that cannot be cut in two mPackets of 64 octets. OCORA 3.2.2.
 const UNCUT: u32 = 123;
 /// Additional octets of a frame for each interruption: preamble and delimiter, mCRC, inter-frame gap.
-const CONTINUATION: Data = 24 * 8 * BIT;
+pub(crate) const CONTINUATION: Data = 24 * 8 * BIT;
 
 /// Whether frames of a class are never interrupted.
 pub(crate) fn is_express(preemption: Option<&Preemption>, class: u8) -> bool {
@@ -29,14 +29,13 @@ pub(crate) fn can_be_cut(octets: u32) -> bool {
 
 /// The cost of express frames for interrupted ones: every frame, of at least `smallest` octets, cuts another one.
 pub(crate) fn with_continuations(express: &Curve, smallest: u32) -> Curve {
-    let (before, after) = (wire(smallest) / BIT, (wire(smallest) + CONTINUATION) / BIT);
-    let up = |value: Data| ratio_up(value, after, before).unwrap_or(Data::MAX / 2);
-    let segments = express.segments().iter().map(|segment| Segment {
-        at: segment.at,
-        value: up(segment.value),
-        slope: Rate::try_from(up(Data::from(segment.slope))).unwrap_or(Rate::MAX),
-    });
-    Curve::of(segments.collect())
+    express.add(&continuations(express, smallest))
+}
+
+/// The octets that the interruptions of frames cost, if every frame of `express`, of at least `smallest` octets, causes
+/// one.
+pub(crate) fn continuations(express: &Curve, smallest: u32) -> Curve {
+    express.part(CONTINUATION / BIT, wire(smallest) / BIT)
 }
 
 /// Time from the start of a preemptable frame to the departure of its last bit, on a link of `rate` of which express

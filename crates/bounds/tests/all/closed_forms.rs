@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use tsn_bounds::{Bounds, FlowBounds, bounds};
-use tsn_plan::{Pattern, Plan, Size};
+use tsn_plan::{Gates, Pattern, Plan, Size};
 
 fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
     bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
@@ -835,4 +835,26 @@ fn a_frame_whose_priority_changes_is_as_fast_as_the_node_that_cuts_through() {
     let (sightings, _) = run(&net.plan);
     let fastest = delays(&sightings, (first, last), 0).into_iter().min().unwrap();
     assert_eq!(fastest * 1_000, lower);
+}
+
+/// Frames may start as long as their gate is open, and be on the link when another one has opened.
+#[test]
+fn frames_overrun_windows_without_a_guard() {
+    let delay = |pcp: u8, unguarded: bool| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 0);
+        net.stream("s", &path, pcp, UNSCHEDULED, frame(480));
+        net.stream("other", &path, 7 - pcp, periodic(1_000_000, 0), frame(FULL));
+        let list = gates(0, &[(0x80, 50_000), (0x01, 50_000)]).map(|list| Gates { unguarded, ..list });
+        net.plan.ports[0].gates = list;
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+    };
+    let last_bit = 488 * 8_000;
+    // With a guard, a frame waits from its last start to the next window, which begins with an inter-frame gap.
+    assert_eq!(delay(7, false), 50_000_000 + 2 * last_bit + 96_000);
+    // Without one it may start 1 ps before its gate closes; a full frame of the other class may have begun then.
+    assert_eq!(delay(7, true), 50_000_001 + wire(1_522) + last_bit);
+    // Frames of the higher class overrun, too; the gap after one counts twice.
+    assert_eq!(delay(0, true), 50_000_001 + wire(1_522) + 96_000 + last_bit);
 }

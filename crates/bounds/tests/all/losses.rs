@@ -89,7 +89,7 @@ fn what_is_not_known_may_lose_frames() {
         plan.ports[0].gates = gates(0, &[(0x20, 50_000), (0, 50_000)]);
         plan.ports[0].gates.as_mut().unwrap().initial = Some(0);
     });
-    assert_eq!(initial, there(Reason::Gates));
+    assert_eq!(initial, there(Reason::Changes));
     let buffer = four(|plan| plan.nodes[1].buffer = Some(Buffer { octets: 1_000_000, alpha_permille: None }));
     assert_eq!(buffer, there(Reason::Buffer));
 }

@@ -7,5 +7,8 @@ mod answers;
 mod ats;
 mod closed_forms;
 mod cyclic_queues;
+mod full_queues;
+mod hold_release;
+mod list_changes;
 mod losses;
 mod stamps_and_reasons;

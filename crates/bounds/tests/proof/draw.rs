@@ -4,7 +4,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use tsn_plan::{Pattern, Plan, Size};
+use tsn_plan::{MacOperation, Pattern, Plan, Size};
 
 /// The last two rates have octets that do not take a whole number of ps.
 const RATES: [u64; 6] = [100_000_000, GIGABIT, GIGABIT, 2_500_000_000, 300_000_000, 9_294_196_000];
@@ -21,6 +21,8 @@ struct Talk {
     answers: Vec<(u8, u32, u64, u64, u64)>,
 }
 
+type Lists = (Option<u8>, Vec<(i64, i64, Vec<(u8, u64)>)>);
+
 #[derive(Clone, Debug)]
 struct Shape {
     port: Index,
@@ -31,6 +33,12 @@ struct Shape {
     limit: Option<u32>,
     /// The express classes of a port with pre-emption.
     express: Option<u8>,
+    /// Where the gate control list holds and releases preemptable frames, and the advances of both in ns.
+    holds: Option<(Index, Index, u64, u64)>,
+    /// Gates before the first list, and the lists after it: each requested at a time, with its base time after that.
+    lists: Option<Lists>,
+    /// Whether frames may overrun their windows.
+    unguarded: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -111,17 +119,25 @@ fn shape() -> impl Strategy<Value = Shape> {
         3 => (Just(None), scheduled.prop_map(Some)),
         4 => (reserved.clone().prop_map(Some), Just(None)),
         3 => (Just(None), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
-        2 => (reserved.prop_map(Some), (-500_000..500_000i64, entries).prop_map(Some)),
+        2 => (reserved.prop_map(Some), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
     ];
+    let changes = prop::collection::vec((0..3_000_000i64, -100_000..1_000_000i64, entries), 0..3);
+    let lists = prop::option::weighted(0.3, (prop::option::of(masks), changes));
     let limit = prop_oneof![5 => Just(None), 1 => (1..30u32).prop_map(Some)];
-    let masks = prop_oneof![Just(0x80), Just(0xc0), Just(0xe0), Just(0x40), any::<u8>()];
-    let express = prop_oneof![2 => Just(None), 1 => masks.prop_map(Some)];
-    (any::<Index>(), shaper, limit, express).prop_map(|(port, (reserved, gates), limit, express)| Shape {
+    let express = prop_oneof![Just(0x80), Just(0xc0), Just(0xe0), Just(0x40), any::<u8>()];
+    let express = prop_oneof![2 => Just(None), 1 => express.prop_map(Some)];
+    let advance = || prop_oneof![2 => Just(0), 1 => Just(1_000), 1 => Just(11_440), 1 => 0..20_000u64];
+    let holds = prop::option::of((any::<Index>(), any::<Index>(), advance(), advance()));
+    let parts = (any::<Index>(), shaper, limit, express, holds, lists, prop::bool::weighted(0.2));
+    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded)| Shape {
         port,
         reserved,
         gates,
         limit,
         express,
+        holds,
+        lists,
+        unguarded,
     })
 }
 
@@ -189,12 +205,18 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         if let Some(express) = shape.express {
             let own = &mut net.plan.ports[port];
             own.preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
-            // A preemptable class has no shaper.
-            let preemptable = own.classes.iter_mut().enumerate().filter(|(n, _)| express >> n & 1 == 0);
-            preemptable.for_each(|(_, class)| class.cbs = None);
         }
         if let Some((base, entries)) = &shape.gates {
             net.plan.ports[port].gates = gates(*base, entries);
+        }
+        if let Some(gates) = &mut net.plan.ports[port].gates {
+            gates.unguarded = shape.unguarded;
+        }
+        if let Some(lists) = &shape.lists {
+            replace_lists(&mut net.plan, port, lists);
+        }
+        if let Some(holds) = &shape.holds {
+            hold(&mut net.plan, port, holds);
         }
         if let Some(limit) = shape.limit {
             net.plan.ports[port].classes.iter_mut().for_each(|class| class.limit_frames = Some(limit));
@@ -220,6 +242,36 @@ fn answer(plan: &mut Plan, talk: &Talk) {
             *plan = before;
             return;
         }
+    }
+}
+
+/// Lets other lists follow the list of a port.
+fn replace_lists(plan: &mut Plan, port: usize, (initial, changes): &Lists) {
+    let before = plan.ports[port].clone();
+    let Some(gates) = &mut plan.ports[port].gates else { return };
+    gates.initial = *initial;
+    if initial.is_some() {
+        gates.base_time_ns = gates.base_time_ns.abs() * 3;
+    }
+    let mut changes = changes.clone();
+    changes.sort_unstable();
+    gates.changes = changes.iter().map(|(at, after, list)| change(*at, at + after, list)).collect();
+    if plan.check().is_err() {
+        plan.ports[port] = before;
+    }
+}
+
+/// Lets the list of a port with pre-emption hold preemptable frames.
+fn hold(plan: &mut Plan, port: usize, (begins, ends, hold, release): &(Index, Index, u64, u64)) {
+    let before = plan.ports[port].clone();
+    let own = &mut plan.ports[port];
+    let (Some(gates), Some(preemption)) = (&mut own.gates, &mut own.preemption) else { return };
+    let count = gates.entries.len();
+    gates.entries[begins.index(count)].mac = Some(MacOperation::Hold);
+    gates.entries[ends.index(count)].mac = Some(MacOperation::Release);
+    (preemption.hold_advance_ns, preemption.release_advance_ns) = (*hold, *release);
+    if !gates.holds() || plan.check().is_err() {
+        plan.ports[port] = before;
     }
 }
 
@@ -257,9 +309,6 @@ fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
         let high = (idle * interference * f64::from(credits) / 100.0).ceil() as i64;
         let low = -((rate - idle) * largest / rate).ceil() as i64 - 1;
         interference += idle * interference / (rate - idle) + largest / rate;
-        if plan.ports[port].interrupts(class) {
-            continue;
-        }
         plan.ports[port].classes[usize::from(class)].cbs = Some(cbs(idle as i64, rate as i64, high, low));
     }
 }

@@ -3,9 +3,8 @@
 //! IEEE 802.1Q-2022, 8.6.9. Windows that touch where one list replaces another are one window.
 
 use super::GateControlList;
-use super::list_change::{InForce, Schedule, in_force};
 use super::open_intervals::OpenIntervals;
-use tsn_plan::{GateEntry, Gates, MacOperation};
+use tsn_plan::{GateEntry, Gates, InForce, MacOperation, Schedule, in_force};
 use tsn_units::{Duration, Instant, True};
 
 /// One list, and the period in which it is in force.

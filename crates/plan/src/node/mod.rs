@@ -4,6 +4,7 @@ mod bridging;
 mod forwarding;
 mod gates;
 mod host;
+mod in_force;
 mod learning;
 mod policing;
 mod port;
@@ -11,6 +12,7 @@ mod port;
 pub use bridging::{Buffer, Further};
 pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
 pub use host::{ChildQdisc, Distribution, Host, Qdisc, Socket, Taprio, TaprioMode};
+pub use in_force::{InForce, Schedule, in_force};
 pub use learning::Learning;
 pub use policing::{
     AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,

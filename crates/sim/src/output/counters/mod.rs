@@ -6,8 +6,8 @@ pub use policing::{FilterCounters, GroupCounters, PolicingCounters};
 
 use serde::Serialize;
 use std::collections::BTreeMap;
-use tsn_bridge::{Counters, MergeCounters, Schedule};
-use tsn_plan::Gates;
+use tsn_bridge::{Counters, MergeCounters};
+use tsn_plan::{Gates, Schedule};
 
 /// All counters of one run; `counters.json` of a run folder.
 ///
@@ -138,11 +138,11 @@ impl GateCounters {
         if gates.initial.is_none() && gates.changes.is_empty() {
             return None;
         }
-        let (schedules, _) = tsn_bridge::in_force(gates);
+        let (schedules, _) = tsn_plan::in_force(gates);
         let mut asked = gates.clone();
         // Changes after the end of the run are not counted.
         asked.changes.retain(|change| change.at_ns <= until_ns);
-        let (_, config_change_errors) = tsn_bridge::in_force(&asked);
+        let (_, config_change_errors) = tsn_plan::in_force(&asked);
         let in_force = schedules.into_iter().filter(|one| one.from_ns <= until_ns).map(|one| {
             let (schedule, list) = match one.schedule {
                 Schedule::Initial => ("initial", None),

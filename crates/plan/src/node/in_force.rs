@@ -4,7 +4,7 @@
 //! IEEE 802.1Q-2022, 8.6.9.1 and 8.6.9.3. All times are on the clock of the port's node, so that the Plan determines
 //! all of them.
 
-use tsn_plan::{GateList, Gates};
+use super::{GateList, Gates};
 
 /// The source of the gate states.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -128,7 +128,7 @@ impl History<'_> {
 mod tests {
     use super::Schedule::{Extended, Initial, List};
     use super::*;
-    use tsn_plan::{GateChange, GateEntry};
+    use crate::{GateChange, GateEntry};
 
     const BEGINNING: i64 = i64::MIN;
 

@@ -1,0 +1,267 @@
+//! The gate control lists of a port one after the other, as one list that the analysis follows.
+//!
+//! IEEE 802.1Q-2022, 8.6.9. Derived in `docs/concepts/bounds.md`.
+
+use crate::curve::{Ps, ps};
+use crate::model::openings::overruns_covered;
+use tsn_plan::{GateEntry, Gates, InForce, MacOperation, Port, Schedule, in_force};
+
+/// Most entries of the lists together, and least cycles of each list that are followed.
+const MOST_ENTRIES: usize = 1_024;
+const LEAST_CYCLES: usize = 8;
+/// Most cycles of one list that are followed.
+const MOST_CYCLES: usize = 64;
+
+/// The port from one of its lists on, with all later lists as one list. Of a list that is in force for long, only the
+/// first and the last cycles are there.
+#[derive(Clone, Debug)]
+pub(crate) struct Later {
+    pub port: Port,
+    /// When the first of these lists comes into force, in ps.
+    pub from: Ps,
+    /// None if only one list is left.
+    pub several: Option<Several>,
+}
+
+/// What several lists in one cycle stand for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Several {
+    /// The last moment of the cycle at which waiting may begin: any later one is like one before it.
+    pub begins: Ps,
+    /// The longest busy period for which the cycles that are left stand for all.
+    pub trusted: Ps,
+}
+
+/// The lists of a port that replace each other, from each of them on; none if the port has one list for ever, or if
+/// the analysis does not follow its lists.
+pub(crate) fn of(port: &Port) -> Option<Vec<Later>> {
+    let gates = port.gates.as_ref().filter(|gates| !gates.changes.is_empty() || gates.initial.is_some())?;
+    if port.classes.iter().any(|class| class.cbs.is_some()) || (gates.unguarded && !overruns_covered(port)) {
+        return None;
+    }
+    let schedules = in_force(gates).0;
+    let ends = |n: usize| schedules.get(n + 1).map_or(i64::MAX, |next| next.from_ns);
+    let mut spans: Vec<Span> = (0..schedules.len())
+        .filter(|n| ends(*n) > 0)
+        .map(|n| Span::of(gates, schedules[n], ends(n)))
+        .collect();
+    let entries: usize = spans.iter().map(|span| span.entries.len()).sum();
+    let cycles = (MOST_ENTRIES / entries.max(1)).min(MOST_CYCLES);
+    if cycles < LEAST_CYCLES {
+        return None;
+    }
+    spans.iter_mut().for_each(|span| span.shorten(cycles as i64));
+    (0..spans.len()).map(|first| later(port, gates, &spans[first..])).collect()
+}
+
+/// One list, and the period of the run in which it is in force, ns.
+struct Span {
+    from: i64,
+    to: i64,
+    /// Time that is left out of its middle.
+    without: i64,
+    base: i64,
+    cycle: i64,
+    entries: Vec<GateEntry>,
+}
+
+impl Span {
+    fn of(gates: &Gates, now: InForce, to: i64) -> Self {
+        let lists: Vec<_> = gates.lists().collect();
+        let constant = |open: u8, held: bool| {
+            let mac = held.then_some(MacOperation::Hold);
+            (0, 1, vec![GateEntry { open, interval_ns: 1, mac }])
+        };
+        let (base, cycle, entries) = match now.schedule {
+            Schedule::Initial => constant(gates.initial.unwrap_or(u8::MAX), false),
+            Schedule::List(n) => (
+                lists[n].base_time_ns,
+                i64::try_from(lists[n].cycle_ns).unwrap_or(i64::MAX),
+                lists[n].entries.to_vec(),
+            ),
+            Schedule::Extended(n) => {
+                let mac = lists[n].entries.iter().rev().find_map(|entry| entry.mac);
+                let open = lists[n].entries.last().map_or(u8::MAX, |last| last.open);
+                constant(open, mac == Some(MacOperation::Hold))
+            }
+        };
+        Self { from: now.from_ns.max(0), to, without: 0, base, cycle: cycle.max(1), entries }
+    }
+
+    fn constant(&self) -> bool {
+        self.entries.len() == 1
+    }
+
+    /// Leaves out whole cycles, so that at most this number is left.
+    fn shorten(&mut self, cycles: i64) {
+        if self.to == i64::MAX {
+            // Behind the last list nothing comes.
+            let cycle = if self.constant() { 1_000_000 } else { self.cycle };
+            self.to = self.from.saturating_add(cycle.saturating_mul(cycles));
+        } else if !self.constant() {
+            self.without = ((self.to - self.from) / self.cycle - cycles).max(0) * self.cycle;
+        }
+    }
+
+    fn length(&self) -> i64 {
+        self.to - self.from - self.without
+    }
+
+    /// The longest busy period for which the cycles that are left stand for all; none without an end.
+    fn trusted(&self, last: bool) -> Option<i64> {
+        if self.constant() {
+            return None;
+        }
+        (last || self.without > 0).then(|| self.length() - 3 * self.cycle)
+    }
+
+    /// The entries from the begin to the end of the period, each with its state of holding.
+    fn states(&self, holds: bool) -> Vec<GateEntry> {
+        let mut held = self
+            .entries
+            .iter()
+            .rev()
+            .find_map(|entry| entry.mac)
+            .is_some_and(|mac| mac == MacOperation::Hold);
+        let state = |entry: &GateEntry| {
+            held = entry.mac.map_or(held, |mac| mac == MacOperation::Hold);
+            let mac = if held { MacOperation::Hold } else { MacOperation::Release };
+            GateEntry { mac: holds.then_some(mac), ..*entry }
+        };
+        let entries: Vec<GateEntry> = self.entries.iter().map(state).collect();
+        if let [only] = entries[..] {
+            return vec![GateEntry { interval_ns: self.length().unsigned_abs(), ..only }];
+        }
+        let mut found = Vec::new();
+        let (mut left, mut skipped) = (self.length(), (self.from - self.base).rem_euclid(self.cycle));
+        while left > 0 {
+            for entry in &entries {
+                let own = i64::try_from(entry.interval_ns).unwrap_or(i64::MAX);
+                let now = (own - skipped).max(0).min(left);
+                skipped = (skipped - own).max(0);
+                if now > 0 {
+                    found.push(GateEntry { interval_ns: now.unsigned_abs(), ..*entry });
+                }
+                left -= now;
+            }
+        }
+        found
+    }
+}
+
+fn later(port: &Port, gates: &Gates, spans: &[Span]) -> Option<Later> {
+    let (first, last) = (spans.first()?, spans.last()?);
+    let alone = Gates { changes: Vec::new(), initial: None, ..gates.clone() };
+    let with = |gates: Gates, several| {
+        let port = Port { gates: Some(gates), ..port.clone() };
+        Some(Later { port, from: ps(first.from.unsigned_abs()), several })
+    };
+    if let ([only], false) = (spans, first.constant()) {
+        let list = Gates {
+            base_time_ns: only.base,
+            cycle_ns: only.cycle.unsigned_abs(),
+            entries: only.entries.clone(),
+            ..alone
+        };
+        return with(list, None);
+    }
+    let holds = gates.holds();
+    let mut entries: Vec<GateEntry> = spans.iter().flat_map(|span| span.states(holds)).collect();
+    // The cycle ends with closed gates, so that no window goes on in the first list.
+    let open = entries.iter().fold(u8::MAX, |all, entry| all & entry.open);
+    entries.push(GateEntry { open, interval_ns: 1_000, mac: None });
+    let before: i64 = spans[..spans.len() - 1].iter().map(Span::length).sum();
+    let cycle = if last.constant() { 0 } else { last.cycle };
+    let trusted = spans.iter().enumerate().filter_map(|(n, span)| span.trusted(n + 1 == spans.len())).min();
+    let trusted = trusted.unwrap_or_else(|| last.length());
+    let several = Several {
+        begins: ps((before + 2 * cycle).unsigned_abs()),
+        trusted: ps(u64::try_from(trusted).ok()?),
+    };
+    let cycle_ns = entries.iter().map(|entry| entry.interval_ns).sum();
+    with(Gates { base_time_ns: first.from, cycle_ns, entries, ..alone }, Some(several))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::GateChange;
+
+    fn entry(open: u8, interval_ns: u64) -> GateEntry {
+        GateEntry { open, interval_ns, mac: None }
+    }
+
+    type Found = (Ps, Vec<(u8, u64)>, Option<Several>);
+
+    fn found(gates: Gates) -> Vec<Found> {
+        let port = Port {
+            name: String::new(),
+            node: 0,
+            peer: 0,
+            mac: String::new(),
+            rate_bps: 1,
+            propagation_ps: 0,
+            pcp_to_class: [0; 8],
+            classes: Vec::new(),
+            gates: Some(gates),
+            preemption: None,
+            qdisc: None,
+        };
+        let entries = |port: &Port| {
+            let entries = &port.gates.as_ref().unwrap().entries;
+            entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect()
+        };
+        of(&port).unwrap().iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
+    }
+
+    /// Closed until 250 ns, then a list of 100 ns from its third quarter on, as its base time is 0.
+    #[test]
+    fn lists_follow_each_other_in_one_cycle() {
+        let change = GateChange {
+            at_ns: 100,
+            base_time_ns: 250,
+            cycle_ns: 100,
+            entries: vec![entry(1, 60), entry(2, 40)],
+            ..GateChange::default()
+        };
+        let gates = Gates {
+            base_time_ns: 50,
+            cycle_ns: 100,
+            entries: vec![entry(3, 70), entry(0, 30)],
+            initial: Some(0),
+            changes: vec![change],
+            ..Gates::default()
+        };
+        let all = found(gates);
+        assert_eq!(all.iter().map(|one| one.0).collect::<Vec<_>>(), [0, 50_000, 250_000]);
+        let begin = [(0, 50), (3, 70), (0, 30), (3, 70), (0, 30), (1, 60), (2, 40)];
+        assert_eq!(all[0].1[..7], begin);
+        assert_eq!(all[1].1[..4], begin[1..5]);
+        // Two cycles of the last list are enough to begin in; 64 of them are there.
+        assert_eq!(all[0].2, Some(Several { begins: 450_000, trusted: 6_100_000 }));
+        assert_eq!((all[0].1.len(), all[0].1[133]), (134, (0, 1_000)));
+        assert_eq!((all[2].1.len(), all[2].2), (2, None));
+    }
+
+    /// The first list is in force for a million cycles, and ends within one.
+    #[test]
+    fn of_a_long_time_whole_cycles_are_left_out() {
+        let change = GateChange {
+            at_ns: 0,
+            base_time_ns: 100_000_030,
+            cycle_ns: 100,
+            entries: vec![entry(1, 100)],
+            ..GateChange::default()
+        };
+        let gates = Gates {
+            cycle_ns: 100,
+            entries: vec![entry(3, 70), entry(0, 30)],
+            changes: vec![change],
+            ..Gates::default()
+        };
+        let all = found(gates);
+        let first: u64 = all[0].1.iter().take(129).map(|entry| entry.1).sum();
+        assert_eq!((first, all[0].1[128], all[0].1[129]), (6_430, (3, 30), (1, 64_000_000)));
+        assert_eq!(all[0].2, Some(Several { begins: 6_430_000, trusted: 6_130_000 }));
+    }
+}

@@ -1,0 +1,118 @@
+//! Frames that gate entries hold, and shapers on frames that are interrupted.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.2 and 8.6.8.4.
+
+use crate::common::*;
+use tsn_bounds::bounds;
+use tsn_plan::{MacOperation, Pattern, Preemption};
+
+const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
+/// From the first bit to the last one of a frame, in ps.
+const fn last_bit(octets: i64) -> i64 {
+    (octets + 8) * 8_000
+}
+/// On the wire, in ps.
+const fn wire(octets: i64) -> i64 {
+    (octets + 20) * 8_000
+}
+
+/// The greatest delay at a port with a stream of one class; the first entry of its list holds, the second releases.
+fn held(pcp: u8, octets: u32, (hold, release): (u64, u64), open: [u8; 3], lower: bool) -> i64 {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 0);
+    net.stream("s", &path, pcp, UNSCHEDULED, frame(octets));
+    if lower {
+        net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+    }
+    let mut list = gates(0, &[(open[0], 50_000), (open[1], 49_000), (open[2], 1_000)]).unwrap();
+    list.entries[0].mac = Some(MacOperation::Hold);
+    list.entries[1].mac = Some(MacOperation::Release);
+    net.plan.ports[0].gates = Some(list);
+    net.plan.ports[0].preemption =
+        Some(Preemption { express: 0x80, hold_advance_ns: hold, release_advance_ns: release });
+    net.plan.check().unwrap();
+    bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+}
+
+/// An express frame just misses its window. Without a hold it waits for 123 octets twice: before the end of the window,
+/// and when the next one opens.
+#[test]
+fn a_hold_keeps_preemptable_frames_out_of_a_window() {
+    let express = |advances| held(7, 480, advances, [0x80, 0x01, 0x00], true);
+    let alone = 50_000_000 + 2 * last_bit(480);
+    assert_eq!(express((0, 0)), alone + wire(123));
+    // The hold comes earlier, by a part of the time of 123 octets, and by all of it.
+    assert_eq!(express((500, 0)), alone + wire(123) - 500_000);
+    assert_eq!(express((1_144, 0)), alone);
+    // The last start of the window is 3.904 us before its end; a release before that lets a frame begin.
+    assert_eq!(express((1_144, 3_904)), alone);
+    assert_eq!(express((1_144, 3_905)), alone + wire(123));
+}
+
+/// The frame comes when the hold begins, 1 ps too late. It starts 50 us later, behind a gap and the continuation of
+/// another frame (24 octets); is held at once; and continues after 50 us.
+#[test]
+fn a_held_frame_waits_for_two_releases() {
+    let gap_and_continuation = (12 + 24) * 8_000;
+    let open = [0xff; 3];
+    let passes = 50_000_000 + 24 * 8_000 + last_bit(1_522);
+    assert_eq!(held(0, FULL, (0, 0), open, false), 50_000_001 + gap_and_continuation + passes);
+    // A frame of 123 octets is not cut.
+    assert_eq!(held(0, 123, (0, 0), open, false), 50_000_001 + gap_and_continuation + last_bit(123));
+}
+
+/// Windows of 49 us that end with a gate are for whole frames; those that end with a hold for 123 octets.
+#[test]
+fn a_frame_that_a_hold_cuts_need_not_fit_its_window() {
+    let gap_and_continuation = (12 + 24) * 8_000;
+    let missed = |last: i64| 100_000_000 - (last - 50_000_000) + gap_and_continuation + 50_000_000;
+    let passes = 50_000_000 + 24 * 8_000 + last_bit(1_522);
+    // The gate closes 1 us before the hold.
+    let gate = held(0, FULL, (0, 0), [0x80, 0x01, 0x00], false);
+    assert_eq!(gate, missed(99_000_000 - last_bit(1_522)) + passes - 50_000_000);
+    // The hold comes 1 us earlier, when the gate closes: the frame may start until 123 octets are left.
+    let hold = held(0, FULL, (1_000, 0), [0x80, 0x01, 0x00], false);
+    assert_eq!(hold, missed(99_000_000 - last_bit(123)) + passes - 49_000_000);
+}
+
+/// A shaper with half of the rate on a preemptable class, below express frames of 64 octets, 10 ms apart.
+fn shaped(pattern: Pattern, high: i64, low: i64) -> Net {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 0, GIGABIT, 0);
+    net.stream("s", &path, 5, pattern, frame(FULL));
+    net.stream("express", &path[..2], 7, periodic(10_000_000, 0), frame(64));
+    net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+    net.plan.ports[0].classes[5].cbs = Some(cbs(500_000_000, 1_000_000_000, high, low));
+    net.plan.ports[2].rate_bps = 800_000_000;
+    net.plan.ports[3].rate_bps = 800_000_000;
+    net.plan.check().unwrap();
+    net
+}
+
+/// An express frame and its interruption take (84 + 24) octets, in which the shaper gathers half as much credit; and a
+/// frame before may have paid for an interruption of 24 octets.
+#[test]
+fn an_interruption_costs_credit_and_time() {
+    let delay = |high, low| bounds(&shaped(UNSCHEDULED, high, low).plan).flows[0].hops[0].upper_ps.unwrap();
+    let credit = (84 + 24) * 4;
+    let passes = last_bit(1_522) + (84 + 24) * 8_000;
+    // Half of the rate: 1 bit in 2,000 ps.
+    let upper = (credit + 24 * 8) * 2_000 + passes;
+    assert_eq!(delay(credit, -(i64::from(FULL) + 20) * 4), upper);
+    // A debt that the lowest credit cuts off gives no service by credit. The frames before the credit is there: 84 + 24
+    // octets, and twice the interruption, as every octet costs the time of two.
+    assert_eq!(delay(credit, -1), (84 + 24 + 2 * 24) * 8_000 + passes);
+}
+
+/// Behind the shaper within t: half of the rate, the highest credit, and two frames, as the first one may have begun
+/// long before; at most what the link carries, with one frame. They meet after twice the frame and the credit.
+#[test]
+fn a_frame_that_was_interrupted_may_have_begun_long_before() {
+    let poisson = Pattern::Poisson { mean_interval_ps: 1_000_000 };
+    let credit = (84 + 24) * 4;
+    let net = shaped(poisson, credit, -(i64::from(FULL) + 20) * 4);
+    let until = 2 * (wire(1_522) + credit * 1_000);
+    // The next link takes a quarter longer; a frame's octet takes 10,000 ps there.
+    let upper = bounds(&net.plan).flows[0].hops[1].upper_ps;
+    assert_eq!(upper, Some(until / 4 + 1_530 * 10_000));
+}
