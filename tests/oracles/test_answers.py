@@ -106,7 +106,10 @@ def test_member_streams_are_answered_once(tmp_path: Path) -> None:
     rows = simulated(ring, tmp_path)
     assert len(stamps(rows, "measured", "tx")) == 40
     assert len(stamps(rows, "command", "tx")) == 20
-    assert "answers measured" in str(bounds(plan_of(ring))["flows"])
+    # Nobody knows when answers to a stream with several paths come: their queue may be full.
+    (_, _, done) = bounds(plan_of(ring))["flows"]
+    assert done["upper_ns"] > 1_000 * 10_000
+    assert "command shares the class and may release any amount at once" in done["loss_reason"]
 
 
 def test_each_of_several_flows_has_its_own_answer(tmp_path: Path) -> None:
