@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tsnbench import quantities
 from tsnbench.cli.console.output import print_table
 from tsnbench.plan.types import PlanDocument
@@ -66,30 +64,3 @@ def because(document: PlanDocument, part: Part) -> str:
     if part.stream is None:
         return part.reason.value
     return f"{part.reason.value}: {document['streams'][part.stream]['name']}"
-
-
-def as_document(document: PlanDocument, history: History, journey: Journey) -> dict[str, Any]:
-    """A frame's way for ``--json``; all times in ns."""
-    return {
-        "stream": document["streams"][journey.stream]["name"],
-        "seq": journey.seq,
-        "listener": document["nodes"][journey.listener]["name"],
-        "total_ns": journey.total_ns,
-        "hops": [
-            {
-                "port": document["ports"][passage.port]["name"],
-                "came_ns": passage.came_ns,
-                "arrived_ns": passage.arrived_ns,
-                "parts": [
-                    {
-                        "reason": part.reason.value,
-                        "begin_ns": part.begin_ns,
-                        "length_ns": part.length_ns,
-                    }
-                    | ({} if part.stream is None else {"stream": document["streams"][part.stream]["name"]})
-                    for part in history.parts(passage)
-                ],
-            }
-            for passage in journey.passages
-        ],
-    }

@@ -10,7 +10,7 @@ from tsnbench import quantities
 from tsnbench.cli.console.options import argument, flag, given_ns, json_of, option
 from tsnbench.cli.console.output import print_json, print_line, print_message, user_errors
 from tsnbench.cli.console.progress import progress
-from tsnbench.cli.journeys import as_document, print_journey
+from tsnbench.cli.journeys import print_journey
 from tsnbench.cli.parts import replay_page
 from tsnbench.errors import InputError
 from tsnbench.replay.passages import passages
@@ -20,6 +20,7 @@ from tsnbench.replay.window import (
     MOST_JOURNEYS,
     Journey,
     around,
+    as_document,
     journey_named,
     refuse_large,
     slowest,
@@ -102,7 +103,7 @@ def replay(
         if html is not None:
             _write_page(html, history, table, journeys, first, last, text)
     if as_json:
-        print_json([as_document(document, history, one) for one in journeys])
+        print_json([as_document(history, one) for one in journeys])
         return
     shown = journeys if everything else journeys[:MOST_TABLES]
     print_line("time from the hand-over at the talker to the arrival at the listener")

@@ -53,6 +53,34 @@ class Journey:
         return self.arrived_ns - self.handed_ns
 
 
+def as_document(history: History, journey: Journey) -> Json:
+    """A frame's way for programs; all times in ns."""
+    document = history.document
+    return {
+        "stream": document["streams"][journey.stream]["name"],
+        "seq": journey.seq,
+        "listener": document["nodes"][journey.listener]["name"],
+        "total_ns": journey.total_ns,
+        "hops": [
+            {
+                "port": document["ports"][passage.port]["name"],
+                "came_ns": passage.came_ns,
+                "arrived_ns": passage.arrived_ns,
+                "parts": [
+                    {
+                        "reason": part.reason.value,
+                        "begin_ns": part.begin_ns,
+                        "length_ns": part.length_ns,
+                    }
+                    | ({} if part.stream is None else {"stream": document["streams"][part.stream]["name"]})
+                    for part in history.parts(passage)
+                ],
+            }
+            for passage in journey.passages
+        ],
+    }
+
+
 def slowest(
     document: PlanDocument,
     history: History,

@@ -18,6 +18,7 @@ from tsnbench.replay.window import (
     MOST_JOURNEYS,
     Journey,
     around,
+    as_document,
     journey_named,
     refuse_large,
     slowest,
@@ -101,7 +102,7 @@ class Replay:
             ],
             "frame": f"{document['streams'][chosen[0].stream]['name']}/{chosen[0].seq}",
             "planned": _planned(document, begin, end),
-            "path": [_path(self.history, one) for one in chosen],
+            "path": [as_document(self.history, one) | {"handed_ns": one.handed_ns} for one in chosen],
         }
         if len(within) <= MOST_SINGLE and len(within):
             return {**answer, **window(self.history, within, begin, end, [])}
@@ -111,34 +112,6 @@ class Replay:
         shown["frames"] = {key: [] for key in shown["frames"]}
         lanes = _occupancy(within, begin, end, min(columns, MOST_COLUMNS))
         return {**answer, **shown, "begin_ns": begin, "length_ns": end - begin, "lanes": lanes}
-
-
-def _path(history: History, one: Journey) -> Json:
-    """A frame's path to one listener, as in ``tsnbench replay --json``."""
-    document = history.document
-    return {
-        "stream": document["streams"][one.stream]["name"],
-        "seq": one.seq,
-        "listener": document["nodes"][one.listener]["name"],
-        "handed_ns": one.handed_ns,
-        "total_ns": one.total_ns,
-        "hops": [
-            {
-                "port": document["ports"][passage.port]["name"],
-                "octets": passage.octets,
-                "parts": [
-                    {
-                        "reason": part.reason.value,
-                        "begin_ns": part.begin_ns,
-                        "length_ns": part.length_ns,
-                        "stream": None if part.stream is None else document["streams"][part.stream]["name"],
-                    }
-                    for part in history.parts(passage)
-                ],
-            }
-            for passage in one.passages
-        ],
-    }
 
 
 def _occupancy(within: pl.DataFrame, begin: int, end: int, columns: int) -> list[Json]:
