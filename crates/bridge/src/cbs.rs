@@ -127,7 +127,7 @@ impl CreditBasedShaper {
 mod tests {
     use super::*;
     use crate::GateControlList;
-    use tsn_plan::{CbsLinux, GateChange, GateEntry, Gates, IdleSlope};
+    use tsn_plan::{GateChange, GateEntry, Gates, IdleSlope};
 
     /// A quarter of 1 Gbit/s: 0.25 bit per ns of waiting, -0.75 bit per ns of sending, between -9,000 and 2,000 bit.
     fn cbs() -> Cbs {
@@ -136,8 +136,7 @@ mod tests {
             send_slope_bps: -750_000_000,
             hi_credit_bits: 2_000,
             lo_credit_bits: -9_000,
-            linux: CbsLinux::default(),
-            runs_while_closed: false,
+            ..Cbs::default()
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub const FORMAT: &str = "tsnbench-plan/1";
 
 /// A whole experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// [`FORMAT`].

@@ -265,17 +265,14 @@ impl Credit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tsn_plan::CbsLinux;
 
     fn credit(idle: i64, rate: i64, hi: i64, lo: i64, longest: Ps) -> Credit {
-        let linux = CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 };
         let cbs = Cbs {
             idle_slope_bps: idle,
             send_slope_bps: idle - rate,
             hi_credit_bits: hi,
             lo_credit_bits: lo,
-            linux,
-            runs_while_closed: false,
+            ..Cbs::default()
         };
         Credit::of(&cbs, longest)
     }

@@ -132,19 +132,7 @@ mod tests {
     }
 
     fn plan(gates: Option<Gates>) -> Port {
-        Port {
-            name: "p".into(),
-            node: 0,
-            peer: 1,
-            mac: String::new(),
-            rate_bps: 1_000_000_000,
-            propagation_ps: 0,
-            pcp_to_class: [0; 8],
-            classes: vec![Class::default()],
-            gates,
-            preemption: None,
-            qdisc: None,
-        }
+        Port { rate_bps: 1_000_000_000, classes: vec![Class::default()], gates, ..Port::default() }
     }
 
     /// Sends the port the wakes that it requests until `end`; returns when frames start.
@@ -238,8 +226,7 @@ mod tests {
             send_slope_bps: -750_000_000,
             hi_credit_bits: 10_000,
             lo_credit_bits: -10_000,
-            linux: tsn_plan::CbsLinux::default(),
-            runs_while_closed: false,
+            ..tsn_plan::Cbs::default()
         };
         let plan = Port { classes: vec![Class { cbs: Some(cbs), ..Class::default() }], ..plan(None) };
         let mut port = EgressPort::new(&plan);

@@ -7,7 +7,7 @@ use crate::common::{Arrivals, Packet, drive};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use tsn_bridge::MergeCounters;
-use tsn_plan::{Cbs, CbsLinux, Class, GateEntry, Gates, MacOperation, Port, Preemption};
+use tsn_plan::{Cbs, Class, GateEntry, Gates, MacOperation, Port, Preemption};
 
 const RATE: i64 = 1_000_000_000;
 const CLASSES: usize = 3;
@@ -243,8 +243,7 @@ fn class() -> impl Strategy<Value = Class> {
             send_slope_bps: RATE / share - RATE,
             hi_credit_bits: high,
             lo_credit_bits: -1_000_000,
-            linux: CbsLinux::default(),
-            runs_while_closed: false,
+            ..Cbs::default()
         }),
         ..Class::default()
     })
@@ -279,17 +278,11 @@ fn gates() -> impl Strategy<Value = Option<Gates>> {
 
 fn port() -> impl Strategy<Value = Port> {
     (prop::collection::vec(class(), CLASSES), gates(), 0..8u8).prop_map(|(classes, gates, express)| Port {
-        name: "a -> b".into(),
-        node: 0,
-        peer: 1,
-        mac: String::new(),
         rate_bps: RATE as u64,
-        propagation_ps: 0,
-        pcp_to_class: [0; 8],
         classes,
         gates,
         preemption: Some(Preemption { express, hold_advance_ns: ADVANCE as u64, release_advance_ns: 0 }),
-        qdisc: None,
+        ..Port::default()
     })
 }
 
@@ -321,22 +314,14 @@ fn credit_gained_while_interrupted_is_kept() {
         send_slope_bps: -RATE / 2,
         hi_credit_bits: 20_000,
         lo_credit_bits: -1_000_000,
-        linux: CbsLinux::default(),
-        runs_while_closed: false,
+        ..Cbs::default()
     };
     let classes = vec![Class::default(), Class { cbs: Some(shaper), ..Class::default() }, Class::default()];
     let port = Port {
-        name: "a -> b".into(),
-        node: 0,
-        peer: 1,
-        mac: String::new(),
         rate_bps: RATE as u64,
-        propagation_ps: 0,
-        pcp_to_class: [0; 8],
         classes,
-        gates: None,
         preemption: Some(Preemption { express: 0b100, ..Preemption::default() }),
-        qdisc: None,
+        ..Port::default()
     };
     // An express frame, a frame behind it that gains credit, two express frames that interrupt it, and
     // another frame of its class.

@@ -6,25 +6,13 @@
 
 use crate::common::{Arrivals, Packet, drive};
 use tsn_bridge::{Actions, DropCause, EgressPort, Event, SharedBuffer};
-use tsn_plan::{Buffer, Cbs, CbsLinux, Class, GateEntry, Gates, Port, Preemption};
+use tsn_plan::{Buffer, Cbs, Class, GateEntry, Gates, Port, Preemption};
 use tsn_units::{ClockMap, Frequency, Instant, Octets};
 
 const FRAME: u32 = 980;
 
 fn port(classes: Vec<Class>, gates: Option<Gates>) -> Port {
-    Port {
-        name: "a -> b".into(),
-        node: 0,
-        peer: 1,
-        mac: String::new(),
-        rate_bps: 1_000_000_000,
-        propagation_ps: 0,
-        pcp_to_class: [0; 8],
-        classes,
-        gates,
-        preemption: None,
-        qdisc: None,
-    }
+    Port { rate_bps: 1_000_000_000, classes, gates, ..Port::default() }
 }
 
 fn plain(classes: usize) -> Vec<Class> {
@@ -38,8 +26,7 @@ fn shaped() -> Class {
         send_slope_bps: -750_000_000,
         hi_credit_bits: 500,
         lo_credit_bits: -10_000,
-        linux: CbsLinux::default(),
-        runs_while_closed: false,
+        ..Cbs::default()
     };
     Class { cbs: Some(cbs), ..Class::default() }
 }

@@ -15,17 +15,11 @@ const EXPRESS: u8 = 1;
 
 fn port(gates: Option<Gates>) -> Port {
     Port {
-        name: "a -> b".into(),
-        node: 0,
-        peer: 1,
-        mac: String::new(),
         rate_bps: 1_000_000_000,
-        propagation_ps: 0,
-        pcp_to_class: [0; 8],
         classes: vec![Class::default(); 2],
         gates,
         preemption: Some(Preemption { express: 0b10, ..Preemption::default() }),
-        qdisc: None,
+        ..Port::default()
     }
 }
 
@@ -201,8 +195,7 @@ fn every_part_costs_what_it_takes_on_the_wire() {
         send_slope_bps: -750_000_000,
         hi_credit_bits: 10_000,
         lo_credit_bits: -10_000,
-        linux: tsn_plan::CbsLinux::default(),
-        runs_while_closed: false,
+        ..tsn_plan::Cbs::default()
     });
     let arrivals = vec![(0, PREEMPTABLE, 1_000), (0, PREEMPTABLE, 64), (1_000, EXPRESS, 100)];
     let (sent, counters) = sent(&port, &arrivals);

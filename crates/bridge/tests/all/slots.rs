@@ -7,7 +7,7 @@
 use crate::common::{Arrivals, Packet, drive};
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use tsn_plan::{Cbs, CbsLinux, Class, GateChange, GateEntry, Gates, IdleSlope, Port};
+use tsn_plan::{Cbs, Class, GateChange, GateEntry, Gates, IdleSlope, Port};
 
 const RATE: i64 = 1_000_000_000;
 
@@ -186,7 +186,7 @@ fn cbs() -> impl Strategy<Value = Option<Cbs>> {
             send_slope_bps: idle_slope_bps - RATE,
             hi_credit_bits: high,
             lo_credit_bits: -low,
-            linux: CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 },
+            linux: Default::default(),
             runs_while_closed,
         }
     }))
@@ -262,19 +262,7 @@ fn port() -> impl Strategy<Value = Port> {
         if let Some(gates) = gates.as_mut().filter(|_| sloping) {
             slopes(&classes, gates);
         }
-        Port {
-            name: "a -> b".into(),
-            node: 0,
-            peer: 1,
-            mac: String::new(),
-            rate_bps: RATE as u64,
-            propagation_ps: 0,
-            pcp_to_class: [0; 8],
-            classes,
-            gates,
-            preemption: None,
-            qdisc: None,
-        }
+        Port { rate_bps: RATE as u64, classes, gates, ..Port::default() }
     })
 }
 
@@ -310,8 +298,7 @@ fn a_slope_changes_at_a_gate_that_never_closes() {
         send_slope_bps: -RATE / 4 * 3,
         hi_credit_bits: 0,
         lo_credit_bits: -100_000,
-        linux: CbsLinux::default(),
-        runs_while_closed: false,
+        ..Cbs::default()
     };
     let change = GateChange {
         at_ns: 10_000,
@@ -322,13 +309,7 @@ fn a_slope_changes_at_a_gate_that_never_closes() {
         idle_slopes: vec![IdleSlope { class: 0, bps: RATE / 8 }],
     };
     let port = Port {
-        name: "a -> b".into(),
-        node: 0,
-        peer: 1,
-        mac: String::new(),
         rate_bps: RATE as u64,
-        propagation_ps: 0,
-        pcp_to_class: [0; 8],
         classes: vec![Class { cbs: Some(shaper), ..Class::default() }],
         gates: Some(Gates {
             base_time_ns: 0,
@@ -339,8 +320,7 @@ fn a_slope_changes_at_a_gate_that_never_closes() {
             unguarded: false,
             changes: vec![change],
         }),
-        preemption: None,
-        qdisc: None,
+        ..Port::default()
     };
     // 105 octets and 20 more take 1 us. Before: 750 bits at 250 bits/us. After: 875 at 125.
     let arrivals = vec![(0, 0, 105), (0, 0, 105), (30_000, 0, 105), (30_000, 0, 105)];

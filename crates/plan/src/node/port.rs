@@ -5,7 +5,7 @@ use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
 /// A node of the network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Its name in the scenario.
@@ -35,10 +35,11 @@ pub struct Node {
 }
 
 /// The kind of a node.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeKind {
     /// An end station: talks and listens.
+    #[default]
     Station,
     /// A bridge: forwards.
     Bridge,
@@ -47,7 +48,7 @@ pub enum NodeKind {
 }
 
 /// One port: the egress of one node towards one peer, and the ingress back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Port {
     /// `zgw1 -> zgw2`; parallel links are numbered: `node4 -> dut #2`.

@@ -12,11 +12,7 @@ fn plan(opens_ns: u64, length_ns: u64) -> Plan {
         kind: if number == 2 { NodeKind::Bridge } else { NodeKind::Station },
         processing_ns: if number == 2 { 1_000 } else { 0 },
         ipv4: format!("10.0.0.{}", number + 1),
-        cut_through_octets: None,
-        further: None,
-        buffer: None,
-        learning: None,
-        host: None,
+        ..Node::default()
     };
     let pairs = [(0, 2), (2, 0), (1, 2), (2, 1), (2, 3), (3, 2)];
     let port = |(number, (from, _)): (usize, &(u32, u32))| Port {
@@ -25,7 +21,6 @@ fn plan(opens_ns: u64, length_ns: u64) -> Plan {
         peer: number as u32 ^ 1,
         mac: format!("02:00:00:00:00:{number:02x}"),
         rate_bps: 1_000_000_000,
-        propagation_ps: 0,
         pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
         classes: vec![Class::default(); 8],
         gates: (number == 4).then(|| Gates {
@@ -34,24 +29,18 @@ fn plan(opens_ns: u64, length_ns: u64) -> Plan {
             entries: vec![entry(128, length_ns), entry(127, CYCLE - length_ns)],
             ..Gates::default()
         }),
-        preemption: None,
-        qdisc: None,
+        ..Port::default()
     };
     let plan = Plan {
         format: FORMAT.into(),
         name: "windows".into(),
-        variant: Default::default(),
         seed: 1,
         duration_ns: 10_000_000,
         drain_ns: 1_000_000_000,
         nodes: (0..4).map(node).collect(),
         ports: pairs.iter().enumerate().map(port).collect(),
         streams: vec![stream(0, 600, 0), stream(1, 700, 3_000)],
-        faults: Vec::new(),
-        policing: Vec::new(),
-        taps: Vec::new(),
-        clocks: None,
-        hash: None,
+        ..Plan::default()
     };
     plan.check().unwrap();
     plan

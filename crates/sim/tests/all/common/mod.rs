@@ -10,8 +10,8 @@ pub mod wrong;
 
 use tsn_observation::Sighting;
 use tsn_plan::{
-    Answers, Cbs, CbsLinux, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan,
-    Point, Port, Requirements, Route, Size, Stage, Stream, Tap,
+    Answers, Cbs, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
+    Requirements, Route, Size, Stage, Stream, Tap,
 };
 use tsn_sim::{RunCounters, Simulation, unwatched};
 
@@ -35,18 +35,10 @@ impl Net {
             plan: Plan {
                 format: FORMAT.into(),
                 name: "test".into(),
-                variant: Default::default(),
                 seed: 7,
                 duration_ns,
                 drain_ns: 10_000_000_000,
-                nodes: Vec::new(),
-                ports: Vec::new(),
-                streams: Vec::new(),
-                faults: Vec::new(),
-                policing: Vec::new(),
-                taps: Vec::new(),
-                clocks: None,
-                hash: None,
+                ..Plan::default()
             },
         }
     }
@@ -58,11 +50,7 @@ impl Net {
             kind: NodeKind::Host,
             processing_ns,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
-            cut_through_octets: None,
-            further: None,
-            buffer: None,
-            learning: None,
-            host: None,
+            ..Node::default()
         });
         number
     }
@@ -81,9 +69,7 @@ impl Net {
                 propagation_ps,
                 pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
                 classes: vec![Class::default(); 8],
-                gates: None,
-                preemption: None,
-                qdisc: None,
+                ..Port::default()
             };
             self.plan.ports.push(port);
         }
@@ -218,14 +204,12 @@ pub fn frame(octets: u32) -> Size {
 }
 
 pub fn cbs(idle_slope_bps: i64, rate_bps: i64, hi_credit_bits: i64, lo_credit_bits: i64) -> Cbs {
-    let linux = CbsLinux { idleslope: 0, sendslope: 0, hicredit: 0, locredit: 0 };
     Cbs {
         idle_slope_bps,
         send_slope_bps: idle_slope_bps - rate_bps,
         hi_credit_bits,
         lo_credit_bits,
-        linux,
-        runs_while_closed: false,
+        ..Cbs::default()
     }
 }
 

@@ -15,18 +15,10 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
     let mut plan = Plan {
         format: FORMAT.into(),
         name: "test".into(),
-        variant: Default::default(),
         seed: 7,
         duration_ns,
         drain_ns: 1_000_000_000,
-        nodes: Vec::new(),
-        ports: Vec::new(),
-        streams: Vec::new(),
-        faults: Vec::new(),
-        policing: Vec::new(),
-        taps: Vec::new(),
-        clocks: None,
-        hash: None,
+        ..Plan::default()
     };
     for (number, node) in problem.nodes.iter().enumerate() {
         plan.nodes.push(Node {
@@ -34,11 +26,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
             kind: if node.forwards { NodeKind::Host } else { NodeKind::Station },
             processing_ns: node.processing_ps as u64 / 1_000,
             ipv4: format!("10.0.{}.{}", number / 250, number % 250 + 1),
-            cut_through_octets: None,
-            further: None,
-            buffer: None,
-            learning: None,
-            host: None,
+            ..Node::default()
         });
     }
     for (number, link) in problem.links.iter().enumerate() {
@@ -68,8 +56,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
             pcp_to_class: [0, 1, 2, 3, 4, 5, 6, 7],
             classes: vec![Class::default(); 8],
             gates,
-            preemption: None,
-            qdisc: None,
+            ..Port::default()
         });
     }
     for (number, placed) in placed.iter().enumerate() {
