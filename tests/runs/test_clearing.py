@@ -122,40 +122,33 @@ def test_files_of_the_user_beside_a_run_are_named_and_stay(
     assert not (set(after) - set(before))
 
 
-def test_a_plan_beside_other_files_is_no_unfinished_run(tmp_path: Path) -> None:
-    """``tsnbench plan s.yaml --json > plan.json; tsnbench run s.yaml --into .``"""
+OTHERS = [
+    # ``tsnbench plan s.yaml --json > plan.json; tsnbench run s.yaml --into .``
+    ("plan.json", None, ".git/HEAD"),
+    ("plan.json", None, ""),
+    *(
+        ("manifest.json", text, "icons/a.png")
+        for text in ('{"manifest_version": 3}', '{"state": "failed"}', "[]", "{", "")
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "beside"), OTHERS)
+def test_a_plan_of_the_user_and_a_manifest_of_another_program_are_not_ours(
+    tmp_path: Path, name: str, text: str | None, beside: str
+) -> None:
+    """None: a Plan, which is the user's, alone and beside other files: it is no unfinished run."""
     plan = small_plan(tmp_path)
     folder = tmp_path / "home"
-    (folder / ".git").mkdir(parents=True)
-    (folder / ".git" / "HEAD").write_text("precious")
-    (folder / "plan.json").write_text(plan.to_json())
+    (folder / beside).parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(plan.to_json() if text is None else text)
+    if beside:
+        (folder / beside).write_text("precious")
     before = everything(folder)
+    words = "expected an empty folder or a run folder" if text is None else ""
     for options in (Options(), Options(force=True), Options(replace=True)):
-        with pytest.raises(FolderError, match="expected an empty folder or a run folder"):
-            run_one(plan, folder, options)
-    assert everything(folder) == before
-
-
-def test_a_plan_alone_belongs_to_the_user(tmp_path: Path) -> None:
-    plan = small_plan(tmp_path)
-    folder = tmp_path / "home"
-    folder.mkdir()
-    (folder / "plan.json").write_text(plan.to_json())
-    with pytest.raises(FolderError, match="expected an empty folder or a run folder"):
-        run_one(plan, folder, Options(force=True))
-    assert (folder / "plan.json").read_text() == plan.to_json()
-
-
-@pytest.mark.parametrize("text", ['{"manifest_version": 3}', '{"state": "failed"}', "[]", "{", ""])
-def test_a_manifest_of_another_program_is_not_ours(tmp_path: Path, text: str) -> None:
-    plan = small_plan(tmp_path)
-    folder = tmp_path / "extension"
-    (folder / "icons").mkdir(parents=True)
-    (folder / "manifest.json").write_text(text)
-    (folder / "icons" / "a.png").write_text("precious")
-    before = everything(folder)
-    for options in (Options(), Options(force=True)):
-        with pytest.raises(FolderError):
+        with pytest.raises(FolderError, match=words):
             run_one(plan, folder, options)
     assert everything(folder) == before
 

@@ -8,7 +8,7 @@ from tsnbench.errors import InputError
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 from tsnbench.scenario.model import Scenario
-from tsnbench.tuning.question import JUDGES, Judge, fitting
+from tsnbench.tuning.question import JUDGES, Evaluation, Fitting, Judge, fitting
 from tsnbench.tuning.tightest import Kind, tightest
 
 EXACT = (Judge.BOUNDS, Judge.SIMULATION)
@@ -36,6 +36,12 @@ FRAME = "pcp: 5, frame: 128 B, period: 500 us"
 def with_count(base: Scenario, count: int) -> Scenario:
     streams = {**base.streams, "cam": base.streams["cam"].model_copy(update={"count": count})}
     return base.model_copy(update={"streams": streams})
+
+
+def after(found: Fitting) -> Evaluation:
+    """What is said of one flow more than fit."""
+    assert found.count is not None
+    return next(one for one in found.evaluations if one.value == str(found.count + 1))
 
 
 @pytest.mark.parametrize("begin", [1, 4, 30, 400])
@@ -79,8 +85,7 @@ def test_a_queue_of_the_talker_may_not_grow_without_end(
         judge,
     )
     assert found.count == right
-    after = next(one for one in found.evaluations if one.value == str(right + 1))
-    assert after.reason.endswith(f"{sent} can be sent")
+    assert after(found).reason.endswith(f"{sent} can be sent")
 
 
 def test_higher_classes_leave_less() -> None:
@@ -88,8 +93,7 @@ def test_higher_classes_leave_less() -> None:
     more = "  high: {from: one, to: three, pcp: 7, frame: 980 B, period: 100 us}\n"
     found = fitting(scenario(f"{FRAME}, requires: {{delay: 10 ms}}", more=more), "cam", Judge.SIMULATION)
     assert found.count == 8
-    after = next(one for one in found.evaluations if one.value == "9")
-    assert after.reason.endswith("grows without end: load of 21.312 Mbit/s, 20 Mbit/s can be sent")
+    assert after(found).reason.endswith("grows without end: load of 21.312 Mbit/s, 20 Mbit/s can be sent")
 
 
 @pytest.mark.parametrize("judge", EXACT)
@@ -114,8 +118,7 @@ def test_the_added_flows_keep_their_requirements_and_so_do_all_other_streams() -
     assert alone.count is not None
     assert found.count is not None
     assert found.count < alone.count
-    after = next(one for one in found.evaluations if one.value == str(found.count + 1))
-    assert after.reason.startswith("other to two: delay")
+    assert after(found).reason.startswith("other to two: delay")
 
 
 def test_a_number_without_a_plan_does_not_fit_and_says_why() -> None:
@@ -126,10 +129,8 @@ def test_a_number_without_a_plan_does_not_fit_and_says_why() -> None:
         rate="1 Gbit/s",
     )
     found = fitting(base, "cam", Judge.BOUNDS)
-    assert found.count is not None
-    after = next(one for one in found.evaluations if one.value == str(found.count + 1))
-    assert not after.met
-    assert "reservation" in after.reason
+    assert not after(found).met
+    assert "reservation" in after(found).reason
 
 
 def test_no_flow_fits_where_one_is_too_many() -> None:

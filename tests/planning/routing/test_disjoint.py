@@ -46,56 +46,52 @@ def paths(
     ]
 
 
-def test_the_shortest_path_gives_way_to_two() -> None:
-    """The shortest path t a d l takes nodes of both disjoint paths: the link a - d is given back."""
-    links = ["t-a", "a-d", "d-l", "t-b", "b-e", "e-d", "a-c", "c-f", "f-l"]
-    draft = network(links, list("abcdef"))
-    assert paths(draft, 1) == ["t a d l"]
-    assert paths(draft, 2) == ["t a c f l", "t b e d l"]
+@pytest.mark.parametrize(
+    ("links", "bridges", "shortest", "two"),
+    [
+        # The shortest path t a d l takes nodes of both disjoint paths: the link a - d is given back.
+        ("t-a a-d d-l t-b b-e e-d a-c c-f f-l", "abcdef", "t a d l", ["t a c f l", "t b e d l"]),
+        # t a m n d l is the shortest by far; two disjoint paths take neither m nor n.
+        (
+            "t-a a-m m-n n-d d-l t-b b-p p-q q-n a-r r-s s-u u-l m-v v-w w-x x-y y-l",
+            "abdmnpqrsuvwxy",
+            "t a m n d l",
+            ["t a r s u l", "t b p q n d l"],
+        ),
+        # Giving back b - c and its neighbours costs 8 - 3 hops, and the detour beside the first path costs 6.
+        (
+            "t-a a-b b-c c-d d-l t-p p-q q-r r-d a-u u-v v-w w-l t-e e-f f-g g-h h-i i-l",
+            "abcdpqruvwefghi",
+            "t a b c d l",
+            ["t a u v w l", "t p q r d l"],
+        ),
+    ],
+)
+def test_the_shortest_path_gives_way_to_two(links: str, bridges: str, shortest: str, two: list[str]) -> None:
+    draft = network(links.split(), list(bridges))
+    assert paths(draft, 1) == [shortest]
+    assert paths(draft, 2) == two
 
 
-def test_a_path_through_the_middle_gives_way_at_two_links() -> None:
-    """t a m n d l is the shortest by far; two disjoint paths take neither m nor n."""
-    links = ["t-a", "a-m", "m-n", "n-d", "d-l"]
-    links += ["t-b", "b-p", "p-q", "q-n", "a-r", "r-s", "s-u", "u-l", "m-v", "v-w", "w-x", "x-y", "y-l"]
-    draft = network(links, list("abdmnpqrsuvwxy"))
-    assert paths(draft, 1) == ["t a m n d l"]
-    assert paths(draft, 2) == ["t a r s u l", "t b p q n d l"]
-
-
-def test_links_that_are_given_back_count_as_much_as_links_that_are_taken() -> None:
-    """Giving back b - c and its neighbours costs 8 - 3 hops, and the detour beside the first path costs 6."""
-    links = ["t-a", "a-b", "b-c", "c-d", "d-l", "t-p", "p-q", "q-r", "r-d", "a-u", "u-v", "v-w", "w-l"]
-    links += ["t-e", "e-f", "f-g", "g-h", "h-i", "i-l"]
-    draft = network(links, list("abcdpqruvwefghi"))
-    assert paths(draft, 1) == ["t a b c d l"]
-    assert paths(draft, 2) == ["t a u v w l", "t p q r d l"]
-
-
-def test_shorter_paths_come_first_and_equal_ones_in_the_order_of_ports() -> None:
-    draft = network(["t-a", "a-b", "b-l", "t-c", "c-l", "t-d", "d-l"], list("abcd"))
-    assert paths(draft, 5) == ["t c l", "t d l", "t a b l"]
-
-
-def test_paths_share_the_links_before_and_behind_a_choice() -> None:
-    draft = network(["t-s", "s-a", "a-z", "s-b", "b-z", "z-y", "y-l"], list("sabzy"))
-    assert paths(draft, 2) == ["t s a z y l", "t s b z y l"]
-
-
-def test_there_is_none_without_a_choice() -> None:
-    draft = network(["t-a", "a-b", "b-l"], ["a", "b"])
-    assert paths(draft, 2) == []
-
-
-def test_neighbours_without_a_bridge_between_have_no_other_path() -> None:
-    draft = network(["t-l", "l-a", "a-b"], ["a", "b"])
-    assert paths(draft, 2) == []
-    assert paths(draft, 2, ends=("l", "t")) == []
-
-
-def test_a_loop_beside_the_only_path_is_no_other_path() -> None:
-    draft = network(["t-a", "a-l", "a-b", "b-c", "c-a"], ["a", "b", "c"])
-    assert paths(draft, 2) == []
+@pytest.mark.parametrize(
+    ("links", "bridges", "found"),
+    [
+        # Shorter paths come first, equal ones in the order of ports.
+        ("t-a a-b b-l t-c c-l t-d d-l", "abcd", ["t c l", "t d l", "t a b l"]),
+        # Paths share the links before and behind a choice.
+        ("t-s s-a a-z s-b b-z z-y y-l", "sabzy", ["t s a z y l", "t s b z y l"]),
+        # There is no choice.
+        ("t-a a-b b-l", "ab", []),
+        # Neighbours without a bridge between them have no other path.
+        ("t-l l-a a-b", "ab", []),
+        # A loop beside the only path is no other path.
+        ("t-a a-l a-b b-c c-a", "abc", []),
+    ],
+)
+def test_paths_that_differ(links: str, bridges: str, found: list[str]) -> None:
+    draft = network(links.split(), list(bridges))
+    assert paths(draft, 5) == found
+    assert paths(draft, 2, ends=("l", "t")) == [" ".join(one.split()[::-1]) for one in found[:2]]
 
 
 def test_there_may_be_no_path_at_all() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.planned import document_of
+from support.planned import document_of, port_of
 from tsnbench.planning.topology.host_delays import chosen, quantile
 from tsnbench.scenario import model
 
@@ -69,8 +69,7 @@ shapers:
 
 def qdisc(second: str, settings: str) -> Any:
     text = HOST.replace("SECOND", second).replace("QDISC", settings)
-    (found,) = (port["qdisc"] for port in document_of(text)["ports"] if port["name"] == "h -> sw")
-    return found
+    return port_of(document_of(text), "h -> sw")["qdisc"]
 
 
 @pytest.mark.parametrize(("second", "delta"), [("30 %", 9_000), ("10 %", 10_000), ("0", 11_000)])
@@ -91,8 +90,7 @@ def test_without_a_loss_that_is_allowed_the_slowest_timer_counts(pcp: int) -> No
     text = HOST.replace("to: 10 us}, driver: 700 ns", "to: 1000001 ns}").replace("SECOND", "20 %")
     text = text.replace(", requires: {loss: 20 %}", "")
     text = text.replace("QDISC", f"etf: {{{pcp}: {{delta: plan, skip-sock-check: true}}}}")
-    document: Any = document_of(text)
-    (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
+    found = port_of(document_of(text), "h -> sw")["qdisc"]
     assert [child["delta_ns"] for child in found["children"] if child["kind"] == "etf"] == [1_001_000]
 
 
@@ -121,8 +119,7 @@ def test_the_delay_of_taprio_is_longer_than_delta(settings: str, ns: int) -> Non
         .replace("QDISC", settings)
         .replace("h -> sw: {", "h -> sw: {gates: {entries: [{open: all, for: 1 ms}]}, ")
     )
-    document: Any = document_of(text)
-    (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
+    found = port_of(document_of(text), "h -> sw")["qdisc"]
     assert found["taprio"]["txtime_delay_ns"] == ns
 
 
@@ -136,7 +133,6 @@ def test_a_frame_that_changes_its_priority_on_the_way_counts_where_it_waits() ->
     )
     deltas = []
     for more in ("", "policing:\n  - {at: p -> h, regenerate: {6: 3}}\n"):
-        document: Any = document_of(text + more)
-        (found,) = (port["qdisc"] for port in document["ports"] if port["name"] == "h -> sw")
+        found = port_of(document_of(text + more), "h -> sw")["qdisc"]
         deltas += [one["delta_ns"] for one in found["children"] if one["kind"] == "etf"]
     assert deltas == [9_000, 11_000]
