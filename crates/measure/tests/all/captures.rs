@@ -91,6 +91,14 @@ fn sides(tool: &str, ahead_ns: i64) -> (Vec<Captured>, Vec<Captured>) {
     (sent, arrived)
 }
 
+/// The measures of whole frames at both sides.
+fn between(sent: &[Captured], arrived: &[Captured]) -> Measures {
+    let folder = tempfile::tempdir().unwrap();
+    let side = |name: &str, frames: &[Captured]| pcap(folder.path(), name, ETHERNET, WHOLE, frames);
+    let (tx, rx) = (side("tx", sent), side("rx", arrived));
+    measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap()
+}
+
 fn only(measures: &Measures) -> &PathReport {
     let [path] = &measures.paths[..] else { panic!("{} paths", measures.paths.len()) };
     path
@@ -115,11 +123,8 @@ fn every_tools_frames_are_told_apart_and_paired() {
         ("unknown", "hash of the invariant bytes", "udp 10.0.0.7:5001 > 10.0.0.1:5001"),
         ("netlatency", "netlatency", "netlatency/4"),
     ] {
-        let folder = tempfile::tempdir().unwrap();
         let (sent, arrived) = sides(tool, 0);
-        let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-        let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
-        let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+        let measures = between(&sent, &arrived);
         assert_eq!(
             (measures.source.formats.as_slice(), only(&measures).stream.as_str()),
             (&[format.to_owned()][..], name)
@@ -251,16 +256,13 @@ fn clocks_thirty_seven_seconds_apart_are_named_and_change_nothing_else() {
 
 #[test]
 fn a_receiver_that_began_late_or_sees_more_changes_only_its_own_counts() {
-    let folder = tempfile::tempdir().unwrap();
     let (sent, mut arrived) = sides("iperf3", 0);
     // The first 1000 numbers were not captured; other traffic was captured, from before the sender's first
     // frame.
     arrived.drain(..990);
     let other = (0..5000).map(|n| (START - 60_000_000_000 + n * 10_000_000, of_tool("netlatency", n as u32)));
     let rx: Vec<Captured> = other.chain(arrived).collect();
-    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &rx);
-    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let measures = between(&sent, &rx);
     let count = &only(&measures).count;
     assert_eq!((count.sent, count.received, count.lost), (3000, 1980, 1020));
     let ignored = &measures.source.ignored;
@@ -304,11 +306,8 @@ fn only_gaps_in_a_sequence_of_the_talker_are_frames_never_sent() {
     for (tool, never_sent) in
         [("flextest", None), ("unknown", None), ("iperf3", Some(29)), ("send_udp", Some(29))]
     {
-        let folder = tempfile::tempdir().unwrap();
         let (sent, arrived) = with_gaps(tool);
-        let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-        let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
-        let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+        let measures = between(&sent, &arrived);
         let count = &only(&measures).count;
         assert_eq!((count.never_sent, count.before_first == 0), (never_sent, tool != "iperf3"), "{tool}");
         assert_eq!((count.sent, count.received, count.lost), (1500, 1500, 0), "{tool}");
@@ -336,11 +335,11 @@ fn both_sides_are_read_in_step_so_that_a_talker_that_begins_anew_loses_nothing()
 
 #[test]
 fn what_cannot_be_read_as_a_frame_is_counted_on_both_sides() {
-    let folder = tempfile::tempdir().unwrap();
     let (mut sent, mut arrived) = sides("iperf3", 0);
     let stub = |n: i64| (START + n * 1_000_000, vec![2, 0, 0, 0, 0]);
     sent.push(stub(4000));
     arrived.extend([stub(4001), stub(4002)]);
+    let folder = tempfile::tempdir().unwrap();
     let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
     let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
     let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
@@ -395,7 +394,6 @@ fn unknown_frames_are_told_apart_by_what_both_sides_have_captured_and_no_less() 
 
 #[test]
 fn streams_are_listed_in_the_order_in_which_the_sender_began_them() {
-    let folder = tempfile::tempdir().unwrap();
     let frame = |stream: u8, number: u32| {
         let mut octets = of_tool("netlatency", number);
         octets[15] = stream;
@@ -404,23 +402,18 @@ fn streams_are_listed_in_the_order_in_which_the_sender_began_them() {
     let sent = [(START, frame(1, 5)), (START + 1_000, frame(2, 5)), (START + 2_000, frame(3, 5))];
     // The receiver captured a frame of stream 3 before the sender's capture began.
     let arrived = [(START, frame(3, 4)), (START + 10_000, frame(1, 5)), (START + 11_000, frame(2, 5))];
-    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
-    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let measures = between(&sent, &arrived);
     let names: Vec<_> = measures.paths.iter().map(|path| path.stream.as_str()).collect();
     assert_eq!(names, ["netlatency/1", "netlatency/2", "netlatency/3"]);
 }
 
 #[test]
 fn an_arrival_without_a_readable_number_is_one_that_nobody_sent() {
-    let folder = tempfile::tempdir().unwrap();
     let (sent, mut arrived) = sides("iperf3", 0);
     // Headers of 46 octets, and 4 of the counter's 12 octets.
     let short = of_tool("iperf3", 3_000)[..50].to_vec();
     arrived.push((START + 4_000_000_000, short));
-    let tx = pcap(folder.path(), "tx", ETHERNET, WHOLE, &sent);
-    let rx = pcap(folder.path(), "rx", ETHERNET, WHOLE, &arrived);
-    let measures = measure(from_ref(&tx), from_ref(&rx), &Options::default(), None).unwrap();
+    let measures = between(&sent, &arrived);
     let count = &only(&measures).count;
     assert_eq!((count.sent, count.received, count.unmatched_rx), (3000, 2970, 1));
 }

@@ -26,7 +26,6 @@ fn released(plan: &Plan, stream: u32) -> (Vec<i64>, RunCounters) {
     let first = plan.streams[stream as usize].route[0].port;
     let tap = net.tap(first, tsn_plan::Stage::Send, tsn_plan::Point::End);
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     (stamps(&sightings, tap, stream), counters)
 }
 

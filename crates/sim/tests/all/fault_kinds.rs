@@ -30,7 +30,6 @@ fn down(port: u32, from_ns: u64, until_ns: u64) -> Fault {
 fn done(plan: &Plan) -> (Vec<tsn_observation::Sighting>, RunCounters) {
     plan.check().unwrap();
     let (sightings, counters) = run(plan);
-    assert_conserved(&counters);
     let faulted: u64 = counters.ports.iter().map(|port| port.dropped_faults).sum();
     assert_eq!(faulted, counters.streams.iter().map(|stream| stream.lost_to_faults).sum::<u64>());
     (sightings, counters)
@@ -402,7 +401,6 @@ fn a_node_that_goes_down_stamps_nothing_of_the_frame_that_is_cut() {
     net.plan.faults.push(Fault::NodeDown { node: 0, from_ns: 120_000, until_ns: 121_000 });
     let (start, end) = (net.tap(0, Stage::Tx, Point::Start), net.tap(0, Stage::Tx, Point::End));
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     assert_eq!(counters.streams[0].lost_to_faults, 1);
     assert_eq!(stamps(&sightings, start, 0)[..3], [640, 100_640, 200_640]);
     assert_eq!(stamps(&sightings, end, 0)[..3], [40_640, 240_640, 340_640]);
@@ -418,7 +416,6 @@ fn a_talker_that_is_down_does_not_babble() {
         Fault::NodeDown { node: 0, from_ns: 250_000, until_ns: 450_000 },
     ];
     let (_, counters) = run(&net.plan);
-    assert_conserved(&counters);
     // Frames at 100, 200 and 500 us by the babble, and one by the stream itself.
     assert_eq!((counters.streams[0].released, counters.faults[0].frames), (4, 3));
 }

@@ -18,7 +18,6 @@ fn line() -> Plan {
 fn received(plan: &Plan) -> (Vec<u64>, tsn_sim::RunCounters) {
     plan.check().unwrap();
     let (sightings, counters) = run(plan);
-    assert_conserved(&counters);
     (sightings.iter().filter(|one| one.tap == 1).map(|one| one.seq).collect(), counters)
 }
 

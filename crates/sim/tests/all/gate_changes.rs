@@ -17,7 +17,6 @@ fn first_bits(gates: Gates, duration_ns: u64) -> (Vec<i64>, tsn_sim::RunCounters
     net.port_mut(0, 1).gates = Some(gates);
     let tx = net.tap(0, Stage::Tx, Point::Start);
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     (stamps(&sightings, tx, 0).iter().map(|at| at - BEFORE * 8).collect(), counters)
 }
 
@@ -75,7 +74,6 @@ fn frames_over_the_largest_unit_are_dropped_and_counted() {
     // 14 octets of header, 4 of a tag and 4 of FCS do not belong to the service data unit.
     net.port_mut(1, 2).classes[0].max_sdu_octets = Some(1_000 - 22);
     let (_, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let dropped: Vec<u64> = counters.streams.iter().map(|stream| stream.dropped_in_network).collect();
     assert_eq!(dropped, [0, 10]);
     assert_eq!(counters.ports[2].classes[0].over_max_sdu_frames, 10);
@@ -130,8 +128,7 @@ proptest! {
         }
         net.plan.check().unwrap();
         let tx = net.tap(0, Stage::Tx, Point::Start);
-        let (sightings, counters) = run(&net.plan);
-        assert_conserved(&counters);
+        let (sightings, _) = run(&net.plan);
         // A ns of the clock is rounded, so a frame may seem longer by it.
         let slack = if clock.is_some() { 2 } else { 0 };
         for one in sightings.iter().filter(|one| one.tap == tx) {

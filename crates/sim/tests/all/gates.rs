@@ -35,7 +35,6 @@ fn a_window_takes_as_many_whole_frames_as_fit() {
             counters.streams[0].dropped_at_talker > 0,
             "what can never go is dropped and counted"
         );
-        assert_conserved(&counters);
     }
 }
 
@@ -52,7 +51,6 @@ fn what_fits_no_window_is_dropped_and_counted() {
     let dropped: Vec<u64> = counters.streams.iter().map(|stream| stream.dropped_in_network).collect();
     // The two entries of 6 us are one window of 12 us, across the end of the cycle; a full frame takes 12.24 us.
     assert_eq!(dropped, [1_000, 1_000, 0]);
-    assert_conserved(&counters);
 }
 
 /// A gate that is open at the end of the list and again at its start has one window.
@@ -89,7 +87,7 @@ proptest! {
         }
         net.port_mut(0, 1).gates = gates(base, &entries);
         let tx = net.tap(0, Stage::Tx, Point::Start);
-        let (sightings, counters) = run(&net.plan);
+        let (sightings, _) = run(&net.plan);
         let cycle: i64 = entries.iter().map(|entry| entry.1 as i64).sum();
         let open = |class: u32, from: i64, to: i64| {
             // The gate is open in every entry during the transmission.
@@ -114,6 +112,5 @@ proptest! {
             let last_bit = first_bit + (BEFORE + i64::from(one.octets)) * 8;
             prop_assert!(open(one.stream, first_bit, last_bit), "{one:?}");
         }
-        assert_conserved(&counters);
     }
 }

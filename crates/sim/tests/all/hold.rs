@@ -27,7 +27,6 @@ fn waits(hold: bool, gated: bool, hold_advance_ns: u64) -> (Vec<i64>, u64, u64) 
     net.plan.ports[0].preemption = Some(Preemption { express: 0x80, hold_advance_ns, release_advance_ns: 0 });
     let (send, tx) = (net.tap(0, Stage::Send, Point::Start), net.tap(0, Stage::Tx, Point::Start));
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let merged = counters.ports[0].preemption.clone().unwrap();
     let waits = delays(&sightings, (send, tx), 1).into_iter().map(|delay| delay - BEFORE * 8).collect();
     (waits, merged.holds, merged.preemptions)
@@ -69,7 +68,6 @@ fn the_guard_shrinks_to_a_fragment() {
         net.plan.ports[0].preemption =
             Some(Preemption { express: 0x80, hold_advance_ns, release_advance_ns: 0 });
         let (_, counters) = run(&net.plan);
-        assert_conserved(&counters);
         let octets = counters.ports[0].classes[0].sent_octets as i64;
         (octets, counters.ports[0].preemption.clone().unwrap())
     };

@@ -32,7 +32,6 @@ fn a_frame_in_parts_is_the_kernels_when_its_last_part_is_in() {
     let end = net.tap(1, Stage::Rx, Point::End);
     let kernel = net.tap(1, Stage::KernelRx, Point::End);
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     assert_eq!(counters.ports[0].preemption.as_ref().unwrap().preemptions, 1);
     assert_eq!(stamps(&sightings, rx, 0), [POINT], "its first part came first");
     let (long, express) = (stamps(&sightings, end, 0)[0], stamps(&sightings, end, 1)[0]);
@@ -59,8 +58,7 @@ fn the_kernel_takes_frames_in_the_order_in_which_a_delay_lets_them_arrive() {
     });
     let kernel = net.tap(1, Stage::KernelRx, Point::End);
     let program = net.tap(1, Stage::AppRx, Point::End);
-    let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
+    let (sightings, _) = run(&net.plan);
     let at = |tap: u16, seq: u64| {
         let mut of = sightings.iter().filter(|one| one.tap == tap && one.seq == seq);
         of.next().unwrap().t_ns.unwrap()
@@ -136,7 +134,6 @@ fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
         });
         let tx = net.tap(0, Stage::Tx, Point::Start);
         let (sightings, counters) = run(&net.plan);
-        assert_conserved(&counters);
         assert_eq!(counters.streams[0].lost_to_faults, lost_at, "down from {from_us} us");
         let left = stamps(&sightings, tx, 0);
         assert!(left.iter().all(|at| at % 1_000_000 == 500 * US + POINT), "the others are on time");
@@ -153,8 +150,7 @@ fn a_thread_that_was_behind_begins_anew_after_an_outage() {
     net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
     net.plan.faults.push(Fault::NodeDown { node: 0, from_ns: 1_510_000, until_ns: 1_520_000 });
     let tx = net.tap(0, Stage::Tx, Point::Start);
-    let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
+    let (sightings, _) = run(&net.plan);
     let after = stamps(&sightings, tx, 0).into_iter().find(|at| *at > 1_520 * US);
     assert_eq!(after, Some((1_600 + 300) * US + POINT));
 }
@@ -177,7 +173,6 @@ fn a_flooded_frame_does_not_get_into_the_kernel_of_a_station_that_it_is_not_for(
         (net.tap(at, Stage::Rx, Point::End), net.tap(at, Stage::KernelRx, Point::End))
     });
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let seen = |tap: u16| stamps(&sightings, tap, 0).len();
     assert_eq!(taps.map(|(rx, kernel)| (seen(rx), seen(kernel))), [(1, 1), (1, 0)]);
     assert_eq!(counters.streams[0].filtered, 1);

@@ -58,7 +58,6 @@ fn a_meter_lets_its_burst_and_its_rate_pass() {
         ..Policing::default()
     }];
     let (_, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let counted = &counters.policing[0].filters[0];
     assert_eq!((counted.matching_frames, counted.red_frames), (100, 100 - 52));
     assert_eq!(counters.streams[0].dropped_in_network, 48);
@@ -95,7 +94,6 @@ fn rates_are_those_of_the_nodes_oscillator() {
         }];
         net.plan.clocks = Some(free_running(&net.plan, line[1], ppm * 1_000_000));
         let (_, counters) = run(&net.plan);
-        assert_conserved(&counters);
         assert_eq!(counters.streams[0].delivered["n2"], passes, "{ppm} ppm");
     }
     for ppm in [-100, 0, 100] {
@@ -123,7 +121,6 @@ fn a_gate_passes_what_comes_while_it_is_open() {
             ..Policing::default()
         }];
         let (sightings, counters) = run(&net.plan);
-        assert_conserved(&counters);
         assert_eq!(counters.policing[0].filters[0].not_passing_frames, 100 - passed);
         assert_eq!(stamps(&sightings, ends.1, 0).len() as u64, passed);
     }
@@ -178,7 +175,6 @@ fn one_that_is_too_long_blocks_the_stream() {
             ..Policing::default()
         }];
         let (_, counters) = run(&net.plan);
-        assert_conserved(&counters);
         let counted = &counters.policing[0].filters[0];
         assert_eq!(counted.matching_frames, counters.streams[0].released);
         assert_eq!(counted.not_passing_sdu, counters.streams[0].dropped_in_network);
@@ -253,7 +249,6 @@ fn a_yellow_frame_stays_yellow() {
     let drops = FlowMeter { color_aware: true, ..meter(1_000_000_000, 2_000) };
     net.plan.policing = vec![table(line[1], marks), table(line[3], drops)];
     let (_, counters) = run(&net.plan);
-    assert_conserved(&counters);
     assert_eq!(counters.policing[0].filters[0].yellow_frames, 50);
     assert_eq!(counters.policing[1].filters[0].red_frames, 50);
 }
@@ -323,7 +318,6 @@ fn two_shaped_streams_leave_at_their_rates() {
     // frames of each stream arrive 9 904, 19 904 and 29 904 ns after the release; queues follow after 1 us.
     let (net, taps) = two_streams(100_000_000, 10_000, true);
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let first = 9_904 + 1_000 + 64;
     for (stream, wait) in [(0, 0), (1, 10_000)] {
         let expected: Vec<i64> = (0..3).map(|n| first + n * 100_000 + wait).collect();
@@ -362,7 +356,6 @@ fn who_would_stay_too_long_is_dropped() {
     for (most, left) in [(180_000, 3), (179_999, 2), (90_000, 2), (89_999, 2), (79_999, 1)] {
         net.plan.policing[0].groups.iter_mut().for_each(|group| group.max_residence_ns = most);
         let (sightings, counters) = run(&net.plan);
-        assert_conserved(&counters);
         for stream in 0..2 {
             assert_eq!(stamps(&sightings, taps[0], stream).len(), left, "{most}");
         }
@@ -375,7 +368,6 @@ fn frames_that_wait_count_against_the_limit() {
     let (mut net, taps) = two_streams(100_000_000, 10_000, true);
     net.plan.ports[0].classes[5].limit_frames = Some(2);
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     // The first frames of both streams leave (one waits for the other's end); then there is room for two.
     assert_eq!(counters.ports[0].classes[5].most_frames, 2);
     let left: usize = (0..2).map(|stream| stamps(&sightings, taps[0], stream).len()).sum();
@@ -418,7 +410,6 @@ proptest! {
         }
         plan.check().unwrap();
         let (sightings, counters) = run(&plan);
-        assert_conserved(&counters);
         for policing in &counters.policing {
             for filter in &policing.filters {
                 prop_assert_eq!(filter.matching_frames, filter.passing_sdu + filter.not_passing_sdu);

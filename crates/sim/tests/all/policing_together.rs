@@ -79,7 +79,6 @@ fn set(plan: &mut Plan, beside: &Beside) {
 fn accounts(plan: &Plan) -> tsn_sim::RunCounters {
     plan.check().unwrap();
     let (sightings, counters) = run(plan);
-    assert_conserved(&counters);
     let faulted: u64 = counters.ports.iter().map(|port| port.dropped_faults).sum();
     assert_eq!(faulted, counters.streams.iter().map(|stream| stream.lost_to_faults).sum::<u64>());
     let again = run(plan);

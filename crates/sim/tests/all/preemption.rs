@@ -33,7 +33,6 @@ fn interrupted(octets: u32, offset: i64) -> (i64, i64, u64) {
     net.stream("low", &[0, 1], 0, periodic(1_000_000, 1_000), frame(octets));
     net.stream("high", &[0, 1], 7, periodic(1_000_000, 1_000 + offset as u64), frame(64));
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let high = stamps(&sightings, tx, 1)[0] - BEFORE * 8 - 1_000;
     (high, stamps(&sightings, rx, 0)[0] - 1_000, merged(&counters)[0])
 }
@@ -74,7 +73,6 @@ fn a_frame_is_not_cut_for_one_whose_window_is_over_by_then() {
         net.plan.ports[0].gates =
             gates(0, &[(0xff, 6_000 + window), (0x7f, 500_000), (0xff, 494_000 - window)]);
         let (sightings, counters) = run(&net.plan);
-        assert_conserved(&counters);
         assert_eq!(merged(&counters)[0], preemptions, "{window} ns");
         let (low, high) = (stamps(&sightings, rx, 0)[0], stamps(&sightings, tx, 1)[0] - BEFORE * 8);
         if preemptions == 0 {
@@ -112,7 +110,6 @@ fn nearly_every_express_frame_interrupts_one_of_a_saturated_link() {
     let pattern = Pattern::Periodic { period_ns: 1_000_000, offset_ns: 0, jitter_ns: 200_000 };
     net.stream("high", &[0, 1], 7, pattern, frame(64));
     let (sightings, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let [preemptions, continuations, _] = merged(&counters);
     let share = preemptions as f64 / counters.streams[1].released as f64;
     // The express frame is released at any instant of a frame and its gap; it cuts the frame if 64 octets are
@@ -147,8 +144,7 @@ proptest! {
     /// them.
     #[test]
     fn frames_share_no_wire(plan in merging()) {
-        let (sightings, counters) = run(&plan);
-        assert_conserved(&counters);
+        let (sightings, _) = run(&plan);
         for (number, port) in plan.ports.iter().enumerate() {
             let Some(own) = &port.preemption else { continue };
             let octet = 8_000_000_000 / port.rate_bps as i64;

@@ -61,8 +61,7 @@ proptest! {
         }
         net.stream("s", &path, 0, periodic(1_000_000_000, 0), frame(octets));
         let rx = net.tap(net.port(path[path.len() - 1], path[path.len() - 2]), Stage::Rx, Point::End);
-        let (sightings, counters) = run(&net.plan);
-        assert_conserved(&counters);
+        let (sightings, _) = run(&net.plan);
         let found = stamps(&sightings, rx, 0)[0];
         let exact = lone(i64::from(octets), &rates, processing_ns as i64, cut) / 1e3;
         // Every time on the wire is rounded by less than a picosecond, and the stamp is rounded down to a

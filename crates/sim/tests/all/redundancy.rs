@@ -84,7 +84,6 @@ fn pulled(mut plan: Plan, cuts: &[(u32, u64, u64)]) -> Plan {
 fn received(plan: &Plan) -> (Vec<u64>, Vec<Sighting>, RunCounters) {
     plan.check().unwrap();
     let (sightings, counters) = run(plan);
-    assert_conserved(&counters);
     (sightings.iter().filter(|one| one.tap == 5).map(|one| one.seq).collect(), sightings, counters)
 }
 
@@ -195,7 +194,6 @@ proptest! {
         }
         plan.check().unwrap();
         let (sightings, counters) = run(&plan);
-        assert_conserved(&counters);
         let faulted: u64 = counters.ports.iter().map(|port| port.dropped_faults).sum();
         prop_assert_eq!(faulted, counters.streams.iter().map(|stream| stream.lost_to_faults).sum::<u64>());
         prop_assert_eq!(run(&plan), (sightings, counters));
@@ -337,7 +335,6 @@ fn at_the_instant_of_a_switch_one_way_forwards() {
         ..Redundancy::default()
     }));
     let (_, counters) = run(&net.plan);
-    assert_conserved(&counters);
     let sent = |port: u32| counters.ports[port as usize].classes[0].sent_frames;
     assert_eq!((ports.map(sent), counters.streams[0].replicated), ([2, 2], 0));
 }

@@ -87,7 +87,6 @@ fn saturating_talkers_take_turns() {
         assert!((released[0] + released[1]).abs_diff(expected) <= 9, "{released:?}");
         assert_eq!(counters.streams[0].dropped_at_talker, 0, "a full queue holds back");
         assert_eq!(counters.ports[0].classes[0].most_frames, u64::from(limit.unwrap_or(8)));
-        assert_conserved(&counters);
     }
 }
 
@@ -109,7 +108,6 @@ fn queue_limits_drop_and_count() {
         assert_eq!(delivered, kept, "{frames:?} {octets:?}");
         assert_eq!(counters.ports[0].classes[1].dropped_frames, 11 - kept);
         assert_eq!(counters.ports[0].classes[1].dropped_octets, (11 - kept) * 1_000);
-        assert_conserved(&counters);
     }
 }
 
@@ -133,7 +131,6 @@ fn multicast_is_copied_where_its_tree_forks() {
     assert_eq!((counters.streams[0].released, counters.streams[0].replicated), (10, 20));
     let (first, second) = ((BEFORE + 1_522) * 8, 2 * (BEFORE + 1_522) * 8 + 1_000);
     assert_eq!(arrivals.map(|tap| stamps(&sightings, tap, 0)[0]), [first, second, second]);
-    assert_conserved(&counters);
 }
 
 /// Times and sizes are as listed, with a new pass every cycle, until the passes or the stream end.

@@ -234,9 +234,11 @@ pub fn change(at_ns: i64, base_time_ns: i64, list: &[(u8, u64)]) -> GateChange {
     GateChange { at_ns, base_time_ns, cycle_ns, entries, ..GateChange::default() }
 }
 
+/// A run; every frame of it is accounted for.
 pub fn run(plan: &Plan) -> (Vec<Sighting>, RunCounters) {
     let mut sightings = Vec::new();
     let counters = Simulation::new(plan).unwrap().run(&mut sightings, &mut unwatched).unwrap();
+    assert_conserved(&counters);
     (sightings, counters)
 }
 
