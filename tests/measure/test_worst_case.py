@@ -102,6 +102,38 @@ def test_loss_is_proved_only_where_every_frame_arrives_in_time(own: dict[str, An
     assert row["proof"] == "proved"
 
 
+CARRIES = "the link b1 -- b2 carries every copy"
+
+
+@pytest.mark.parametrize(
+    ("reason", "outages", "lost", "met", "proof"),
+    [
+        # Without failures a run says nothing.
+        (None, 0, 0, "yes", "proved"),
+        (CARRIES, 0, 0, "not-proved", "none"),
+        # With one it may break the promise, and keeps it for this failure alone.
+        (None, 1, 0, "yes", "proved"),
+        (CARRIES, 1, 0, "not-proved", "none"),
+        (CARRIES, 1, 3, "no", "none"),
+        (None, 1, 3, "no", "exceeded"),
+        # Two failures are more than was promised.
+        (None, 2, 3, "yes", "proved"),
+        (CARRIES, 2, 3, "not-proved", "none"),
+    ],
+)
+def test_failures_are_survived_by_proof_alone(
+    reason: str | None, outages: int, lost: int, met: str, proof: str
+) -> None:
+    required = {"survives": {"failures": 1, "links": [0]}}
+    down = [{"kind": "link-down", "port": 0, "from_ns": 0, "until_ns": 1}] * outages
+    own = bound(survives={"failures": 1, "reason": reason}, loss_reason="a fault takes frames")
+    document = plan(required) | {"faults": [*down, {"kind": "babble"}]}
+    (row,) = judge(document, measured(lost=lost), {"flows": [own]})["rows"]
+    assert (row["requirement"], row["met"], row["proof"]) == ("survives 1", met, proof)
+    assert row["worst_case_reason"] == (reason and f"frames may be lost: {reason}")
+    assert len(counting(document, worst_cases(document, {"flows": [own]}))) == 1
+
+
 def test_a_worst_case_beyond_the_limit_is_never_all_met() -> None:
     found = verdict({"delay_ns": 600})
     assert found["met"]

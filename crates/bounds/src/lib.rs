@@ -16,4 +16,4 @@ mod service;
 
 pub use analysis::answers::bounds;
 pub use reason::Reason;
-pub use report::{Bounds, ClassBounds, FlowBounds, HopBounds, PortBounds};
+pub use report::{Bounds, ClassBounds, FlowBounds, HopBounds, PortBounds, Survival};

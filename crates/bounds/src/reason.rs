@@ -98,6 +98,20 @@ pub enum Reason {
     StandsBy,
     /// Loss after a failure: it does not forward.
     Down,
+    /// Loss after a failure: all paths pass what has failed.
+    Carries {
+        /// Links and nodes.
+        parts: String,
+        /// Whether it is more than one of them.
+        several: bool,
+    },
+    /// Loss after a failure: the paths that remain may lose frames.
+    Without {
+        /// Links and nodes that have failed.
+        parts: String,
+        /// Why the others may lose frames.
+        why: Box<Self>,
+    },
     /// Loss: every path has a reason of its own.
     EveryPath(Vec<Self>),
     /// Loss: more frames may arrive than the queue has room for.
@@ -193,6 +207,10 @@ impl fmt::Display for Reason {
             }
             Self::StandsBy => f.write_str("the path stands by at some times"),
             Self::Down => f.write_str("it has failed"),
+            Self::Carries { parts, several } => {
+                write!(f, "{parts} {} every copy", if *several { "carry" } else { "carries" })
+            }
+            Self::Without { parts, why } => write!(f, "without {parts}: {why}"),
             Self::EveryPath(paths) => {
                 let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
                 f.write_str(&paths.join("; and "))

@@ -28,6 +28,7 @@ impl Bounds {
             (flow.reason, flow.release_reason) = (why(), why());
             flow.loss_reason = why();
             flow.most_arrivals = None;
+            flow.survives.iter_mut().for_each(|survival| survival.reason = why());
             for hop in &mut flow.hops {
                 (hop.upper_ps, hop.reason) = (None, why());
             }
@@ -71,8 +72,20 @@ pub struct FlowBounds {
     /// How often the same frame may arrive at most; none for a stream with one path, or if a fault duplicates frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_arrivals: Option<u32>,
+    /// The failures that the stream has to survive; none without this requirement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survives: Option<Survival>,
     /// The bounds port by port.
     pub hops: Vec<HopBounds>,
+}
+
+/// Whether any few links and nodes may fail, at any time, without the loss of a frame.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Survival {
+    /// How many of them fail at once.
+    pub failures: u32,
+    /// Which of them lose frames, and why; none if no frame is lost.
+    pub reason: Option<Reason>,
 }
 
 /// One flow at one port.

@@ -25,6 +25,7 @@ EXAMPLES = {
     "jitter spread": "100 us",
     "jitter interval": "50 us",
     "loss": "0",
+    "survives": "1",
     "rate": "1 Mbit/s",
     "time-out": "300 ms",
     "age": "400 ms",

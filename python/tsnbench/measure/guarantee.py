@@ -44,7 +44,7 @@ def guarantee(
 
     Args:
         requirement: as in the verdict: ``delay``, ``delay p99.9``, ``delay from release``, ``jitter spread``,
-            ``loss``, ``rate``, ``time-out``, ``age``.
+            ``loss``, ``survives 1``, ``rate``, ``time-out``, ``age``.
         bounds: the flow's entry in the result of :func:`tsnbench.plan.bounds.bounds`, or None.
         drain_ns: how long after the last release frames may still arrive.
         backend: the backend of the run; a kernel may differ from the Plan.
@@ -67,7 +67,10 @@ def guarantee(
         # a standard deviation is at most half of that (Popoviciu).
         return _of(apart / 2 if which == "spread" and apart is not None else apart, bounds["reason"], common)
     if kind == "loss":
-        return _loss(bounds, drain_ns, common)
+        return _loss(bounds, bounds.get("loss_reason", NOT_BOUNDED), drain_ns, common)
+    if kind == "survives":
+        why = bounds["survives"]["reason"] if "survives" in bounds else NOT_BOUNDED
+        return _loss(bounds, why, drain_ns, common)
     if kind in ("time-out", "age"):
         return _without_news(kind, bounds, releases_ns, common)
     return Guarantee(None, NOT_BOUNDED)
@@ -164,9 +167,9 @@ def _of(value: float | None, reason: str | None, common: Mapping[str, str]) -> G
     return Guarantee(None, reason or "") if value is None else Guarantee(value, **common)
 
 
-def _loss(bounds: FlowBounds, drain_ns: int, common: Mapping[str, str]) -> Guarantee:
-    """No frame is lost if every queue has space for all frames, and the last frame arrives before the end."""
-    if why := bounds.get("loss_reason", NOT_BOUNDED):
+def _loss(bounds: FlowBounds, why: str | None, drain_ns: int, common: Mapping[str, str]) -> Guarantee:
+    """No frame is lost if nothing takes one (``why``), and the last frame arrives before the end."""
+    if why:
         return Guarantee(None, f"frames may be lost: {why}")
     latest = bounds.get("release_upper_ps")
     if latest is None:

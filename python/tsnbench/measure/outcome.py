@@ -56,7 +56,7 @@ LEGEND = {
     "Table 14); it does not count as met.",
     Outcome.UNCERTAIN: "the margin is smaller than what the measurement may be wrong by (\u00b1), so that "
     "nobody knows whether the limit was kept; it does not count as met.",
-    Outcome.NOT_PROVED: "met in this run, but the scenario requires that the worst case keeps the limit.",
+    Outcome.NOT_PROVED: "this run kept the limit, but the scenario requires that the worst case keeps it.",
     Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",
     Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
     Outcome.PROVED: "every frame kept the limit, and the worst case also keeps it.",

@@ -69,6 +69,7 @@ def judge(
     flows = bounds["flows"] if bounds else []
     bounded = {(flow["stream"], flow["listener"]): flow for flow in flows}
     drain = plan_document["drain_ns"]
+    outages = sum(one["kind"] in ("link-down", "node-down") for one in plan_document.get("faults", ()))
     rows: list[VerdictRow] = []
     for stream in plan_document["streams"]:
         required = stream.get("requirements", {})
@@ -79,12 +80,16 @@ def judge(
             path = measured.get((stream["name"], name), NOT_MEASURED)
             own = bounded.get((stream["name"], name))
             whose: Whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
-            for row in _rows(required, path):
+            for row in _rows(required, path, outages):
                 if row["requirement"] == "round-trip":
                     known = round_trip(plan_document, stream, name, bounded, backend)
                 else:
                     known = guarantee(row["requirement"], own, drain, backend, releases)
-                row, proof = _proved(row, known, bool(required.get("worst_case")))
+                by_proof = row["requirement"].startswith("survives")
+                row, proof = _proved(row, known, bool(required.get("worst_case")) or by_proof)
+                if by_proof and row["met"] == NO_DATA:
+                    # A run without failures says nothing, and the proof everything.
+                    row = {**row, "met": YES if proof["proof"] == "proved" else NOT_PROVED}
                 rows.append({**whose, **row, **proof})
     met = all(row["met"] == YES for row in rows)
     return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures) if measures else []}
@@ -112,13 +117,18 @@ def counting(
     plan_document: PlanDocument, rows: Sequence[WorstCaseRow], every: bool = False
 ) -> list[WorstCaseRow]:
     """The rows of :func:`worst_cases` that have a bound, for streams whose worst case must keep the limits,
-    or for ``every`` stream."""
+    or for ``every`` stream. Failures to survive count always: no run is a proof."""
     required = {
         stream["name"]
         for stream in plan_document["streams"]
         if every or stream.get("requirements", {}).get("worst_case")
     }
-    return [row for row in rows if row["stream"] in required and row["worst_case_reason"] != NOT_BOUNDED]
+    return [
+        row
+        for row in rows
+        if (row["stream"] in required or row["requirement"].startswith("survives"))
+        and row["worst_case_reason"] != NOT_BOUNDED
+    ]
 
 
 def required_of(plan_document: PlanDocument) -> bool:
@@ -163,7 +173,8 @@ def _lost(measures: Measures) -> list[LostFrames]:
     return sorted(found, key=lambda one: -one["lost"])
 
 
-def _rows(required: Requirements, path: PathReport) -> Iterator[Found]:
+def _rows(required: Requirements, path: PathReport, outages: int) -> Iterator[Found]:
+    """The requirements that were measured; ``outages``: how many links and nodes fail in the run."""
     unsure = path.get("uncertainty")
     if (limit := required.get("delay_ns")) is not None:
         yield _worst("delay", limit, path.get("delay"), unsure and unsure["delay_ns"])
@@ -175,7 +186,11 @@ def _rows(required: Requirements, path: PathReport) -> Iterator[Found]:
     for jitter in required.get("jitter") or ():
         yield _jitter(jitter["kind"], jitter["limit_ns"], path)
     if (limit := required.get("loss_ppm")) is not None:
-        yield _loss(limit, path.get("count"))
+        yield _loss("loss", limit, path.get("count"))
+    if (survives := required.get("survives")) is not None:
+        failures = survives["failures"]
+        count = path.get("count") if 0 < outages <= failures else None
+        yield _loss(f"survives {failures}", 0, count)
     if (limit := required.get("rate_bps")) is not None:
         rate = path.get("rate")
         found = rate["received_bps"] if rate else None
@@ -275,10 +290,11 @@ def _jitter(kind: str, limit: int, path: PathReport) -> Found:
     return _worst(requirement, limit, stat, own)
 
 
-def _loss(limit: int, count: Count | None) -> Found:
+def _loss(requirement: str, limit: int, count: Count | None) -> Found:
     """Compares the frames lost in the network with a share of the sent frames."""
     if not count or not count["sent"]:
-        return _row("loss", limit, "ppm", None, None)
+        return _row(requirement, limit, "ppm", None, None)
     # Whole frames are compared, so that a limit is neither missed nor met by rounding.
     spare = limit * count["sent"] - count["lost"] * 1_000_000
-    return _row("loss", limit, "ppm", count["lost"] * 1_000_000 / count["sent"], spare / count["sent"])
+    found = count["lost"] * 1_000_000 / count["sent"]
+    return _row(requirement, limit, "ppm", found, spare / count["sent"])

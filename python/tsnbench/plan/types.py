@@ -815,6 +815,14 @@ class Jitter(TypedDict):
     limit_ns: int
 
 
+class Survives(TypedDict):
+    """Links and nodes of which any few may fail at once, at any time, without the loss of a frame."""
+
+    failures: int
+    links: NotRequired[list[int]]
+    nodes: NotRequired[list[int]]
+
+
 class Requirements(TypedDict):
     """The requirements of a stream at each of its listeners."""
 
@@ -827,6 +835,7 @@ class Requirements(TypedDict):
     age_ns: NotRequired[int]
     time_out_ns: NotRequired[int]
     round_trip_ns: NotRequired[int]
+    survives: NotRequired[Survives]
     worst_case: NotRequired[bool]
 
 

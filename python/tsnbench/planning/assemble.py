@@ -151,7 +151,7 @@ def _stream(flow: Flow, replies: Replies) -> plan_types.Stream:
         "listeners": [
             {"node": node, "route": end} for node, end in zip(flow.listeners, flow.ends, strict=True)
         ],
-        "requirements": requirements_document(stream.requires),
+        "requirements": requirements_document(stream.requires, flow.survives),
     }
     # Of thousands of streams, almost all have no more than a VLAN.
     if stream.vid is not None:

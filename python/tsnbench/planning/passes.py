@@ -30,6 +30,7 @@ from tsnbench.planning.streams.identification import identify
 from tsnbench.planning.streams.release_pattern import set_phases
 from tsnbench.planning.streams.replay import replay_flows
 from tsnbench.planning.streams.sizes import size_flows
+from tsnbench.planning.streams.survival import name_failures
 from tsnbench.planning.topology.addressing import address_flows, address_nodes, name_flows
 from tsnbench.planning.topology.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.topology.hosts import set_hosts
@@ -94,6 +95,7 @@ PASSES: tuple[Callable[[Draft], None], ...] = (
     size_flows,
     set_phases,
     schedule_flows,
+    name_failures,
     open_gates,
     plan_windows,
     follow_gates,

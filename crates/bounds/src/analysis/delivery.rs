@@ -52,23 +52,39 @@ impl Delivery<'_> {
         Some(self.why(&entries, down, &certain, &mut seen).unwrap_or(Reason::Circle))
     }
 
+    /// Whether any path leads to the end of an entry, or of one that merges with it, past all entries that are `down`.
+    pub fn leads(&self, end: u32, down: &[bool]) -> bool {
+        let some = |entries: &[u32], reached: &[bool]| entries.iter().any(|entry| reached[*entry as usize]);
+        let reached = self.reached(|entry| !down[entry], some);
+        some(&entries_with(self.stream, end), &reached)
+    }
+
     /// By entry: whether at least one copy of every frame passes.
     fn certain(&self, down: &[bool]) -> Vec<bool> {
-        let mut certain = vec![false; self.arrivals.len()];
+        self.reached(
+            |entry| !self.is_lossy(entry, down),
+            |entries, certain| self.passes(entries, certain).is_ok(),
+        )
+    }
+
+    /// The entries that are reached from the talker over those that are `open`, if entries that merge are passed where
+    /// `passes` holds.
+    fn reached(&self, open: impl Fn(usize) -> bool, passes: impl Fn(&[u32], &[bool]) -> bool) -> Vec<bool> {
+        let mut reached = vec![false; self.arrivals.len()];
         // One pass suffices if parents come first; where paths merge, parents may come later.
         loop {
             let mut rests = true;
-            for entry in 0..certain.len() {
-                if certain[entry] || self.is_lossy(entry, down) {
+            for entry in 0..reached.len() {
+                if reached[entry] || !open(entry) {
                     continue;
                 }
                 let parent = self.stream.route[entry].parent;
-                let passes = |parent| self.passes(&entries_with(self.stream, parent), &certain).is_ok();
-                certain[entry] = parent.is_none_or(passes);
-                rests &= !certain[entry];
+                reached[entry] =
+                    parent.is_none_or(|parent| passes(&entries_with(self.stream, parent), &reached));
+                rests &= !reached[entry];
             }
             if rests {
-                return certain;
+                return reached;
             }
         }
     }

@@ -13,13 +13,14 @@ use tsn_plan::{Fault, Plan, Stream};
 /// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
 const AROUND_SDU: u32 = 22;
 
-/// A fault that may drop frames which leave by a port, or on the link behind it.
-fn taken(plan: &Plan, port: u32) -> bool {
+/// Whether a fault may drop frames which leave by a port, or on the link behind it; `outages`: links and nodes that are
+/// down count, too.
+fn taken(plan: &Plan, port: u32, outages: bool) -> bool {
     let (own, peer) = (&plan.ports[port as usize], plan.ports[port as usize].peer);
     let node_of = |port: u32| plan.ports[port as usize].node;
     plan.faults.iter().any(|fault| match fault {
-        Fault::LinkDown { port: cut, .. } => [port, peer].contains(cut),
-        Fault::NodeDown { node, .. } => [own.node, node_of(peer)].contains(node),
+        Fault::LinkDown { port: cut, .. } => outages && [port, peer].contains(cut),
+        Fault::NodeDown { node, .. } => outages && [own.node, node_of(peer)].contains(node),
         // A wrong list may never open a gate, or only for shorter frames.
         Fault::Loss { port: by, .. } | Fault::Schedule { port: by, .. } => *by == port,
         // These drop nothing; a queue that they fill has no bound, or their frames are counted in it.
@@ -45,16 +46,18 @@ fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
     })
 }
 
-/// A reason why one port may drop frames of a flow; `queue`: the bounds of the flow's queue there.
+/// A reason why one port may drop frames of a flow; `queue`: the bounds of the flow's queue there; `outages`: links and
+/// nodes that are down count.
 pub(crate) fn at(
     plan: &Plan,
     stream: &Stream,
     place: usize,
     hop: &FlowHop,
     queue: Option<&ClassBounds>,
+    outages: bool,
 ) -> Option<Reason> {
     let port = &plan.ports[hop.port];
-    if taken(plan, hop.port as u32) {
+    if taken(plan, hop.port as u32, outages) {
         return Some(Reason::Taken);
     }
     // Queueing disciplines drop frames that come too late, and have limits of their own.

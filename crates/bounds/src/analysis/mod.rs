@@ -12,3 +12,4 @@ pub(crate) mod loss;
 pub(crate) mod network;
 pub(crate) mod port;
 pub(crate) mod scheduled_arrivals;
+pub(crate) mod survival;

@@ -9,6 +9,7 @@
 mod common;
 mod draw;
 mod everything;
+mod failures;
 mod paths;
 mod watch;
 
@@ -172,6 +173,33 @@ fn no_frame_exceeds_its_bounds_by_any_of_its_ways() {
     assert!(lossless > 300, "{lossless} streams without loss");
 }
 
+/// Every failure of every link and node of rings.
+fn prove_failures(plans: u32) -> failures::Found {
+    let all = RefCell::new(failures::Found::default());
+    let outcome = runner(plans).run(&(paths::plan(), 1..3_000_000u64), |(plan, from_ns)| {
+        let found = failures::watch(&plan, from_ns);
+        let found = found.map_err(|text| {
+            let redundancy: Vec<_> = plan.streams.iter().map(|stream| &stream.redundancy).collect();
+            TestCaseError::fail(format!("{text}\n{}\n{redundancy:?}\n{:?}", draw::text(&plan), plan.faults))
+        })?;
+        let mut all = all.borrow_mut();
+        all.survive += found.survive;
+        all.carried += found.carried;
+        all.runs += found.runs;
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    all.into_inner()
+}
+
+#[test]
+fn streams_survive_every_failure_that_they_are_told_to() {
+    let found = prove_failures(40);
+    assert!(found.survive > 20 && found.carried > 20 && found.runs > 200, "{found:?}");
+}
+
 fn many() -> u32 {
     std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000)
 }
@@ -180,6 +208,12 @@ fn many() -> u32 {
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak() {
     println!("{}", prove(many()));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_failures() {
+    println!("{:?}", prove_failures(many()));
 }
 
 #[test]

@@ -193,7 +193,12 @@ pub fn losses(
 }
 
 /// How often each frame of a stream passed the last recovery function before a listener, by its number.
-fn arrivals(plan: &Plan, sightings: &[Sighting], stream: u32, listener: &Destination) -> HashMap<u64, u32> {
+pub fn arrivals(
+    plan: &Plan,
+    sightings: &[Sighting],
+    stream: u32,
+    listener: &Destination,
+) -> HashMap<u64, u32> {
     let mut found = HashMap::new();
     for one in sightings.iter().filter(|one| one.stream == stream && one.copy & ELIMINATED == 0) {
         let (port, place) = Everywhere::place(one.tap);

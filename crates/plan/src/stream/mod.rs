@@ -305,9 +305,26 @@ pub struct Requirements {
     /// answer, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<u64>,
+    /// Failures that must lose no frame.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survives: Option<Survives>,
     /// Whether the worst case must also keep these limits: one run is not enough.
     #[serde(default, skip_serializing_if = "is_default")]
     pub worst_case: bool,
+}
+
+/// Links and nodes of which any few may fail at once, at any time, without the loss of a frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Survives {
+    /// How many of them fail at once.
+    pub failures: u32,
+    /// Links, each by one of its ports.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<u32>,
+    /// Nodes. The talker and the listener at which frames arrive never fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<u32>,
 }
 
 /// A delay that a share of the frames must not exceed.

@@ -36,9 +36,11 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use, and of one with a shaper
     ``credit_bits``, the most credit that can gather. ``loss_reason`` says why a frame may be lost on its
-    path; null where every queue has room for it whatever happens. ``jitter_ns`` is how far two delays of the
-    flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps at the release
-    the tick, where that is longer than 1 ns.
+    path; null where every queue has room for it whatever happens. Of streams with several paths,
+    ``most_arrivals`` is how often a frame may arrive; of those that have to survive failures, ``survives``
+    says by its ``reason`` which failure loses frames, null if none does. ``jitter_ns`` is how far two delays
+    of the flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps at the
+    release the tick, where that is longer than 1 ns.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
     is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams

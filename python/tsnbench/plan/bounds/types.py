@@ -18,6 +18,13 @@ HopBounds = TypedDict(
 """One flow at one port."""
 
 
+class Survival(TypedDict):
+    """The failures that a flow has to survive, and why frames are lost; null if none is."""
+
+    failures: int
+    reason: str | None
+
+
 class FlowBounds(TypedDict):
     """One flow to one of its listeners."""
 
@@ -35,6 +42,7 @@ class FlowBounds(TypedDict):
     loss_reason: str | None
     hops: list[HopBounds]
     most_arrivals: NotRequired[int]
+    survives: NotRequired[Survival]
     source: NotRequired[str]
     jitter_ns: NotRequired[int | None]
     release_tick_ns: NotRequired[int]

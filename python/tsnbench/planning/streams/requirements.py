@@ -8,11 +8,16 @@ from tsnbench.planning.parts import without_none
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Requirements
+    from tsnbench.plan.types import Requirements, Survives
 
 
-def requirements_document(requires: model.Requirements) -> Requirements:
-    """The requirements that are given; shares in parts per million, ascending."""
+def requirements_document(requires: model.Requirements, survives: Survives | None = None) -> Requirements:
+    """The requirements that are given; shares in parts per million, ascending.
+
+    Args:
+        requires: as the scenario has them.
+        survives: the failures that lose no frame, in the Plan's form.
+    """
     if not requires.model_fields_set:
         # Thousands of streams require nothing.
         return {}
@@ -28,6 +33,7 @@ def requirements_document(requires: model.Requirements) -> Requirements:
             "age_ns": requires.age,
             "time_out_ns": requires.time_out,
             "round_trip_ns": requires.round_trip,
+            "survives": survives,
         }
     )
     if document and requires.worst_case:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tsnbench.scenario.kinds.combinators import Fields, record_of
+from tsnbench.scenario.kinds.combinators import Either, Fields, ListOf, record_of
 from tsnbench.scenario.kinds.common import IPV4, SPAN, STREAM_RATE, TIME
-from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.model.names import Name, Pcp
 from tsnbench.scenario.model.redundancy import Failover, Frer
 from tsnbench.scenario.model.traffic import (
@@ -27,6 +27,20 @@ from tsnbench.scenario.units import DURATION, SHARE, SIZE, BitRate, Duration, Si
 class JitterLimit(Part):
     kind: Literal["delay-step-abs", "deviation", "spread", "interval"]
     limit: Duration
+
+
+FAILURES = Count(1, 4, "a number of failures")
+
+
+class Survives(Part):
+    """Links and nodes of which any few may fail at once without the loss of a frame."""
+
+    failures: int = key(FAILURES, "so many of them fail at once; 1", written="any", default=1)
+    of: tuple[str, ...] = key(
+        ListOf(Text("a link or a node", swept=False), "links and nodes"),
+        "what may fail: [b1 -- b2, b3], [links], [bridge-links] or [nodes]; links and nodes unless given",
+        default=("links", "nodes"),
+    )
 
 
 class Requirements(Part):
@@ -62,6 +76,16 @@ class Requirements(Part):
     round_trip: Duration | None = key(
         SPAN,
         "with answers: longest time from first request to answer",
+        default=None,
+    )
+    survives: Survives | None = key(
+        Either(
+            "a number of failures, or {any: 1, of: …}",
+            text=FAILURES,
+            mapping=record_of(Survives, "failures to survive"),
+            short="any",
+        ),
+        "failures of links and nodes that lose no frame, at any time: 1",
         default=None,
     )
     worst_case: bool = key(

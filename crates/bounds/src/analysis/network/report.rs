@@ -4,6 +4,7 @@ use super::{Network, moves_frames};
 use crate::analysis::delivery::{Arrival, Delivery};
 use crate::analysis::flows::{cut_short, first_link};
 use crate::analysis::port::ClassResult;
+use crate::analysis::survival::survives;
 use crate::curve::{BIT, Data, LONGEST, Ps};
 use crate::model::clocks::between_stamps;
 use crate::model::member_streams::{entries_with, once};
@@ -77,9 +78,14 @@ impl Network<'_> {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
-            let delivery = self.delivery(*first, stream, &ports);
+            let delivery = self.delivery(*first, stream, &ports, true);
+            let required = stream.requirements.survives.as_ref();
+            let intact = required.map(|required| (required, self.delivery(*first, stream, &ports, false)));
             for listener in &stream.listeners {
-                flows.push(self.flow(*first, stream, listener, &delivery));
+                let mut flow = self.flow(*first, stream, listener, &delivery);
+                let survival = |(required, intact): &(&_, Delivery<'_>)| survives(intact, listener, required);
+                flow.survives = intact.as_ref().map(survival);
+                flows.push(flow);
             }
         }
         let ports = ports.into_iter().flatten().collect();
@@ -87,12 +93,13 @@ impl Network<'_> {
     }
 
     /// The paths of a stream whose first hop is `begin`: when its frames arrive at the end of each, and what may lose
-    /// them.
+    /// them; `outages`: also links and nodes of the Plan that are down.
     fn delivery<'a>(
         &'a self,
         begin: usize,
         stream: &'a Stream,
         ports: &[Option<PortBounds>],
+        outages: bool,
     ) -> Delivery<'a> {
         let arrival = |place: usize| {
             let hop = &self.hops[begin + place];
@@ -102,7 +109,7 @@ impl Network<'_> {
             Arrival {
                 earliest: least.saturating_add(hop.shortest),
                 latest: self.latest_out(begin + place),
-                lost: crate::analysis::loss::at(self.plan, stream, place, hop, queue),
+                lost: crate::analysis::loss::at(self.plan, stream, place, hop, queue, outages),
             }
         };
         Delivery {
@@ -286,6 +293,7 @@ impl Network<'_> {
             release_reason: reason(path),
             loss_reason: delivery.lost(listener.route, &vec![false; stream.route.len()]),
             most_arrivals: self.most_arrivals(begin, delivery, listener),
+            survives: None,
             hops: hops.collect(),
         }
     }

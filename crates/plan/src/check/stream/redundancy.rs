@@ -1,12 +1,14 @@
 //! Checks of streams with more than one path.
 
 use crate::check::{Check, ensure, index, time};
-use crate::{Algorithm, Identification, Pattern, Plan, Redundancy, Stream};
+use crate::{Algorithm, Identification, Pattern, Plan, Redundancy, Stream, Survives};
 
 /// Most paths that may merge.
 const MOST_WAYS: usize = 16;
 /// Shortest period of a timer: the standard's are in ms.
 const SHORTEST_TIMER_NS: u64 = 1_000_000;
+/// Most failures at once that a stream may have to survive.
+const MOST_FAILURES: u32 = 4;
 /// Sequence numbers of an R-TAG. IEEE 802.1CB-2017, 7.4.3.2.
 const SEQUENCE_SPACE: u32 = 1 << 16;
 
@@ -89,6 +91,16 @@ impl Plan {
 }
 
 impl Plan {
+    /// The failures that a stream must survive.
+    pub(crate) fn check_survival(&self, survives: &Survives, path: impl Fn(&str) -> String) -> Check {
+        let path = |field: &str| path(&format!("requirements.survives.{field}"));
+        let failures = survives.failures;
+        let holds = (1..=MOST_FAILURES).contains(&failures);
+        ensure(holds, || path("failures"), || format!("{failures} is not 1 to {MOST_FAILURES}"))?;
+        survives.links.iter().try_for_each(|port| index(*port, self.ports.len(), || path("links")))?;
+        survives.nodes.iter().try_for_each(|node| index(*node, self.nodes.len(), || path("nodes")))
+    }
+
     /// A stream with member streams must be distinguishable from every other stream where they are made or
     /// eliminated.
     pub(crate) fn check_identification(&self) -> Check {
@@ -284,6 +296,33 @@ mod tests {
                     "/streams/0/pattern",
                     json!({"kind": "saturating", "backlog": 1}),
                     "streams[0].redundancy.active[0].route: a saturating talker's own port cannot stand by",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn failures_to_survive_are_few_and_exist() {
+        let mut holds = redundant();
+        holds["streams"][0]["requirements"] =
+            json!({"survives": {"failures": 1, "links": [0], "nodes": [0]}});
+        refuses(
+            &holds,
+            &[
+                (
+                    "/streams/0/requirements/survives/failures",
+                    json!(0),
+                    "streams[0].requirements.survives.failures: 0 is not 1 to 4",
+                ),
+                (
+                    "/streams/0/requirements/survives/links",
+                    json!([99]),
+                    "streams[0].requirements.survives.links: 99 is not the index of one of 8",
+                ),
+                (
+                    "/streams/0/requirements/survives/nodes",
+                    json!([99]),
+                    "streams[0].requirements.survives.nodes: 99 is not the index of one of 4",
                 ),
             ],
         );
