@@ -40,9 +40,9 @@ pub enum Reason {
     NoWindow,
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
-    /// The node forwards frames before they are complete (cut-through), which these bounds do not cover.
+    /// An ATS scheduler shapes frames in a node that forwards them before they are complete (cut-through).
     CutThrough,
-    /// The processing time of the node differs from frame to frame, which these bounds do not cover.
+    /// An ATS scheduler shapes frames in a node whose processing time differs from frame to frame.
     Processing,
     /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
@@ -56,9 +56,8 @@ pub enum Reason {
     ShortHolds,
     /// Ports feed each other in a cycle, and delays around the cycle grow without end.
     Circle,
-    /// Bridges learn addresses and flood frames until then, so that more frames reach a port than the analysis counts.
-    Flooded,
-    /// A fault delays or duplicates frames on a link, or gives a port a wrong schedule.
+    /// A fault duplicates frames on a link, delays them on one with pre-emption or before an ATS scheduler, or gives a
+    /// port a wrong schedule.
     Faults,
     /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
@@ -158,12 +157,13 @@ impl fmt::Display for Reason {
             }
             Self::NoWindow => f.write_str("no window of its gate is guaranteed to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
-            Self::CutThrough => f.write_str(
-                "its node cuts through: frames reach its queues before they are complete, which has no bound here",
-            ),
-            Self::Processing => {
-                f.write_str("its node's processing time differs from frame to frame, which has no bound here")
+            Self::CutThrough => {
+                f.write_str("an ATS scheduler shapes frames in its node, which cuts through; this has no bound here")
             }
+            Self::Processing => f.write_str(
+                "an ATS scheduler shapes frames in its node, whose processing time differs from frame to frame; \
+                 this has no bound here",
+            ),
             Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here beside gates"),
             Self::Unguarded => {
                 f.write_str("frames may overrun the windows of its gates (no guard), which has no bound here beside a shaper or pre-emption")
@@ -178,9 +178,9 @@ impl fmt::Display for Reason {
                 f.write_str("its holds are shorter than their advances, which has no bound here")
             }
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
-            Self::Flooded => f.write_str("bridges of the plan learn, and frames that are flooded are not counted"),
             Self::Faults => f.write_str(
-                "a fault delays or duplicates frames, or gives a port a wrong schedule, which has no bound here",
+                "a fault duplicates frames, delays them before an ATS scheduler, or gives a port a wrong schedule, \
+                 which has no bound here",
             ),
             Self::Shaping => f.write_str(
                 "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",

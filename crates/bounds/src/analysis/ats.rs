@@ -82,6 +82,11 @@ impl Arriving {
         }
         Self { schedulers, from }
     }
+
+    /// Whether frames reach a scheduler at the end of a hop's link.
+    pub fn shapes(&self, hop: usize) -> bool {
+        self.schedulers[hop].is_some()
+    }
 }
 
 /// The delays at one port, each with the wait for the next ATS scheduler: no longer than the longest delay of the

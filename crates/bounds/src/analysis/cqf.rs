@@ -40,8 +40,9 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
     };
     let whole = plan.nodes.iter().all(|node| node.cut_through_octets.is_none() && node.further.is_none());
     let several = plan.streams.iter().any(|stream| stream.redundancy.is_some());
+    let floods = plan.streams.iter().any(|stream| !stream.flood.is_empty());
     let takes = plan.faults.iter().all(tsn_plan::Fault::only_takes);
-    if plan.clocks.is_some() || several || !takes || !whole || !plan.ports.iter().all(exact) {
+    if plan.clocks.is_some() || several || floods || !takes || !whole || !plan.ports.iter().all(exact) {
         return;
     }
     let Some(cycle) = common_cycle(plan) else { return };

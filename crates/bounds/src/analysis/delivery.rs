@@ -42,9 +42,6 @@ impl Delivery<'_> {
     /// Why a frame may not arrive at the end of an entry and of those that merge with it, if no frame passes an entry
     /// that is `down`; none if at least one copy of every frame does.
     pub fn lost(&self, end: u32, down: &[bool]) -> Option<Reason> {
-        if !self.stream.flood.is_empty() {
-            return Some(Reason::Flooded);
-        }
         let certain = self.certain(down);
         let entries = entries_with(self.stream, end);
         self.passes(&entries, &certain).err()?;

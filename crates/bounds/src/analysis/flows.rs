@@ -9,6 +9,7 @@ use crate::model::processing::Processing;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use crate::service::preemption::is_express;
+use std::collections::HashMap;
 use tsn_plan::{Fault, Pattern, Plan, Port};
 
 /// Every flow at every port of its path, parents before children; per stream, the index of its first hop.
@@ -31,7 +32,8 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
         };
         let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
         let priorities = plan.priorities(stream);
-        for ((place, hop), pcp) in stream.route.iter().enumerate().zip(priorities) {
+        // Frames that are flooded count as if they always were.
+        for ((place, hop), pcp) in stream.route.iter().chain(&stream.flood).enumerate().zip(priorities) {
             let sizes = Sizes::of(&stream.size, member_streams::tag(stream, place));
             let port = &plan.ports[hop.port as usize];
             let class = port.pcp_to_class[usize::from(pcp & 7)];
@@ -70,11 +72,48 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 }),
                 period,
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
+                closer: Processing::of(&plan.nodes[port.node as usize]).spread(),
+                early: 0,
             });
         }
         set_earliest(plan, &mut hops, begin, openings);
     }
+    cut_through(plan, &mut hops);
     (hops, first)
+}
+
+/// Frames that a node forwards before they are complete are in its queue earlier, and closer to each other: a long one
+/// by all that is still missing of it.
+fn cut_through(plan: &Plan, hops: &mut [FlowHop]) {
+    let mut most: HashMap<(usize, usize), Ps> = HashMap::new();
+    for hop in hops.iter() {
+        let egress = &plan.ports[hop.port];
+        for before in hop.parents.iter().map(|parent| &hops[*parent]) {
+            let octets = before.sizes.map_or(0, |sizes| sizes.largest);
+            let cut = cut_short(plan, octets, before.pcp, &plan.ports[before.port], egress);
+            let known = most.entry((before.port, hop.port)).or_default();
+            *known = cut.max(*known);
+        }
+    }
+    // Filters, merge points, and listeners that may answer take whole frames.
+    let whole = |hop: &FlowHop| {
+        let (stream, node) = (&plan.streams[hop.stream], plan.ports[hop.port].node);
+        stream.redundancy.is_some()
+            || stream.listeners.iter().any(|listener| listener.node == node)
+            || plan.policing.iter().any(|own| own.node == node)
+    };
+    for number in 0..hops.len() {
+        if let Some(before) =
+            hops[number].only_parent().map(|parent| &hops[parent]).filter(|_| !whole(&hops[number]))
+        {
+            let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
+            let [ingress, egress] = [before.port, hops[number].port].map(|port| &plan.ports[port]);
+            hops[number].early = cut_short(plan, octets, before.pcp, ingress, egress);
+        }
+        let cut = |parent: &usize| most.get(&(hops[*parent].port, hops[number].port)).copied();
+        let cut = hops[number].parents.iter().filter_map(cut).max().unwrap_or(0);
+        hops[number].closer = hops[number].closer.saturating_add(cut);
+    }
 }
 
 /// The earliest arrival of frames of one stream at each of its hops, from `begin` on.

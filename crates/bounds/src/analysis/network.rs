@@ -250,15 +250,9 @@ impl Network<'_> {
         if self.plan.nodes[port.node as usize].host.is_some() {
             return Some(Reason::Hosts);
         }
-        let at_port = |fault: &Fault| match fault {
-            Fault::Schedule { port, .. } => *port as usize == number,
-            other => moves_frames(other, number),
-        };
-        if self.plan.faults.iter().any(at_port) {
+        let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == number);
+        if self.plan.faults.iter().any(wrong) || self.disturbed(number) {
             return Some(Reason::Faults);
-        }
-        if self.plan.streams.iter().flat_map(|stream| &stream.flood).any(|hop| hop.port as usize == number) {
-            return Some(Reason::Flooded);
         }
         if port.gates.is_some() && self.plan.clocks.is_some() {
             return Some(Reason::Clocks);
@@ -273,13 +267,26 @@ impl Network<'_> {
             return Some(reason);
         }
         let node = &self.plan.nodes[port.node as usize];
-        // A scheduler counts from the arrival, and not from the end of the processing.
-        if node.further.is_some()
-            && self.models[number].flows.iter().flatten().any(|hop| self.hops[*hop].shaped.is_some())
-        {
-            return Some(Reason::Processing);
+        // A scheduler counts from the arrival of a whole frame, and not from the end of the processing.
+        if self.models[number].flows.iter().flatten().any(|hop| self.hops[*hop].shaped.is_some()) {
+            let varies = node.further.as_ref().map(|_| Reason::Processing);
+            return varies.or_else(|| node.cut_through_octets.map(|_| Reason::CutThrough));
         }
-        node.cut_through_octets.map(|_| Reason::CutThrough)
+        None
+    }
+
+    /// Whether a fault on the link behind a port has no bound: it duplicates frames; or a frame that it delays, and
+    /// that has interrupted another one, waits for that one; or frames that it delays wait for an ATS scheduler, which
+    /// takes no longer than in the queue before it, but not than on the link.
+    fn disturbed(&self, number: usize) -> bool {
+        let shaped = || self.models[number].flows.iter().flatten().any(|hop| self.arriving.shapes(*hop));
+        self.plan.faults.iter().any(|fault| match fault {
+            Fault::Delay { port, keeps_order, .. } if *port as usize == number => {
+                (*keeps_order && self.models[number].port.preemption.is_some()) || shaped()
+            }
+            Fault::Duplicate { port, .. } => *port as usize == number,
+            _ => false,
+        })
     }
 
     /// A function of a port's gates that these bounds do not cover.
@@ -370,11 +377,10 @@ impl Network<'_> {
     }
 
     fn latest(&self, hop: usize) -> Option<Ps> {
-        let processing = self.processing(self.hops[hop].port).most;
+        let processing = self.until_queued(hop);
         let by = |parent: &usize| {
             let late = self.hops[*parent].latest?.checked_add(*self.delays[*parent].as_ref().ok()?)?;
-            let late =
-                late.checked_add(self.propagation(self.hops[*parent].port))?.checked_add(processing)?;
+            let late = late.checked_add(self.on_link(self.hops[*parent].port))?.checked_add(processing)?;
             (late <= LONGEST).then_some(late)
         };
         self.hops[hop].parents.iter().map(by).try_fold(0, |most, late| Some(most.max(late?)))
@@ -407,6 +413,12 @@ impl Network<'_> {
         numbers.is_some_and(|numbers| numbers.within(spread) + Data::from(history) <= ALL_NUMBERS)
     }
 
+    /// The greatest time from the last bit of a frame in until it is in the queue of a hop; below zero if the node has
+    /// forwarded it before.
+    fn until_queued(&self, hop: usize) -> Ps {
+        self.processing(self.hops[hop].port).most - self.hops[hop].early
+    }
+
     /// The processing time of frames before they are in the queue of a port.
     fn processing(&self, port: usize) -> Processing {
         Processing::of(&self.plan.nodes[self.models[port].port.node as usize])
@@ -415,6 +427,15 @@ impl Network<'_> {
     fn propagation(&self, port: usize) -> Ps {
         Ps::try_from(self.models[port].port.propagation_ps).unwrap_or(LONGEST)
     }
+
+    /// The greatest time from the last bit out to the last bit in: where faults delay frames, all of them together.
+    fn on_link(&self, port: usize) -> Ps {
+        let late = |fault: &Fault| match fault {
+            Fault::Delay { port: own, most_ns, .. } if *own as usize == port => ps(*most_ns),
+            _ => 0,
+        };
+        self.plan.faults.iter().map(late).fold(self.propagation(port), Ps::saturating_add)
+    }
 }
 
 impl Upstream for Network<'_> {
@@ -422,7 +443,7 @@ impl Upstream for Network<'_> {
         let before = &self.hops[hop.only_parent()?];
         let shape =
             self.results[before.port].classes.get(usize::from(before.class))?.as_ref()?.shape.as_ref()?;
-        Some(shape.ahead(self.processing(hop.port).spread()))
+        Some(shape.ahead(hop.closer))
     }
 
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve> {
@@ -434,7 +455,7 @@ impl Upstream for Network<'_> {
         let express = before.port.preemption.as_ref().map_or(u8::MAX, |own| own.express);
         let mixed = classes & express != 0 && classes & !express != 0;
         let ending = if mixed { 2 * largest } else { largest };
-        Some(Curve::affine(ending + slack, rate).ahead(self.processing(hop.port).spread()))
+        Some(Curve::affine(ending + slack, rate).ahead(hop.closer))
     }
 
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)> {

@@ -37,6 +37,10 @@ pub(crate) struct FlowHop {
     pub latest: Option<Ps>,
     /// Least time from the queue to the last bit at the other end.
     pub shortest: Ps,
+    /// How much closer to each other than on the previous link the frames of that link may come into this queue.
+    pub closer: Ps,
+    /// How much earlier than with its last bit every frame is in this queue, because the node cuts through.
+    pub early: Ps,
 }
 
 impl FlowHop {

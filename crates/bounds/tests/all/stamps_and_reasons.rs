@@ -3,8 +3,8 @@
 use crate::common::*;
 use tsn_bounds::{Bounds, FlowBounds, Reason, bounds};
 use tsn_plan::{
-    Active, Algorithm, Destination, Fault, Identification, Merge, Pattern, Plan, Point, Preemption, Recovery,
-    Redundancy, Route, Size, Span, Stage, Stream,
+    Active, Algorithm, Destination, Fault, Identification, Merge, Pattern, Plan, Point, Policing, Preemption,
+    Recovery, Redundancy, Route, Size, Span, Stage, Stream,
 };
 
 const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
@@ -57,13 +57,40 @@ fn a_release_is_before_the_first_stamp_by_the_preamble() {
     net.plan.nodes[1].cut_through_octets = Some(64);
     let cut = first(&net.plan);
     assert_eq!(cut.release_lower_ps, exact - 1_166 * 8_000);
-    assert_eq!((cut.lower_ps, cut.upper_ps), (exact - 1_166 * 8_000 - 64_000, None));
-    assert_eq!(cut.release_reason, at("n1 -> n2", Reason::CutThrough));
-    let found = bounds(&net.plan);
-    let queue = &found.ports[1].classes[0];
-    assert_eq!((queue.backlog_frames, &queue.reason), (None, &Some(Reason::CutThrough)));
-    assert_eq!(found.ports[1].classes.len(), 1);
-    assert_eq!(cut.hops[1].reason, Some(Reason::CutThrough));
+    let stamped = exact - 1_166 * 8_000 - 64_000;
+    assert_eq!((cut.lower_ps, cut.upper_ps), (stamped, Some(stamped)));
+    // A node whose filters take whole frames stores them; the least delay is that of other nodes.
+    net.plan.policing.push(Policing { node: 1, ..Policing::default() });
+    assert_eq!((first(&net.plan).lower_ps, first(&net.plan).upper_ps), (stamped, Some(exact - 64_000)));
+    // A shorter frame ahead is complete in the queue when the longer one enters it.
+    net.plan.policing.clear();
+    net.stream("short", &path, 6, periodic(100_000, 0), frame(64));
+    let ahead = 84 * 8_000;
+    assert_eq!(first(&net.plan).upper_ps, Some(stamped + ahead));
+}
+
+/// A fault delays frames on the second link by up to 3 us.
+#[test]
+fn a_fault_that_delays_frames_adds_its_greatest_delay() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 2_000, GIGABIT, 5_000);
+    net.stream("lone", &path, 6, periodic(100_000, 0), frame(1_230));
+    let before = first(&net.plan);
+    net.plan.faults.push(Fault::Delay {
+        port: net.port(path[1], path[2]),
+        from_ns: 0,
+        until_ns: 1_000_000,
+        least_ns: 1_000,
+        most_ns: 3_000,
+        share_ppm: 500_000,
+        keeps_order: false,
+    });
+    let late = first(&net.plan);
+    assert_eq!((late.lower_ps, late.upper_ps), (before.lower_ps, Some(before.upper_ps.unwrap() + 3_000_000)));
+    assert_eq!(
+        (late.loss_reason, late.release_upper_ps),
+        (None, Some(before.release_upper_ps.unwrap() + 3_000_000))
+    );
 }
 
 /// A frame that may be interrupted on its first link, with the stamp at its end: after the stamp only the
@@ -418,11 +445,19 @@ fn of_equal_paths_the_first_one_is_shown() {
     let ports = |found: &Bounds| found.flows[0].hops.iter().map(|hop| hop.port.clone()).collect::<Vec<_>>();
     let by_b = ["t -> a", "a -> b", "b -> d", "d -> e"];
     assert_eq!(ports(&found), by_b);
-    for node in [2, 3] {
-        plan.nodes[node].cut_through_octets = Some(64);
+    let leaves =
+        |node: u32| plan.streams[0].route.iter().find(|hop| plan.ports[hop.port as usize].node == node);
+    for port in [2, 3].map(|node| leaves(node).unwrap().port) {
+        plan.faults.push(Fault::Duplicate {
+            port,
+            from_ns: 0,
+            until_ns: 1_000_000,
+            share_ppm: 500_000,
+            after_ns: 1_000,
+        });
     }
     assert_eq!(ports(&bounds(&plan)), by_b);
-    assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::CutThrough));
+    assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::Faults));
 }
 
 /// The two member streams arrive 72,144 ns apart; their numbers must be known for this time and 1 ns more.

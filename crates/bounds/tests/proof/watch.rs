@@ -165,7 +165,7 @@ pub fn losses(
     let (mut lossless, mut lost) = (0, 0);
     for ((number, stream), counted) in (0..).zip(&plan.streams).zip(&counters.streams) {
         let own: Vec<_> = flows.by_ref().take(stream.listeners.len()).collect();
-        let dropped = counted.dropped_at_talker + counted.dropped_in_network;
+        let mut dropped = counted.dropped_at_talker + counted.dropped_in_network;
         if stream.redundancy.is_some() {
             for (listener, flow) in stream.listeners.iter().zip(&own) {
                 let arrived = arrivals(plan, sightings, number, listener);
@@ -180,6 +180,12 @@ pub fn losses(
                     return Err(format!("{}: a frame arrives {most} times, not {bound:?}", stream.name));
                 }
             }
+        } else if !stream.flood.is_empty() {
+            // Copies that are dropped where no listener is are not lost, nor are frames that still wait.
+            let missing = counted.released.saturating_sub(counted.delivered.values().sum());
+            let in_time = |upper: i64| upper <= plan.drain_ns as i64 * 1_000;
+            let arrives = own.iter().all(|flow| flow.release_upper_ps.is_some_and(in_time));
+            dropped = if arrives { missing } else { 0 };
         }
         if own.iter().any(|flow| flow.loss_reason.is_some()) {
             lost += dropped;

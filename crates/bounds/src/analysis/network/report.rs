@@ -1,6 +1,6 @@
 //! The results of the analysis: bounds of flows along their slowest paths, and of the classes of ports.
 
-use super::{Network, moves_frames};
+use super::Network;
 use crate::analysis::delivery::{Arrival, Delivery};
 use crate::analysis::flows::{cut_short, first_link};
 use crate::analysis::port::ClassResult;
@@ -53,7 +53,7 @@ impl Network<'_> {
         } else {
             let paths = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
             let (delay, mut path) = paths.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
-            let processing = self.processing(self.hops[hop].port).most;
+            let processing = self.until_queued(hop);
             path.push(hop);
             let sum = || delay?.checked_add(own?)?.checked_add(processing);
             (sum(), path)
@@ -68,9 +68,9 @@ impl Network<'_> {
         let delay = self.delays[hop].clone();
         if self.unconverged[port] && !matches!(delay, Err(Reason::Dropped)) && self.hops[hop].latest.is_none()
         {
-            return delay.map_err(|_| Reason::Circle).map(|delay| delay + self.propagation(port));
+            return delay.map_err(|_| Reason::Circle).map(|delay| delay.saturating_add(self.on_link(port)));
         }
-        delay.map(|delay| delay.saturating_add(self.propagation(port)))
+        delay.map(|delay| delay.saturating_add(self.on_link(port)))
     }
 
     /// The bounds of all flows and ports.
@@ -192,9 +192,9 @@ impl Network<'_> {
         let start = tx_point == Point::Start;
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
-        let at_nodes = || path[1..].iter().map(|hop| self.processing(self.hops[*hop].port));
-        let least_processing: Ps = at_nodes().map(|processing| processing.least).sum();
-        let processing: Ps = at_nodes().map(|processing| processing.most).sum();
+        let least_processing: Ps =
+            path[1..].iter().map(|hop| self.processing(self.hops[*hop].port).least).sum();
+        let processing: Ps = path[1..].iter().map(|hop| self.until_queued(*hop)).sum();
         let after_first: Ps = path[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
         let cut: Ps = path
             .windows(2)
@@ -236,21 +236,20 @@ impl Network<'_> {
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = path.iter().any(|hop| self.hops[*hop].sizes.is_none());
         let cut = !is_express(self.models[first].port.preemption.as_ref(), self.hops[path[0]].class);
+        let late = self.on_link(first) - self.propagation(first);
         let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == path[0]) {
             // The analysis does not say for how long express frames interrupt it.
             None if cut && self.not_covered(first).is_some() => None,
-            None => Some(on_first(largest)),
-            Some(_) if !start => Some(self.propagation(first)),
+            None => Some(on_first(largest).saturating_add(late)),
+            Some(_) if !start => Some(self.on_link(first)),
             Some((_, passing)) => {
                 let after_stamp = passing.as_ref().ok()? - until_last_bit(0, self.models[first].port);
-                Some(after_stamp.saturating_add(self.propagation(first)))
+                Some(after_stamp.saturating_add(self.on_link(first)))
             }
         };
-        // A fault of the first link delays frames behind their first stamp.
-        let moved = self.plan.faults.iter().any(|fault| moves_frames(fault, first));
         // After a scheduler, the first link's part includes the wait for it; that wait counts from the release.
         let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&path[0]));
-        let upper_ps = if moved {
+        let upper_ps = if self.disturbed(first) {
             None
         } else if one_root && shaped {
             let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
