@@ -27,8 +27,10 @@ def sentences() -> dict[str, re.Pattern[str]]:
 
 def names_of(text: str) -> list[str]:
     """The names of a reason and of the reasons in it; empty if no sentence of the code is like it."""
+    if len(paths := text.split("; and ")) > 1:
+        return [name for path in paths for name in names_of(path)]
     for name, pattern in sentences().items():
-        if name != "At" and (found := pattern.match(text)):
+        if name not in ("At", "EveryPath") and (found := pattern.match(text)):
             inner = [one for one in found.groups() if one and names_of(one)] if name == "Behind" else []
             return [name, *(more for one in inner for more in names_of(one))]
     at = sentences()["At"].match(text)
