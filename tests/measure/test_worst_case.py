@@ -10,6 +10,7 @@ from tsnbench.measure import headline, judge, sweep_headline, verdict_table
 from tsnbench.measure.guarantee import guarantee
 from tsnbench.measure.headline import worst_case_line
 from tsnbench.measure.outcome import Outcome, outcome
+from tsnbench.measure.refuted import Seen
 from tsnbench.measure.verdict import counting, worst_cases
 
 DRAIN = 1_000_000
@@ -30,11 +31,14 @@ def bound(**parts: Any) -> dict[str, Any]:
     } | parts
 
 
+LOSSY = bound(loss_reason="a fault may drop frames")
+
+
 def measured(worst: int = 500, lost: int = 0) -> dict[str, Any]:
     path = {
         "stream": "s",
         "listener": "sink",
-        "delay": {"min": 1, "mean": 300.0, "median": 300, "max": worst, "max_seq": 7},
+        "delay": {"min": 100, "mean": 300.0, "median": 300, "max": worst, "max_seq": 7},
         "delay_percentiles": [{"share_ppm": 990_000, "delay_ns": 480}],
         "jitter": {"delay-step-abs": {"max": 80, "max_seq": 3, "mean": 10.0, "median": 5}, "interval": None},
         "spread": 30.5,
@@ -51,7 +55,7 @@ def plan(required: dict[str, Any]) -> dict[str, Any]:
 
 def verdict(required: dict[str, Any], own: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
     backend = more.pop("backend", "simulation")
-    return judge(plan(required), measured(**more), {"flows": [own or bound()]}, backend)
+    return judge(plan(required), measured(**more), {"flows": [own or bound()]}, Seen(backend))
 
 
 def jitter(kind: str, limit: int) -> dict[str, Any]:
@@ -167,9 +171,10 @@ def test_a_required_worst_case_counts() -> None:
 
 
 def test_a_worst_case_that_a_measurement_exceeds_proves_nothing() -> None:
-    (row,) = verdict({"delay_ns": 2_000}, worst=901)["rows"]
-    assert (row["met"], row["proof"]) == ("yes", "exceeded")
-    assert outcome(row) is Outcome.IN_RUN
+    found = verdict({"delay_ns": 2_000}, worst=901)
+    (row,) = found["rows"]
+    assert (found["met"], row["met"], row["proof"]) == (False, "exceeded", "exceeded")
+    assert outcome(row) is Outcome.EXCEEDED
 
 
 @pytest.mark.parametrize("backend", ["vm", "netns"])
@@ -192,7 +197,7 @@ def test_the_condition_of_a_proof_is_shown() -> None:
 
 
 def test_lost_frames_are_in_the_headline_without_a_requirement_of_loss() -> None:
-    assert headline(verdict({"delay_ns": 900}, lost=100)).endswith("; 100 of 1,000 frames lost of s")
+    assert headline(verdict({"delay_ns": 900}, LOSSY, lost=100)).endswith("; 100 of 1,000 frames lost of s")
     free = judge(plan({}), measured(lost=3))
     assert free["met"]
     assert headline(free).startswith("NO REQUIREMENT: ")
@@ -206,7 +211,7 @@ def test_without_a_measurement_a_proof_meets_no_requirement() -> None:
 
 
 def test_a_sweep_is_one_line() -> None:
-    good, bad = verdict({"delay_ns": 900}), verdict({"delay_ns": 400}, lost=2)
+    good, bad = verdict({"delay_ns": 900}), verdict({"delay_ns": 400}, LOSSY, lost=2)
     labels = ["hops 1", "hops 2", "hops 3"]
     assert sweep_headline(labels, [good, bad, good], reused=2) == (
         "NOT ALL MET in 1 of 3 runs: worst hops 2, s at sink: delay 500 ns of 400 ns; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,12 @@ import pytest
 from support.html_page import read
 from support.planned import plan_of
 from tsnbench import report
+from tsnbench.campaign.campaign import judge_run
 from tsnbench.report.data import gather
 from tsnbench.report.facts import Bound
 from tsnbench.report.page import drawings
-from tsnbench.report.parts.bounds import NEAR, bound_rows, drawn, exceeded, in_words
+from tsnbench.report.parts.bounds import NEAR, bound_rows, drawn, in_words
+from tsnbench.runs import Run
 
 SCENARIO = """
 name: bounded
@@ -78,16 +80,23 @@ def test_figures_have_a_line_for_near_bounds_and_name_missing_ones(folder: Path)
     assert in_words(far).startswith(", bound 3.001")
 
 
-def test_an_exceeded_bound_is_conspicuous(folder: Path) -> None:
-    run = gather(folder)
-    assert exceeded(run) == []
-    tight = tuple(replace(group, bound=Bound(1)) for group in run.groups)
-    wrong = replace(run, groups=tight)
-    assert "control (2 flows)" in exceeded(wrong)
-    assert {row.met for row in bound_rows(wrong)} == {"no"}
-    from tsnbench.report.page import render
-
-    assert "A bound was exceeded" in render(wrong, [])
+def test_a_bound_that_frames_exceed_is_conspicuous(folder: Path, tmp_path: Path) -> None:
+    """The run is judged once more, by kept bounds that are too small for one of two flows."""
+    assert {row.label: row.met for row in bound_rows(gather(folder))}["control (2 flows)"] == "yes"
+    wrong = Path(shutil.copytree(folder, tmp_path / "run"))
+    bounds = json.loads((wrong / "bounds.json").read_text())
+    (own,) = [flow for flow in bounds["flows"] if flow["stream"] == "control.2"]
+    own["upper_ns"] = 1
+    (wrong / "bounds.json").write_text(json.dumps(bounds))
+    run = Run.open(wrong)
+    judge_run(run, run.measures())
+    found = {row.label: row.met for row in bound_rows(gather(wrong))}
+    assert (found["control (2 flows)"], found["flood"]) == ("no", "")
+    for page in (report.write(wrong), report.write(wrong, summary=True)):
+        text = read(page).text
+        assert "DEFECT OF TSNBENCH" in text
+        assert "20 of 20 frames of control.2 at listener beyond 1 ns, first frame 0 at " in text
+    assert "DEFECT OF TSNBENCH" not in read(report.write(folder, into=tmp_path / "right.html")).text
 
 
 def test_a_broken_plan_leaves_no_bounds_but_a_report(in_vehicle: Path) -> None:

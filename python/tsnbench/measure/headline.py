@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tsnbench.measure import refuted
 from tsnbench.measure.outcome import Outcome, badge, outcome, urgency, worst
 from tsnbench.measure.tables import plus_minus, verdict_rows, worst_of_flows
 from tsnbench.quantities import quantity
@@ -16,24 +17,35 @@ NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 
 
 def overall(verdict: Verdict) -> Outcome | None:
-    """The worst outcome of all requirements; None if there are no requirements."""
+    """The worst outcome of all requirements and proofs; None if there are no requirements."""
+    if verdict.get("refuted"):
+        return Outcome.EXCEEDED
     return worst(outcome(row) for row in verdict["rows"])
 
 
 def headline(verdict: Verdict) -> str:
-    """``NOT ALL MET: 2 of 19 requirements, worst video at computer: delay 1.204 ms of 1 ms``."""
+    """``NOT ALL MET: 2 of 19 requirements, worst video at computer: delay 1.204 ms of 1 ms``; where frames
+    refute a proof, this comes first."""
     rows = verdict_rows(verdict)
     found = overall(verdict)
     parts = [f"{_counted(found, rows)}, {closest(rows[0])}" if rows else NO_REQUIREMENT]
+    said = badge(found)
+    if broken := verdict.get("refuted"):
+        failed = sum(outcome(row) is not Outcome.EXCEEDED and not outcome(row).met for row in rows)
+        parts = [refuted.line(broken), *([f"{failed:,} of {_requirements(rows)} not met"] if failed else [])]
+        said = refuted.badge_of(broken)
     if text := lost(verdict):
         parts.append(text)
-    return f"{badge(found)}: {'; '.join(parts)}"
+    return f"{said}: {'; '.join(parts)}"
+
+
+def _requirements(rows: Sequence[VerdictRow]) -> str:
+    return f"{len(rows):,} requirement{'s' if len(rows) != 1 else ''}"
 
 
 def _counted(found: Outcome | None, rows: Sequence[VerdictRow]) -> str:
-    many = len(rows)
     own = [outcome(row) for row in rows]
-    requirements = f"{many:,} requirement{'s' if many != 1 else ''}"
+    requirements = _requirements(rows)
     if found is None or not found.met:
         return f"{sum(not one.met for one in own):,} of {requirements}"
     proved, beyond = own.count(Outcome.PROVED), own.count(Outcome.BEYOND)
@@ -109,8 +121,13 @@ def sweep_headline(labels: Sequence[str], verdicts: Sequence[Verdict], reused: i
         label, row = min(rows, key=lambda one: urgency(one[1]))
         kind, _, rest = closest(row).partition(" ")
         parts.append(f"{kind} {label}, {rest}")
+    said = badge(found)
+    if broken := [one.get("refuted") or [] for one in verdicts if one.get("refuted")]:
+        first = next(label for label, one in zip(labels, verdicts, strict=True) if one.get("refuted"))
+        parts = [f"{first}: {refuted.line(broken[0])}"]
+        said = refuted.badge_of([one for own in broken for one in own])
     if losing := sum(bool(one.get("lost")) for one in verdicts):
         parts.append(f"frames lost in {losing} run{'s' if losing != 1 else ''}")
     if reused:
         parts.append(f"{reused} run{'s' if reused != 1 else ''} used again")
-    return f"{badge(found)} {where}" + (f": {'; '.join(parts)}" if parts else "")
+    return f"{said} {where}" + (f": {'; '.join(parts)}" if parts else "")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 class Outcome(StrEnum):
     """The outcome of one requirement, or the worst of several; members are ordered from worst to best."""
 
+    EXCEEDED = "exceeded"
+    """A frame refutes the worst case that was proved."""
     FAILED = "no"
     NO_DATA = "no-data"
     MEAN_AND_MEDIAN = "mean-and-median"
@@ -40,6 +42,7 @@ class Outcome(StrEnum):
 
 WORST_FIRST = tuple(Outcome)
 WORDS = {
+    Outcome.EXCEEDED: "BEYOND PROOF",
     Outcome.FAILED: "FAILED",
     Outcome.NO_DATA: "NO DATA",
     Outcome.MEAN_AND_MEDIAN: "FAILED*",
@@ -50,6 +53,9 @@ WORDS = {
     Outcome.PROVED: "met (proved)",
 }
 LEGEND = {
+    Outcome.EXCEEDED: "the limit was kept, but a frame is beyond the worst case that was proved: in a "
+    "simulation that is a defect of tsnbench, elsewhere the Plan does not describe the network; it does not "
+    "count as met.",
     Outcome.FAILED: "the limit was broken.",
     Outcome.NO_DATA: "there was nothing to judge; it does not count as met.",
     Outcome.MEAN_AND_MEDIAN: "the largest sample breaks the limit, mean and median keep it (YES* in EnGINE's "
@@ -63,6 +69,7 @@ LEGEND = {
 }
 _OF_A_RUN = {
     None: "NO REQUIREMENT",
+    Outcome.EXCEEDED: "FRAMES BEYOND THE PROVED WORST CASE",
     Outcome.UNCERTAIN: "UNCERTAIN",
     Outcome.BEYOND: "MET IN THIS RUN, WORST CASE BEYOND A LIMIT",
     Outcome.IN_RUN: "ALL MET IN THIS RUN",

@@ -29,7 +29,14 @@ COUNTS = {
     "unmatched_rx": "only at rx",
     "missing_timestamp": "no stamp",
 }
-EXPLAINED = (Outcome.MEAN_AND_MEDIAN, Outcome.UNCERTAIN, Outcome.NOT_PROVED, Outcome.NO_DATA, Outcome.BEYOND)
+EXPLAINED = (
+    Outcome.EXCEEDED,
+    Outcome.MEAN_AND_MEDIAN,
+    Outcome.UNCERTAIN,
+    Outcome.NOT_PROVED,
+    Outcome.NO_DATA,
+    Outcome.BEYOND,
+)
 """Outcomes whose words need a sentence under a table."""
 MeasureRow = dict[str, Any]
 """A flat row for tables and data frames: column to text or number, columns as :func:`measures_rows` says."""
@@ -239,8 +246,6 @@ def verdict_table(verdict: Verdict, most: int | None = None) -> Sheet:
 def said(row: VerdictRow) -> str:
     """The verdict on one requirement in words that fit a column."""
     found = outcome(row)
-    if row.get("proof") == "exceeded" and found.met:
-        return f"{WORDS[found]}, beyond worst case"
     if row.get("proof") == "proved" and row.get("proof_condition") and found is Outcome.IN_RUN:
         return f"{WORDS[found]}, proved if \u2020"
     return WORDS[found]
@@ -328,6 +333,8 @@ def runs_table(labels: Sequence[str], runs: Sequence[tuple[Verdict, bool]]) -> S
             figures[1] += plus_minus(row)
             cells = [f"{row['group']} at {row['listener']}", row["requirement"], *figures]
             word = said(row)
+        if verdict.get("refuted"):
+            word = WORDS[Outcome.EXCEEDED]
         sheet.rows.append([label, met, lost, *cells, *(["yes" if again else "no"] if reused else []), word])
     explained = {outcome(row) for verdict, _ in runs for row in verdict["rows"]}
     sheet.captions += [f"{WORDS[one]}: {LEGEND[one]}" for one in EXPLAINED if one in explained]

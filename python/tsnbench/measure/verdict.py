@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
+from tsnbench.measure.clocks import clocks_apart
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
+from tsnbench.measure.refuted import Seen, of_row, refutations
 from tsnbench.runs.bounds import bounds_of_run
+from tsnbench.runs.manifest import KERNELS, State
 from tsnbench.runs.measures import WorstCaseRow
 
 if TYPE_CHECKING:
@@ -36,6 +39,9 @@ UNCERTAIN = "uncertain"
 """The margin is smaller than the uncertainty of the measurement."""
 NOT_PROVED = "not-proved"
 """Met in this run, where the worst case has to keep the limit and does not."""
+EXCEEDED = "exceeded"
+"""Met in this run, where a frame is beyond the proved worst case."""
+SIMULATED = Seen()
 NOT_MEASURED = cast("PathReport", {})
 
 
@@ -43,26 +49,27 @@ def judge(
     plan_document: PlanDocument,
     measures: Measures | None,
     bounds: Bounds | None = None,
-    backend: str = "simulation",
+    seen: Seen = SIMULATED,
 ) -> Verdict:
     """The verdict on every requirement of every flow at every listener.
 
     Only "yes" counts as met. A requirement is not met if it was not measured, holds only in mean and median,
-    or is not proved although the worst case is required.
+    is not proved although the worst case is required, or if a frame refutes its worst case. A run with
+    frames that refute a proof is not met, also without requirements.
 
     Args:
         plan_document: the Plan's document.
         measures: ``tsnbench-measures/1`` of a run of that Plan; None before any.
         bounds: the worst case of that Plan, as :func:`tsnbench.plan.bounds.bounds` gives it.
-        backend: the backend of the run (``simulation``, ``vm``, ``netns``).
+        seen: what is known of the run beside its measures.
 
     Returns:
         ``tsnbench-verdict/1``. Limits and findings of delay and jitter are in ns. A margin is the distance to
         the limit, and negative if the limit is exceeded. A margin of either sign that is smaller than the
         measurement's ``uncertainty`` makes a row ``uncertain``. ``proof`` is ``proved`` if the worst case
         keeps the limit, ``beyond`` if it does not, ``exceeded`` if a measured value is worse than the worst
-        case, and ``none`` without a worst case. ``lost`` lists streams with lost frames, also those without
-        requirements.
+        case, and ``none`` without a worst case. ``lost`` lists streams with lost frames, ``refuted``
+        proofs with frames that contradict them; both also of streams without requirements.
     """
     paths = measures["paths"] if measures else []
     measured = {(path["stream"], path["listener"]): path for path in paths}
@@ -82,17 +89,24 @@ def judge(
             whose: Whose = {"stream": stream["name"], "group": stream["group"], "listener": name}
             for row in _rows(required, path, outages):
                 if row["requirement"] == "round-trip":
-                    known = round_trip(plan_document, stream, name, bounded, backend)
+                    known = round_trip(plan_document, stream, name, bounded, seen.backend)
                 else:
-                    known = guarantee(row["requirement"], own, drain, backend, releases)
+                    known = guarantee(row["requirement"], own, drain, seen.backend, releases)
                 by_proof = row["requirement"].startswith("survives")
-                row, proof = _proved(row, known, bool(required.get("worst_case")) or by_proof)
+                row, proof = _proved(row, known, bool(required.get("worst_case")) or by_proof, seen)
                 if by_proof and row["met"] == NO_DATA:
                     # A run without failures says nothing, and the proof everything.
                     row = {**row, "met": YES if proof["proof"] == "proved" else NOT_PROVED}
                 rows.append({**whose, **row, **proof})
-    met = all(row["met"] == YES for row in rows)
-    return {"format": FORMAT, "met": met, "rows": rows, "lost": _lost(measures) if measures else []}
+    refuted = refutations(plan_document, measures, bounded, seen) if measures else []
+    refuted += [one for row in rows if (one := of_row(row, plan_document, seen))]
+    return {
+        "format": FORMAT,
+        "met": not refuted and all(row["met"] == YES for row in rows),
+        "rows": rows,
+        "lost": _lost(measures) if measures else [],
+        "refuted": refuted,
+    }
 
 
 def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
@@ -101,9 +115,13 @@ def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
     Raises:
         InputError: the Plan contradicts itself.
     """
-    document = run.plan.document
-    bounds = bounds_of_run(run.folder, keep) if required_of(document) else None
-    return judge(document, measures, bounds, str(run.manifest.get("backend", "simulation")))
+    seen = Seen(
+        backend=str(run.manifest.get("backend", "simulation")),
+        complete=run.state is State.COMPLETE,
+        frames=run.frames,
+        clocks=clocks_apart(run),
+    )
+    return judge(run.plan.document, measures, bounds_of_run(run.folder, keep), seen)
 
 
 def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:
@@ -136,15 +154,19 @@ def required_of(plan_document: PlanDocument) -> bool:
     return any(stream.get("requirements") for stream in plan_document["streams"])
 
 
-def _proved(row: Found, known: Guarantee, counts: bool) -> tuple[Found, Proof]:
+def _proved(row: Found, known: Guarantee, counts: bool, seen: Seen) -> tuple[Found, Proof]:
     """A row with its worst case; ``counts``: the row is met only if the worst case keeps the limit."""
     worst, found, limit = known.worst_case, row["found"], row["limit"]
+    # Bounds are those of the timestamps; the readings of a simulation's clocks are exact.
+    unsure = row.get("uncertainty", 0) if seen.backend in KERNELS else 0
     if worst is None:
         proof = "none"
-    elif found is not None and found - row.get("uncertainty", 0) > worst:
-        proof = "exceeded"
+    elif found is not None and found - unsure > worst:
+        proof = EXCEEDED
     else:
         proof = "proved" if worst <= limit else "beyond"
+    if row["met"] == YES and proof == EXCEEDED:
+        row = {**row, "met": EXCEEDED}
     # For some requirements no kind of bound exists; these count as met without a proof.
     if counts and row["met"] == YES and proof != "proved" and known.reason != NOT_BOUNDED:
         row = {**row, "met": NOT_PROVED}

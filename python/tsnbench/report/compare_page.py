@@ -54,7 +54,6 @@ def parts(found: Comparison) -> dict[str, Any]:
         "outcome": f"Against {labels[0]}, {formatting.count(agree)} of {formatting.count(many)} quantities "
         f"of {others} agree within their tolerance.",
         "overall": None,
-        "judged": False,
         "found": found,
         "labels": labels,
         "in_words": in_words,

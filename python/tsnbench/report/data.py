@@ -14,6 +14,7 @@ from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.libraries import polars as pl
 from tsnbench.measure.outcome import outcome
+from tsnbench.measure.refuted import lines
 from tsnbench.plan.document import Plan
 from tsnbench.plan.streams.paths import path_to
 from tsnbench.report.facts import (
@@ -75,7 +76,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         plan = cast("plan_types.PlanDocument", _json(folder / file_names.PLAN))
         _check(plan)
         counted = _json(folder / file_names.COUNTERS)
-        measures = _json(folder / file_names.MEASURES)
+        measures, verdict = _json(folder / file_names.MEASURES), _json(folder / file_names.VERDICT)
         bounds, no_bounds = read_bounds(folder)
         flows = _told_apart(_flows(measures, plan))
         members = members_of(plan["streams"])
@@ -94,14 +95,15 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             no_bounds=no_bounds,
             planned=planned(plan),
             offset=measures.get("offset"),
-            judged=tuple(_judged(row) for row in _json(folder / file_names.VERDICT).get("rows", ())),
+            judged=tuple(_judged(row) for row in verdict.get("rows", ())),
+            refuted=tuple(verdict.get("refuted", ())),
             counters=_counted(counted),
             faults=fault_spans(plan, counted),
             frames=_table(folder / file_names.FRAMES, FRAME_COLUMNS, absent),
             observations=_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / file_names.CLOCK_ERROR, plan, absent),
             absent=tuple(absent),
-            warnings=_warnings(measures.get("source") or {}),
+            warnings=(*lines(verdict.get("refuted", ())), *_warnings(measures.get("source") or {})),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         Plan.read(folder / file_names.PLAN)  # If the file is no Plan, this error says why.
@@ -314,7 +316,7 @@ def _judged(row: VerdictRow) -> Judged:
 def _note(row: VerdictRow) -> str:
     """The note on a requirement's worst case, in addition to its number."""
     if row.get("proof") == "exceeded":
-        return "what was measured is beyond the worst case, which does not hold for this run"
+        return "a frame of this run is beyond it, so that it does not hold"
     if condition := row.get("proof_condition"):
         return f"if {condition}"
     return str(row.get("worst_case_reason") or "")

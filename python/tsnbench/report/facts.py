@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.measure.outcome import Outcome
+from tsnbench.measure.outcome import Outcome, badge, worst
+from tsnbench.measure.refuted import badge_of
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument
     from tsnbench.report.parts.planned import Planned
-    from tsnbench.runs.measures import Stat
+    from tsnbench.runs.measures import Refuted, Stat
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,8 @@ class RunFacts:
     groups: tuple[Measure, ...] = ()
     offset: Json | None = None
     judged: tuple[Judged, ...] = ()
+    refuted: tuple[Refuted, ...] = ()
+    """Proofs that frames of the run contradict."""
     counters: Counted | None = None
     frames: Path | None = None
     observations: Path | None = None
@@ -196,6 +199,16 @@ class RunFacts:
     def state(self) -> str:
         """``complete``, ``running``, ``interrupted`` or ``failed``."""
         return str(self.manifest.get("state", "unknown"))
+
+    @property
+    def overall(self) -> Outcome | None:
+        """The worst outcome of its requirements and proofs; None if nothing was judged."""
+        return Outcome.EXCEEDED if self.refuted else worst(row.outcome for row in self.judged)
+
+    @property
+    def badge(self) -> str:
+        """The words for :attr:`overall`."""
+        return badge_of(self.refuted) if self.refuted else badge(self.overall)
 
     @property
     def title(self) -> str:

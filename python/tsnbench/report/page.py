@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from tsnbench.libraries import jinja2, markupsafe
-from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome, badge, worst
+from tsnbench.measure.outcome import LEGEND, WORDS, WORST_CASES, Outcome
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import FaultSpan, Measure, RunFacts
@@ -25,7 +25,7 @@ from tsnbench.report.figures.topology import NAME as NETWORK
 from tsnbench.report.figures.topology import topology
 from tsnbench.report.layout import MOST_NODES
 from tsnbench.report.parts import shown
-from tsnbench.report.parts.bounds import bound_rows, exceeded
+from tsnbench.report.parts.bounds import bound_rows
 from tsnbench.report.parts.clocks import against, clock_rows
 from tsnbench.report.parts.curves import Panel, panels
 from tsnbench.report.parts.faults import drawn, losses
@@ -59,7 +59,7 @@ def environment() -> Environment:
         "span": formatting.span,
         "rate": formatting.rate,
     }
-    found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "WORST_CASES": WORST_CASES, "badge": badge}
+    found.globals |= {"WORDS": WORDS, "LEGEND": LEGEND, "WORST_CASES": WORST_CASES}
     found.globals |= {"POLICY": markupsafe.Markup(policy()), "PROGRAM": markupsafe.Markup(program())}
     return found
 
@@ -127,9 +127,9 @@ def _common(run: RunFacts) -> dict[str, object]:
         "about": run.title,
         "run": run,
         "outcome": formatting.outcome(run.judged, run.groups),
-        "overall": worst(row.outcome for row in run.judged),
+        "overall": run.overall,
+        "badge": run.badge,
         "uncertain": any(row.outcome is Outcome.UNCERTAIN for row in run.judged),
-        "judged": bool(run.judged),
         "facts": headline(run),
         "command": command(run),
     }
@@ -166,7 +166,6 @@ def render(run: RunFacts, figures: Sequence[Drawing]) -> str:
             statistics=statistics,
             planned=shown.scheduled(run.planned.streams if run.planned else ()),
             bounds=shown.bounds(bound_rows(run)),
-            exceeded=exceeded(run),
             clocks=clock_rows(run),
             against=against(run),
             gaps=found[: shown.MOST_ROWS],

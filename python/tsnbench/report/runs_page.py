@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tsnbench.measure.outcome import Outcome
+from tsnbench.measure.outcome import Outcome, badge
 from tsnbench.report import formatting
 from tsnbench.report.definitions import definitions
 from tsnbench.report.facts import RunFacts
@@ -40,7 +40,7 @@ def render(
         "sweep": sweep,
         "outcome": sweep.outcome(),
         "overall": sweep.overall(),
-        "judged": bool(sweep.matrix),
+        "badge": badge(sweep.overall()),
         "bars": sweep.bars[: most_bars(sweep)],
         "more_bars": sweep.bars[most_bars(sweep) : MOST_LINES // len(sweep.runs)],
         "bars_left": len(sweep.bars[max(most_bars(sweep), MOST_LINES // len(sweep.runs)) :]),

@@ -220,6 +220,33 @@ class WorstCaseRow(Whose, Proof):
     limit_unit: str
 
 
+class ClocksApart(TypedDict):
+    """The greatest difference between the clocks of two nodes, and its time."""
+
+    most_ps: int
+    at_ns: int
+
+
+class Refuted(TypedDict):
+    """A proved bound that frames refute: a delay beyond the worst case or below the least, a loss."""
+
+    stream: str
+    listener: str
+    quantity: str
+    below: bool
+    bound: float
+    unit: str
+    worst: float
+    frames: int | None
+    """Number of these frames; None if single frames were not looked at."""
+    of: int | None
+    first_seq: int | None
+    first_ns: int | None
+    """When the first of them left its talker."""
+    cause: str
+    """``defect`` of tsnbench, ``clocks`` beyond the proof's margin, or ``network``: not that of the Plan."""
+
+
 class Verdict(TypedDict):
     """``tsnbench-verdict/1``: every requirement of every flow at every listener."""
 
@@ -227,6 +254,7 @@ class Verdict(TypedDict):
     met: bool
     rows: list[VerdictRow]
     lost: list[LostFrames]
+    refuted: list[Refuted]
 
 
 STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")

@@ -107,6 +107,7 @@ def tables(store: Store, listed: Content) -> tuple[Content, Tables]:
         begin = {warm_up.COLUMN: deleted["duration_ns"]} if deleted else {}
         found.results += [own | row | begin for row in made.get("rows", [])]
         state = "no plan" if made.get("problem") else "met" if made["met"] else "failed"
+        state = "refuted" if made.get("outcome") == Outcome.EXCEEDED else state
         beyond = made.get("outcome") == Outcome.BEYOND
         about = {
             key: made.get(key) for key in ("reused", "wall_seconds", "worker", "plan", "digest", "problem")
@@ -332,6 +333,8 @@ def headline(content: Content, found: Tables) -> str:
     beyond = sum(row["worst_case_beyond"] for row in found.runs)
     said = f"{content.name}: {met} of {made} runs met all requirements"
     said += f"; the worst case of {beyond} of them breaks a limit" if beyond else ""
+    refuted = sum(row["state"] == "refuted" for row in found.runs)
+    said += f"; {refuted} have frames beyond the proved worst case" if refuted else ""
     said += f"; {reused} of them used an earlier result" if reused else ""
     lost = sum(row["lost"] or 0 for row in found.results)
     said += f"; {count(lost)} frames lost" if lost else ""

@@ -18,6 +18,7 @@ from tsnbench.backends.netns import Namespaces
 from tsnbench.backends.vm.backend import VirtualMachine
 from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
+from tsnbench.measure.refuted import in_words
 from tsnbench.measure.verdict import counting, worst_cases
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.document import Plan
@@ -135,6 +136,8 @@ def _judged_by_run(plan: Plan, on: Backend | None) -> tuple[bool, str]:
     with tempfile.TemporaryDirectory(prefix="tsnbench-") as folder:
         verdict = run_one(plan, Path(folder) / "run", Options(report=False), on=on).verdict
     rows = verdict["rows"]
+    if refuted := verdict["refuted"]:
+        return False, in_words(refuted[0])
     broken = [row for row in rows if row["met"] != "yes"]
     if broken:
         row = broken[0]

@@ -38,8 +38,8 @@ def run_state(folder: Path, name: str) -> RunState:
         run = Run.open(folder)
         if (folder / file_names.VERDICT).is_file():
             verdict = run.verdict()
-            # Without requirements there is no verdict.
-            met = bool(verdict["met"]) if verdict["rows"] else None
+            # Without requirements there is no verdict, unless frames refute a proof.
+            met = bool(verdict["met"]) if verdict["rows"] or verdict.get("refuted") else None
             words = headline(verdict)
     except (FolderError, InputError, KeyError, ValueError) as error:
         run, met, words, problem = None, None, "", str(error)

@@ -81,6 +81,7 @@ class RunFacts(TypedDict):
     state: str
     backend: str
     verdict: str
+    met: bool
     duration_ns: int
     streams: list[ListenerFacts]
     more_streams: int
@@ -203,6 +204,7 @@ def facts(run: Run, folder: str) -> RunFacts:
         "state": run.state.value,
         "backend": str(run.manifest.get("backend", "")),
         "verdict": headline(verdict),
+        "met": verdict["met"],
         "duration_ns": run.plan.document["duration_ns"],
         "streams": streams[:MOST_ROWS],
         "more_streams": max(0, len(streams) - MOST_ROWS),

@@ -75,6 +75,8 @@ WINDOWS = "windows' proof"
 """The source of the bounds of streams that pass windows of their class."""
 PROOF = "schedule's proof"
 """The source of the bounds of scheduled streams."""
+CLOCKS_APART = "clocks differ by no more than its margin"
+"""The condition of a schedule's proof where only a servo keeps clocks together."""
 
 
 def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
@@ -86,7 +88,7 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
     if not any("scheduled" in stream for stream in document["streams"]):
         return found
     proved: ProvenDelays = json.loads(_native.proven_delays(text))
-    source = PROOF + (", if clocks differ by no more than its margin" if proved["margins_assumed"] else "")
+    source = PROOF + (f", if {CLOCKS_APART}" if proved["margins_assumed"] else "")
     streams, nodes = document["streams"], document["nodes"]
     delays = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in proved["delays"]}
     for flow in found["flows"]:

@@ -15,6 +15,7 @@ from tsnbench.runs.bounds import bounds_of_run
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
     from tsnbench.plan.types import Stream
+    from tsnbench.runs.measures import Refuted
 
 NEAR = 3.0
 """A bound is drawn up to this multiple of the greatest delay; a greater one would compress the curves."""
@@ -99,15 +100,20 @@ def bound_of(
 
 def bound_rows(run: RunFacts) -> list[Row]:
     """Every stream with a delay, in the order of the tables."""
-    return [_row(group, group.bound) for group in run.groups if group.bound is not None]
+    late = {(one["stream"], one["listener"]) for one in run.refuted if _later(one)}
+    broken = {(flow.group, flow.listener) for flow in run.flows if (flow.stream, flow.listener) in late}
+    return [
+        _row(group, group.bound, (group.group, group.listener) not in broken)
+        for group in run.groups
+        if group.bound is not None
+    ]
 
 
-def exceeded(run: RunFacts) -> list[str]:
-    """Streams with a frame that was later than the bound: either the model or the measurement is wrong."""
-    return [row.label for row in bound_rows(run) if row.met == "no"]
+def _later(one: Refuted) -> bool:
+    return one["quantity"] == "delay" and not one["below"]
 
 
-def _row(measure: Measure, bound: Bound) -> Row:
+def _row(measure: Measure, bound: Bound, kept: bool) -> Row:
     most = measure.delay["max"] if measure.delay else None
     measured = "no sample" if most is None else micros(most)
     if bound.upper_ns is None:
@@ -115,7 +121,7 @@ def _row(measure: Measure, bound: Bound) -> Row:
     if most is None:
         return Row(measure.label, micros(bound.upper_ns), measured, "", _source(bound), "")
     ratio = f"{bound.upper_ns / most:.3f}" if most > 0 else ""
-    met = "yes" if most <= bound.upper_ns else "no"
+    met = "yes" if kept else "no"
     return Row(measure.label, micros(bound.upper_ns), measured, ratio, _source(bound), met)
 
 

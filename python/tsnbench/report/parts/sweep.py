@@ -180,7 +180,7 @@ class Sweep:
         lost = self._lost()
         if not judged:
             return f"{len(self.runs)} runs were measured; none has a requirement.{lost}"
-        own = [worst(row.outcome for row in run.judged) for run in judged]
+        own = [run.overall for run in judged]
         met = sum(one is not None and one.met for one in own)
         if met == len(judged) == len(self.runs):
             text = f"In all {met} runs every stream met every requirement"
@@ -200,7 +200,7 @@ class Sweep:
 
     def overall(self) -> Outcome | None:
         """The outcome of all runs together; None if nothing was judged."""
-        return worst(row.outcome for run in self.runs for row in run.judged)
+        return worst(run.overall for run in self.runs if run.overall is not None)
 
 
 def spread(many: int, most: int) -> list[int]:

@@ -81,7 +81,7 @@ function build() {
   canvases = {};
   host().replaceChildren(
     make("div", { class: "bar" }, make("h2", { text: `${run.name}: ${run.folder}` }), make("span", {}, ...links)),
-    make("p", { class: good ? "good" : run.verdict.startsWith("NOT") ? "bad" : "", text: `${run.verdict} (${run.backend}, ${run.state})` }),
+    make("p", { class: good ? "good" : run.met === false ? "bad" : "", text: `${run.verdict} (${run.backend}, ${run.state})` }),
     ...requirements(), tools,
     pane("delay", "Delay over time", "Filled: least to greatest delay of each column. Dotted: worst case. Red: limit. Click: choose a frame. Drag: zoom."),
     pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is shut. Grey line: another gate list. Outline: planned frame."),
