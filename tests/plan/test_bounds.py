@@ -14,7 +14,7 @@ from tsnbench import _native
 from tsnbench.plan.bounds import BoundsError, bounds, bounds_table
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.scenario import load_variants
+from tsnbench.scenario import load_variants, read_scenario
 
 LINE = """
 name: line
@@ -106,3 +106,43 @@ def test_a_plan_that_contradicts_itself_is_refused(line: Plan) -> None:
         bounds(Plan(document))
     with pytest.raises(ValueError, match="cannot be read"):
         _native.bounds("{}")
+
+
+TWO_PERIODS = """
+name: two-periods
+duration: 10 ms
+network:
+  stations: [a, c, z]
+  bridges: [b1, b2]
+  links: {{rate: 1 Gbit/s, between: [a -- b1, c -- b1, b1 -- b2, b2 -- z]}}
+  {queues}
+streams:
+  s: {{from: a, to: z, pcp: 6, period: 2 ms, units: [4000 B], scheduled: true}}
+  t: {{from: c, to: z, pcp: 6, period: 3 ms, frame: 500 B, scheduled: true}}
+  be: {{from: a, to: z, pcp: 0, saturating: true, frame: 1500 B}}
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("queues", "more", "why"),
+    [
+        ("", "", None),
+        # The three frames of one release wait in the talker's queue.
+        ("queues: {limit-frames: 3}", "", None),
+        ("queues: {limit-frames: 2}", "", "at a -> b1: more frames may arrive than its queue has room for"),
+        ("", "faults: [{down: b1 -- b2, at: 1 ms, for: 1 ms}]", "at b1 -> b2: faults drop frames"),
+        ("", "faults: [{loss: 1 %, on: c -> b1}]", None),
+    ],
+)
+def test_loss_follows_from_the_proof_of_a_schedule(queues: str, more: str, why: str | None) -> None:
+    """Periods of 2 and 3 ms: the analysis has no bound of the queues, and the proof follows every frame."""
+    made = plan(read_scenario(TWO_PERIODS.format(queues=queues, more=more))[0])
+    own = bounds(made)["flows"][0]
+    assert (own["stream"], own["source"]) == ("s", "schedule's proof")
+    assert own["upper_ns"] is not None
+    if why is None:
+        assert own["loss_reason"] is None
+    else:
+        assert own["loss_reason"] is not None
+        assert own["loss_reason"].startswith(why)

@@ -66,6 +66,9 @@ pub struct FlowBounds {
     pub reason: Option<Reason>,
     /// Why `release_upper_ps` is none.
     pub release_reason: Option<Reason>,
+    /// Why a frame may be dropped on its way, however few frames wait there: none without faults, filters, shared
+    /// memory and frames that are too long.
+    pub drop_reason: Option<Reason>,
     /// Why a frame may be lost on its way; none where every queue has room for it, whatever happens, so that it
     /// arrives if it does so in time (`release_upper_ps`). Of a stream with several paths: why no copy may arrive.
     pub loss_reason: Option<Reason>,

@@ -28,6 +28,8 @@ pub struct Proven {
     pub release_upper_ps: i64,
     /// Smallest delay from the release to the last bit in, ps.
     pub release_lower_ps: i64,
+    /// A port on the stream's paths whose queue may be full; none if all queues have room for all frames that may wait.
+    pub full: Option<u32>,
 }
 
 /// The points and ticks (ns) of the timestamps at the ends of links, by port; the first tap of several counts.

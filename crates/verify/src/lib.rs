@@ -26,6 +26,7 @@ mod link;
 mod merging;
 mod passage;
 mod queue;
+mod room;
 mod unit;
 mod violation;
 mod walk;
@@ -74,6 +75,10 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
     gates::open(plan, &tables, &passages, &mut report);
     if !report.violations.is_empty() || plan.faults.iter().any(|fault| disturbs(plan, &passages, fault)) {
         report.delays.clear();
+    }
+    let full = room::full(plan, &passages);
+    for delay in &mut report.delays {
+        delay.full = full.get(&delay.stream).copied();
     }
     report
 }

@@ -6,16 +6,16 @@ use crate::{Report, Unfit, Violation};
 use tsn_plan::Plan;
 
 /// Limit of frames on one link; beyond it the link is not verified.
-const MOST_FRAMES: i64 = 1 << 24;
+pub(crate) const MOST_FRAMES: i64 = 1 << 24;
 
 /// The time span of one frame (or burst), extended by its margin on both sides.
-struct Span<'a> {
-    from: i64,
-    until: i64,
+pub(crate) struct Span<'a> {
+    pub from: i64,
+    pub until: i64,
     stream: u32,
     /// Number of the release: of the member streams' frames of one release, all but one are eliminated.
     release: i64,
-    passage: &'a Passage,
+    pub passage: &'a Passage,
     /// How much later the span is than the passage, ps.
     moved: i64,
 }
@@ -94,7 +94,11 @@ fn span(passage: &Passage, moved: i64, release: i64) -> Span<'_> {
 }
 
 /// Every span of a cycle, sorted by start; spans that reach beyond the cycle's end appear twice.
-fn unroll<'a>(passages: &[&'a Passage], cycle: i64, times: impl Fn(&Passage) -> (i64, i64)) -> Vec<Span<'a>> {
+pub(crate) fn unroll<'a>(
+    passages: &[&'a Passage],
+    cycle: i64,
+    times: impl Fn(&Passage) -> (i64, i64),
+) -> Vec<Span<'a>> {
     let mut spans = Vec::new();
     for passage in passages {
         let (from, until) = times(passage);

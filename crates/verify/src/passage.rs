@@ -24,6 +24,8 @@ pub(crate) struct Passage {
     pub copies: bool,
     /// First bits out and last bits out, frame by frame.
     pub frames: SmallVec<[(i64, i64); 1]>,
+    /// Octets of all frames, destination address to FCS.
+    pub octets: u64,
     /// Earliest start of any next frame.
     pub ends: i64,
 }

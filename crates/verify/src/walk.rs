@@ -117,6 +117,7 @@ fn walk(
                 held: false,
                 copies: redundancy.is_some(),
                 frames: SmallVec::new(),
+                octets: 0,
                 ends: start,
             };
             if start > ready[0] {
@@ -128,6 +129,7 @@ fn walk(
             let mut bits = SmallVec::new();
             for (octets, ready) in sizes.iter().zip(ready) {
                 let octets = octets + if copy { R_TAG_OCTETS } else { 0 };
+                passage.octets += u64::from(octets);
                 let begin = passage.ends.max(*ready);
                 let on_wire = |more: u32| rate.time(Octets(octets + more)).ps();
                 let before = PREAMBLE.0 + START_FRAME_DELIMITER.0;

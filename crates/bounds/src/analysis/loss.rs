@@ -46,9 +46,30 @@ fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
     })
 }
 
-/// A reason why one port may drop frames of a flow; `queue`: the bounds of the flow's queue there; `outages`: links and
-/// nodes that are down count.
+/// What counts as a reason for a loss, beside all that drops frames in any case.
+#[derive(Copy, Clone)]
+pub(crate) struct Causes {
+    /// Links and nodes of the Plan that are down.
+    pub outages: bool,
+    /// Queues that may be full.
+    pub queues: bool,
+}
+
+/// A reason why one port may drop frames of a flow; `queue`: the bounds of the flow's queue there.
 pub(crate) fn at(
+    plan: &Plan,
+    stream: &Stream,
+    place: usize,
+    hop: &FlowHop,
+    queue: Option<&ClassBounds>,
+    causes: Causes,
+) -> Option<Reason> {
+    dropped(plan, stream, place, hop, queue, causes.outages)
+        .or_else(|| full(plan, hop, queue.filter(|_| causes.queues)))
+}
+
+/// A reason why one port may drop frames of a flow, however few frames wait.
+fn dropped(
     plan: &Plan,
     stream: &Stream,
     place: usize,
@@ -85,9 +106,12 @@ pub(crate) fn at(
     if class.max_sdu_octets.is_some_and(|most| largest > most.saturating_add(AROUND_SDU)) {
         return Some(Reason::OverMaxSdu);
     }
-    if plan.nodes[port.node as usize].buffer.is_some() {
-        return Some(Reason::Buffer);
-    }
+    plan.nodes[port.node as usize].buffer.as_ref().map(|_| Reason::Buffer)
+}
+
+/// A reason why a flow's queue at one port may be full; `queue`: the bounds of this queue.
+fn full(plan: &Plan, hop: &FlowHop, queue: Option<&ClassBounds>) -> Option<Reason> {
+    let class = &plan.ports[hop.port].classes[usize::from(hop.class)];
     let limits = [class.limit_frames.map(u64::from), class.limit_octets];
     if limits == [None, None] {
         return None;

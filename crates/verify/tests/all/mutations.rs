@@ -282,3 +282,20 @@ fn interrupted_frames_of_other_classes_are_not_followed() {
     let found = [scheduled, scheduled | 1 << 1, 1 << 1, scheduled | both, both, 0].map(&mut unfit);
     assert_eq!(found, [false, true, true, false, false, false]);
 }
+
+/// One frame of 1,000 octets arrives while another one is sent: one waits at a time.
+#[test]
+fn queues_have_room_for_the_frames_that_wait() {
+    let room = |change: &dyn Fn(&mut tsn_plan::Class)| {
+        let mut plan = waiting();
+        let port = plan.ports.iter().position(|port| port.name.ends_with("n2")).unwrap();
+        plan.ports[port].classes.iter_mut().for_each(change);
+        let report = verify(&plan, &Known::default());
+        assert_eq!(report.delays.len(), 2);
+        report.delays.iter().all(|delay| delay.full.is_none())
+    };
+    assert!(room(&|_| ()));
+    assert!(room(&|class| class.limit_frames = Some(1)));
+    assert!(room(&|class| class.limit_octets = Some(1_000)));
+    assert!(!room(&|class| class.limit_octets = Some(999)));
+}

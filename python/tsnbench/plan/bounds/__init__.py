@@ -36,7 +36,8 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use, and of one with a shaper
     ``credit_bits``, the most credit that can gather. ``loss_reason`` says why a frame may be lost on its
-    path; null where every queue has room for it whatever happens. Of streams with several paths,
+    path; null where every queue has room for it whatever happens. ``drop_reason`` says why it may be lost
+    however few frames wait (a fault, a filter, its length). Of streams with several paths,
     ``most_arrivals`` is how often a frame may arrive; of those that have to survive failures, ``survives``
     says by its ``reason`` which failure loses frames, null if none does. ``jitter_ns`` is how far two delays
     of the flow are apart at most, as stamped; null without a bound. ``release_tick_ns``: of stamps at the
@@ -79,6 +80,9 @@ CLOCKS_APART = "clocks differ by no more than its margin"
 """The condition of a schedule's proof where only a servo keeps clocks together."""
 
 
+FULL = "more frames may arrive than its queue has room for"
+
+
 def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
     """Bounds in which those of scheduled streams come from the proof of their schedule, if it is tighter.
 
@@ -102,6 +106,11 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         least = own["release_lower_ps"]
         flow["release_lower_ps"] = least if clocks else max(flow["release_lower_ps"], least)
         _lower(flow, own, source)
+        # A proof that assumes something holds for the loss if its delay names the assumption.
+        if flow.get("source") == source or not proved["margins_assumed"]:
+            full = own["full"]
+            crowded = None if full is None else f"at {document['ports'][full]['name']}: {FULL}"
+            flow["loss_reason"] = flow["drop_reason"] or crowded
     return found
 
 
@@ -125,6 +134,8 @@ def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         # Each timestamp of each frame is rounded down to its tick.
         flow["jitter_ns"] = -(-own["varies_ps"] // 1_000) + 2 * tick - 1
         _lower(flow, own, WINDOWS)
+        # The proof follows frames only through queues with room for all of them.
+        flow["loss_reason"] = flow["drop_reason"]
     return found
 
 

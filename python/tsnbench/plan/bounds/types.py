@@ -39,6 +39,7 @@ class FlowBounds(TypedDict):
     release_lower_ps: int
     reason: str | None
     release_reason: str | None
+    drop_reason: str | None
     loss_reason: str | None
     hops: list[HopBounds]
     most_arrivals: NotRequired[int]
@@ -89,6 +90,7 @@ class Proven(TypedDict):
     lower_ps: int
     release_upper_ps: int
     release_lower_ps: int
+    full: int | None
 
 
 class Passing(TypedDict):

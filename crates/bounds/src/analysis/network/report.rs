@@ -3,6 +3,7 @@
 use super::Network;
 use crate::analysis::delivery::{Arrival, Delivery};
 use crate::analysis::flows::{cut_short, first_link};
+use crate::analysis::loss::{self, Causes};
 use crate::analysis::port::ClassResult;
 use crate::analysis::survival::survives;
 use crate::curve::{BIT, Data, LONGEST, Ps};
@@ -12,6 +13,7 @@ use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::service::preemption::is_express;
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use tsn_plan::{Destination, Fault, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
@@ -78,13 +80,17 @@ impl Network<'_> {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
-            let delivery = self.delivery(*first, stream, &ports, true);
+            let delivery = self.delivery(*first, stream, &ports, Causes { outages: true, queues: true });
             let required = stream.requirements.survives.as_ref();
-            let intact = required.map(|required| (required, self.delivery(*first, stream, &ports, false)));
+            let but = |outages, queues| self.delivery(*first, stream, &ports, Causes { outages, queues });
+            let intact = required.map(|required| (required, but(false, true)));
+            let few = LazyCell::new(|| but(true, false));
+            let nowhere = vec![false; stream.route.len()];
             for listener in &stream.listeners {
                 let mut flow = self.flow(*first, stream, listener, &delivery);
                 let survival = |(required, intact): &(&_, Delivery<'_>)| survives(intact, listener, required);
                 flow.survives = intact.as_ref().map(survival);
+                flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
                 flows.push(flow);
             }
         }
@@ -93,13 +99,13 @@ impl Network<'_> {
     }
 
     /// The paths of a stream whose first hop is `begin`: when its frames arrive at the end of each, and what may lose
-    /// them; `outages`: also links and nodes of the Plan that are down.
+    /// them, by these causes.
     fn delivery<'a>(
         &'a self,
         begin: usize,
         stream: &'a Stream,
         ports: &[Option<PortBounds>],
-        outages: bool,
+        causes: Causes,
     ) -> Delivery<'a> {
         let arrival = |place: usize| {
             let hop = &self.hops[begin + place];
@@ -109,7 +115,7 @@ impl Network<'_> {
             Arrival {
                 earliest: least.saturating_add(hop.shortest),
                 latest: self.latest_out(begin + place),
-                lost: crate::analysis::loss::at(self.plan, stream, place, hop, queue, outages),
+                lost: loss::at(self.plan, stream, place, hop, queue, causes),
             }
         };
         Delivery {
@@ -290,6 +296,7 @@ impl Network<'_> {
             release_lower_ps,
             reason: if upper_ps.is_some() { None } else { reason(&path[1..]).or_else(|| reason(path)) },
             release_reason: reason(path),
+            drop_reason: None,
             loss_reason: delivery.lost(listener.route, &vec![false; stream.route.len()]),
             most_arrivals: self.most_arrivals(begin, delivery, listener),
             survives: None,
