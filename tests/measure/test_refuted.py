@@ -63,11 +63,12 @@ def judged(
     own: dict[str, Any] | None = None,
     required: dict[str, Any] | None = None,
     table: pl.DataFrame | None = None,
+    more: dict[str, Any] | None = None,
     **seen: Any,
 ) -> dict[str, Any]:
     stream = {"name": "s", "group": "s", "listeners": [{"node": 0}], "requirements": required or {}}
     stream["scheduled"] = {"margin_ps": 1_000_000}
-    document = {"nodes": [{"name": "sink"}], "streams": [stream], "drain_ns": DRAIN}
+    document = {"nodes": [{"name": "sink"}], "streams": [stream], "drain_ns": DRAIN} | (more or {})
     reads = None if table is None else lambda: table
     return judge(document, measures, {"flows": [own or bound()]}, Seen(frames=reads, **seen))  # type: ignore[arg-type, return-value]
 
@@ -152,6 +153,13 @@ def test_the_last_line_says_how_many_frames(
     measures: dict[str, Any], table: pl.DataFrame | None, seen: dict[str, Any], line: str
 ) -> None:
     assert headline(judged(measures, table=table, **seen)) == line
+
+
+def test_a_least_delay_of_true_time_is_not_compared_with_timestamps() -> None:
+    unknown = bound(upper_ns=None, reason="nodes have clocks of their own")
+    assert judged(measured(least=99), unknown, more={"clocks": {}})["met"]
+    assert not judged(measured(least=99), bound(), more={"clocks": {}})["met"]
+    assert not judged(measured(least=99), unknown)["met"]
 
 
 def test_failed_requirements_are_counted_beside_a_refuted_proof() -> None:

@@ -127,7 +127,9 @@ def _of_path(
     if delay and _beyond(delay, worst, unsure and unsure["delay_ns"]):
         one = _refuted(document, path, "delay", delay["max"], worst, seen)
         yield _with_frames(one, number, counted["received"], seen)
-    if delay and not kernel and delay["min"] < own["lower_ns"]:
+    # Where clocks have no bound, the least delay is that of true time, which no timestamp shows.
+    shown = worst.worst_case is not None or "clocks" not in document
+    if delay and shown and not kernel and delay["min"] < own["lower_ns"]:
         least = Guarantee(own["lower_ns"], condition=worst.condition)
         one = _refuted(document, path, "delay", delay["min"], least, seen, below=True)
         yield _with_frames(one, number, counted["received"], seen)

@@ -19,6 +19,8 @@ from tsnbench.runs.run import NODES_KEY
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import Clocks
+    from tsnbench.runs import Run
+    from tsnbench.runs.measures import ClocksApart
     from tsnbench.runs.stamps import NodeStamps
 
 PPT_IN_PPB = 1_000
@@ -85,6 +87,23 @@ def _drift_ppb(clocks: Clocks, node: int) -> int:
     ppb = -(-most // PPT_IN_PPB)
     # The rate is relative to the clock's own time, which is rounded: for a slow clock it is a little higher.
     return ppb + ppb * ppb // 10**9 + 2
+
+
+def clocks_apart(run: Run) -> ClocksApart | None:
+    """The greatest difference between the clocks of two nodes at one recorded moment, and the first such
+    moment; None if no clock was recorded.
+
+    Raises:
+        FolderError: the table of clock errors cannot be read.
+    """
+    if not (run.folder / file_names.CLOCK_ERROR).is_file():
+        return None
+    error = pl.col("error_ps")
+    apart = run.clock_errors().group_by("t_true_ns").agg(apart=error.max() - error.min())
+    if apart.is_empty():
+        return None
+    at, most = apart.sort(["apart", "t_true_ns"], descending=[True, False]).row(0)
+    return {"most_ps": most, "at_ns": at}
 
 
 def option(folder: Path) -> dict[str, object]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from tsnbench.measure.clocks import clocks_apart
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
 from tsnbench.measure.refuted import Seen, of_row, refutations
+from tsnbench.measure.stamps import clocks_apart
 from tsnbench.runs.bounds import bounds_of_run
 from tsnbench.runs.manifest import KERNELS, State
 from tsnbench.runs.measures import WorstCaseRow
