@@ -22,6 +22,32 @@ def test_plans_are_experiments_of_their_own(name: str) -> None:
     assert len(hashes) == len(variants(name))
 
 
+INTENDED = {
+    # A stream that saturates its class, as cross traffic in experiments of papers.
+    "starvation": ["bench/line", "papers/cots/ex-c1", "papers/cots/ex-c2", "papers/cots/l3"]
+    + [f"papers/engine/ex-{name}" for name in ("cm1", "cm2", "mq2", "tm")],
+    "full-queue": ["papers/farzaneh/experiment-2", "papers/farzaneh/experiment-3", "tutorial/2-gates"],
+    # More cross traffic than a link, a window or a shaper passes.
+    "port-overload": ["bench/star", "papers/farzaneh/experiment-1"]
+    + [f"papers/flextest/{name}" for name in ("matrix", "no-prioritisation", "psi-omega", "spq")]
+    + [f"papers/flextest/{name}" for name in ("synchronised-senders", "tas", "tas-guard-band")],
+    "gate-overload": ["bench/star", "twin/taprio-windows"]
+    + [f"papers/flextest/{name}" for name in ("matrix", "psi-omega")]
+    + [f"papers/flextest/{name}" for name in ("synchronised-senders", "tas", "tas-guard-band")],
+    "class-over-reservation": ["twin/cbs-beside", "twin/cbs-spacing"],
+    # The lesson of the paper: a schedule without a window for PTP.
+    "ptp-no-window": ["papers/cots/l1/taprio"],
+}
+"""By kind of warning, the scenarios that have it on purpose."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_other_scenario_is_warned_of(name: str) -> None:
+    """``check --strict`` accepts every shipped scenario but those that do on purpose what a warning names."""
+    found = {warning.kind for variant in variants(name) for warning in planned(name, variant).warnings}
+    assert found == {kind for kind, names in INTENDED.items() if name in names}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_what_goes_in_comes_out_or_is_accounted_for(name: str) -> None:
     for variant, scenario in variants(name).items():

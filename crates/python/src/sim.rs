@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use tsn_plan::Plan;
-use tsn_sim::{Progress, SimError, record::record};
+use tsn_plan::{Gates, Plan};
+use tsn_sim::{GateCounters, Progress, SimError, record::record};
 
 /// Interval at which Python gets the progress and checks for signals.
 const TELL_EVERY: Duration = Duration::from_millis(100);
@@ -61,6 +61,18 @@ fn capture_names(plan_json: &str) -> PyResult<Vec<String>> {
     Ok(tsn_sim::record::capture_names(&plan))
 }
 
+/// When each gate control list of a port (`gates` of a plan, as JSON) comes into force until `until_ns`: `in_force` of
+/// the counters; empty if one list is in force from the begin.
+///
+/// Raises ValueError if the gates cannot be read.
+#[pyfunction]
+fn lists_in_force(gates_json: &str, until_ns: i64) -> PyResult<String> {
+    let refuse = |error: serde_json::Error| PyValueError::new_err(error.to_string());
+    let gates: Gates = serde_json::from_str(gates_json).map_err(refuse)?;
+    let found = GateCounters::new(&gates, until_ns).map_or_else(Vec::new, |own| own.in_force);
+    serde_json::to_string(&found).map_err(refuse)
+}
+
 fn tell(py: Python<'_>, on_progress: Option<&Py<PyAny>>, progress: Progress) -> PyResult<()> {
     py.check_signals()?;
     if let Some(callable) = on_progress {
@@ -72,5 +84,6 @@ fn tell(py: Python<'_>, on_progress: Option<&Py<PyAny>>, progress: Progress) -> 
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(lists_in_force, module)?)?;
     module.add_function(wrap_pyfunction!(capture_names, module)?)
 }

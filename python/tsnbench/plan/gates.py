@@ -171,7 +171,8 @@ def open_ns(gates: GateCycle, traffic_class: int) -> int:
     return sum(end - begin for begin, end in spans_of_list(entries_of(gates), traffic_class))
 
 
-def open_share(port: Port, traffic_class: int) -> Fraction:
-    """The share of time in which a class of a port may send; 1 without gates."""
-    gates = port.get("gates")
+def open_share(port: Port, traffic_class: int, gates: GateList | None = None) -> Fraction:
+    """The share of time in which a class of a port may send, by its first list or the given one; 1 without
+    gates."""
+    gates = gates or port.get("gates")
     return Fraction(1) if gates is None else Fraction(open_ns(gates, traffic_class), gates["cycle_ns"])

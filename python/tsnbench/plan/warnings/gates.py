@@ -13,10 +13,10 @@ from tsnbench import quantities
 from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists
-from tsnbench.plan.load import ClassLoad
+from tsnbench.plan.load import sum_of
 from tsnbench.plan.sizes import INTER_FRAME_GAP
 from tsnbench.plan.streams.crossing import Crossing
-from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.streams.facts import Facts, InForce
 from tsnbench.plan.warnings.doubt import Doubt
 
 if TYPE_CHECKING:
@@ -24,14 +24,26 @@ if TYPE_CHECKING:
 
 
 def gate_doubts(facts: Facts) -> Iterator[Doubt]:
-    """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation."""
+    """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation.
+
+    Each list is compared with the streams that send while it is in force.
+    """
     for (number, traffic_class), streams in facts.crossing.items():
-        port = facts.document["ports"][number]
-        if "gates" in port:
-            windows = facts.windows(number, traffic_class)
-            needs = needs_ps(facts.greatest(number, traffic_class), port["rate_bps"])
-            load = facts.loads[number][traffic_class]
-            yield from _class(port, traffic_class, streams, load, windows, needs)
+        lists = facts.lists(number)
+        for one in lists:
+            own = streams
+            if len(lists) > 1:
+                names = set(facts.active((stream["name"] for stream, _ in streams), one.span))
+                own = [crossing for crossing in streams if crossing[0]["name"] in names]
+            if own:
+                yield from _class(facts, number, traffic_class, own, one)
+
+
+def behind(one: InForce, facts: Facts) -> str:
+    """Which list is meant, where a port has several: in words behind what is told of it."""
+    if "at_ns" in one.gates:
+        return f" in the list requested at {quantities.time(one.gates['at_ns'])}"
+    return "" if one.span[1] >= facts.run[1] else f" before {quantities.time(one.span[1])}"
 
 
 def _reservation(
@@ -81,45 +93,34 @@ def _reservation(
 
 
 def _class(
-    port: Port,
-    traffic_class: int,
-    streams: list[Crossing],
-    load: ClassLoad,
-    every: list[list[int] | None],
-    most_ps: int,
+    facts: Facts, number: int, traffic_class: int, streams: list[Crossing], one: InForce
 ) -> Iterator[Doubt]:
-    """Doubts of one class of a port.
-
-    Args:
-        every: its windows in each of the port's lists.
-        most_ps: the time that its largest frame needs.
-    """
-    where = port["name"]
-    for gates, windows in zip(gate_lists(port["gates"]), every, strict=True):
-        behind = f" in the list requested at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
-        if windows is None:
-            continue
-        if not windows:
-            names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
-            text = f"the gate of class {traffic_class} never opens{behind}: {names} cannot pass"
-            yield Doubt("gate-never-open", where, text, "gates", where)
-            continue
-        longest = max(windows)
-        too_long = most_ps > longest * 1_000
-        for group, octets in sorted(_largest(streams).items()) if too_long else ():
-            needs = needs_ps(octets, port["rate_bps"])
-            if needs > longest * 1_000 and not may_overrun(port, traffic_class):
-                text = (
-                    f"a frame of {group} ({octets} B, {quantities.time(-(-needs // 1_000))}) fits no window "
-                )
-                text += f"of class {traffic_class}{behind}, the longest is {quantities.time(longest)}"
-                yield Doubt("gate-too-short", where, text, "gates", where)
-        open_rate = port["rate_bps"] * sum(windows) // gates["cycle_ns"]
-        if load.rate_bps > open_rate:
-            asked = f"class {traffic_class} has a load of {quantities.rate(load.rate_bps)}"
-            text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{behind}"
-            yield Doubt("gate-overload", where, text, "gates", where)
-        yield from _reservation(port, traffic_class, gates, windows, streams)
+    """Doubts of one class of a port about one list; ``streams``: those that send while it is in force."""
+    port = facts.document["ports"][number]
+    where, told = port["name"], behind(one, facts)
+    windows = facts.windows(number, traffic_class)[one.place]
+    if windows is None:
+        return
+    if not windows:
+        names = quantities.some(list(dict.fromkeys(stream["group"] for stream, _ in streams)))
+        text = f"the gate of class {traffic_class} never opens{told}: {names} cannot pass"
+        yield Doubt("gate-never-open", where, text, "gates", where)
+        return
+    longest = max(windows)
+    too_long = needs_ps(facts.greatest(number, traffic_class), port["rate_bps"]) > longest * 1_000
+    for group, octets in sorted(_largest(streams).items()) if too_long else ():
+        needs = needs_ps(octets, port["rate_bps"])
+        if needs > longest * 1_000 and not may_overrun(port, traffic_class):
+            text = f"a frame of {group} ({octets} B, {quantities.time(-(-needs // 1_000))}) fits no window "
+            text += f"of class {traffic_class}{told}, the longest is {quantities.time(longest)}"
+            yield Doubt("gate-too-short", where, text, "gates", where)
+    open_rate = port["rate_bps"] * sum(windows) // one.gates["cycle_ns"]
+    flows = facts.busiest(facts.loads[number][traffic_class].flows, one.span, open_rate)
+    if (load := sum_of([rate for _, rate in flows])) > open_rate:
+        asked = f"class {traffic_class} has a load of {quantities.rate(load)}"
+        text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{told}"
+        yield Doubt("gate-overload", where, text, "gates", where)
+    yield from _reservation(port, traffic_class, one.gates, windows, streams)
 
 
 def needs_ps(octets: int, rate_bps: int) -> int:

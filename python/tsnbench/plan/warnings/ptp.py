@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from tsnbench import quantities
 from tsnbench.plan import ptp_traffic
-from tsnbench.plan.gates import gate_lists, open_windows
+from tsnbench.plan.gates import open_windows
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.doubt import Doubt
+from tsnbench.plan.warnings.gates import behind
 
 
 def ptp_doubts(facts: Facts) -> Iterator[Doubt]:
@@ -26,23 +27,21 @@ def ptp_doubts(facts: Facts) -> Iterator[Doubt]:
             continue
         traffic_class = port["pcp_to_class"][pcp]
         needs = -(-ptp_traffic.longest_ps(port["rate_bps"]) // 1_000)
-        for gates in gate_lists(port["gates"]):
-            windows = open_windows(gates, traffic_class)
-            behind = (
-                f" in the list requested at {quantities.time(gates['at_ns'])}" if "at_ns" in gates else ""
-            )
+        for one in facts.lists(number):
+            windows = open_windows(one.gates, traffic_class)
+            told = behind(one, facts)
             if windows is None:
                 continue
             what = f"PTP's messages (PCP {pcp}, class {traffic_class})"
             if not windows:
                 text = (
-                    f"{what} have no window{behind}, clocks behind this port run free: "
+                    f"{what} have no window{told}, clocks behind this port run free: "
                     "open their class in some entry, or give them another PCP"
                 )
                 yield Doubt("ptp-no-window", port["name"], text, "gates", port["name"])
             elif max(windows) < needs:
                 text = (
-                    f"{what} take up to {quantities.time(needs)}, their longest window{behind} is "
+                    f"{what} take up to {quantities.time(needs)}, their longest window{told} is "
                     f"{quantities.time(max(windows))}: make it longer"
                 )
                 yield Doubt("ptp-window-too-short", port["name"], text, "gates", port["name"])

@@ -134,7 +134,9 @@ pub struct InForce {
 }
 
 impl GateCounters {
-    pub(crate) fn new(gates: &Gates, until_ns: i64) -> Option<Self> {
+    /// The lists of one port that come into force until `until_ns`; none if one list is in force from the begin.
+    #[must_use]
+    pub fn new(gates: &Gates, until_ns: i64) -> Option<Self> {
         if gates.initial.is_none() && gates.changes.is_empty() {
             return None;
         }
