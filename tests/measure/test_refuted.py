@@ -162,6 +162,14 @@ def test_a_least_delay_of_true_time_is_not_compared_with_timestamps() -> None:
     assert not judged(measured(least=99), unknown)["met"]
 
 
+def test_a_schedule_without_a_margin_allows_no_difference() -> None:
+    stream = {"name": "s", "group": "s", "listeners": [{"node": 0}], "requirements": {}, "scheduled": {}}
+    for most, cause in ((0, "defect"), (1, "clocks")):
+        clocks = {"most_ps": most, "at_ns": 0}
+        found = judged(measured(most=901), bound(source=PROOF), more={"streams": [stream]}, clocks=clocks)
+        assert [one["cause"] for one in found["refuted"]] == [cause]
+
+
 def test_failed_requirements_are_counted_beside_a_refuted_proof() -> None:
     found = judged(measured(most=1_200), required={"delay_ns": 1_000, "loss_ppm": 0})
     assert [row["met"] for row in found["rows"]] == ["mean-and-median", "yes"]

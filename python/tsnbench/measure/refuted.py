@@ -181,7 +181,8 @@ def _cause(document: PlanDocument, stream: str, proved: Guarantee, seen: Seen) -
     if proved.condition != CLOCKS_APART:
         return DEFECT
     # The promise is judged by what the run recorded; if the clocks kept it, the proof is wrong.
-    margin = next(one["scheduled"]["margin_ps"] for one in document["streams"] if one["name"] == stream)
+    own = next(one["scheduled"] for one in document["streams"] if one["name"] == stream)
+    margin = own.get("margin_ps", 0)
     return CLOCKS if seen.clocks is None or seen.clocks["most_ps"] > margin else DEFECT
 
 
