@@ -95,7 +95,7 @@ def test_a_bound_that_frames_exceed_is_conspicuous(folder: Path, tmp_path: Path)
     for page in (report.write(wrong), report.write(wrong, summary=True)):
         text = read(page).text
         assert "DEFECT OF TSNBENCH" in text
-        assert "20 of 20 frames of control.2 at listener beyond 1 ns, first frame 0 at " in text
+        assert "20 of 20 frames of control.2 at listener beyond 1 ns (up to " in text
     assert "DEFECT OF TSNBENCH" not in read(report.write(folder, into=tmp_path / "right.html")).text
 
 

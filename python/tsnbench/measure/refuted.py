@@ -87,18 +87,19 @@ def badge_of(refuted: Sequence[Refuted]) -> str:
 
 
 def in_words(one: Refuted) -> str:
-    """``6,000 of 6,000 frames of video at sink beyond 168.64 us, first frame 0 at 1 ms``."""
+    """``6,000 of 6,000 frames of video at sink beyond 168.64 us (up to 191.4 us), first frame 0 at 1 ms``."""
     who, bound = f"{one['stream']} at {one['listener']}", quantities.quantity(one["bound"], one["unit"])
     if one["quantity"] == "loss":
         return f"{one['frames']:,} of {one['of']:,} frames of {who} lost, and it is proved that none is"
     side = f"below {bound}" if one["below"] else f"beyond {bound}"
+    worst = quantities.quantity(one["worst"], one["unit"])
     if one["frames"] is None:
-        worst = quantities.quantity(one["worst"], one["unit"])
         return f"{one['quantity']} of {who} {side}: {worst}"
     first = ""
     if one["first_ns"] is not None:
         first = f", first frame {one['first_seq']:,} at {quantities.time(one['first_ns'])}"
-    return f"{one['frames']:,} of {one['of']:,} frames of {who} {side}{first}"
+    how_far = f"{'down' if one['below'] else 'up'} to {worst}"
+    return f"{one['frames']:,} of {one['of']:,} frames of {who} {side} ({how_far}){first}"
 
 
 def lines(refuted: Sequence[Refuted]) -> list[str]:
