@@ -122,14 +122,16 @@ def test_frames_that_refute_a_proof(
             measured(most=1_200),
             frames(900, 901, None, 1_200),
             {},
-            "DEFECT OF TSNBENCH: 2 of 4 frames of s at sink beyond 900 ns (up to 1.2 us), first frame 1 at 10 us; "
+            "DEFECT OF TSNBENCH: 2 of 4 frames of s at sink beyond 900 ns (up to 1.2 us), "
+            "first frame 1 at 10 us; "
             "a proof or the simulator is wrong; please report it with this run folder",
         ),
         (
             measured(least=90),
             frames(500, 100, 99, 90),
             {},
-            "DEFECT OF TSNBENCH: 2 of 4 frames of s at sink below 100 ns (down to 90 ns), first frame 2 at 20 us; "
+            "DEFECT OF TSNBENCH: 2 of 4 frames of s at sink below 100 ns (down to 90 ns), "
+            "first frame 2 at 20 us; "
             "a proof or the simulator is wrong; please report it with this run folder",
         ),
         (

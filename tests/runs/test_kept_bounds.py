@@ -74,9 +74,9 @@ def test_kept_bounds_are_read_and_others_are_not(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def test_without_requirements_no_bound_is_computed(folder: Path, tmp_path: Path) -> None:
+def test_without_requirements_a_run_is_compared_with_its_bounds(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "free.yaml"
     file.write_text(SCENARIO.replace(", requires: LIMITS", ""), encoding="utf-8")
     outcome = run_one(plan(load(file)), tmp_path / "run", Options(report=False))
     assert outcome.verdict["rows"] == []
-    assert not (tmp_path / "run/bounds.json").exists()
+    assert (tmp_path / "run/bounds.json").exists()
