@@ -77,7 +77,8 @@ def of_row(row: VerdictRow, document: PlanDocument, seen: Seen) -> Refuted | Non
     if row["proof"] != "exceeded" or kind in ("delay", "loss") or row["found"] is None:
         return None
     worst = Guarantee(row["worst_case"], condition=row["proof_condition"] or "")
-    return _refuted(document, row, row["requirement"], row["found"], worst, seen)
+    found = _refuted(document, row, row["requirement"], row["found"], worst, seen)
+    return {**found, "unit": row["limit_unit"]}
 
 
 def badge_of(refuted: Sequence[Refuted]) -> str:
