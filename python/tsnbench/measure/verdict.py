@@ -17,7 +17,7 @@ from tsnbench.runs.manifest import KERNELS, State
 from tsnbench.runs.measures import WorstCaseRow
 
 if TYPE_CHECKING:
-    from tsnbench.plan.bounds.types import Bounds
+    from tsnbench.plan.bounds.types import Bounds, FlowBounds
     from tsnbench.plan.types import Percentile, PlanDocument, Requirements
     from tsnbench.runs import Run
     from tsnbench.runs.measures import (
@@ -71,13 +71,31 @@ def judge(
         case, and ``none`` without a worst case. ``lost`` lists streams with lost frames, ``refuted``
         proofs with frames that contradict them; both also of streams without requirements.
     """
-    paths = measures["paths"] if measures else []
-    measured = {(path["stream"], path["listener"]): path for path in paths}
     flows = bounds["flows"] if bounds else []
     bounded = {(flow["stream"], flow["listener"]): flow for flow in flows}
+    rows = list(_judged(plan_document, measures, bounded, seen))
+    refuted = refutations(plan_document, measures, bounded, seen) if measures else []
+    refuted += [one for row in rows if (one := of_row(row, plan_document, seen))]
+    return {
+        "format": FORMAT,
+        "met": not refuted and all(row["met"] == YES for row in rows),
+        "rows": rows,
+        "lost": _lost(measures) if measures else [],
+        "refuted": refuted,
+    }
+
+
+def _judged(
+    plan_document: PlanDocument,
+    measures: Measures | None,
+    bounded: Mapping[tuple[str, str], FlowBounds],
+    seen: Seen,
+) -> Iterator[VerdictRow]:
+    """Every requirement of every flow at every listener; ``bounded``: bounds by stream and listener."""
+    paths = measures["paths"] if measures else []
+    measured = {(path["stream"], path["listener"]): path for path in paths}
     drain = plan_document["drain_ns"]
     outages = sum(one["kind"] in ("link-down", "node-down") for one in plan_document.get("faults", ()))
-    rows: list[VerdictRow] = []
     for stream in plan_document["streams"]:
         required = stream.get("requirements", {})
         listens = "time_out_ns" in required or "age_ns" in required
@@ -97,16 +115,7 @@ def judge(
                 if by_proof and row["met"] == NO_DATA:
                     # A run without failures says nothing, and the proof everything.
                     row = {**row, "met": YES if proof["proof"] == "proved" else NOT_PROVED}
-                rows.append({**whose, **row, **proof})
-    refuted = refutations(plan_document, measures, bounded, seen) if measures else []
-    refuted += [one for row in rows if (one := of_row(row, plan_document, seen))]
-    return {
-        "format": FORMAT,
-        "met": not refuted and all(row["met"] == YES for row in rows),
-        "rows": rows,
-        "lost": _lost(measures) if measures else [],
-        "refuted": refuted,
-    }
+                yield {**whose, **row, **proof}
 
 
 def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
