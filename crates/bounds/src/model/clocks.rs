@@ -89,14 +89,7 @@ mod tests {
     #[test]
     fn a_clock_shows_what_it_has_gained() {
         let changes = vec![Change { at_ns: 1_000_000, deviation_ppt: -20_000_000 }];
-        let clock = NodeClock {
-            offset_ns: 100,
-            deviation_ppt: 10_000_000,
-            changes,
-            wander: None,
-            granularity_ns: 1,
-            jitter_ns: 0,
-        };
+        let clock = NodeClock { offset_ns: 100, deviation_ppt: 10_000_000, changes, ..NodeClock::default() };
         let at = |ns| shows(&clock, ns) / 1_000_000_000;
         assert_eq!([0, 500_000, 1_000_000, 3_000_000].map(at), [100_000, 105_000, 110_000, 70_000]);
     }

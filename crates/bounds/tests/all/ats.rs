@@ -51,12 +51,8 @@ fn shape(plan: &mut Plan, more: u64) {
                 name: stream.name.clone(),
                 ports: vec![ingress],
                 streams: vec![number as u32],
-                priority: None,
-                max_sdu_octets: None,
-                block_oversize: false,
-                gate: None,
-                meter: None,
                 scheduler: Some(table.schedulers.len() as u32),
+                ..StreamFilter::default()
             });
             table.schedulers.push(AtsScheduler { cir_bps, cbs_bits, group });
         }

@@ -704,14 +704,7 @@ fn clocks_that_run_free_have_bounds_and_others_have_none() {
     let path = net.line(3, 1_000, GIGABIT, 5_000);
     net.stream("lone", &path, 6, periodic(100_000, 0), frame(1_230));
     let perfect = flow(&bounds(&net.plan), "lone").clone();
-    let clock = tsn_plan::NodeClock {
-        offset_ns: 0,
-        deviation_ppt: 0,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
-    };
+    let clock = tsn_plan::NodeClock::default();
     let mut nodes = vec![clock; 3];
     // 100 ppm for 1.5 ms: 150 ns, and 2 ns while a frame is under way.
     (nodes[0].offset_ns, nodes[2].deviation_ppt) = (-1_000, 100_000_000);

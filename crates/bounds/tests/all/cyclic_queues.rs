@@ -27,19 +27,13 @@ fn turns(node: u32, base_time_ns: i64, streams: &[u32]) -> Policing {
         base_time_ns,
         cycle_ns: 2 * TURN,
         entries: vec![entry(6), entry(7)],
-        close_on_invalid_rx: false,
-        close_on_octets_exceeded: false,
+        ..StreamGate::default()
     };
     let filter = StreamFilter {
         name: "turns".into(),
-        ports: Vec::new(),
         streams: streams.to_vec(),
-        priority: None,
-        max_sdu_octets: None,
-        block_oversize: false,
         gate: Some(0),
-        meter: None,
-        scheduler: None,
+        ..StreamFilter::default()
     };
     Policing { node, filters: vec![filter], gates: vec![gate], ..Policing::default() }
 }

@@ -126,27 +126,9 @@ fn faults_take_frames_of_the_flows_that_they_reach() {
 
 #[test]
 fn filters_take_frames_of_the_flows_that_match() {
-    let filter = StreamFilter {
-        name: "own".into(),
-        ports: Vec::new(),
-        streams: Vec::new(),
-        priority: None,
-        max_sdu_octets: None,
-        block_oversize: false,
-        gate: None,
-        meter: Some(0),
-        scheduler: None,
-    };
-    let meter = tsn_plan::FlowMeter {
-        cir_bps: 1_000_000_000,
-        cbs_octets: 10_000,
-        eir_bps: 0,
-        ebs_octets: 0,
-        coupling: false,
-        color_aware: false,
-        drop_on_yellow: false,
-        mark_all_frames_red: false,
-    };
+    let filter = StreamFilter { name: "own".into(), meter: Some(0), ..StreamFilter::default() };
+    let meter =
+        tsn_plan::FlowMeter { cir_bps: 1_000_000_000, cbs_octets: 10_000, ..tsn_plan::FlowMeter::default() };
     let at = |node, filter: &StreamFilter| {
         let table = Policing {
             node,

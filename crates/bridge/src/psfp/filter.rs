@@ -68,17 +68,7 @@ pub(super) mod tests {
 
     /// A filter that lets everything pass.
     pub fn plain() -> StreamFilter {
-        StreamFilter {
-            name: "all".into(),
-            ports: Vec::new(),
-            streams: Vec::new(),
-            priority: None,
-            max_sdu_octets: None,
-            block_oversize: false,
-            gate: None,
-            meter: None,
-            scheduler: None,
-        }
+        StreamFilter { name: "all".into(), ..StreamFilter::default() }
     }
 
     fn filter(max_sdu_octets: Option<u32>, block_oversize: bool) -> Filter {

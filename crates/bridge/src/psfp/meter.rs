@@ -99,10 +99,7 @@ mod tests {
             cbs_octets: 1_000,
             eir_bps,
             ebs_octets: 500,
-            coupling: false,
-            color_aware: false,
-            drop_on_yellow: false,
-            mark_all_frames_red: false,
+            ..tsn_plan::FlowMeter::default()
         };
         change(&mut meter);
         FlowMeter::new(&meter)

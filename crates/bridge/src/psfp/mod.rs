@@ -135,21 +135,15 @@ mod tests {
         Psfp::new(&Policing {
             filters,
             gates: vec![tsn_plan::StreamGate {
-                base_time_ns: 0,
                 cycle_ns: 2_000,
                 entries: vec![entry(true, Some(6)), entry(false, None)],
-                close_on_invalid_rx: false,
-                close_on_octets_exceeded: false,
+                ..tsn_plan::StreamGate::default()
             }],
             meters: vec![tsn_plan::FlowMeter {
                 cir_bps: 0,
                 cbs_octets: 100,
-                eir_bps: 0,
                 ebs_octets: 50,
-                coupling: false,
-                color_aware: false,
-                drop_on_yellow: false,
-                mark_all_frames_red: false,
+                ..tsn_plan::FlowMeter::default()
             }],
             schedulers: vec![AtsScheduler { cir_bps: 1_000_000, cbs_bits: 1_000, group: 0 }],
             groups: vec![AtsGroup { name: "all".into(), max_residence_ns: 1_000_000 }],

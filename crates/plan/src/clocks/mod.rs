@@ -43,6 +43,14 @@ pub struct NodeClock {
     pub jitter_ns: u32,
 }
 
+/// A clock that shows true time, in ticks of 1 ns.
+impl Default for NodeClock {
+    fn default() -> Self {
+        let changes = Vec::new();
+        Self { offset_ns: 0, deviation_ppt: 0, changes, wander: None, granularity_ns: 1, jitter_ns: 0 }
+    }
+}
+
 /// A change to another deviation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

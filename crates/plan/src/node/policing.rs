@@ -32,7 +32,7 @@ pub struct Policing {
 }
 
 /// A stream filter. IEEE 802.1Q-2022, 8.6.5.3.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamFilter {
     /// The name of the filter in counters.
@@ -64,7 +64,7 @@ pub struct StreamFilter {
 }
 
 /// A stream gate and its list, on the node's own clock. IEEE 802.1Q-2022, 8.6.5.4 and 8.6.10.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamGate {
     /// The begin of a cycle, ns; cycles extend to before it.
@@ -98,7 +98,7 @@ pub struct StreamGateEntry {
 }
 
 /// A flow meter: two rates, three colours. IEEE 802.1Q-2022, 8.6.5.5; MEF 10.3, 12.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowMeter {
     /// Committed information rate, bit/s of frames (destination address to FCS).

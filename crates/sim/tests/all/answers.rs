@@ -105,14 +105,7 @@ fn the_talker_answers_what_reaches_it() {
 #[test]
 fn answers_follow_the_frame_and_not_a_clock() {
     let mut plan = asked().plan;
-    let clock = |offset_ns, deviation_ppt| NodeClock {
-        offset_ns,
-        deviation_ppt,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
-    };
+    let clock = |offset_ns, deviation_ppt| NodeClock { offset_ns, deviation_ppt, ..NodeClock::default() };
     let nodes = vec![clock(-200_000, 0), clock(0, 0), clock(300_000, 100_000_000)];
     plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
     let (_, counters) = released(&plan, 1);

@@ -109,8 +109,7 @@ fn a_table_of_one_value_is_a_constant() {
 #[test]
 fn draws_are_addressed() {
     let of = |others: bool| {
-        let mut net = Net::new(10_000_000);
-        let path = net.line(3, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(10_000_000, 3);
         let (side, far) = (net.node("side", 0), net.node("far", 0));
         net.link(side, 1, GIGABIT, 0);
         net.link(1, far, GIGABIT, 0);
@@ -197,8 +196,7 @@ fn dynamic_thresholds_leave_room_for_others() {
 #[test]
 fn what_is_not_modelled_is_refused() {
     let problem = |change: &dyn Fn(&mut Plan)| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(3, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 3);
         net.stream("s", &path, 0, Pattern::Saturating { backlog: 2 }, frame(64));
         change(&mut net.plan);
         net.plan.check().unwrap_err().to_string()

@@ -55,9 +55,7 @@ fn clocks() -> impl Strategy<Value = Clocks> {
                 offset_ns: *offset_ns,
                 deviation_ppt: *deviation_ppt,
                 changes: vec![Change { at_ns: *at_ns, deviation_ppt: -deviation_ppt }],
-                wander: None,
-                granularity_ns: 1,
-                jitter_ns: 0,
+                ..NodeClock::default()
             })
             .collect(),
         record_ns: 1_000_000,

@@ -9,8 +9,7 @@ use tsn_units::{Instant, Octets};
 #[test]
 fn a_burst_is_spaced_by_the_idle_slope() {
     for (idle_slope, share) in [(500_000_000, 2), (250_000_000, 4), (100_000_000, 10), (8_000_000, 125)] {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         let size = tsn_plan::Size::Units { octets: vec![14_000], most_per_frame: 1_400, overhead: 122 };
         net.stream("burst", &path, 5, periodic(1_000_000, 0), size);
         net.port_mut(0, 1).classes[5].cbs = Some(cbs(idle_slope, GIGABIT as i64, 0, -20_000));
@@ -26,8 +25,7 @@ fn a_burst_is_spaced_by_the_idle_slope() {
 #[test]
 fn the_long_run_bandwidth_is_the_idle_slope() {
     for idle_slope in [10_000_000, 333_333_333, 750_000_000] {
-        let mut net = Net::new(1_000_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000_000, 2);
         net.stream("shaped", &path, 6, Pattern::Saturating { backlog: 3 }, frame(1_000));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 3 }, frame(FULL));
         // The credit that is gained during one full frame must not be clamped.

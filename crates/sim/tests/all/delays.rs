@@ -76,8 +76,7 @@ fn hardware_stamps_leave_the_serialisation_of_the_last_link_out() {
 #[test]
 fn the_worst_blocking_is_one_full_frame() {
     let blocked_by = |offset_ns: u64| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("low", &path, 0, periodic(1_000_000, 1_000), frame(FULL));
         net.stream("high", &path, 7, periodic(1_000_000, offset_ns), frame(64));
         let tx = net.tap(0, Stage::Tx, Point::Start);
@@ -94,8 +93,7 @@ fn the_worst_blocking_is_one_full_frame() {
 /// The highest class waits for at most one frame, over a long run with a link that is never idle.
 #[test]
 fn blocking_by_a_saturated_lower_class_is_never_more_than_one_full_frame() {
-    let mut net = Net::new(200_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(200_000_000, 2);
     net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 4 }, frame(FULL));
     net.stream("high", &path, 7, periodic(100_003, 11), frame(64));
     let send = net.tap(0, Stage::Send, Point::Start);

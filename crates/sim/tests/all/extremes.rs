@@ -165,8 +165,7 @@ proptest! {
 fn a_talker_cannot_hand_over_without_limit() {
     let size = Size::Units { octets: vec![1 << 30], most_per_frame: 64, overhead: 50 };
     for (pattern, size) in [(Pattern::Saturating { backlog: u32::MAX }, frame(64)), (periodic(1, 0), size)] {
-        let mut net = Net::new(1);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1, 2);
         net.stream("s", &path, 0, pattern, size);
         let error = Simulation::new(&net.plan).map(drop).unwrap_err();
         assert!(matches!(error, SimError::TooMany { .. }), "{error}");

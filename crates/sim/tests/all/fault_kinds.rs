@@ -408,8 +408,7 @@ fn a_node_that_goes_down_stamps_nothing_of_the_frame_that_is_cut() {
 
 #[test]
 fn a_talker_that_is_down_does_not_babble() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("s", &path, 0, periodic(1_000_000, 0), frame(100));
     net.plan.faults = vec![
         Fault::Babble { stream: 0, from_ns: 100_000, until_ns: 600_000, every_ns: 100_000 },

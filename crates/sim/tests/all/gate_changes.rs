@@ -66,8 +66,7 @@ fn the_last_cycle_is_extended_or_cut() {
 
 #[test]
 fn frames_over_the_largest_unit_are_dropped_and_counted() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(3, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 3);
     for (number, octets) in [1_000, 1_001].into_iter().enumerate() {
         net.stream(&format!("s{number}"), &path, 0, periodic(100_000, 0), frame(octets));
     }
@@ -119,10 +118,7 @@ proptest! {
             let node = |own: bool| NodeClock {
                 offset_ns: if own { offset_ns } else { 0 },
                 deviation_ppt: if own { deviation_ppt } else { 0 },
-                changes: Vec::new(),
-                wander: None,
-                granularity_ns: 1,
-                jitter_ns: 0,
+                ..NodeClock::default()
             };
             net.plan.clocks = Some(Clocks { nodes: vec![node(true), node(false)], record_ns: 1_000_000, gptp: None, faults: Vec::new() });
         }

@@ -14,8 +14,7 @@ fn fitting(open_ns: i64, octets: i64) -> i64 {
 fn a_window_takes_as_many_whole_frames_as_fit() {
     let exactly_one = (BEFORE + 1_000) * 8;
     for open_ns in [exactly_one - 1, exactly_one, exactly_one + 1, 45_000, 45_000 + FULL_NS] {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.plan.drain_ns = 0;
         net.stream("gated", &path, 6, Pattern::Saturating { backlog: 8 }, frame(1_000));
         let cycle = 100_000;
@@ -41,8 +40,7 @@ fn a_window_takes_as_many_whole_frames_as_fit() {
 /// The run ends even if a class has no window, or none that is long enough.
 #[test]
 fn what_fits_no_window_is_dropped_and_counted() {
-    let mut net = Net::new(1_000_000_000);
-    let path = net.line(3, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000_000, 3);
     net.stream("never", &path, 1, periodic(1_000_000, 0), frame(FULL));
     net.stream("long", &path, 2, periodic(1_000_000, 0), frame(FULL));
     net.stream("short", &path, 2, periodic(1_000_000, 0), frame(64));
@@ -56,8 +54,7 @@ fn what_fits_no_window_is_dropped_and_counted() {
 /// A gate that is open at the end of the list and again at its start has one window.
 #[test]
 fn open_entries_that_meet_are_one_window_also_around_the_cycle() {
-    let mut net = Net::new(100_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(100_000, 2);
     net.stream("full", &path, 2, periodic(100_000, 1), frame(FULL));
     net.port_mut(0, 1).gates =
         gates(-3_000, &[(1 << 2, 7_000), (1, 20_000), (1 << 2 | 1, 3_000), (1 << 2, 3_000)]);

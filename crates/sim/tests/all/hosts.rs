@@ -33,8 +33,7 @@ struct Pair {
 }
 
 fn pair(host: Value, period_ns: u64, socket: Option<Value>) -> Pair {
-    let mut net = Net::new(10_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(10_000_000, 2);
     set_host(&mut net, 0, host.clone());
     set_host(&mut net, 1, host);
     let stream = net.stream("s", &path, 6, periodic(period_ns, 0), frame(500));
@@ -290,8 +289,7 @@ fn the_kernels_shaper_counts_what_the_kernel_counts() {
 
 #[test]
 fn a_forwarding_host_passes_kernel_and_queueing_discipline() {
-    let mut net = Net::new(10_000_000);
-    let path = net.line(3, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(10_000_000, 3);
     set_host(&mut net, 1, every_stage());
     net.stream("s", &path, 6, periodic(1_000_000, 0), frame(500));
     let out = net.port(1, 2);

@@ -22,8 +22,7 @@ fn last_bit(octets: i64) -> i64 {
 
 #[test]
 fn a_frame_in_parts_is_the_kernels_when_its_last_part_is_in() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     set_host(&mut net, 1, json!({"kernel_rx": constant(5)}));
     net.port_mut(0, 1).preemption = Some(Preemption { express: 1 << 7, ..Preemption::default() });
     net.stream("long", &path, 0, periodic(1_000_000, 0), frame(1_000));
@@ -42,8 +41,7 @@ fn a_frame_in_parts_is_the_kernels_when_its_last_part_is_in() {
 
 #[test]
 fn the_kernel_takes_frames_in_the_order_in_which_a_delay_lets_them_arrive() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     set_host(&mut net, 1, json!({"kernel_rx": constant(5), "app_rx": constant(7)}));
     net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
     // Only the first frame is delayed, by 450 us, so that four frames overtake it.
@@ -119,8 +117,7 @@ fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
     for (from_us, until_us, lost_at) in
         [(2_050, 2_060, 1), (2_200, 2_300, 1), (2_495, 2_498, 1), (2_600, 2_700, 0)]
     {
-        let mut net = Net::new(10_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(10_000_000, 2);
         set_host(&mut net, 0, json!({"wakeup": constant(100)}));
         let stream = net.stream("s", &path, 0, periodic(1_000_000, 0), frame(500));
         let socket = json!({"advance_ns": 500_000, "txtime": true});
@@ -143,8 +140,7 @@ fn what_is_in_the_software_of_a_node_that_goes_down_is_lost() {
 
 #[test]
 fn a_thread_that_was_behind_begins_anew_after_an_outage() {
-    let mut net = Net::new(4_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(4_000_000, 2);
     // Each frame takes three periods: after 1.5 ms the thread has work until 4.5 ms.
     set_host(&mut net, 0, json!({"send": constant(300)}));
     net.stream("s", &path, 0, periodic(100_000, 0), frame(500));
@@ -180,8 +176,7 @@ fn a_flooded_frame_does_not_get_into_the_kernel_of_a_station_that_it_is_not_for(
 
 #[test]
 fn a_recorded_talker_on_a_host_has_its_timers_at_the_recorded_times() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     set_host(&mut net, 0, json!({"wakeup": constant(7), "driver": constant(2)}));
     let recorded = Pattern::Trace { gaps_ns: vec![5_000, 1_000, 100_000], cycle_ns: 300_000, passes: 2 };
     net.stream("s", &path, 0, recorded, frame(64));

@@ -4,7 +4,7 @@ use crate::common::policing::{add, filter, policing};
 use crate::common::*;
 use proptest::prelude::*;
 use tsn_plan::{
-    AtsGroup, AtsScheduler, Change, Clocks, Fault, FlowMeter, LossModel, NodeClock, Policing, Preemption,
+    AtsGroup, AtsScheduler, Clocks, Fault, FlowMeter, LossModel, NodeClock, Policing, Preemption,
     Regeneration, StreamFilter, StreamGate, StreamGateEntry,
 };
 
@@ -17,25 +17,14 @@ fn stream_gate(entries: &[(bool, Option<u8>, u64)]) -> StreamGate {
     };
     let entries: Vec<_> = entries.iter().map(entry).collect();
     StreamGate {
-        base_time_ns: 0,
         cycle_ns: entries.iter().map(|entry| entry.interval_ns).sum(),
         entries,
-        close_on_invalid_rx: false,
-        close_on_octets_exceeded: false,
+        ..StreamGate::default()
     }
 }
 
 fn meter(cir_bps: u64, cbs_octets: u64) -> FlowMeter {
-    FlowMeter {
-        cir_bps,
-        cbs_octets,
-        eir_bps: 0,
-        ebs_octets: 0,
-        coupling: false,
-        color_aware: false,
-        drop_on_yellow: false,
-        mark_all_frames_red: false,
-    }
+    FlowMeter { cir_bps, cbs_octets, ..FlowMeter::default() }
 }
 
 /// Talker, bridge, listener; one frame per 100 us from the talker for 10 ms.
@@ -66,12 +55,8 @@ fn a_meter_lets_its_burst_and_its_rate_pass() {
 
 fn free_running(plan: &tsn_plan::Plan, node: u32, deviation_ppt: i64) -> Clocks {
     let clock = |own: u32| NodeClock {
-        offset_ns: 0,
         deviation_ppt: if own == node { deviation_ppt } else { 0 },
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
+        ..NodeClock::default()
     };
     let nodes = (0..plan.nodes.len() as u32).map(clock).collect();
     Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
@@ -139,14 +124,7 @@ fn a_gate_goes_by_its_nodes_clock() {
     // the open half.
     net.plan.duration_ns = 200_000_000;
     net.plan.streams[0].stop_ns = 200_000_000;
-    let clock = |deviation_ppt| NodeClock {
-        offset_ns: 0,
-        deviation_ppt,
-        changes: Vec::<Change>::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
-    };
+    let clock = |deviation_ppt| NodeClock { deviation_ppt, ..NodeClock::default() };
     net.plan.clocks = Some(Clocks {
         nodes: vec![clock(0), clock(1_000_000_000), clock(0)],
         record_ns: 1_000_000_000,
@@ -210,8 +188,7 @@ fn the_first_filter_that_matches_counts() {
 
 #[test]
 fn an_internal_priority_chooses_the_queue_of_one_bridge() {
-    let mut net = Net::new(10_000_000);
-    let line = net.line(4, 0, GIGABIT, 0);
+    let (mut net, line) = Net::row(10_000_000, 4);
     net.stream("cam", &line, 3, periodic(100_000, 0), frame(1_000));
     let (_, rx) = net.tap_ends(&line);
     net.plan.policing = vec![Policing {
@@ -235,8 +212,7 @@ fn an_internal_priority_chooses_the_queue_of_one_bridge() {
 
 #[test]
 fn a_yellow_frame_stays_yellow() {
-    let mut net = Net::new(10_000_000);
-    let line = net.line(4, 0, GIGABIT, 0);
+    let (mut net, line) = Net::row(10_000_000, 4);
     net.stream("cam", &line, 3, periodic(100_000, 0), frame(1_000));
     // The first bridge marks every second frame, and the third node drops marked frames.
     let table = |node, own: FlowMeter| Policing {
@@ -255,8 +231,7 @@ fn a_yellow_frame_stays_yellow() {
 
 #[test]
 fn a_priority_is_regenerated_for_the_rest_of_the_way() {
-    let mut net = Net::new(1_000_000);
-    let line = net.line(4, 0, GIGABIT, 0);
+    let (mut net, line) = Net::row(1_000_000, 4);
     net.stream("cam", &line, 3, periodic(100_000, 0), frame(1_000));
     let first = net.tap(net.port(line[0], line[1]), tsn_plan::Stage::Tx, tsn_plan::Point::Start);
     let second = net.tap(net.port(line[1], line[2]), tsn_plan::Stage::Tx, tsn_plan::Point::Start);

@@ -36,10 +36,7 @@ fn clocks(plan: &Plan, ppm: &[i64]) -> Clocks {
     let clock = |place: usize| NodeClock {
         offset_ns: place as i64 * 1_000,
         deviation_ppt: ppm[place % ppm.len()] * 1_000_000,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
+        ..NodeClock::default()
     };
     let nodes = (0..plan.nodes.len()).map(clock).collect();
     Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
@@ -179,8 +176,7 @@ fn eligibility_counts_from_the_least_processing_time() {
 #[test]
 fn a_filter_drops_nothing_that_was_damaged_before() {
     // Cut-through nodes forward damaged frames, except a node that has a filter for them.
-    let mut net = Net::new(10_000_000);
-    let line = net.line(4, 0, GIGABIT, 0);
+    let (mut net, line) = Net::row(10_000_000, 4);
     net.stream("cam", &line, 5, periodic(100_000, 0), frame(1_000));
     net.plan.nodes.iter_mut().for_each(|node| node.cut_through_octets = Some(64));
     net.plan.faults = vec![Fault::Loss {

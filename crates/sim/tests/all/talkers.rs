@@ -5,8 +5,7 @@ use tsn_plan::{Destination, Pattern, Point, Route, Size, Stage};
 
 #[test]
 fn a_timetable_is_kept_from_start_to_stop() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     let stream = net.stream("s", &path, 0, periodic(100_000, 30_000), frame(64));
     (stream.start_ns, stream.stop_ns) = (200_000, 530_000);
     let send = net.tap(0, Stage::Send, Point::End);
@@ -17,8 +16,7 @@ fn a_timetable_is_kept_from_start_to_stop() {
 
 #[test]
 fn release_jitter_is_uniform_in_its_range_and_does_not_add_up() {
-    let mut net = Net::new(1_000_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000_000, 2);
     net.stream(
         "s",
         &path,
@@ -55,8 +53,7 @@ fn poisson_gaps_have_the_mean_and_the_spread_of_an_exponential() {
 
 #[test]
 fn a_data_unit_is_cut_into_frames_sent_back_to_back() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     let size = Size::Units { octets: vec![3_000], most_per_frame: 1_472, overhead: 50 };
     net.stream("video", &path, 0, periodic(1_000_000, 0), size);
     let tiny = Size::Units { octets: vec![0], most_per_frame: 1_472, overhead: 50 };
@@ -73,8 +70,7 @@ fn a_data_unit_is_cut_into_frames_sent_back_to_back() {
 #[test]
 fn saturating_talkers_take_turns() {
     for limit in [None, Some(1), Some(2), Some(5)] {
-        let mut net = Net::new(100_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(100_000_000, 2);
         for name in ["one", "other"] {
             net.stream(name, &path, 0, Pattern::Saturating { backlog: 4 }, frame(FULL));
         }
@@ -96,8 +92,7 @@ fn queue_limits_drop_and_count() {
     for (frames, octets, kept) in
         [(Some(3), None, 4), (None, Some(3_500), 4), (None, Some(999), 0), (Some(0), None, 0)]
     {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("first", &path, 1, periodic(1_000_000, 0), frame(1_000));
         let size = Size::Units { octets: vec![10_000], most_per_frame: 1_000, overhead: 0 };
         net.stream("burst", &path, 1, periodic(1_000_000, 1), size);
@@ -136,8 +131,7 @@ fn multicast_is_copied_where_its_tree_forks() {
 /// Times and sizes are as listed, with a new pass every cycle, until the passes or the stream end.
 #[test]
 fn a_trace_is_released_as_recorded() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     let pattern = |passes| Pattern::Trace { gaps_ns: vec![5_000, 0, 20_000], cycle_ns: 100_000, passes };
     let list = Size::List { octets: vec![64, 1_522, 500, 70] };
     net.stream("twice", &path, 7, pattern(2), list).start_ns = 1_000;
@@ -155,8 +149,7 @@ fn a_trace_is_released_as_recorded() {
 #[test]
 fn a_trace_that_does_not_fit_is_refused() {
     let refused = |pattern: Pattern, size: Size| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("s", &path, 0, pattern, size);
         net.plan.check().unwrap_err().to_string()
     };

@@ -174,14 +174,7 @@ fn frames_that_wait_are_kept_apart() {
 fn margins_cover_clocks() {
     let mut plan = good(1, 50_000);
     assert!(verify(&plan, &Known { clock_error_ps: Some(50_000) }).violations.is_empty());
-    let clock = tsn_plan::NodeClock {
-        offset_ns: 0,
-        deviation_ppt: 0,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
-    };
+    let clock = tsn_plan::NodeClock::default();
     let nodes = vec![clock; plan.nodes.len()];
     plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
     assert_eq!(found(&plan), []);
@@ -200,14 +193,7 @@ fn margins_cover_clocks() {
 #[test]
 fn ptp_has_another_class_at_the_ports_that_its_messages_leave_by() {
     let mut plan = good(1, 50_000);
-    let clock = tsn_plan::NodeClock {
-        offset_ns: 0,
-        deviation_ppt: 0,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 1,
-        jitter_ns: 0,
-    };
+    let clock = tsn_plan::NodeClock::default();
     let nodes = vec![clock; plan.nodes.len()];
     let port = plan.streams[0].route[0].port;
     let (class, elsewhere) = (plan.streams[0].pcp, plan.ports.len() as u32 - 1);

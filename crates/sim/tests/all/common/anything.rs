@@ -371,11 +371,9 @@ fn cyclic(plan: &mut Plan, node: Index, cycle_ns: u64) {
         node,
         filters: vec![StreamFilter { gate: Some(0), ..super::policing::filter("cyclic") }],
         gates: vec![StreamGate {
-            base_time_ns: 0,
             cycle_ns: 2 * cycle_ns,
             entries: vec![entry(5), entry(6)],
-            close_on_invalid_rx: false,
-            close_on_octets_exceeded: false,
+            ..StreamGate::default()
         }],
         ..Policing::default()
     });

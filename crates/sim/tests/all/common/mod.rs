@@ -86,6 +86,13 @@ impl Net {
         line
     }
 
+    /// A run of this length over so many nodes in a row, which forward at once over links of 1 Gbit/s.
+    pub fn row(duration_ns: u64, nodes: u32) -> (Self, Vec<u32>) {
+        let mut net = Self::new(duration_ns);
+        let row = net.line(nodes, 0, GIGABIT, 0);
+        (net, row)
+    }
+
     /// The first port from one node to another.
     pub fn port(&self, from: u32, to: u32) -> u32 {
         let ports = &self.plan.ports;

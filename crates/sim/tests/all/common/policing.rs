@@ -7,17 +7,7 @@ use tsn_plan::{
 
 /// A filter that passes all frames.
 pub fn filter(name: &str) -> StreamFilter {
-    StreamFilter {
-        name: name.into(),
-        ports: Vec::new(),
-        streams: Vec::new(),
-        priority: None,
-        max_sdu_octets: None,
-        block_oversize: false,
-        gate: None,
-        meter: None,
-        scheduler: None,
-    }
+    StreamFilter { name: name.into(), ..StreamFilter::default() }
 }
 
 /// Tables with all mechanisms for some nodes of a plan.

@@ -42,14 +42,7 @@ pub fn observed(plan: &Plan) -> (Both, RunCounters) {
 }
 
 pub fn clock(ppm: i64) -> NodeClock {
-    NodeClock {
-        offset_ns: 0,
-        deviation_ppt: ppm * 1_000_000,
-        changes: Vec::new(),
-        wander: None,
-        granularity_ns: 8,
-        jitter_ns: 0,
-    }
+    NodeClock { deviation_ppt: ppm * 1_000_000, granularity_ns: 8, ..NodeClock::default() }
 }
 
 pub fn clocks(ppm: &[i64]) -> Clocks {
