@@ -103,8 +103,7 @@ fn simultaneous_frames_wait_for_each_other() {
 /// Frames over one link arrive one after another, so they do not wait before a link of the same rate.
 #[test]
 fn a_link_shapes_what_comes_over_it() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(4, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 4);
     for number in 0..10 {
         net.stream(&format!("f{number}"), &path, 5, periodic(200_000, 0), frame(480));
     }
@@ -119,8 +118,7 @@ fn a_link_shapes_what_comes_over_it() {
 /// Data units of several frames: the last frame waits for the others at the talker, and not after that.
 #[test]
 fn data_units_are_bursts() {
-    let mut net = Net::new(10_000_000);
-    let path = net.line(3, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(10_000_000, 3);
     let size = Size::Units { octets: vec![4_000], most_per_frame: 1_000, overhead: 46 };
     net.stream("video", &path, 5, periodic(1_000_000, 0), size);
     let found = bounds(&net.plan);
@@ -147,8 +145,7 @@ fn overload_has_a_reason() {
 /// A higher class without a limit guarantees nothing to the classes below.
 #[test]
 fn an_unlimited_higher_class_has_a_reason() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("low", &path, 2, periodic(100_000, 0), frame(100));
     net.stream("high", &path, 5, Pattern::Poisson { mean_interval_ps: 100_000_000 }, frame(100));
     let found = bounds(&net.plan);
@@ -163,8 +160,7 @@ fn an_unlimited_higher_class_has_a_reason() {
 #[test]
 fn credit_based_shaper_of_class_a() {
     let shaped = |flows: u32| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         // 1250 octets on the wire every 100 us: 100 Mbit/s each.
         for number in 0..flows {
             net.stream(&format!("a{number}"), &path, 3, periodic(100_000, 0), frame(1_230));
@@ -188,8 +184,7 @@ fn credit_based_shaper_of_class_a() {
 /// frame of A.
 #[test]
 fn credit_based_shaper_of_class_b() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("a", &path, 3, periodic(100_000, 0), frame(1_230));
     net.stream("b", &path, 2, periodic(100_000, 0), frame(1_230));
     net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
@@ -215,8 +210,7 @@ fn credit_based_shaper_of_class_b() {
 #[test]
 fn one_window_per_cycle() {
     let gated = |octets: u32, window: u64, flows: u32| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         for number in 0..flows {
             net.stream(&format!("s{number}"), &path, 7, UNSCHEDULED, frame(octets));
         }
@@ -243,8 +237,7 @@ fn one_window_per_cycle() {
 #[test]
 fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
     let gated = |window: u64| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("s", &path, 7, UNSCHEDULED, frame(1_522));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.port_mut(path[0], path[1]).gates = gates(0, &[(0x80, window), (0x01, 100_000 - window)]);
@@ -261,8 +254,7 @@ fn a_window_without_room_for_the_gap_before_it_gives_nothing() {
 #[test]
 fn the_gap_of_the_window_before_counts_too() {
     let second = |pause: u64| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         for name in ["a", "b"] {
             net.stream(name, &path, 7, UNSCHEDULED, frame(FULL));
         }
@@ -326,8 +318,7 @@ fn a_scheduled_stream_meets_its_window() {
 #[test]
 fn windows_that_serve_exactly_what_arrives_leave_nothing_behind() {
     let found = |octets: u32, cycle: u64| {
-        let mut net = Net::new(10_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(10_000_000, 2);
         net.stream("s", &path, 7, periodic(1_000_000, 20_000), frame(octets));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.plan.ports[0].gates = gates(0, &[(0x80, 10_000), (0x01, cycle - 10_000)]);
@@ -344,8 +335,7 @@ fn windows_that_serve_exactly_what_arrives_leave_nothing_behind() {
 #[test]
 fn a_scheduled_stream_may_find_a_lower_frame_in_its_window() {
     let wait = |lower: u8| {
-        let mut net = Net::new(10_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(10_000_000, 2);
         net.stream("s", &path, 7, periodic(1_000_000, 10_000), frame(100));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.plan.ports[0].gates = gates(0, &[(0x80 | lower, 50_000), (0x00, 50_000)]);
@@ -409,8 +399,7 @@ fn the_order_of_ports_does_not_matter() {
 /// At the next port, where both have the same class, one waits for nearly all of the other.
 #[test]
 fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(3, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 3);
     let cut = (BEFORE as u64 + u64::from(FULL) - 64) * 8;
     net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
     net.stream("express", &path, 7, periodic(1_000_000, cut), frame(FULL));
@@ -431,8 +420,7 @@ fn an_interrupted_frame_comes_right_behind_the_one_that_cut_it() {
 #[test]
 fn an_interrupted_frame_may_run_into_an_express_window() {
     let express = |preemptable: bool| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("express", &path, 7, UNSCHEDULED, frame(480));
         net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
         net.plan.ports[0].gates = gates(0, &[(0x80, 50_000), (0x01, 49_000), (0x00, 1_000)]);
@@ -452,8 +440,7 @@ fn an_interrupted_frame_may_run_into_an_express_window() {
 #[test]
 fn express_frames_push_others_into_a_window() {
     let middle = |express: bool| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("middle", &path, 1, UNSCHEDULED, frame(FULL));
         net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
         if express {
@@ -470,8 +457,7 @@ fn express_frames_push_others_into_a_window() {
 /// Frames of a higher class that waited for their gate leave first when it opens.
 #[test]
 fn what_waited_above_goes_first() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("high", &path, 7, periodic(20_000, 0), frame(1_000));
     net.stream("low", &path, 0, periodic(1_000_000, 100_001), frame(64));
     net.plan.ports[0].gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
@@ -509,8 +495,7 @@ fn schedules_of_any_size_are_survived() {
 /// Flows of one class whose windows of arrival do not overlap do not wait for each other.
 #[test]
 fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
-    let mut net = Net::new(10_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(10_000_000, 2);
     for (number, offset) in [0, 20_000, 20_000, 60_000, 36_000].into_iter().enumerate() {
         net.stream(&format!("s{number}"), &path, 7, periodic(1_000_000, offset), frame(980));
     }
@@ -526,8 +511,7 @@ fn scheduled_streams_of_one_class_wait_for_those_that_meet_them() {
 /// is this frame, the rest of the cycle, and another lower frame that began before the gate opened.
 #[test]
 fn who_comes_within_a_window_may_find_a_lower_frame_there() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("s", &path, 7, UNSCHEDULED, frame(FULL));
     net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.port_mut(path[0], path[1]).gates = gates(0, &[(0x81, 50_000), (0x01, 50_000)]);
@@ -565,8 +549,7 @@ fn a_ring_finds_its_fixed_point_or_says_so() {
 fn an_express_frame_waits_for_what_cannot_be_cut() {
     for (low, wait) in [(FULL, 123), (124, 123), (123, 123), (100, 100)] {
         for express in [0x80, 0xff] {
-            let mut net = Net::new(1_000_000);
-            let path = net.line(2, 0, GIGABIT, 0);
+            let (mut net, path) = Net::row(1_000_000, 2);
             net.stream("express", &path, 7, periodic(1_000_000, 0), frame(64));
             net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(low));
             net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express, ..Default::default() });
@@ -581,8 +564,7 @@ fn an_express_frame_waits_for_what_cannot_be_cut() {
 #[test]
 fn an_interrupted_frame_pays_for_its_parts() {
     let interrupted = |low: u32, express: u32| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("low", &path, 0, periodic(1_000_000, 1_000), frame(low));
         for number in 0..express {
             let offset = 3_000 + 2_000 * u64::from(number);
@@ -607,8 +589,7 @@ fn an_interrupted_frame_pays_for_its_parts() {
 /// An express class with a lower number than a preemptable class still leaves first.
 #[test]
 fn express_goes_before_higher_numbers() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("express", &path, 1, periodic(1_000_000, 0), frame(64));
     net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.plan.ports[0].preemption = Some(tsn_plan::Preemption { express: 0x02, ..Default::default() });
@@ -834,8 +815,7 @@ fn a_frame_whose_priority_changes_is_as_fast_as_the_node_that_cuts_through() {
 #[test]
 fn frames_overrun_windows_without_a_guard() {
     let delay = |pcp: u8, unguarded: bool| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("s", &path, pcp, UNSCHEDULED, frame(480));
         net.stream("other", &path, 7 - pcp, periodic(1_000_000, 0), frame(FULL));
         let list = gates(0, &[(0x80, 50_000), (0x01, 50_000)]).map(|list| Gates { unguarded, ..list });

@@ -14,8 +14,7 @@ const LAST_BIT: i64 = 1_238 * 8_000;
 
 /// Frames that come twice as fast as they can be sent, to a queue of three.
 fn overload(alter: impl FnOnce(&mut Plan)) -> Net {
-    let mut net = Net::new(2_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(2_000_000, 2);
     net.stream("s", &path, 5, periodic(5_000, 0), frame(OCTETS));
     net.plan.ports[0].classes[5].limit_frames = Some(3);
     alter(&mut net.plan);

@@ -18,8 +18,7 @@ const fn wire(octets: i64) -> i64 {
 
 /// The greatest delay at a port with a stream of one class; the first entry of its list holds, the second releases.
 fn held(pcp: u8, octets: u32, (hold, release): (u64, u64), open: [u8; 3], lower: bool) -> i64 {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("s", &path, pcp, UNSCHEDULED, frame(octets));
     if lower {
         net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
@@ -77,8 +76,7 @@ fn a_frame_that_a_hold_cuts_need_not_fit_its_window() {
 
 /// A shaper with half of the rate on a preemptable class, below express frames of 64 octets, 10 ms apart.
 fn shaped(pattern: Pattern, high: i64, low: i64) -> Net {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(3, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 3);
     net.stream("s", &path, 5, pattern, frame(FULL));
     net.stream("express", &path[..2], 7, periodic(10_000_000, 0), frame(64));
     net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });

@@ -14,8 +14,7 @@ const SECOND: [(u8, u64); 2] = [(0x80, 20_000), (0, 80_000)];
 
 /// The greatest delay at a port of a stream that begins at `start`.
 fn upper(start_ns: u64, alter: impl FnOnce(&mut Plan)) -> Result<i64, Reason> {
-    let mut net = Net::new(3_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(3_000_000, 2);
     net.stream("s", &path, 7, UNSCHEDULED, frame(480)).start_ns = start_ns;
     net.plan.ports[0].gates = gates(0, &FIRST);
     alter(&mut net.plan);

@@ -112,8 +112,7 @@ fn behind_the_stamp_of_a_frames_end_nothing_interrupts_it() {
 /// flow.
 #[test]
 fn reasons_name_the_port() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(4, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 4);
     net.stream("s", &path, 5, periodic(50_000, 0), frame(1_230));
     net.plan.ports[4].rate_bps = 100_000_000;
     let overload = Reason::Overload { coming_bps: 200_000_000, served_bps: 100_000_000 };
@@ -138,8 +137,7 @@ fn reasons_name_the_port() {
 /// in each window.
 #[test]
 fn frames_that_fit_no_window_are_not_waited_for_but_counted() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("s", &path, 7, UNSCHEDULED, Size::List { octets: vec![480, 1_480] });
     net.plan.ports[0].gates = gates(0, &[(0x80, 7_904), (0, 92_096)]);
     // After 1,500 - 500 octets, the frame leaves in the third window after the one that it just missed.
@@ -196,8 +194,7 @@ fn a_shaper_limits_what_comes_to_the_next_port() {
 #[test]
 fn the_credit_that_a_shaper_gathers_is_reported_in_whole_bits() {
     let gathered = |lower: u32| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("a", &path, 3, periodic(100_000, 0), frame(1_230));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(lower));
         net.plan.ports[0].classes[3].cbs = Some(cbs(100_000_000, GIGABIT as i64, 100_000, -100_000));
@@ -210,8 +207,7 @@ fn the_credit_that_a_shaper_gathers_is_reported_in_whole_bits() {
 #[test]
 fn a_shaper_that_does_not_shape_leaves_a_bound() {
     for above in [false, true] {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("a", &path, 3, periodic(1_000_000, 0), frame(1_230));
         net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
         net.plan.ports[0].classes[3].cbs = Some(cbs(200_000_000, GIGABIT as i64, 100_000, -1));
@@ -231,8 +227,7 @@ fn a_shaper_that_does_not_shape_leaves_a_bound() {
 /// one.
 #[test]
 fn a_shaper_holds_scheduled_frames_back() {
-    let mut net = Net::new(10_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(10_000_000, 2);
     for name in ["a", "b"] {
         net.stream(name, &path, 3, periodic(1_000_000, 0), frame(1_230));
     }
@@ -250,8 +245,7 @@ fn a_shaper_holds_scheduled_frames_back() {
 /// A higher class in separate windows takes no time from another class, except the gap before the window.
 #[test]
 fn classes_in_windows_of_their_own_do_not_disturb_each_other() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("low", &path, 0, UNSCHEDULED, frame(FULL));
     net.stream("high", &path, 7, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.plan.ports[0].gates = gates(0, &[(0x80, 20_000), (0x01, 80_000)]);
@@ -265,8 +259,7 @@ fn classes_in_windows_of_their_own_do_not_disturb_each_other() {
 #[test]
 fn a_higher_class_may_take_a_window_of_one_moment() {
     let low = |open: u8| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(2, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 2);
         net.stream("low", &path, 0, UNSCHEDULED, frame(FULL));
         net.stream("high", &path, 7, periodic(100_000, 0), frame(64));
         net.plan.ports[0].gates = gates(0, &[(open, 12_240), (0, 47_760), (0x80, 20_000), (0, 20_000)]);
@@ -278,8 +271,7 @@ fn a_higher_class_may_take_a_window_of_one_moment() {
 /// A lower frame that begins within a short window delays others at most until its end: 5 us less 864 ns.
 #[test]
 fn a_lower_frame_takes_no_more_than_the_window() {
-    let mut net = Net::new(1_000_000);
-    let path = net.line(2, 0, GIGABIT, 0);
+    let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("high", &path, 7, UNSCHEDULED, frame(100));
     net.stream("bulk", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
     net.plan.ports[0].gates = gates(0, &[(0, 50_000), (0x81, 5_000), (0x01, 45_000)]);
@@ -291,8 +283,7 @@ fn a_lower_frame_takes_no_more_than_the_window() {
 #[test]
 fn only_express_frames_end_together_with_others() {
     let second_hop = |classes: &[u8], express: u8| {
-        let mut net = Net::new(1_000_000);
-        let path = net.line(3, 0, GIGABIT, 0);
+        let (mut net, path) = Net::row(1_000_000, 3);
         for (number, class) in classes.iter().enumerate() {
             net.stream(&format!("s{number}"), &path, *class, periodic(1_000_000, 0), frame(FULL));
         }
