@@ -1,10 +1,10 @@
 //! Checks of gates: open while a planned frame passes, closed while a planned frame waits, and closed for all other
 //! traffic.
 
-use crate::passage::{Passage, priority};
+use crate::passage::Passage;
 use crate::{Report, Unfit, Violation};
 use std::collections::HashMap;
-use tsn_plan::{Gates, Plan, Port, duration};
+use tsn_plan::{Gates, Plan, Port, Route, StreamFilter, duration};
 use tsn_units::{BitRate, INTER_FRAME_GAP};
 
 /// Limit of checks at one port; beyond it the port is not verified.
@@ -177,11 +177,13 @@ fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
         all[passage.port as usize].scheduled |= 1 << passage.class;
     }
     for (number, stream) in plan.streams.iter().enumerate().filter(|(_, stream)| stream.scheduled.is_none()) {
-        for (entry, hop) in stream.route.iter().chain(&stream.flood).enumerate() {
-            let own = &mut all[hop.port as usize];
-            let class = plan.ports[hop.port as usize].pcp_to_class[usize::from(priority(stream, entry) & 7)];
-            own.foreign |= 1 << class;
-            own.streams.insert(class, number as u32);
+        for (hop, pcp) in stream.route.iter().chain(&stream.flood).zip(plan.priorities(stream)) {
+            for pcp in chosen(plan, number as u32, hop).into_iter().chain([pcp]) {
+                let own = &mut all[hop.port as usize];
+                let class = plan.ports[hop.port as usize].pcp_to_class[usize::from(pcp & 7)];
+                own.foreign |= 1 << class;
+                own.streams.insert(class, number as u32);
+            }
         }
     }
     if let Some(gptp) = plan.clocks.as_ref().and_then(|clocks| clocks.gptp.as_ref()) {
@@ -194,6 +196,19 @@ fn others(plan: &Plan, passages: &[Passage]) -> Vec<Others> {
         }
     }
     all
+}
+
+/// The priorities that stream gates of a hop's node may give frames of a stream that leave there. IEEE 802.1Q-2022,
+/// 8.6.5.4.
+fn chosen(plan: &Plan, number: u32, hop: &Route) -> Vec<u8> {
+    let node = plan.ports[hop.port as usize].node;
+    let filters =
+        plan.policing.iter().filter(|own| own.node == node && hop.parent.is_some()).flat_map(|own| {
+            let applies =
+                |filter: &&StreamFilter| filter.streams.is_empty() || filter.streams.contains(&number);
+            own.filters.iter().filter(applies).filter_map(|filter| own.gates.get(filter.gate? as usize))
+        });
+    filters.flat_map(|gate| &gate.entries).filter_map(|entry| entry.ipv).collect()
 }
 
 fn greatest_common_divisor(mut a: i64, mut b: i64) -> i64 {

@@ -50,7 +50,7 @@ pub enum Unfit {
     Times,
     /// A node on the path uses cut-through, or its processing time is random.
     Forwarding,
-    /// A node on the path polices frames, or is a host whose software takes time.
+    /// A node on the path polices its frames, or is a host whose software takes time.
     Software,
     /// The gates change, begin late, or have no guard band.
     Gates,
@@ -69,7 +69,7 @@ impl fmt::Display for Unfit {
             Self::Sizes => "its frames are not of the same sizes every period",
             Self::Times => "it has not as many planned times as ways to come by",
             Self::Forwarding => "a node on its way cuts through, or takes a time that is drawn",
-            Self::Software => "a node on its way polices frames, or is a host whose software takes time",
+            Self::Software => "a node on its path polices its frames, or is a host whose software takes time",
             Self::Gates => "its gates change, begin late or do not guard",
             Self::Shaper => "a shaper holds scheduled frames back",
             Self::Preemption => {

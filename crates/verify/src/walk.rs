@@ -38,6 +38,20 @@ pub(crate) fn follow(plan: &Plan, tables: &[Option<Table>], report: &mut Report)
     all
 }
 
+/// Whether a node filters frames of a stream before they leave by an entry of its route, or gives them another
+/// priority.
+fn is_policed(plan: &Plan, number: u32, entry: usize) -> bool {
+    let stream = &plan.streams[number as usize];
+    let Some(parent) = stream.route[entry].parent else { return false };
+    sources(stream, parent).into_iter().any(|from| {
+        let ingress = plan.ports[stream.route[from as usize].port as usize].peer;
+        let left_with = priority(stream, from as usize);
+        let own = plan.policing.iter().filter(|own| own.node == plan.ports[ingress as usize].node);
+        plan.regenerated(ingress, left_with) != left_with
+            || own.into_iter().any(|own| own.matching(ingress, number, left_with).is_some())
+    })
+}
+
 fn ps(ns: u64) -> i64 {
     duration(ns).ps()
 }
@@ -67,8 +81,8 @@ fn walk(
         let rate = BitRate(port.rate_bps);
         let copy = redundancy.and_then(|own| own.copies.get(entry)).is_some_and(|copy| *copy > 0);
         let node = &plan.nodes[port.node as usize];
-        let polices = plan.policing.iter().any(|own| own.node == port.node);
-        if stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some() || polices {
+        let software = stream.socket.is_some() || node.host.is_some() || port.qdisc.is_some();
+        if software || is_policed(plan, number, entry) {
             return Err(Unfit::Software);
         }
         let paths: Paths = match hop.parent {

@@ -1,7 +1,9 @@
 //! Each part of a correct Plan is broken in turn; each time the checker finds the violation.
 
 use crate::common::{plan, saturate};
-use tsn_plan::{Plan, Size};
+use tsn_plan::{
+    Destination, Plan, Policing, Regeneration, Route, Size, StreamFilter, StreamGate, StreamGateEntry,
+};
 use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, Limits, Link, Node, Problem, Stream, gate_lists, solve};
 use tsn_verify::{Known, Unfit, Violation, verify};
@@ -284,4 +286,65 @@ fn queues_have_room_for_the_frames_that_wait() {
     assert!(room(&|class| class.limit_frames = Some(1)));
     assert!(room(&|class| class.limit_octets = Some(1_000)));
     assert!(!room(&|class| class.limit_octets = Some(999)));
+}
+
+/// A node filters a stream that shares a link with scheduled ones: that breaks no proof, unless the stream gate chooses
+/// their class. A filter or another priority for a scheduled stream does.
+#[test]
+fn filters_of_other_streams_break_no_proof() {
+    let mut plan = good(1, 0);
+    let across = |stream: &tsn_plan::Stream| {
+        let then = *stream.route.get(1).filter(|_| stream.scheduled.is_some())?;
+        Some((stream.route[then.parent? as usize], then))
+    };
+    let (scheduled, first, then) = plan
+        .streams
+        .iter()
+        .enumerate()
+        .find_map(|(number, stream)| across(stream).map(|(first, then)| (number, first, then)))
+        .unwrap();
+    let (ingress, node) = (plan.ports[first.port as usize].peer, plan.ports[then.port as usize].node);
+    let to = plan.ports[plan.ports[then.port as usize].peer as usize].node;
+    let other = plan
+        .streams
+        .iter()
+        .position(|one| one.scheduled.is_none() && one.route[0].port == first.port)
+        .unwrap();
+    plan.streams[other].route.push(Route { port: then.port, parent: Some(0) });
+    plan.streams[other].listeners = vec![Destination { node: to, route: 1 }];
+    let entry = StreamGateEntry { open: true, ipv: None, interval_ns: 1_000, octets_max: None };
+    let gate = StreamGate {
+        base_time_ns: 0,
+        cycle_ns: 1_000,
+        entries: vec![entry],
+        close_on_invalid_rx: false,
+        close_on_octets_exceeded: false,
+    };
+    let filter = StreamFilter {
+        name: "other".into(),
+        ports: vec![ingress],
+        streams: vec![other as u32],
+        priority: None,
+        max_sdu_octets: None,
+        block_oversize: false,
+        gate: Some(0),
+        meter: None,
+        scheduler: None,
+    };
+    plan.policing = vec![Policing { node, filters: vec![filter], gates: vec![gate], ..Policing::default() }];
+    plan.check().unwrap();
+    assert_eq!(found(&plan), []);
+    plan.policing[0].gates[0].entries[0].ipv = Some(plan.streams[scheduled].pcp);
+    assert!(found(&plan).iter().any(|one| matches!(one, Violation::SharedClass { .. })));
+    plan.policing[0].gates[0].entries[0].ipv = None;
+    let policed = |plan: &Plan| {
+        found(plan).iter().any(|one| matches!(one, Violation::Unfit { reason: Unfit::Software, .. }))
+    };
+    plan.policing[0].filters[0].streams = vec![scheduled as u32];
+    assert!(policed(&plan));
+    plan.policing[0].filters.clear();
+    plan.policing[0].regeneration = vec![Regeneration { port: ingress, pcp: [0, 1, 2, 3, 4, 5, 6, 7] }];
+    assert_eq!(found(&plan), []);
+    plan.policing[0].regeneration[0].pcp = [0; 8];
+    assert!(policed(&plan));
 }
