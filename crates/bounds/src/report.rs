@@ -89,6 +89,8 @@ pub struct Survival {
     pub failures: u32,
     /// Which of them lose frames, and why; none if no frame is lost.
     pub reason: Option<Reason>,
+    /// Whether no path is left without them.
+    pub carried: bool,
 }
 
 /// One flow at one port.

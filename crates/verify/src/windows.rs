@@ -3,7 +3,9 @@
 //! IEEE 802.1Q-2022, 8.6.8.4. The proof shares no code with the planner of windows. Hop by hop it computes when a
 //! frame may arrive and by when it has left, for all phases, jitter and processing times that the Plan allows.
 
-use crate::merging::{merged, tag, with_tag};
+mod circles;
+
+use crate::merging::{accepts_all, merged, tag, with_tag};
 use crate::passage::priority;
 use crate::queue::{Service, leaves};
 use crate::unit::{Unit, gap, hyperperiod, on_wire, processing, ps, released};
@@ -41,6 +43,8 @@ pub struct Passing {
     pub varies_ps: i64,
     /// Whether the stream's limits of delay and jitter are met.
     pub met: bool,
+    /// Whether a copy of every frame arrives, as long as one path is left. No fault may take frames for that.
+    pub lossless: bool,
 }
 
 /// A stream for which nothing is proved.
@@ -181,7 +185,7 @@ impl<'a> Walk<'a> {
         loop {
             let mut ready: Vec<Queue> = left.iter().copied().filter(|queue| self.ready(*queue)).collect();
             if ready.is_empty() {
-                return;
+                return self.go_around(left.into_iter());
             }
             ready.sort_unstable();
             for queue in ready {
@@ -203,10 +207,11 @@ impl<'a> Walk<'a> {
         known(class) && (!always || (class + 1..8).all(known))
     }
 
-    fn queue(&mut self, queue: Queue) {
+    /// The departures of a queue's frames, whose arrivals are known; false if they have no bound.
+    fn queue(&mut self, queue: Queue) -> bool {
         let (number, class) = queue;
         let port = &self.plan.ports[number as usize];
-        let Some(service) = self.service(number, port, class) else { return };
+        let Some(service) = self.service(number, port, class) else { return false };
         let numbers = self.queues.get(&queue).cloned().unwrap_or_default();
         let mut own: Vec<Unit> = Vec::new();
         for flow in &numbers {
@@ -227,10 +232,10 @@ impl<'a> Walk<'a> {
             || port.qdisc.is_some()
             || self.plan.nodes[port.node as usize].buffer.is_some()
         {
-            return;
+            return false;
         }
         let higher = self.higher_priority_units(port, number, class);
-        let Some(out) = leaves(&own, &higher, &service, gap(port.rate_bps), self.hyper) else { return };
+        let Some(out) = leaves(&own, &higher, &service, gap(port.rate_bps), self.hyper) else { return false };
         let mut out = out.into_iter();
         for flow in numbers {
             let units = self.flows[flow].units.clone();
@@ -238,6 +243,7 @@ impl<'a> Walk<'a> {
             self.flows[flow].out = early.into_iter().zip(out.by_ref()).collect();
             self.hand_on(flow);
         }
+        true
     }
 
     /// The frames of higher classes at a port without gates.
@@ -395,7 +401,16 @@ impl<'a> Walk<'a> {
             release_upper_ps: since,
             varies_ps: varies,
             met,
+            lossless: self.plan.faults.is_empty() && self.forwards_all(number, stream),
         }
+    }
+
+    /// Whether no recovery function of a stream discards a number that it has not forwarded.
+    fn forwards_all(&self, number: u32, stream: &Stream) -> bool {
+        stream.redundancy.iter().flat_map(|own| &own.merges).all(|merge| {
+            let parts = merge.from.iter().map(|from| self.arriving(number, stream, *from as usize));
+            parts.collect::<Option<Vec<_>>>().is_some_and(|parts| accepts_all(stream, &parts))
+        })
     }
 }
 

@@ -118,7 +118,8 @@ impl Timetable {
         })
     }
 
-    /// How far back a backlogged period has to be followed; none if the windows serve less than what arrives.
+    /// How far back a backlogged period has to be followed; none if the windows serve less than what arrives, or if the
+    /// arrivals are hardly known: in any lap.
     ///
     /// A period that began one lap earlier has one lap of arrivals more, and one lap of windows more. Only its first
     /// window may serve less, and that one is over after a cycle. So no start is later than with a period of the last
@@ -126,7 +127,8 @@ impl Timetable {
     fn far_enough(&self, slots: &Slots, rate: i64, grain: Data) -> Option<Ps> {
         let lap = self.firsts.lap;
         let served = slots.per_cycle(rate, grain).checked_mul(Data::from(lap / slots.cycle.max(1)))?;
-        (self.firsts.total <= served).then(|| 2 * lap)
+        let known = self.arrivals.iter().all(|one| one.last - one.first <= lap);
+        (known && self.firsts.total <= served).then(|| 2 * lap)
     }
 
     /// Greatest data in `[from, to]`: of all windows that overlap it.

@@ -26,16 +26,21 @@ pub(crate) fn survives(delivery: &Delivery<'_>, listener: &Destination, required
     // Without some of the failures, no more frames are lost.
     let count = parts.len().min(required.failures as usize);
     let mut set: Vec<usize> = (0..count).collect();
+    let mut found = None;
     for _ in 0..MOST_SETS {
         let failed: Vec<Part> = set.iter().map(|place| parts[*place]).collect();
         if let Some(why) = loses(delivery, listener, &failed) {
-            return Survival { failures: required.failures, reason: Some(why) };
+            // Sets without another path are worse than those whose other paths may lose frames.
+            if matches!(why, Reason::Carries { .. }) {
+                return Survival { failures: required.failures, reason: Some(why), carried: true };
+            }
+            found.get_or_insert(why);
         }
         if !next(&mut set, parts.len()) {
-            return Survival { failures: required.failures, reason: None };
+            return Survival { failures: required.failures, reason: found, carried: false };
         }
     }
-    Survival { failures: required.failures, reason: Some(Reason::TooLarge) }
+    Survival { failures: required.failures, reason: Some(Reason::TooLarge), carried: true }
 }
 
 /// The next set of as many places below `all`, in order; false after the last one.

@@ -135,7 +135,10 @@ def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         flow["jitter_ns"] = -(-own["varies_ps"] // 1_000) + 2 * tick - 1
         _lower(flow, own, WINDOWS)
         # The proof follows frames only through queues with room for all of them.
-        flow["loss_reason"] = flow["drop_reason"]
+        flow["loss_reason"] = None if own["lossless"] else flow["drop_reason"]
+        if own["lossless"] and "survives" in flow and not flow["survives"]["carried"]:
+            # Every path that is left loses nothing.
+            flow["survives"]["reason"] = None
     return found
 
 

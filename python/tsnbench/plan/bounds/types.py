@@ -23,6 +23,7 @@ class Survival(TypedDict):
 
     failures: int
     reason: str | None
+    carried: bool
 
 
 class FlowBounds(TypedDict):
@@ -103,6 +104,7 @@ class Passing(TypedDict):
     release_upper_ps: int
     varies_ps: int
     met: bool
+    lossless: bool
 
 
 class Open(TypedDict):
