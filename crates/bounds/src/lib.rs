@@ -14,6 +14,6 @@ mod reason;
 mod report;
 mod service;
 
-pub use analysis::answers::bounds;
+pub use analysis::bounds;
 pub use reason::Reason;
 pub use report::{Bounds, ClassBounds, FlowBounds, HopBounds, PortBounds, Survival};

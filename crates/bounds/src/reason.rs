@@ -69,8 +69,12 @@ pub enum Reason {
     Internal,
     /// Numbers exceed what the analysis can count: hours of delay, or more data than a port sends in days.
     TooLarge,
-    /// Nodes have clocks of their own; bounds assume one perfect time.
+    /// Gates or schedulers count on clocks of their own.
     Clocks,
+    /// How far clocks are apart does not follow from the Plan, and it contains no promise.
+    Unpromised,
+    /// A talker or a listener is at a transparent clock, which does not keep the common time.
+    Transparent,
     /// The software of hosts delays frames.
     Hosts,
     /// A frame may be lost: faults of the Plan drop frames.
@@ -192,8 +196,12 @@ impl fmt::Display for Reason {
             }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Hosts => write!(f, "the software of hosts has no bound here"),
-            Self::Clocks => {
-                f.write_str("nodes have clocks of their own, and bounds assume one perfect time")
+            Self::Clocks => f.write_str("gates or ATS schedulers count on clocks of their own, which has no bound here"),
+            Self::Unpromised => f.write_str(
+                "how far the clocks are apart is not known, and nothing promises it: write clocks: {within: 1 us}",
+            ),
+            Self::Transparent => {
+                f.write_str("a talker or listener is a transparent clock, which does not keep the common time")
             }
             Self::Taken => f.write_str("faults drop frames"),
             Self::Filters => f.write_str("filters, meters or schedulers of the plan may drop frames"),

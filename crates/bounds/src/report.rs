@@ -13,6 +13,9 @@ pub struct Bounds {
     pub format: &'static str,
     /// The Plan's content hash, if it has one.
     pub plan: Option<String>,
+    /// The greatest difference of clocks that these bounds rely on, ns; none if they rely on no promise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clocks_within_ns: Option<u64>,
     /// Every flow and listener, in the Plan's order.
     pub flows: Vec<FlowBounds>,
     /// Every port that a flow crosses, in the Plan's order.

@@ -60,8 +60,8 @@ mod talkers;
 pub use error::SimError;
 pub use kernel::simulation::{Progress, Simulation, unwatched};
 pub use output::counters::{
-    ClassCounters, FaultCounters, FilterCounters, GateCounters, GroupCounters, InForce, PolicingCounters,
-    PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, ClockCounters, FaultCounters, FilterCounters, GateCounters, GroupCounters, InForce,
+    PolicingCounters, PortCounters, QdiscCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
 pub use output::record;
 pub use talkers::live;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tsnbench.measure import refuted
 from tsnbench.measure.outcome import Outcome, badge, outcome, urgency, worst
 from tsnbench.measure.tables import plus_minus, verdict_rows, worst_of_flows
+from tsnbench.plan.bounds.promise import broken as broken_promise
 from tsnbench.quantities import quantity
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ def headline(verdict: Verdict) -> str:
         failed = sum(outcome(row) is not Outcome.EXCEEDED and not outcome(row).met for row in rows)
         parts = [refuted.line(broken), *([f"{failed:,} of {_requirements(rows)} not met"] if failed else [])]
         said = refuted.badge_of(broken)
-    if text := lost(verdict):
-        parts.append(text)
+    parts += [text for text in (lost(verdict), broken_promise(verdict.get("clocks"))) if text]
     return f"{said}: {'; '.join(parts)}"
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
 from tsnbench.measure.refuted import Seen, of_row, refutations
-from tsnbench.measure.stamps import clocks_apart
+from tsnbench.measure.stamps import clocks_apart, promise_of
+from tsnbench.plan.bounds.promise import after_promise
 from tsnbench.runs.bounds import bounds_of_run
 from tsnbench.runs.manifest import KERNELS, State
 from tsnbench.runs.measures import WorstCaseRow
@@ -130,7 +131,10 @@ def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
         frames=run.frames,
         clocks=clocks_apart(run),
     )
-    return judge(run.plan.document, measures, bounds_of_run(run.folder, keep), seen)
+    promise = promise_of(run)
+    bounds = after_promise(bounds_of_run(run.folder, keep), promise)
+    verdict = judge(run.plan.document, measures, bounds, seen)
+    return verdict if promise is None else {**verdict, "clocks": promise}
 
 
 def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:

@@ -136,6 +136,7 @@ class Clocks(TypedDict):
 
     nodes: list[NodeClock]
     record_ns: int
+    within_ns: NotRequired[int]
     gptp: NotRequired[Gptp]
     faults: NotRequired[list[ClockFault]]
 

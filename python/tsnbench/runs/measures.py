@@ -6,6 +6,8 @@ Times are in ns.
 
 from typing import NotRequired, TypedDict
 
+from tsnbench.plan.bounds.types import ClockPromise
+
 
 class SourceFile(TypedDict):
     """One file that was read."""
@@ -255,6 +257,7 @@ class Verdict(TypedDict):
     rows: list[VerdictRow]
     lost: list[LostFrames]
     refuted: list[Refuted]
+    clocks: NotRequired[ClockPromise]
 
 
 STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")

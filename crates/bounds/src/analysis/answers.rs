@@ -18,8 +18,7 @@ const MOST_ROUNDS: usize = 400;
 const PS: i64 = 1_000;
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
-#[must_use]
-pub fn bounds(plan: &Plan) -> Bounds {
+pub(crate) fn bounds(plan: &Plan) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
         return network::bounds(plan);
     }

@@ -3,6 +3,7 @@
 pub(crate) mod aggregate;
 pub(crate) mod answers;
 pub(crate) mod ats;
+pub(crate) mod clocks;
 pub(crate) mod cqf;
 pub(crate) mod delay_and_backlog;
 pub(crate) mod delivery;
@@ -13,3 +14,5 @@ pub(crate) mod network;
 pub(crate) mod port;
 pub(crate) mod scheduled_arrivals;
 pub(crate) mod survival;
+
+pub use clocks::bounds;

@@ -10,7 +10,7 @@ use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::flow_hops;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
-use crate::model::clocks::{in_true_time, run_free};
+use crate::model::clocks::Known;
 use crate::model::flow_hop::FlowHop;
 use crate::model::lists::{self, Later};
 use crate::model::member_streams::Once;
@@ -49,12 +49,7 @@ struct Network<'a> {
 }
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable.
-///
-/// Where clocks run free, the analysis is that of true time; delays between stamps are those that the clocks show.
 pub(crate) fn bounds(plan: &Plan) -> Bounds {
-    let true_time =
-        plan.clocks.as_ref().filter(|clocks| run_free(clocks)).map(|clocks| in_true_time(plan, clocks));
-    let plan = true_time.as_ref().unwrap_or(plan);
     let openings = |port: &tsn_plan::Port| -> Vec<Option<Openings>> {
         (0..port.classes.len()).map(|class| Openings::of(covered(port), class as u8)).collect()
     };
@@ -114,10 +109,14 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound
 /// of their own.
 fn not_covered(plan: &Plan) -> Option<Reason> {
-    // Schedulers count in the time of their nodes.
-    let shapes = || plan.policing.iter().any(|policing| !policing.schedulers.is_empty());
-    if plan.clocks.as_ref().is_some_and(|clocks| !run_free(clocks) || shapes()) {
-        return Some(Reason::Clocks);
+    if plan.clocks.is_some() {
+        if Known::of(plan).is_none() {
+            return Some(Reason::Unpromised);
+        }
+        // Schedulers count in the time of their nodes.
+        if plan.policing.iter().any(|policing| !policing.schedulers.is_empty()) {
+            return Some(Reason::Clocks);
+        }
     }
     let mut entries =
         plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);

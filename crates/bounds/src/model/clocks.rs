@@ -1,49 +1,135 @@
-//! Clocks that run free: how much faster than true time they run, and how far two of them are apart.
+//! What is known of the nodes' clocks: how fast they run, and how far any two of them are apart.
 //!
-//! Thomas & Le Boudec 2020 (arXiv 2007.01048): a flow that keeps a period on a clock that is fast by at most ρ keeps the
-//! period divided by 1 + ρ in true time.
+//! Thomas & Le Boudec 2020 (arXiv 2007.01048). Of clocks that run free the Plan says everything. Of others the scenario
+//! promises the greatest difference; then each clock follows the one whose oscillator nothing steers.
 
 use crate::curve::{LONGEST, Ps};
-use tsn_plan::{Clocks, NodeClock, Pattern, Plan, Stream};
+use tsn_plan::{Bmca, ClockFault, Clocks, NodeClock, Pattern, Plan, Stream};
 
 /// Parts of a deviation.
 const WHOLE: i128 = 1_000_000_000_000;
+/// The greatest frequency by which linuxptp steers a clock unless it is told otherwise, parts of 10^9.
+const MOST_STEERED_PPB: i64 = 62_499_999;
 
-/// Whether the Plan alone says what the clocks show: there is no servo, no random walk and no fault.
-pub(crate) fn run_free(clocks: &Clocks) -> bool {
-    clocks.gptp.is_none()
-        && clocks.faults.is_empty()
-        && clocks.nodes.iter().all(|clock| clock.wander.is_none())
+/// What is known of a Plan's clocks.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// All that they show: there is no servo, no random walk and no fault.
+    RunFree,
+    /// No clock differs from that of `reference`, which nothing steers, by more than `within_ns`. Faults set the
+    /// reference itself by `steps_ns` at most.
+    Promised { reference: u32, within_ns: u64, steps_ns: u64 },
 }
 
-/// The greatest deviation of a clock from true time in either direction, parts of 10^12.
-fn greatest_deviation(clocks: &Clocks) -> i128 {
-    let own = |clock: &NodeClock| {
-        let later = clock.changes.iter().map(|change| change.deviation_ppt);
-        later.chain([clock.deviation_ppt]).map(|ppt| i128::from(ppt).abs()).max()
+impl Known {
+    /// None without clocks, or if the Plan neither determines what the clocks show nor promises how far they are apart.
+    pub fn of(plan: &Plan) -> Option<Self> {
+        let clocks = plan.clocks.as_ref()?;
+        let free = clocks.gptp.is_none() && clocks.faults.is_empty();
+        if free && clocks.nodes.iter().all(|clock| clock.wander.is_none()) {
+            return Some(Self::RunFree);
+        }
+        let reference = match &clocks.gptp {
+            Some(gptp) => {
+                Some(gptp.grandmaster).filter(|best| gptp.bmca.iter().all(|own| wins(plan, own, *best)))?
+            }
+            None => (0..clocks.nodes.len() as u32).min_by_key(|node| deviation(plan, clocks, *node))?,
+        };
+        let steps = clocks.faults.iter().map(|fault| match fault {
+            ClockFault::ClockStep { node, by_ns, .. } if *node == reference => by_ns.unsigned_abs(),
+            _ => 0,
+        });
+        Some(Self::Promised { reference, within_ns: clocks.within_ns?, steps_ns: steps.sum() })
+    }
+}
+
+impl Known {
+    /// How far a node's clock may be from one that runs as the reference does and is never set, in ns.
+    fn apart_ns(self, node: u32) -> u64 {
+        match self {
+            Self::RunFree => 0,
+            Self::Promised { reference, steps_ns, .. } if node == reference => steps_ns,
+            Self::Promised { within_ns, steps_ns, .. } => within_ns.saturating_add(steps_ns),
+        }
+    }
+}
+
+/// Whether a node wins each election that it takes part in, so that no servo steers its clock.
+fn wins(plan: &Plan, bmca: &Bmca, best: u32) -> bool {
+    let rank = |node: u32| {
+        let own = bmca.clocks[node as usize];
+        (own.priority1, own.class, own.accuracy, own.variance, own.priority2, node)
     };
-    clocks.nodes.iter().filter_map(own).max().unwrap_or(0)
+    bmca.ports.iter().all(|port| rank(best) <= rank(plan.ports[*port as usize].node))
+}
+
+/// The greatest deviation of a node's oscillator from its nominal frequency in the run, parts of 10^12.
+fn deviation(plan: &Plan, clocks: &Clocks, node: u32) -> i128 {
+    let clock: &NodeClock = &clocks.nodes[node as usize];
+    let changes = clock.changes.iter().map(|change| change.deviation_ppt);
+    let own = changes.chain([clock.deviation_ppt]).map(|ppt| i128::from(ppt).abs()).max().unwrap_or(0);
+    let wandered = clock.wander.map_or(0, |wander| {
+        let steps = plan.duration_ns.saturating_add(plan.drain_ns) / wander.every_ns.max(1) + 1;
+        i128::from(steps) * i128::from(wander.most_ppt)
+    });
+    let jumps = clocks.faults.iter().map(|fault| match fault {
+        ClockFault::FrequencyJump { node: other, by_ppt, .. } if *other == node => i128::from(*by_ppt).abs(),
+        _ => 0,
+    });
+    together(own + wandered, jumps.sum())
+}
+
+/// The deviation of a frequency that deviates by `other` from one that deviates by `one`, rounded up.
+fn together(one: i128, other: i128) -> i128 {
+    if one == 0 || other == 0 { one + other } else { one + other + one * other / WHOLE + 1 }
+}
+
+/// By how much the clock of a node runs faster than true time at most, with what its servo adds; parts of 10^12.
+pub(crate) fn fastest(plan: &Plan, clocks: &Clocks, node: u32) -> i128 {
+    let steered = clocks.gptp.as_ref().filter(|gptp| gptp.grandmaster != node);
+    let most = steered.map_or(0, |gptp| gptp.servo.map_or(MOST_STEERED_PPB, |own| own.max_frequency_ppb));
+    together(deviation(plan, clocks, node), i128::from(most) * 1_000)
+}
+
+/// A span of a clock in true time if the clock is fast by at most `most`, in parts of 10^12; rounded down.
+pub(crate) fn shorter(ns: u64, most: i128) -> u64 {
+    u64::try_from(i128::from(ns) * WHOLE / (WHOLE + most)).unwrap_or(ns)
+}
+
+/// A span of a clock in true time if the clock is slow by at most `most`, in parts of 10^12; rounded up.
+fn longer(ns: u64, most: i128) -> u64 {
+    let more = i128::from(ns) * most / (WHOLE - most).max(1);
+    ns.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)).saturating_add(u64::from(more > 0))
 }
 
 /// The Plan with releases in true time: periods as short, and jitter as long, as any of the clocks makes them.
 /// Sequence recovery remembers for as short a time.
-pub(crate) fn in_true_time(plan: &Plan, clocks: &Clocks) -> Plan {
-    let most = greatest_deviation(clocks);
-    let shorter = |ns: u64| u64::try_from(i128::from(ns) * WHOLE / (WHOLE + most)).unwrap_or(ns);
-    let longer =
-        |ns: u64| ns.saturating_add(u64::try_from(i128::from(ns) * most / (WHOLE - most)).unwrap_or(ns));
+pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
+    let Some(clocks) = &plan.clocks else { return plan.clone() };
+    let all = || (0..clocks.nodes.len() as u32).map(|node| deviation(plan, clocks, node)).max().unwrap_or(0);
+    let most = match known {
+        Known::RunFree => all(),
+        Known::Promised { reference, .. } => deviation(plan, clocks, reference),
+    };
+    // An instant of a node's clock is so much before or behind that of the reference.
+    let apart = |node: u32| known.apart_ns(node).saturating_mul(2);
+    let furthest = (0..clocks.nodes.len() as u32).map(apart).max().unwrap_or(0);
     let adapted = |stream: &Stream| {
         let mut stream = stream.clone();
         // A talker whose clock is ahead when the run begins releases at once what is due.
         let ahead = u64::try_from(clocks.nodes[stream.talker as usize].offset_ns).unwrap_or(0);
         let due = ahead.saturating_sub(stream.start_ns);
+        let late = due.saturating_add(apart(stream.talker));
         if let Pattern::Periodic { period_ns, jitter_ns, .. } = &mut stream.pattern {
-            // An instant on a clock is a whole picosecond in true time: one more nanosecond is enough for two of them.
-            (*period_ns, *jitter_ns) =
-                (shorter(*period_ns).max(1), longer(jitter_ns.saturating_add(due)).saturating_add(2));
+            *period_ns = shorter(*period_ns, most).max(1);
+            // Answers are released some true time after their requests.
+            if stream.answers.is_none() {
+                // An instant on a clock is a whole picosecond in true time: a nanosecond is enough for two of them.
+                *jitter_ns = longer(jitter_ns.saturating_add(late), most).saturating_add(1);
+            }
         }
         if let Some(recovery) = stream.redundancy.as_mut().and_then(|own| own.recovery.as_mut()) {
-            recovery.reset_ns = shorter(recovery.reset_ns);
+            recovery.reset_ns = shorter(recovery.reset_ns.saturating_sub(furthest), most);
         }
         stream
     };
@@ -52,21 +138,42 @@ pub(crate) fn in_true_time(plan: &Plan, clocks: &Clocks) -> Plan {
 
 /// What stamps of two clocks add to a delay, in ps: least and greatest lead of the second clock over the first one at
 /// any time of the run, and what the first clock gains during `delay`. Zero where what clocks show is not known.
-pub(crate) fn between_stamps(plan: &Plan, nodes: [u32; 2], delay: Ps) -> (Ps, Ps) {
-    let Some(clocks) = plan.clocks.as_ref().filter(|clocks| run_free(clocks)) else { return (0, 0) };
+///
+/// `passing`: for how long at most a frame passes the link at each of the two. A clock may be steered or set meanwhile,
+/// and a stamp may then be what the clock would have shown without that.
+pub(crate) fn between_stamps(plan: &Plan, nodes: [u32; 2], passing: [Ps; 2], delay: Ps) -> (Ps, Ps) {
+    let (Some(clocks), Some(known)) = (&plan.clocks, Known::of(plan)) else { return (0, 0) };
+    let (most, (least, greatest)) = match known {
+        Known::RunFree => {
+            let of = |node: u32| deviation(plan, clocks, node);
+            ((0..clocks.nodes.len() as u32).map(of).max().unwrap_or(0), leads(plan, clocks, nodes))
+        }
+        Known::Promised { reference, .. } => {
+            let own = deviation(plan, clocks, reference);
+            let ends = nodes.iter().zip(passing).map(|(node, passing)| {
+                let rates = fastest(plan, clocks, *node) + own;
+                i128::from(known.apart_ns(*node)) * 1_000 + i128::from(passing) * rates / WHOLE + 1
+            });
+            let apart: i128 = ends.sum();
+            (own, (-apart, apart))
+        }
+    };
+    let gains = i128::from(delay) * most / WHOLE + 2;
+    let in_ps = |lead: i128| Ps::try_from(lead).unwrap_or(LONGEST);
+    (in_ps(least - gains), in_ps(greatest + gains))
+}
+
+/// The least and the greatest lead of the second clock over the first one, where both run free; ps.
+fn leads(plan: &Plan, clocks: &Clocks, nodes: [u32; 2]) -> (i128, i128) {
     let end = plan.duration_ns.saturating_add(plan.drain_ns);
     let pair = nodes.map(|node| &clocks.nodes[node as usize]);
     let changes = pair.iter().flat_map(|clock| clock.changes.iter().map(|change| change.at_ns));
-    let mut leads: Vec<i128> =
-        changes.chain([0, end]).map(|at| shows(pair[1], at.min(end)) - shows(pair[0], at.min(end))).collect();
-    leads.sort_unstable();
-    let gains = (i128::from(delay) * greatest_deviation(clocks)).div_euclid(WHOLE) + 1;
-    let in_ps = |lead: i128| Ps::try_from(lead).unwrap_or(LONGEST);
+    let leads = || {
+        changes.clone().chain([0, end]).map(|at| shows(pair[1], at.min(end)) - shows(pair[0], at.min(end)))
+    };
     let round = 1_000_000_000;
-    (
-        in_ps(leads[0].div_euclid(round) - gains),
-        in_ps((leads[leads.len() - 1] + round - 1).div_euclid(round) + gains),
-    )
+    let (least, greatest) = (leads().min().unwrap_or(0), leads().max().unwrap_or(0));
+    (least.div_euclid(round), (greatest + round - 1).div_euclid(round))
 }
 
 /// The lead of a clock over true time at an instant, in ps / 10^9.

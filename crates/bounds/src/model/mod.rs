@@ -7,5 +7,6 @@ pub(crate) mod member_streams;
 pub(crate) mod numbers;
 pub(crate) mod openings;
 pub(crate) mod processing;
+pub(crate) mod ptp;
 pub(crate) mod shaped;
 pub(crate) mod sizes;

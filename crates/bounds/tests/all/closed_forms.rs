@@ -689,14 +689,21 @@ fn clocks_that_run_free_have_bounds_and_others_have_none() {
     let mut nodes = vec![clock; 3];
     // 100 ppm for 1.5 ms: 150 ns, and 2 ns while a frame is under way.
     (nodes[0].offset_ns, nodes[2].deviation_ppt) = (-1_000, 100_000_000);
-    net.plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
+    net.plan.clocks = Some(tsn_plan::Clocks {
+        nodes,
+        record_ns: 1_000_000,
+        within_ns: None,
+        gptp: None,
+        faults: Vec::new(),
+    });
     let lone = flow(&bounds(&net.plan), "lone").clone();
     let end = net.plan.duration_ns + net.plan.drain_ns;
     assert_eq!(lone.release_upper_ps, perfect.release_upper_ps);
     assert_eq!(lone.upper_ns, perfect.upper_ns.map(|upper| upper + 1_000 + end as i64 / 10_000 + 3));
     assert_eq!(lone.lower_ns, perfect.lower_ns + 1_000 - 3);
     let reason = |plan: &Plan| flow(&bounds(plan), "lone").reason.clone().map(|reason| reason.to_string());
-    let why = "nodes have clocks of their own, and bounds assume one perfect time";
+    let why =
+        "how far the clocks are apart is not known, and nothing promises it: write clocks: {within: 1 us}";
     let mut wanders = net.plan.clone();
     wanders.clocks.as_mut().unwrap().nodes[1].wander =
         Some(tsn_plan::Wander { most_ppt: 1, every_ns: 1_000 });
@@ -707,6 +714,7 @@ fn clocks_that_run_free_have_bounds_and_others_have_none() {
     assert_eq!(reason(&steps).as_deref(), Some(why));
     let mut gated = net.plan.clone();
     gated.ports[net.port(path[1], path[2]) as usize].gates = gates(0, &[(0x40, 50_000), (0, 50_000)]);
+    let why = "gates or ATS schedulers count on clocks of their own, which has no bound here";
     assert_eq!(reason(&gated).as_deref(), Some(why));
 }
 

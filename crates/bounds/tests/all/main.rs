@@ -5,6 +5,7 @@ mod common;
 
 mod answers;
 mod ats;
+mod clocks;
 mod closed_forms;
 mod cyclic_queues;
 mod full_queues;

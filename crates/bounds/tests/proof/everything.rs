@@ -8,6 +8,18 @@ use tsn_bounds::Bounds;
 use tsn_observation::Sighting;
 use tsn_plan::Plan;
 
+/// The Plan with the promise that a run of it just keeps, if its nodes have clocks.
+pub fn promising(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let Some(clocks) = &mut plan.clocks else { return plan };
+    clocks.within_ns = Some(1);
+    let (_, counters) = run(&plan);
+    let apart_ps = counters.clocks.map_or(0, |clocks| clocks.apart_ps);
+    // Each clock is read to the picosecond below.
+    plan.clocks.as_mut().unwrap().within_ns = Some((apart_ps as u64 + 1).div_ceil(1_000).max(1));
+    plan
+}
+
 /// Compares what the clocks of talker and listener show with the bounds of the same taps.
 fn stamped(plan: &Plan, sightings: &[Sighting]) -> Result<u64, String> {
     let found = tsn_bounds::bounds(plan);

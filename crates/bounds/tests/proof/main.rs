@@ -128,9 +128,13 @@ fn no_frame_exceeds_its_bounds_in_senseless_plans() {
 #[test]
 fn no_frame_exceeds_its_bounds_beside_anything() {
     let plans = std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
-    let bounded = RefCell::new(0);
+    let (bounded, promised) = (RefCell::new(0), RefCell::new(0));
     let outcome = runner(plans).run(&common::anything::plan(), |plan| {
-        let found = everything::watch(&plan, &bounds(&plan));
+        let plan = everything::promising(&plan);
+        let limits = bounds(&plan);
+        let found = everything::watch(&plan, &limits);
+        let relies = limits.clocks_within_ns.is_some();
+        *promised.borrow_mut() += if relies { *found.as_ref().unwrap_or(&0) } else { 0 };
         *bounded.borrow_mut() += found.map_err(|text| TestCaseError::fail(format!("{text}\n{plan:#?}")))?;
         Ok(())
     });
@@ -138,6 +142,8 @@ fn no_frame_exceeds_its_bounds_beside_anything() {
         panic!("{error}");
     }
     assert!(*bounded.borrow() > 1_000, "{} frames had a bound", bounded.borrow());
+    assert!(*promised.borrow() > 500, "{} frames of them by a promise", promised.borrow());
+    println!("{} frames had a bound, {} of them by a promise", bounded.borrow(), promised.borrow());
 }
 
 /// Several paths, babbling talkers, cut links; the ratios of bound and longest delay of every bounded flow, and the number

@@ -15,12 +15,25 @@ pub struct Clocks {
     pub nodes: Vec<NodeClock>,
     /// Interval at which every clock's error is recorded, in ns.
     pub record_ns: u64,
+    /// The promise of the scenario: from the first release on, any two clocks differ by at most this, in ns. Clocks of
+    /// transparent clocks' nodes are not meant. Bounds rely on it, and a run checks it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within_ns: Option<u64>,
     /// The synchronisation of the clocks; without it they run free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gptp: Option<Gptp>,
     /// Faults of the clocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<ClockFault>,
+}
+
+impl Clocks {
+    /// Whether a node's clock shows the common time: transparent clocks measure with oscillators that run free.
+    #[must_use]
+    pub fn keeps_time(&self, node: u32) -> bool {
+        let transparent = self.gptp.iter().flat_map(|gptp| &gptp.ieee_1588).flat_map(|own| &own.transparent);
+        !transparent.into_iter().any(|one| *one == node)
+    }
 }
 
 /// One node's clock. Deviations are parts of 10^12, so that 1 ppm is 1 000 000 and 1 ps per second is 1.

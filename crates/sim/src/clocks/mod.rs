@@ -1,5 +1,6 @@
 //! The nodes' clocks in a run, and PTP among them.
 
+pub(crate) mod apart;
 pub(crate) mod faults;
 pub(crate) mod ptp_taps;
 pub(crate) mod role;

@@ -1,5 +1,6 @@
 //! The PTP machines of a Plan's nodes, and their first messages.
 
+use crate::clocks::apart::Apart;
 use crate::clocks::ptp_taps::PtpTaps;
 use crate::clocks::role::{PtpRole, delay, profile};
 use crate::clocks::state::{Command, Node, Pending, Timing};
@@ -79,6 +80,7 @@ impl Timing {
             gptp: clocks.gptp.clone(),
             profile: clocks.gptp.as_ref().map_or(Profile::default(), profile),
             faults: clocks.faults.clone(),
+            apart: Apart::new(clocks),
             record: duration(clocks.record_ns),
             pending: Slab::default(),
             messages: Slab::default(),

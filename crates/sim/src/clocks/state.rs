@@ -3,6 +3,7 @@
 //! It exists only if the Plan has clocks. The kernel asks it for maps between true and local time and reports the PTP
 //! messages that ports have sent; it answers with [`Command`]s for the kernel.
 
+use crate::clocks::apart::Apart;
 use crate::clocks::ptp_taps::PtpTaps;
 use crate::clocks::role::PtpRole;
 use crate::ids::{FaultId, HopId, NodeId, PortId, StreamId};
@@ -101,6 +102,7 @@ pub(crate) struct Timing {
     pub(crate) gptp: Option<Gptp>,
     pub(crate) profile: Profile,
     pub(crate) faults: Vec<ClockFault>,
+    pub(crate) apart: Apart,
     pub(crate) record: Duration,
     pub(crate) pending: Slab<Pending>,
     /// Messages in queues.
@@ -153,8 +155,18 @@ impl Timing {
         let due = planned.is_some_and(|planned| planned.at == now);
         if due {
             *planned = None;
+            if !self.apart.begun {
+                self.apart.begun = true;
+                self.compare(now);
+            }
         }
         due
+    }
+
+    /// Compares all clocks, before or after one of them changes.
+    pub fn compare(&mut self, now: Instant) {
+        let Self { apart, nodes, .. } = self;
+        apart.compare(now, |node| nodes[node].clock.local().forward(now));
     }
 
     /// Collects the releases whose true time has changed with a node's clock.
@@ -231,6 +243,7 @@ impl Timing {
         let Some(pending) = self.pending.take(number) else { return };
         match pending {
             Pending::Oscillator { node } => {
+                self.compare(now);
                 self.frequency(node, now, commands);
                 commands.push(Command::Changed { node });
             }
@@ -254,7 +267,11 @@ impl Timing {
                     self.deliver(node, Input::TimerExpired(timer), now, commands);
                 }
             }
-            Pending::Fault { number, begins } => self.fault(number, begins, now, commands),
+            Pending::Fault { number, begins } => {
+                self.compare(now);
+                self.fault(number, begins, now, commands);
+                self.compare(now);
+            }
             Pending::Pdelay { port } => {
                 let Some(interval) = self.gptp.as_ref().map(|it| it.pdelay_interval_ns) else { return };
                 let (node, place, _) = self.ports[port];
@@ -313,11 +330,13 @@ impl Timing {
                     );
                 }
                 Output::Correct(correction) => {
+                    self.compare(now);
                     let clock = &mut self.nodes[number].clock;
                     if let Some(step) = correction.step {
                         clock.step(step);
                     }
                     clock.adjust(now, correction.frequency);
+                    self.compare(now);
                     commands.push(Command::Changed { node: number });
                 }
             }

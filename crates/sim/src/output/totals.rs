@@ -5,8 +5,8 @@ use crate::kernel::event::Frame;
 use crate::kernel::simulation::Simulation;
 use crate::network::tables::{Hop, Listener};
 use crate::output::counters::{
-    ClassCounters, FaultCounters, GateCounters, PolicingCounters, PortCounters, PreemptionCounters,
-    RecoveryCounters, RunCounters, StreamCounters,
+    ClassCounters, ClockCounters, FaultCounters, GateCounters, PolicingCounters, PortCounters,
+    PreemptionCounters, RecoveryCounters, RunCounters, StreamCounters,
 };
 use crate::output::stream_totals::StreamTotals;
 use tsn_bridge::EgressPort;
@@ -75,6 +75,9 @@ impl Simulation<'_> {
                 }
             }
         }
+        if let Some(timing) = &mut self.timing {
+            timing.compare(self.now);
+        }
         let (now, timing) = (self.now, &self.timing);
         let held = self.policing.as_ref().map_or(0, |policing| policing.held.len() as u64);
         let policing = self.policing.as_ref().map_or_else(Vec::new, |policing| {
@@ -92,11 +95,13 @@ impl Simulation<'_> {
         });
         let recoveries = recoveries.collect();
         let faults = self.plan.faults.iter().zip(&self.affected);
+        let apart = timing.as_ref().and_then(|timing| timing.apart.most);
         RunCounters {
             recoveries,
             faults: faults
                 .map(|(fault, frames)| FaultCounters { kind: fault.kind(), frames: *frames })
                 .collect(),
+            clocks: apart.map(|most| ClockCounters::new(self.plan, most)),
             buffers: self.count_buffers(),
             policing,
             simulated_ns: u64::try_from((self.now - Instant::EPOCH).max(Duration::ZERO).floor_ns())

@@ -107,7 +107,8 @@ fn answers_follow_the_frame_and_not_a_clock() {
     let mut plan = asked().plan;
     let clock = |offset_ns, deviation_ppt| NodeClock { offset_ns, deviation_ppt, ..NodeClock::default() };
     let nodes = vec![clock(-200_000, 0), clock(0, 0), clock(300_000, 100_000_000)];
-    plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
+    plan.clocks =
+        Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: Vec::new() });
     let (_, counters) = released(&plan, 1);
     // The clock of n0 is 200 us late, so the last request is still before the end.
     assert_eq!((counters.streams[0].released, counters.streams[1].released), (10, 10));

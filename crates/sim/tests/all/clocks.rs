@@ -3,7 +3,7 @@
 use crate::common::*;
 use crate::timed::*;
 use proptest::prelude::*;
-use tsn_plan::{Pattern, Point, Stage};
+use tsn_plan::{Change, ClockFault, Pattern, Point, Stage};
 
 #[test]
 fn free_clocks_drift_as_their_ppm_say() {
@@ -163,4 +163,48 @@ proptest! {
         prop_assert_eq!(&counters, &again);
         assert_conserved(&counters);
     }
+}
+
+/// From the first release on, at 1 ms, the greatest difference counts: two clocks part by 300 ppm, one of them is set by 5 us
+/// at 4 ms, back by 6 us at 6 ms, and from 7 ms on both are equally fast. A promise makes the run look.
+#[test]
+fn the_greatest_difference_of_clocks_is_found_between_records() {
+    let most = |faults: &[ClockFault], transparent: bool| {
+        let mut net = line(3, &[100, 0, -200], 10_000_000);
+        net.plan.streams[0].start_ns = 1_000_000;
+        let clocks = net.plan.clocks.as_mut().unwrap();
+        clocks.record_ns = 1_000_000_000;
+        clocks.within_ns = Some(1_000);
+        clocks.nodes[0].changes = vec![Change { at_ns: 7_000_000, deviation_ppt: -200_000_000 }];
+        clocks.faults = faults.to_vec();
+        if transparent {
+            let transparent = vec![2];
+            let ieee_1588 = Some(tsn_plan::Ieee1588 { delay: tsn_plan::Delay::EndToEnd, transparent });
+            clocks.gptp = Some(tsn_plan::Gptp { ieee_1588, ..gptp(Vec::new(), 1) });
+        }
+        let (_, counters) = run(&net.plan);
+        let found = counters.clocks.unwrap();
+        (found.apart_ps, found.at_ns, found.ahead, found.behind)
+    };
+    let said = |ps: i64, at_ns, ahead: &str, behind: &str| (ps, at_ns, ahead.to_string(), behind.to_string());
+    let step = |at_ns, by_ns| ClockFault::ClockStep { node: 0, at_ns, by_ns };
+    // 300 ppm of 7 ms; ticks of the frequency are below a picosecond. A clock that is set back is the farther at the end.
+    let near = |found: (i64, i64, String, String), expected: (i64, i64, String, String)| {
+        assert!((found.0 - expected.0).abs() <= 2, "{found:?}, not {expected:?}");
+        assert_eq!((found.1, found.2, found.3), (expected.1, expected.2, expected.3));
+    };
+    near(most(&[], false), said(2_100_000, 7_000_000, "n0", "n2"));
+    near(
+        most(&[step(4_000_000, 5_000), step(6_000_000, -6_000)], false),
+        said(6_800_000, 6_000_000, "n0", "n2"),
+    );
+    near(most(&[step(4_000_000, -9_000)], false), said(8_900_000, 10_000_000, "n1", "n0"));
+    // Before the first release nothing counts.
+    near(most(&[step(500_000, 9_000), step(600_000, -9_000)], false), said(2_100_000, 7_000_000, "n0", "n2"));
+    near(most(&[], true), said(700_000, 7_000_000, "n0", "n1"));
+    let mut silent = line(3, &[100, 0, -200], 10_000_000);
+    assert_eq!(run(&silent.plan).1.clocks, None);
+    silent.plan.streams.clear();
+    silent.plan.clocks.as_mut().unwrap().within_ns = Some(1);
+    assert_eq!(run(&silent.plan).1.clocks, None);
 }

@@ -59,6 +59,7 @@ fn clocks() -> impl Strategy<Value = Clocks> {
             })
             .collect(),
         record_ns: 1_000_000,
+        within_ns: None,
         gptp: None,
         faults: (0..)
             .zip(&all)

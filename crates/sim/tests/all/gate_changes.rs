@@ -120,7 +120,7 @@ proptest! {
                 deviation_ppt: if own { deviation_ppt } else { 0 },
                 ..NodeClock::default()
             };
-            net.plan.clocks = Some(Clocks { nodes: vec![node(true), node(false)], record_ns: 1_000_000, gptp: None, faults: Vec::new() });
+            net.plan.clocks = Some(Clocks { nodes: vec![node(true), node(false)], record_ns: 1_000_000, within_ns: None, gptp: None, faults: Vec::new() });
         }
         net.plan.check().unwrap();
         let tx = net.tap(0, Stage::Tx, Point::Start);

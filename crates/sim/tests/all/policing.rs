@@ -59,7 +59,7 @@ fn free_running(plan: &tsn_plan::Plan, node: u32, deviation_ppt: i64) -> Clocks 
         ..NodeClock::default()
     };
     let nodes = (0..plan.nodes.len() as u32).map(clock).collect();
-    Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
+    Clocks { nodes, record_ns: 1_000_000_000, within_ns: None, gptp: None, faults: Vec::new() }
 }
 
 /// Meters and schedulers follow the oscillator of their node: its deviation in ppm is the deviation of their
@@ -128,6 +128,7 @@ fn a_gate_goes_by_its_nodes_clock() {
     net.plan.clocks = Some(Clocks {
         nodes: vec![clock(0), clock(1_000_000_000), clock(0)],
         record_ns: 1_000_000_000,
+        within_ns: None,
         gptp: None,
         faults: Vec::new(),
     });

@@ -39,7 +39,7 @@ fn clocks(plan: &Plan, ppm: &[i64]) -> Clocks {
         ..NodeClock::default()
     };
     let nodes = (0..plan.nodes.len()).map(clock).collect();
-    Clocks { nodes, record_ns: 1_000_000_000, gptp: None, faults: Vec::new() }
+    Clocks { nodes, record_ns: 1_000_000_000, within_ns: None, gptp: None, faults: Vec::new() }
 }
 
 /// Adds each of them if the Plan stays valid.

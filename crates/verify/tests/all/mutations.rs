@@ -178,7 +178,13 @@ fn margins_cover_clocks() {
     assert!(verify(&plan, &Known { clock_error_ps: Some(50_000) }).violations.is_empty());
     let clock = tsn_plan::NodeClock::default();
     let nodes = vec![clock; plan.nodes.len()];
-    plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp: None, faults: Vec::new() });
+    plan.clocks = Some(tsn_plan::Clocks {
+        nodes,
+        record_ns: 1_000_000,
+        within_ns: None,
+        gptp: None,
+        faults: Vec::new(),
+    });
     assert_eq!(found(&plan), []);
     let short = |plan: &Plan, known: Known| {
         verify(plan, &known).violations.iter().any(|violation| matches!(violation, Violation::Margin { .. }))
@@ -216,7 +222,8 @@ fn ptp_has_another_class_at_the_ports_that_its_messages_leave_by() {
     let unused = (0..=elsewhere).find(|number| !used(*number));
     let mut shares = |pcp: u8, slave: u32| {
         let (nodes, gptp) = (nodes.clone(), gptp(pcp, slave));
-        plan.clocks = Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, gptp, faults: Vec::new() });
+        plan.clocks =
+            Some(tsn_plan::Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp, faults: Vec::new() });
         found(&plan).iter().any(|violation| matches!(violation, Violation::PtpShares { .. }))
     };
     assert!(shares(class, port));

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native, quantities
 from tsnbench.errors import InputError
+from tsnbench.plan.bounds.promise import promised
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
     is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams
     that pass windows of their class have what the proof of these says (``windows' proof``), where that is
-    less.
+    less. ``clocks_within_ns``: the promise of the scenario that other bounds rely on; their ``source`` names
+    it.
 
     Args:
         text: the Plan.
@@ -61,6 +63,7 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
         found = with_windows(with_proof(found, document, text), document, text)
     except ValueError as error:
         raise BoundsError(str(error)) from error
+    _name_promise(found)
     tick = max((tap["granularity_ns"] for tap in document["taps"] if tap["stage"] == "send"), default=1)
     for flow in found["flows"]:
         apart = [] if flow["upper_ns"] is None else [flow["upper_ns"] - flow["lower_ns"]]
@@ -83,6 +86,15 @@ CLOCKS_APART = "clocks differ by no more than its margin"
 FULL = "more frames may arrive than its queue has room for"
 
 
+def _name_promise(found: Bounds) -> None:
+    """Names the promise as the condition of bounds that the analysis gave."""
+    within = found.get("clocks_within_ns")
+    for flow in found["flows"]:
+        bounded = flow["upper_ns"] is not None or flow["release_upper_ps"] is not None
+        if within is not None and bounded and "source" not in flow:
+            flow["source"] = f"analysis, if {promised(within)}"
+
+
 def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
     """Bounds in which those of scheduled streams come from the proof of their schedule, if it is tighter.
 
@@ -92,7 +104,10 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
     if not any("scheduled" in stream for stream in document["streams"]):
         return found
     proved: ProvenDelays = json.loads(_native.proven_delays(text))
-    source = PROOF + (f", if {CLOCKS_APART}" if proved["margins_assumed"] else "")
+    condition = f", if {CLOCKS_APART}" if proved["margins_assumed"] else ""
+    if "clocks_within_ns" in found:
+        condition = f", if {promised(found['clocks_within_ns'])}"
+    source = PROOF + condition
     streams, nodes = document["streams"], document["nodes"]
     delays = {(streams[one["stream"]]["name"], nodes[one["node"]]["name"]): one for one in proved["delays"]}
     for flow in found["flows"]:

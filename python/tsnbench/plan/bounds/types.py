@@ -78,6 +78,19 @@ class Bounds(TypedDict):
     flows: list[FlowBounds]
     ports: list[PortBounds]
     version: NotRequired[str]
+    clocks_within_ns: NotRequired[int]
+
+
+class ClockPromise(TypedDict):
+    """The greatest difference of clocks that a scenario promises, and that of a run, between which clocks and
+    when (true time)."""
+
+    within_ns: int
+    apart_ns: int
+    at_ns: int
+    ahead: str
+    behind: str
+    kept: bool
 
 
 class Proven(TypedDict):

@@ -29,6 +29,7 @@ def clocks_document(draft: Draft) -> Clocks | None:
         {
             "nodes": nodes,
             "record_ns": clocks.record,
+            "within_ns": clocks.within,
             "gptp": None if clocks.gptp is None else gptp_document(draft, clocks.gptp),
             "faults": clock_faults(draft, clocks) or None,
         }

@@ -12,7 +12,7 @@ from tsnbench.scenario.part import Values
 from tsnbench.scenario.recorded import oscillator_trace
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
-_RESERVED = ("default", "gptp", "ptp", "record")
+_RESERVED = ("default", "gptp", "ptp", "record", "within")
 
 
 def build(reading: Reading, net: Net, written: Fields) -> model.Clocks:

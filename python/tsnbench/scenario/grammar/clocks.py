@@ -31,7 +31,7 @@ CLOCKS = Record(
     },
     patterns=(
         KeyPattern(
-            r"(?!(default|gptp|ptp|record)$)[A-Za-z][A-Za-z0-9_.+-]*",
+            r"(?!(default|gptp|ptp|record|within)$)[A-Za-z][A-Za-z0-9_.+-]*",
             Field(CLOCK, "one node's clock, key by key"),
             "node1",
         ),

@@ -93,5 +93,8 @@ class Clocks(Part):
     record: Duration = key(
         SPAN, "how often every clock's error is noted; 10 ms unless given", default=10_000_000
     )
+    within: Duration | None = key(
+        SPAN, "a promise, which a run checks: no two clocks differ by more", default=None
+    )
     gptp: Gptp | None = None
     faults: tuple[ClockStep | FrequencyJump | PtpDown, ...] = ()

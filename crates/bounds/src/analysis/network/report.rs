@@ -95,7 +95,7 @@ impl Network<'_> {
             }
         }
         let ports = ports.into_iter().flatten().collect();
-        Bounds { format: FORMAT, plan: self.plan.hash.clone(), flows, ports }
+        Bounds { format: FORMAT, plan: self.plan.hash.clone(), clocks_within_ns: None, flows, ports }
     }
 
     /// The paths of a stream whose first hop is `begin`: when its frames arrive at the end of each, and what may lose
@@ -282,8 +282,14 @@ impl Network<'_> {
         // A plan without clocks has one time, and no delay below zero.
         let nodes = [stream.talker, listener.node];
         let floor = if self.plan.clocks.is_some() { i64::MIN } else { 0 };
-        let lower_ps = lower_ps.saturating_add(between_stamps(self.plan, nodes, lower_ps).0);
-        let upper_ps = upper_ps.map(|upper| upper.saturating_add(between_stamps(self.plan, nodes, upper).1));
+        let passing = [path[0], path[path.len() - 1]].map(|hop| {
+            let port = self.hops[hop].port;
+            let largest = self.hops[hop].sizes.map_or(largest, |sizes| sizes.largest);
+            until_last_bit(largest, self.models[port].port).saturating_add(self.propagation(port))
+        });
+        let between = |delay| between_stamps(self.plan, nodes, passing, delay);
+        let lower_ps = lower_ps.saturating_add(between(lower_ps).0);
+        let upper_ps = upper_ps.map(|upper| upper.saturating_add(between(upper).1));
         FlowBounds {
             stream: stream.name.clone(),
             group: stream.group.clone(),

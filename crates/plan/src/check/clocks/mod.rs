@@ -15,6 +15,12 @@ impl Plan {
         let (found, nodes) = (clocks.nodes.len(), self.nodes.len());
         ensure(found == nodes, || "clocks.nodes".into(), || format!("{found} clocks for {nodes} nodes"))?;
         interval(clocks.record_ns, || "clocks.record_ns".into())?;
+        if let Some(within_ns) = clocks.within_ns {
+            let path = || "clocks.within_ns".into();
+            ensure((1..=MOST_OFFSET_NS as u64).contains(&within_ns), path, || {
+                format!("{within_ns} ns is not between 1 ns and ten days")
+            })?;
+        }
         for (number, clock) in clocks.nodes.iter().enumerate() {
             let path = |field: &str| format!("clocks.nodes[{number}].{field}");
             let deviation = |ppt: i64, field: &str| {
@@ -93,12 +99,13 @@ mod tests {
     fn clocks_and_the_tree_of_gptp_are_checked() {
         let holds = with(&[(
             "/clocks",
-            json!({"record_ns": 1_000_000, "nodes": vec![json!({"offset_ns": 0, "deviation_ppt": 0, "granularity_ns": 1, "jitter_ns": 0, "changes": [{"at_ns": 1, "deviation_ppt": 1}, {"at_ns": 2, "deviation_ppt": 1}], "wander": {"most_ppt": 1, "every_ns": 100_000}}); 4], "gptp": {"grandmaster": 0, "slaves": [1, 5], "sync_interval_ns": 125_000_000, "pdelay_interval_ns": 1_000_000_000, "pcp": 7, "wakeup_ns": 0}}),
+            json!({"record_ns": 1_000_000, "within_ns": 1_000, "nodes": vec![json!({"offset_ns": 0, "deviation_ppt": 0, "granularity_ns": 1, "jitter_ns": 0, "changes": [{"at_ns": 1, "deviation_ppt": 1}, {"at_ns": 2, "deviation_ppt": 1}], "wander": {"most_ppt": 1, "every_ns": 100_000}}); 4], "gptp": {"grandmaster": 0, "slaves": [1, 5], "sync_interval_ns": 125_000_000, "pdelay_interval_ns": 1_000_000_000, "pcp": 7, "wakeup_ns": 0}}),
         )]);
         refuses(
             &holds,
             &[
                 ("/clocks/nodes", json!([]), "clocks.nodes: 0 clocks for 4 nodes"),
+                ("/clocks/within_ns", json!(0), "clocks.within_ns: 0 ns is not between 1 ns and ten days"),
                 (
                     "/clocks/record_ns",
                     json!(99_999),

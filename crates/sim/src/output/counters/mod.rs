@@ -4,10 +4,12 @@ mod policing;
 
 pub use policing::{FilterCounters, GroupCounters, PolicingCounters};
 
+use crate::clocks::apart::Difference;
+use crate::ids::NodeId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use tsn_bridge::{Counters, MergeCounters};
-use tsn_plan::{Gates, Schedule};
+use tsn_plan::{Gates, Plan, Schedule};
 
 /// All counters of one run; `counters.json` of a run folder.
 ///
@@ -36,12 +38,36 @@ pub struct RunCounters {
     /// Counters of every fault, in the Plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultCounters>,
+    /// The greatest difference of clocks, if the Plan promises one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clocks: Option<ClockCounters>,
     /// Counters of every node whose ports share memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<BufferCounters>,
     /// Counters of every node that filters or shapes arriving frames, in the Plan's order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policing: Vec<PolicingCounters>,
+}
+
+/// The greatest difference of any two clocks from the first release on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClockCounters {
+    /// ps.
+    pub apart_ps: i64,
+    /// The true time at which it was first reached, ns.
+    pub at_ns: i64,
+    /// The node whose clock was ahead.
+    pub ahead: String,
+    /// The node whose clock was behind.
+    pub behind: String,
+}
+
+impl ClockCounters {
+    pub(crate) fn new(plan: &Plan, most: Difference) -> Self {
+        let name = |node: NodeId| plan.nodes[node].name.clone();
+        let Difference { ps, at, ahead, behind } = most;
+        Self { apart_ps: ps, at_ns: at.ticked_ns(1), ahead: name(ahead), behind: name(behind) }
+    }
 }
 
 /// Counters of one fault.

@@ -423,7 +423,7 @@ fn clocks(plan: &mut Plan, all: &[(i64, i64, u64, i64, bool)]) {
             faults.push(ClockFault::FrequencyJump { node, from_ns, until_ns, by_ppt: by_ns * 1_000 });
         }
     }
-    plan.clocks = Some(Clocks { nodes, record_ns: 500_000, gptp: None, faults });
+    plan.clocks = Some(Clocks { nodes, record_ns: 500_000, within_ns: None, gptp: None, faults });
 }
 
 fn gptp(plan: &mut Plan, extra: &Extra) {

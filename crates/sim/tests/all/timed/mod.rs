@@ -49,6 +49,7 @@ pub fn clocks(ppm: &[i64]) -> Clocks {
     Clocks {
         nodes: ppm.iter().map(|ppm| clock(*ppm)).collect(),
         record_ns: 10_000_000,
+        within_ns: None,
         gptp: None,
         faults: Vec::new(),
     }
