@@ -24,9 +24,10 @@ ROOTS = {
 ADDED = {
     "Bounds": {"version"},
     "FlowBounds": {"source", "jitter_ns", "release_tick_ns"},
+    "Measures": {"measured_from"},
     "PathReport": {"round_trip"},
 }
-"""Keys that `tsnbench.plan.bounds`, `tsnbench.runs.bounds` and `tsnbench.measure.answers` add."""
+"""Keys that `tsnbench.plan.bounds`, `tsnbench.runs.bounds`, `tsnbench.measure.run` and `….answers` add."""
 KEBAB = {"Jitter"}
 """Objects whose keys have dashes in JSON."""
 OTHER_WORDS = {

@@ -91,7 +91,8 @@ def test_a_bound_that_frames_exceed_is_conspicuous(folder: Path, tmp_path: Path)
     run = Run.open(wrong)
     judge_run(run, run.measures())
     found = {row.label: row.met for row in bound_rows(gather(wrong))}
-    assert (found["control (2 flows)"], found["flood"]) == ("no", "")
+    assert found["control (2 flows)"] == "no"
+    assert found["flood"] != "no"
     for page in (report.write(wrong), report.write(wrong, summary=True)):
         text = read(page).text
         assert "DEFECT OF TSNBENCH" in text

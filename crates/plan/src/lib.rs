@@ -27,7 +27,7 @@ pub use node::{
     Policing, Port, Preemption, Qdisc, Regeneration, Schedule, Socket, StreamFilter, StreamGate,
     StreamGateEntry, Taprio, TaprioMode, in_force,
 };
-pub use plan::{FORMAT, Plan};
+pub use plan::{FORMAT, MeasureFrom, Plan};
 pub use read::{PlanError, content_hash, digest};
 pub use stream::{
     Active, Algorithm, Answers, Destination, Identification, Jitter, LatentErrors, Merge, Pattern,

@@ -7,6 +7,19 @@ use std::collections::BTreeMap;
 /// The format that this version reads and writes.
 pub const FORMAT: &str = "tsnbench-plan/1";
 
+/// From when on the frames of a run count in its measures: those that leave their talkers earlier do not.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum MeasureFrom {
+    /// From a time of the run on.
+    At {
+        /// The time, ns.
+        ns: u64,
+    },
+    /// From when on every difference of two clocks stays within the least margin of a scheduled stream.
+    Settled,
+}
+
 /// A whole experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,6 +37,9 @@ pub struct Plan {
     pub duration_ns: u64,
     /// How long after `duration_ns` frames under way may still arrive, in ns.
     pub drain_ns: u64,
+    /// From when on frames count; without it all do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure_from: Option<MeasureFrom>,
     /// Every node; ports refer to nodes by their index here.
     pub nodes: Vec<Node>,
     /// Every port: one egress and one ingress each; a link is a pair of ports that are each other's peer.

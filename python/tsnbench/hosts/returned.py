@@ -89,9 +89,11 @@ class HostPorts(Ports):
         """Nodes whose interfaces accept frames at any rate."""
 
     def unsupported(self, plan: PlanDocument, can: Capabilities, dilation: int) -> Iterator[str]:
-        """Faults are not supported: nobody unplugs a cable of a lab."""
+        """Faults are not supported: nobody unplugs a cable of a lab. Errors of clocks are not recorded."""
         if plan.get("faults"):
             yield "faults: run them in the simulator or with --on vm"
+        if plan.get("measure_from") == {"kind": "settled"}:
+            yield "measure-from settled: errors of the hosts' clocks are not recorded (write a time)"
         if plan.get("clocks") and dilation != 1:
             yield "clocks: --dilate (PTP's intervals and servos are not stretched)"
         for port in plan["ports"]:

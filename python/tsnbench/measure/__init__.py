@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.headline import headline, sweep_headline
+from tsnbench.measure.headline import clock_notes, headline, sweep_headline
 from tsnbench.measure.run import measure_after, measure_run
 from tsnbench.measure.tables import (
     MOST_ROWS,
@@ -24,6 +24,7 @@ from tsnbench.measure.verdict import judge
 __all__ = [
     "MOST_ROWS",
     "MeasureError",
+    "clock_notes",
     "exchanges_table",
     "headline",
     "judge",

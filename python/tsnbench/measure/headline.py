@@ -9,10 +9,10 @@ from tsnbench.measure import refuted
 from tsnbench.measure.outcome import Outcome, badge, outcome, urgency, worst
 from tsnbench.measure.tables import plus_minus, verdict_rows, worst_of_flows
 from tsnbench.plan.bounds.promise import broken as broken_promise
-from tsnbench.quantities import quantity
+from tsnbench.quantities import quantity, time
 
 if TYPE_CHECKING:
-    from tsnbench.runs.measures import Verdict, VerdictRow, WorstCaseRow
+    from tsnbench.runs.measures import Measures, Verdict, VerdictRow, WorstCaseRow
 
 NO_REQUIREMENT = "write requires: {delay: 1 ms, loss: 0}"
 
@@ -68,6 +68,18 @@ def closest(row: VerdictRow) -> str:
         return f"{who}, {'no bound is known' if by_bound else 'no data'}, limit {own}"
     said = f"{quantity(value, row['limit_unit'])}{'' if by_bound else plus_minus(row)} of {own}"
     return f"{who} {said}{' in the worst case' if by_bound else ''}"
+
+
+def clock_notes(verdict: Verdict, measures: Measures) -> list[str]:
+    """From when on frames counted, and clocks that differed by more than the schedule allows."""
+    found = [refuted.clocks_in_words(verdict["clocks_apart"])] if "clocks_apart" in verdict else []
+    begin = measures.get("measured_from")
+    if begin is None:
+        return found
+    if begin["ns"] is None:
+        return [*found, "no frame counts: until the end the clocks did not stay within the margin"]
+    since = ", from when on clocks stay within the margin" if begin["settled"] else ""
+    return [*found, f"frames count that leave at {time(begin['ns'])} or later{since}"]
 
 
 def worst_case_line(rows: Sequence[WorstCaseRow]) -> str:

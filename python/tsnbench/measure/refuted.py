@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from tsnbench import quantities
@@ -103,6 +104,13 @@ def in_words(one: Refuted) -> str:
     return f"{one['frames']:,} of {one['of']:,} frames of {who} {side} ({how_far}){first}"
 
 
+def clocks_in_words(clocks: ClocksApart) -> str:
+    """``clocks differed by 15.8 us at 310 ms, the schedule allows 1 us``."""
+    most, allowed = (quantities.time(Fraction(ps, 1_000)) for ps in (clocks["most_ps"], clocks["allowed_ps"]))
+    at = quantities.time(clocks["at_ns"])
+    return f"clocks differed by {most} at {at}, the schedule allows {allowed}"
+
+
 def lines(refuted: Sequence[Refuted]) -> list[str]:
     """One sentence for each cause, the worst first."""
     by_cause = {cause: [one for one in refuted if one["cause"] == cause] for cause in BADGES}
@@ -185,6 +193,7 @@ def _cause(document: PlanDocument, stream: str, proved: Guarantee, seen: Seen) -
     # The promise is judged by what the run recorded; if the clocks kept it, the proof is wrong.
     own = next(one["scheduled"] for one in document["streams"] if one["name"] == stream)
     margin = own.get("margin_ps", 0)
+    # A frame that was late once may delay later ones, so the clocks count from the begin of the run on.
     return CLOCKS if seen.clocks is None or seen.clocks["most_ps"] > margin else DEFECT
 
 

@@ -11,7 +11,7 @@ from tsnbench import _native
 from tsnbench.measure.answers import add_round_trips
 from tsnbench.measure.captures import refuse_irregular
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.stamps import option
+from tsnbench.measure.stamps import measured_from, option
 from tsnbench.plan.indented import for_people
 from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import DISK, unwritable, writing
@@ -56,7 +56,7 @@ def measure_after(folder: str | os.PathLike[str], after_ns: int) -> Measures:
     """
     path = Path(folder)
     try:
-        options = {"after_ns": after_ns} | option(path)
+        options = {"after_ns": after_ns} | option(path, measured_from(path))
         measures: Measures = json.loads(_native.measure_run(os.fspath(path), json.dumps(options)))
     except (OSError, ValueError) as error:
         raise MeasureError(str(error)) from error
@@ -69,8 +69,11 @@ def _measure(path: Path, start: str | None, end: str | None) -> Measures:
         refuse_irregular(path / name for name in names)
         stages = {"from": start, "to": end}
         options = {name: stage for name, stage in stages.items() if stage is not None}
-        text = _native.measure_run(os.fspath(path), json.dumps(options | option(path)))
+        begin = measured_from(path)
+        text = _native.measure_run(os.fspath(path), json.dumps(options | option(path, begin)))
         measures: Measures = json.loads(text)
+        if begin is not None:
+            measures["measured_from"] = begin
         if not options:
             add_round_trips(path, measures)
         written = for_people(measures) + "\n"

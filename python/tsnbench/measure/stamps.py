@@ -9,19 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tsnbench import foreign
 from tsnbench.libraries import polars as pl
+from tsnbench.plan.streams.settling import margin_ps
 from tsnbench.runs import file_names
 from tsnbench.runs import stamps as own
 from tsnbench.runs.run import NODES_KEY
 
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import ClockPromise
-    from tsnbench.plan.types import Clocks
+    from tsnbench.plan.types import Clocks, PlanDocument
     from tsnbench.runs import Run
-    from tsnbench.runs.measures import ClocksApart
+    from tsnbench.runs.measures import ClocksApart, MeasuredFrom
     from tsnbench.runs.stamps import NodeStamps
 
 PPT_IN_PPB = 1_000
@@ -99,12 +100,13 @@ def clocks_apart(run: Run) -> ClocksApart | None:
     """
     if not (run.folder / file_names.CLOCK_ERROR).is_file():
         return None
-    error = pl.col("error_ps")
-    apart = run.clock_errors().group_by("t_true_ns").agg(apart=error.max() - error.min())
+    apart = _apart(run.folder)
     if apart.is_empty():
         return None
     at, most = apart.sort(["apart", "t_true_ns"], descending=[True, False]).row(0)
-    return {"most_ps": most, "at_ns": at}
+    found: ClocksApart = {"most_ps": most, "at_ns": at}
+    allowed = margin_ps(run.plan.document)
+    return found if allowed is None else {**found, "allowed_ps": allowed}
 
 
 def promise_of(run: Run) -> ClockPromise | None:
@@ -129,7 +131,48 @@ def promise_of(run: Run) -> ClockPromise | None:
     }
 
 
-def option(folder: Path) -> dict[str, object]:
-    """The option of the native engine; empty if no clock is known."""
+def _apart(folder: Path) -> pl.DataFrame:
+    """By recorded moment, the greatest difference between the clocks of two nodes (``apart``, ps)."""
+    path, error = folder / file_names.CLOCK_ERROR, pl.col("error_ps")
+    table = foreign.read_parquet(path)
+    with foreign.table_errors(path):
+        return table.group_by("t_true_ns").agg(apart=error.max() - error.min())
+
+
+def measured_from(folder: Path) -> MeasuredFrom | None:
+    """From when on the frames of a run count, as its Plan says; None if all do.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: clocks were to settle, and the run recorded none.
+    """
+    if not (folder / file_names.PLAN).is_file():
+        return None
+    plan = foreign.read_json(folder / file_names.PLAN)
+    begin = plan.get("measure_from")
+    if begin is None:
+        return None
+    if begin["kind"] == "at":
+        return {"ns": begin["ns"], "settled": False}
+    path = folder / file_names.CLOCK_ERROR
+    if not path.is_file():
+        raise ValueError(f"{path}: expected the errors of the run's clocks, which were to settle, found none")
+    apart, allowed = _apart(folder).sort("t_true_ns"), margin_ps(cast("PlanDocument", plan)) or 0
+    late = apart.filter(pl.col("apart") > allowed)
+    if not late.is_empty():
+        apart = apart.filter(pl.col("t_true_ns") > late["t_true_ns"].max())
+    first: int | None = None if apart.is_empty() else apart["t_true_ns"].to_list()[0]
+    return {"ns": first, "settled": True}
+
+
+NEVER = 1 << 62
+"""A time after every frame."""
+
+
+def option(folder: Path, begin: MeasuredFrom | None) -> dict[str, object]:
+    """The options of the native engine: the clocks that are known, and from when on frames count."""
     found = stamps(folder)
-    return {} if found is None else {"stamps": {"nodes": found}}
+    clocks: dict[str, object] = {} if found is None else {"stamps": {"nodes": found}}
+    if begin is None:
+        return clocks
+    return clocks | {"from_ns": NEVER if begin["ns"] is None else begin["ns"]}

@@ -77,13 +77,16 @@ def judge(
     rows = list(_judged(plan_document, measures, bounded, seen))
     refuted = refutations(plan_document, measures, bounded, seen) if measures else []
     refuted += [one for row in rows if (one := of_row(row, plan_document, seen))]
-    return {
+    found: Verdict = {
         "format": FORMAT,
         "met": not refuted and all(row["met"] == YES for row in rows),
         "rows": rows,
         "lost": _lost(measures) if measures else [],
         "refuted": refuted,
     }
+    clocks = seen.clocks
+    broken = clocks is not None and clocks["most_ps"] > clocks.get("allowed_ps", clocks["most_ps"])
+    return {**found, "clocks_apart": clocks} if clocks is not None and broken else found
 
 
 def _judged(

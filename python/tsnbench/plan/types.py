@@ -594,6 +594,25 @@ class Port(TypedDict):
     qdisc: NotRequired[Qdisc]
 
 
+class AtMeasureFrom(TypedDict):
+    """From a time of the run on."""
+
+    kind: Literal["at"]
+    ns: int
+
+
+class SettledMeasureFrom(TypedDict):
+    """From when on every difference of two clocks stays within the least margin of a scheduled stream."""
+
+    kind: Literal["settled"]
+
+
+MeasureFrom = AtMeasureFrom | SettledMeasureFrom
+"""From when on the frames of a run count in its measures: those that leave their talkers earlier do
+not.
+"""
+
+
 TelegramKind = Literal[
     "push",
     "request",
@@ -902,6 +921,7 @@ class PlanDocument(TypedDict):
     seed: int
     duration_ns: int
     drain_ns: int
+    measure_from: NotRequired[MeasureFrom]
     nodes: list[Node]
     ports: list[Port]
     streams: list[Stream]

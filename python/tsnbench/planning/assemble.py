@@ -31,6 +31,7 @@ def assemble(draft: Draft) -> PlanDocument:
             "seed": scenario.seed,
             "duration_ns": scenario.duration,
             "drain_ns": scenario.drain,
+            "measure_from": _measure_from(scenario),
             "nodes": [without_none(vars(node)) for node in draft.nodes],
             "ports": [_port(port) for port in draft.ports],
             "streams": [_stream(flow, replies) for flow in draft.flows],
@@ -40,6 +41,13 @@ def assemble(draft: Draft) -> PlanDocument:
             "clocks": clocks_document(draft),
         }
     )
+
+
+def _measure_from(scenario: model.Scenario) -> plan_types.MeasureFrom | None:
+    begin = scenario.measure_from
+    if isinstance(begin, int):
+        return {"kind": "at", "ns": begin}
+    return None if begin is None else {"kind": "settled"}
 
 
 def _policing(nodes: Mapping[int, Policing]) -> list[plan_types.Policing]:

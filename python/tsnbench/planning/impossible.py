@@ -14,10 +14,12 @@ from tsnbench import quantities
 from tsnbench.plan.streams.crossing import Crossing
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.streams.limits import Broken, broken_delays, broken_rate
+from tsnbench.plan.streams.settling import margin_ps
 from tsnbench.plan.warnings.gates import may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningProblem
 from tsnbench.planning.shaping.gate_remedies import Cure, longer, opened
+from tsnbench.scenario.model.scenario import SETTLED
 from tsnbench.scenario.units import DURATION, RATE
 
 Impossible = PlanningProblem
@@ -27,7 +29,7 @@ Impossible = PlanningProblem
 def refuse_impossible(draft: Draft, facts: Facts) -> None:
     """Reports every part of a finished Plan that cannot work."""
     variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
-    for one in [*_gates(draft, facts), *_limits(facts)]:
+    for one in [*_gates(draft, facts), *_limits(facts), *_measuring(draft, facts)]:
         hint = f"{one.hint}; or leave {variant} out of the sweep" if variant else one.hint
         draft.problem(one.path, one.expected, one.found, hint)
 
@@ -54,6 +56,19 @@ def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
             if needs_ps(facts.most, port["rate_bps"]) > longest * 1_000:
                 octets = facts.greatest(number, traffic_class)
                 yield from _too_short(draft, facts, number, traffic_class, octets, longest)
+
+
+def _measuring(draft: Draft, facts: Facts) -> Iterator[Impossible]:
+    """A part of the run to measure that is empty, or of which nobody can know when it begins."""
+    scenario = draft.scenario
+    begin = scenario.measure_from
+    hint = f"write measure-from: {DURATION.text(max(1, scenario.duration // 2))}"
+    if isinstance(begin, int) and begin >= scenario.duration:
+        expected = f"less than the duration, {DURATION.text(scenario.duration)}"
+        yield Impossible("measure-from", expected, DURATION.text(begin), f"{hint}, or a longer duration")
+    if begin == SETTLED and not margin_ps(facts.document):
+        expected = "a time, as no schedule with a margin says how far clocks may differ"
+        yield Impossible("measure-from", expected, SETTLED, hint)
 
 
 def _pcps(draft: Draft, number: int, streams: list[Crossing]) -> list[int]:

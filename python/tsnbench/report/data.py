@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.libraries import polars as pl
+from tsnbench.measure.headline import clock_notes
 from tsnbench.measure.outcome import outcome
 from tsnbench.measure.refuted import lines
 from tsnbench.plan.document import Plan
@@ -33,7 +34,7 @@ from tsnbench.runs import documents, file_names
 
 if TYPE_CHECKING:
     from tsnbench.plan import types as plan_types
-    from tsnbench.runs.measures import Measures, VerdictRow
+    from tsnbench.runs.measures import Measures, Verdict, VerdictRow
 
 FILES = {
     file_names.MANIFEST: "nothing is known of when, where and with which versions it ran",
@@ -103,7 +104,11 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             observations=_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / file_names.CLOCK_ERROR, plan, absent),
             absent=tuple(absent),
-            warnings=(*lines(verdict.get("refuted", ())), *_warnings(measures.get("source") or {})),
+            warnings=(
+                *lines(verdict.get("refuted", ())),
+                *_clocks(verdict, measures),
+                *_warnings(measures.get("source") or {}),
+            ),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         Plan.read(folder / file_names.PLAN)  # If the file is no Plan, this error says why.
@@ -245,6 +250,12 @@ def _groups(measures: foreign.Json, flows: Sequence[Measure]) -> tuple[Measure, 
     order = {key: place for place, key in enumerate(members)}
     found.sort(key=lambda g: (-1 if g.pcp is None else -g.pcp, order.get((g.group, g.listener), len(order))))
     return tuple(found)
+
+
+def _clocks(verdict: foreign.Json, measures: foreign.Json) -> list[str]:
+    """What is to know of the clocks before the measures are trusted, as sentences."""
+    notes = clock_notes(cast("Verdict", verdict), cast("Measures", measures))
+    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
 
 
 def _warnings(source: foreign.Json) -> tuple[str, ...]:

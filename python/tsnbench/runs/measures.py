@@ -152,12 +152,22 @@ class Offset(TypedDict):
     text: str
 
 
+class MeasuredFrom(TypedDict):
+    """From when on frames counted."""
+
+    ns: int | None
+    """The time in the run; None if the clocks never settled, so that no frame counted."""
+    settled: bool
+    """Whether it is the time at which the clocks had settled."""
+
+
 class Measures(TypedDict):
     """Everything that was measured."""
 
     format: str
     source: Source
     offset: Offset | None
+    measured_from: NotRequired[MeasuredFrom]
     paths: list[PathReport]
     groups: list[PathReport]
 
@@ -227,6 +237,8 @@ class ClocksApart(TypedDict):
 
     most_ps: int
     at_ns: int
+    allowed_ps: NotRequired[int]
+    """What the schedule allows, if it has a margin."""
 
 
 class Refuted(TypedDict):
@@ -258,6 +270,8 @@ class Verdict(TypedDict):
     lost: list[LostFrames]
     refuted: list[Refuted]
     clocks: NotRequired[ClockPromise]
+    clocks_apart: NotRequired[ClocksApart]
+    """If clocks differed by more than the schedule allows."""
 
 
 STATS = ("min", "mean", "median", "p90", "p99", "p99_9", "max")

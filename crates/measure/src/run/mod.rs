@@ -45,6 +45,8 @@ pub struct Options {
     pub stamps: Option<Stamps>,
     /// The end of the warm-up, ns: frames that leave earlier do not count. The table of frames has them.
     pub after_ns: Option<i64>,
+    /// From when on frames count, ns: those that leave earlier neither count nor are in the table of frames.
+    pub from_ns: Option<i64>,
 }
 
 impl Options {
@@ -78,7 +80,7 @@ pub fn measure(folder: &FilePath, options: &Options) -> Result<Measures, Error> 
     let mut paths = Paths::new(&plan, reader.legend(), options)?;
     let table = FrameTable::create(&folder.join(options.frames()), options.stamps.is_some())?;
     let ends = paths.all.iter().map(|(info, _)| info).zip(paths.talkers.iter().copied());
-    let mut table = Uncertain::new(table, &plan, ends, options.stamps.as_ref());
+    let mut table = Uncertain::new(table, &plan, ends, options.stamps.as_ref(), options.from_ns);
     let mut batch = Vec::new();
     let mut rows = 0;
     while reader.read(&mut batch).map_err(failed)? {
@@ -176,7 +178,7 @@ impl Paths {
                     deadline_ns: info.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
                     ages: stream.requirements.age_ns.is_some(),
                     ends_ns: listens.then_some(stop).and_then(|stop| i64::try_from(stop).ok()),
-                    after_ns: options.after_ns,
+                    after_ns: options.after_ns.max(options.from_ns),
                 };
                 found.all.push((info, Path::from_zero(path_options)));
                 found.talkers.push(stream.talker);

@@ -25,6 +25,8 @@ pub(super) struct Uncertain {
     pub(super) table: FrameTable,
     /// By the path's number; none if the readings of a node are missing.
     paths: Vec<Option<PathStamps>>,
+    /// Frames that leave earlier are left out.
+    from_ns: Option<i64>,
 }
 
 impl Uncertain {
@@ -34,6 +36,7 @@ impl Uncertain {
         plan: &Plan,
         paths: impl Iterator<Item = (&'a PathInfo, u32)>,
         stamps: Option<&Stamps>,
+        from_ns: Option<i64>,
     ) -> Self {
         let tick = |name: &Option<String>| {
             let tap = plan.taps.iter().find(|tap| Some(&tap.name) == name.as_ref());
@@ -46,7 +49,7 @@ impl Uncertain {
             let ticks_ns = (tick(&path.tx_tap), tick(&path.rx_tap));
             Some(PathStamps { tx, rx, ticks_ns, delay: None, arrival: None, release: None })
         };
-        Self { table, paths: paths.map(known).collect() }
+        Self { table, paths: paths.map(known).collect(), from_ns }
     }
 
     /// By path, the uncertainty of its frames' delays.
@@ -85,6 +88,9 @@ impl PathStamps {
 
 impl FrameSink for Uncertain {
     fn frame(&mut self, seq: u64, frame: &Frame, options: &PathOptions) {
+        if self.from_ns.is_some_and(|from| frame.tx().is_some_and(|tx| tx < from)) {
+            return;
+        }
         let path = self.paths.get_mut(options.path as usize).and_then(Option::as_mut);
         let uncertainty_ns = path.and_then(|path| path.take(frame));
         self.table.row(seq, frame, options, uncertainty_ns);

@@ -7,7 +7,7 @@ mod fault;
 mod node;
 mod stream;
 
-use crate::{Plan, PlanError};
+use crate::{MeasureFrom, Plan, PlanError};
 
 /// Largest time that a Plan may name: ten days, far inside what picoseconds in 64 bits can hold.
 const LONGEST_NS: u64 = 10 * 86_400 * 1_000_000_000;
@@ -40,6 +40,10 @@ impl Plan {
         ensure(self.duration_ns > 0, || "duration_ns".into(), || "must be more than 0".into())?;
         time(self.duration_ns, || "duration_ns".into())?;
         time(self.drain_ns, || "drain_ns".into())?;
+        if let Some(MeasureFrom::At { ns }) = self.measure_from {
+            let late = || format!("{ns} ns is not before the end of the talkers");
+            ensure(ns < self.duration_ns, || "measure_from.ns".into(), late)?;
+        }
         for (number, node) in self.nodes.iter().enumerate() {
             time(node.processing_ns, || format!("nodes[{number}].processing_ns"))?;
             if let Some(octets) = node.cut_through_octets {
@@ -108,6 +112,11 @@ mod tests {
                     "/drain_ns",
                     json!(864_000_000_000_001_u64),
                     "drain_ns: 864000000000001 ns is more than ten days",
+                ),
+                (
+                    "/measure_from",
+                    json!({"kind": "at", "ns": 1_000_000}),
+                    "measure_from.ns: 1000000 ns is not before the end of the talkers",
                 ),
                 (
                     "/nodes/1/processing_ns",

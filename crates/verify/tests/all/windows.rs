@@ -37,6 +37,7 @@ fn plan(opens_ns: u64, length_ns: u64) -> Plan {
         seed: 1,
         duration_ns: 10_000_000,
         drain_ns: 1_000_000_000,
+        measure_from: None,
         nodes: (0..4).map(node).collect(),
         ports: pairs.iter().enumerate().map(port).collect(),
         streams: vec![stream(0, 600, 0), stream(1, 700, 3_000)],

@@ -32,7 +32,7 @@ STREAM = {
 }  # fmt: skip
 PLAN = {
     "format", "name", "variant", "seed", "duration_ns", "drain_ns", "nodes", "ports", "streams", "taps",
-    "hash", "faults",
+    "hash", "faults", "measure_from",
 }  # fmt: skip
 """Supported parts of a Plan. Every other part is an error with its name: no part is ignored silently."""
 FAULTS = ("link-down", "node-down", "loss", "delay", "duplicate")

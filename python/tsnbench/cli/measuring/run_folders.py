@@ -10,7 +10,7 @@ from tsnbench.cli.console.forms import Form, print_found
 from tsnbench.cli.console.output import Exit, fail, print_line, print_message
 from tsnbench.cli.measuring.asked import Asked
 from tsnbench.cli.parts import stage_figure
-from tsnbench.measure import headline, measure_run, measures_table, verdict_rows, verdict_table
+from tsnbench.measure import clock_notes, headline, measure_run, measures_table, verdict_rows, verdict_table
 from tsnbench.measure.answers import FORMAT, answered, answers_table
 from tsnbench.measure.stages import by_stage, stages_table, wakeups_table
 from tsnbench.measure.tidy import of_answers, of_measures, of_stages, of_verdict, text_of
@@ -53,6 +53,8 @@ def run(asked: Asked) -> Exit:
         tables,
     )
     if asked.form is Form.TABLES:
+        for note in clock_notes(verdict, measures):
+            print_message(f"note: {note}")
         print_line(headline(verdict))
     return Exit.MET if verdict["met"] else Exit.REQUIREMENT_FAILED
 

@@ -9,6 +9,7 @@ from tsnbench.campaign.campaign import Outcome
 from tsnbench.cli.console.output import data, print_json, print_line, print_message, print_table
 from tsnbench.measure import (
     MOST_ROWS,
+    clock_notes,
     headline,
     measures_table,
     runs_table,
@@ -66,14 +67,21 @@ def _print_run(outcome: Outcome, everything: bool) -> None:
         print_table(verdict_table(verdict, MOST_ROWS))
 
 
+def _of_clocks(outcomes: Sequence[Outcome]) -> list[str]:
+    """What the clocks of each run did; the variant of a run is named if there are several."""
+    every = [(one.run.manifest["variant"], clock_notes(one.verdict, one.run.measures())) for one in outcomes]
+    named = [("".join(f"{k} {v}: " for k, v in variant.items()), notes) for variant, notes in every]
+    return [f"{name}{note}" for name, notes in named for note in notes]
+
+
 def print_places(outcomes: Sequence[Outcome], into: Path, page: Path | None) -> None:
     """Prints on stderr what kernels and hosts say about the delays, the folder, and the page if there is one.
 
     The reports have the notes, too.
     """
     told = [one.run.manifest.get("host") or {} for one in outcomes]
-    notes = (str(note) for one in told for key in ("warnings", "notes") for note in one.get(key) or ())
-    for note in dict.fromkeys(notes):
+    notes = [str(note) for one in told for key in ("warnings", "notes") for note in one.get(key) or ()]
+    for note in dict.fromkeys(notes + _of_clocks(outcomes)):
         print_message(f"note: {note}")
     print_message(f"run folder: {into}")
     if page is not None:

@@ -6,6 +6,8 @@ nodes share one time.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tsnbench.errors import InputError
 from tsnbench.exports.inet import bridges, broken_links, losses, meters, ned, ports, stations
 from tsnbench.exports.inet.layout import Layout
@@ -13,6 +15,9 @@ from tsnbench.exports.inet.paths import Paths
 from tsnbench.exports.inet.syntax import identifier, quoted
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import PlanDocument
 
 __all__ = ["files", "identifier"]
 
@@ -48,6 +53,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
         f"network = {layout.network}",
         f"description = {quoted(document['name'])}",
         f"sim-time-limit = {document['duration_ns'] + document['drain_ns']}ns",
+        *_warm_up(document, notes),
         f"seed-set = {document['seed'] % 2**31}",
         "",
         "# all nodes share one time",
@@ -65,6 +71,19 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
         "inet/network.ned": ned.text(network, layout, bool(breaks)),
         "inet/omnetpp.ini": "\n".join(lines) + "\n",
     }
+
+
+def _warm_up(document: PlanDocument, notes: Notes) -> list[str]:
+    """The time from which on INET records results."""
+    begin = document.get("measure_from")
+    if begin is None:
+        return []
+    if begin["kind"] == "at":
+        return [f"warmup-period = {begin['ns']}ns"]
+    notes.lost(
+        "measure-from settled", "INET's nodes share one time, and its results are those of the whole run"
+    )
+    return []
 
 
 def _node(network: Network, layout: Layout, paths: Paths, node: int, notes: Notes) -> list[str]:

@@ -6,18 +6,27 @@ IEEE 802.1Q-2022, 8.6.8.4; IEEE 802.1AS-2020. Lesson L1 of the COTS lessons.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from tsnbench import quantities
 from tsnbench.plan import ptp_traffic
 from tsnbench.plan.gates import open_windows
 from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.streams.settling import margin_ps, settling_ns
 from tsnbench.plan.warnings.doubt import Doubt
 from tsnbench.plan.warnings.gates import behind
 
 
 def ptp_doubts(facts: Facts) -> Iterator[Doubt]:
-    """Kinds: ptp-no-window, ptp-window-too-short."""
+    """Kinds: clocks-unsettled, ptp-no-window, ptp-window-too-short."""
     document = facts.document
+    needs, runs = settling_ns(document), document["duration_ns"]
+    if needs is not None and runs < needs:
+        margin = quantities.time(Fraction(margin_ps(document) or 0, 1_000))
+        text = f"servos need about {quantities.time(needs)} until clocks stay within the margin of {margin}, "
+        text += f"the run takes {quantities.time(runs)}: its frames are those of clocks that settle"
+        hint = f"write a duration of more than {quantities.time(needs)}, and measure-from: settled"
+        yield Doubt("clocks-unsettled", "clocks", text, "duration", hint=hint)
     pcp = ptp_traffic.pcp_of(document)
     if pcp is None:
         return

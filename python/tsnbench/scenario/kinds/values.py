@@ -134,20 +134,21 @@ class Signed(Average):
 
 @dataclass(frozen=True)
 class OrPlan(OneText):
-    """The quantity, or ``planned`` if the text is ``plan``."""
+    """The quantity, or ``planned`` if the text is ``plan``, or another ``word``."""
 
     quantity: Quantity
-    planned: int | None = None
+    planned: int | str | None = None
+    word: str = "plan"
 
     @property
     def expected(self) -> str:
-        return f"{self.quantity.expected}, or plan"
+        return f"{self.quantity.expected}, or {self.word}"
 
-    def of(self, text: str) -> int | None:
-        return self.planned if text == "plan" else self.quantity.of(text)
+    def of(self, text: str) -> int | str | None:
+        return self.planned if text == self.word else self.quantity.of(text)
 
     def schema(self) -> Schema:
-        return {"anyOf": [self.quantity.schema(), {"const": "plan"}]}
+        return {"anyOf": [self.quantity.schema(), {"const": self.word}]}
 
 
 @dataclass(frozen=True)

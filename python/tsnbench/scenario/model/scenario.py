@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench import steps
-from tsnbench.scenario.kinds.common import LONGEST, PROSE, TIME
-from tsnbench.scenario.kinds.values import Count, Quantity, Text
+from tsnbench.scenario.kinds.common import LONGEST, PROSE, SPAN, TIME
+from tsnbench.scenario.kinds.values import Count, OrPlan, Quantity, Text
 from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.faults import Fault
 from tsnbench.scenario.model.hosts import Host
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from tsnbench.scenario.text.origin import Origin
 
 
+SETTLED = "settled"
+
+
 class Scenario(Part):
     """One experiment as a person describes it; every value knows its place in the file.
 
@@ -38,6 +41,11 @@ class Scenario(Part):
     duration: Duration = key(Quantity(DURATION, 1, LONGEST, usual="ms"), "how long talkers talk", "100 ms")
     drain: Duration = key(
         TIME, "how long frames under way may still arrive; 100 ms unless given", default=100_000_000
+    )
+    measure_from: Duration | str | None = key(
+        OrPlan(SPAN, SETTLED, SETTLED),
+        "from when on frames count: a time, or settled",
+        default=None,
     )
     seed: int = key(Count(0, 2**53, "a seed"), "seed of all randomness; 1 unless given", default=1)
     network: Network

@@ -38,6 +38,7 @@ impl Net {
                 seed: 7,
                 duration_ns,
                 drain_ns: 10_000_000_000,
+                measure_from: None,
                 ..Plan::default()
             },
         }

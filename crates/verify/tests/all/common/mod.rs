@@ -18,6 +18,7 @@ pub fn plan(problem: &Problem, placed: &[Option<Placed>], lists: &[GateList], du
         seed: 7,
         duration_ns,
         drain_ns: 1_000_000_000,
+        measure_from: None,
         ..Plan::default()
     };
     for (number, node) in problem.nodes.iter().enumerate() {

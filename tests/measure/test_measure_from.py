@@ -1,0 +1,134 @@
+"""The part of a run that is measured: from a time on, or from when on clocks have settled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tsnbench.campaign.campaign import Options, run_one
+from tsnbench.measure import clock_notes
+from tsnbench.measure.stamps import measured_from
+from tsnbench.plan.streams.settling import settling_ns
+from tsnbench.planning import plan
+from tsnbench.report.data import gather
+from tsnbench.runs import Run
+from tsnbench.scenario import read_scenario
+
+LINE = """
+name: part
+duration: 10 ms
+{begin}
+network:
+  stations: [a, z]
+  bridges: [b]
+  links: {{rate: 100 Mbit/s, between: [a -- b, b -- z]}}
+streams:
+  s: {{from: a, to: z, pcp: 6, frame: 100 B, period: 1 ms, requires: {{loss: 0}}}}
+faults: [{{loss: 100 %, on: a -> b, at: 2 ms, for: 2 ms}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("begin", "sent", "lost"),
+    [("", 10, 2), ("measure-from: 1 ns", 10, 2), ("measure-from: 3 ms", 7, 1), ("measure-from: 4 ms", 6, 0)],
+)
+def test_frames_that_leave_earlier_do_not_count(tmp_path: Path, begin: str, sent: int, lost: int) -> None:
+    """Ten frames, at 0, 1, 2 ms and so on; those of 2 and 3 ms are lost."""
+    outcome = run_one(
+        plan(read_scenario(LINE.format(begin=begin))[0]), tmp_path / "run", Options(report=False)
+    )
+    count = outcome.run.measures()["paths"][0]["count"]
+    assert (count["sent"], count["lost"], count["never_sent"]) == (sent, lost, 0)
+    assert outcome.run.frames()["seq"].to_list() == list(range(10 - sent, 10))
+    assert outcome.verdict["met"] == (lost == 0)
+
+
+CLOCKS = """
+name: settled
+duration: {duration}
+measure-from: settled
+network:
+  stations: [a, z]
+  bridges: [b1, b2]
+  links: {{rate: 1 Gbit/s, between: [a -- b1, b1 -- b2, b2 -- z]}}
+clocks:
+  default: {{granularity: 8 ns}}
+  a: {{drift: {drift} ppm}}
+  z: {{drift: -{drift} ppm}}
+  gptp: {{grandmaster: b1, pcp: 7, sync-interval: {interval}}}
+schedule: {{margin: {margin}}}
+streams:
+  s: {{from: a, to: z, pcp: 6, period: 2 ms, frame: 500 B, scheduled: true}}
+"""
+
+
+def clocked(**more: str) -> Any:
+    values = {"duration": "10 s", "drift": "20", "interval": "1/8 s", "margin": "1 us"} | more
+    return plan(read_scenario(CLOCKS.format(**values))[0])
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return run_one(clocked(), tmp_path_factory.mktemp("settled") / "run", Options(report=False)).run
+
+
+def test_clocks_have_settled_when_they_stay_within_the_margin(settled: Run) -> None:
+    begin = measured_from(settled.folder)
+    assert begin is not None
+    assert begin["ns"] is not None
+    moments = (
+        settled.clock_errors().group_by("t_true_ns").agg(pl.col("error_ps").max() - pl.col("error_ps").min())
+    )
+    for after, late in ((begin["ns"], False), (begin["ns"] - 10_000_000, True)):
+        assert (moments.filter(pl.col("t_true_ns") >= after)["error_ps"].max() > 1_000_000) == late
+    assert settled.frames()["t_tx_ns"].min() >= begin["ns"]
+    assert settled.measures()["measured_from"] == begin
+
+
+def test_terminal_and_report_say_how_far_clocks_differed(settled: Run) -> None:
+    apart, since = clock_notes(settled.verdict(), settled.measures())
+    clocks = settled.verdict()["clocks_apart"]
+    assert clocks["most_ps"] > clocks["allowed_ps"] == 1_000_000
+    assert apart.startswith("clocks differed by ")
+    assert apart.endswith(" ms, the schedule allows 1 us")
+    assert since.startswith("frames count that leave at ")
+    assert [one[1:] for one in gather(settled.folder).warnings[-2:]] == [
+        f"{one[1:]}." for one in (apart, since)
+    ]
+
+
+def test_clocks_that_never_settle_leave_no_frame(tmp_path: Path) -> None:
+    made = clocked(duration="200 ms")
+    outcome = run_one(made, tmp_path / "run", Options(report=False))
+    assert outcome.run.measures()["measured_from"] == {"ns": None, "settled": True}
+    assert outcome.run.frames().is_empty()
+    assert clock_notes(outcome.verdict, outcome.run.measures())[-1].startswith("no frame counts: ")
+    (warning,) = made.warnings
+    assert (warning.kind, warning.path) == ("clocks-unsettled", "duration")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected_s"),
+    [
+        # Two Syncs, in which clocks of +-20 ppm get 10 us apart; then log(10) / log(0.915) is 26.
+        ({}, (2 + 26) / 8),
+        ({"margin": "10 us"}, 2 / 8),
+        # A first offset of more than 20 us is stepped away: log(20) / log(0.915) is 34.
+        ({"drift": "100"}, (2 + 34) / 8),
+        ({"interval": "1 s", "margin": "5 us"}, 2 + 3),
+    ],
+)
+def test_the_time_that_servos_need(values: dict[str, str], expected_s: float) -> None:
+    assert settling_ns(clocked(**values).document) == expected_s * 1e9
+
+
+def test_the_time_that_servos_need_is_about_that_of_a_run(settled: Run) -> None:
+    begin = measured_from(settled.folder)
+    needs = settling_ns(settled.plan.document)
+    assert begin is not None
+    assert begin["ns"] is not None
+    assert needs is not None
+    assert needs / 2 < begin["ns"] < needs * 2
