@@ -418,6 +418,25 @@ impl Network<'_> {
         self.processing(self.hops[hop].port).most - self.hops[hop].early
     }
 
+    /// The first port on a flow's path that gives it no bound.
+    fn unbounded_before(&self, hop: &FlowHop, depth: usize) -> Option<Reason> {
+        // Merging paths may form a cycle.
+        let parents = if depth > self.hops.len() { &[][..] } else { &hop.parents[..] };
+        let late = |parent: &&usize| self.hops[**parent].latest.is_none() || self.delays[**parent].is_err();
+        let before = *parents.iter().find(late)?;
+        let earlier = self.unbounded_before(&self.hops[before], depth + 1);
+        earlier.or_else(|| {
+            let why = match self.delays[before].clone() {
+                Err(Reason::Behind { why, .. }) => return Some(*why),
+                Err(why) => why,
+                Ok(_) if self.unconverged[self.hops[before].port] => Reason::Circle,
+                Ok(_) => return None,
+            };
+            let port = self.models[self.hops[before].port].port.name.clone();
+            Some(Reason::At { port, why: Box::new(why) })
+        })
+    }
+
     /// The processing time of frames before they are in the queue of a port.
     fn processing(&self, port: usize) -> Processing {
         Processing::of(&self.plan.nodes[self.models[port].port.node as usize])
@@ -475,9 +494,8 @@ impl Upstream for Network<'_> {
 
     fn unbounded(&self, hop: &FlowHop) -> Reason {
         let stream = self.plan.streams[hop.stream].name.clone();
-        let before = hop.parents.iter().find_map(|parent| self.delays[*parent].as_ref().err());
-        match before {
-            Some(why) if hop.latest.is_none() => Reason::Behind { stream, why: Box::new(why.clone()) },
+        match self.unbounded_before(hop, 0) {
+            Some(why) if hop.period.is_some() => Reason::Behind { stream, why: Box::new(why) },
             _ => Reason::UnboundedArrivals { stream },
         }
     }

@@ -133,6 +133,10 @@ fn analyse_class(
     };
     let blamed = |reason: Reason| match (reason, class.busiest_above()) {
         (Reason::Overload { served_bps: 0, .. }, Some(class)) => Reason::HigherClass { class },
+        (Reason::Overload { coming_bps, served_bps }, _) => match unlimited(class, upstream, served_bps) {
+            Some(hop) => upstream.unbounded(hop),
+            None => Reason::Overload { coming_bps, served_bps },
+        },
         (reason, _) => reason,
     };
     let full = Full::of(class, credit.as_ref(), &unshaped_above);
@@ -191,6 +195,14 @@ fn analyse_class(
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
     (ClassResult { backlog, shape, gathered, until_free }, higher)
+}
+
+/// A flow whose arrivals only the link limits, if all others together are not too much for the class.
+fn unlimited<'a>(class: &Class<'a>, upstream: &dyn Upstream, served: Rate) -> Option<&'a FlowHop> {
+    let with_frames = || class.hops.iter().copied().filter(|hop| hop.sizes.is_some());
+    let known: Vec<Stair> = with_frames().filter_map(FlowHop::stairs).flatten().collect();
+    let mut free = with_frames().filter(|hop| hop.stairs().is_none() && upstream.shaper(hop).is_none());
+    free.next().filter(|_| arrivals::rate(&known) <= served)
 }
 
 /// How frames of a class pass the link after their start.

@@ -203,6 +203,25 @@ fn the_credit_that_a_shaper_gathers_is_reported_in_whole_bits() {
     assert_eq!((gathered(FULL), gathered(1_230)), (Some(1_234), Some(1_000)));
 }
 
+/// Two flows meet behind a port that one of them overloads. Its link brings 100 Mbit/s, the other flow more: the cause is
+/// the first port, or a talker that may send any amount.
+#[test]
+fn a_reason_names_the_first_cause() {
+    let reason = |first: Pattern| {
+        let (mut net, path) = Net::row(1_000_000, 4);
+        (0..6).for_each(|port| net.plan.ports[port].rate_bps = 100_000_000);
+        net.stream("first", &path, 3, first, frame(1_232));
+        net.stream("second", &path[1..], 3, periodic(1_000_000, 0), frame(100));
+        bounds(&net.plan).flows[1].hops[0].reason.clone().unwrap()
+    };
+    let overload = Reason::Overload { coming_bps: 100_160_000, served_bps: 100_000_000 };
+    let why = Reason::At { port: "n0 -> n1".into(), why: Box::new(overload) };
+    let behind = Reason::Behind { stream: "first".into(), why: Box::new(why) };
+    assert_eq!(reason(periodic(100_000, 0)), behind);
+    let poisson = Pattern::Poisson { mean_interval_ps: 1_000_000_000 };
+    assert_eq!(reason(poisson), Reason::UnboundedArrivals { stream: "first".into() });
+}
+
 /// Behind a shaper whose lowest credit truncates its debt, a class still waits for the lower frame.
 #[test]
 fn a_shaper_that_does_not_shape_leaves_a_bound() {
