@@ -158,7 +158,6 @@ CLOSED = {
     "pair": answer([None, None], {"kind": "pair"}, CONFLICT, refused=(NO_ROOM,)),
     "together": answer([None, None], CONFLICT, {"kind": "together"}, refused=(NO_ROOM,)),
     "link": answer([None, None], {"kind": "link"}, refused=(NO_ROOM,)),
-    "a frame": answer([None, None], CONFLICT, refused=(NO_ROOM, [0, {"kind": "frame"}])),
     "another limit of gates": answer([place(5), place(6)], reason("gates", "cycle")),
 }
 

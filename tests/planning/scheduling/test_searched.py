@@ -138,7 +138,8 @@ def refused(monkeypatch: pytest.MonkeyPatch, *told: tuple[dict[str, Any], str]) 
     draft = drafted(f"{HEAD}streams:\n  x: {PAIR}\n  y: {PAIR}\n")
     found = answer(reasons=[reason for reason, _ in told], sentences=[words for _, words in told])
     monkeypatch.setattr(module, "search", lambda wanted, problem, earlier: found)
-    monkeypatch.setattr(module, "Hints", lambda *about: SimpleNamespace(of=lambda reason: None))
+    hints = SimpleNamespace(of=lambda reason: None, works_without=lambda numbers: True, alone=[])
+    monkeypatch.setattr(module, "Hints", lambda *about, alone: hints)
     return [(one.path, one.expected, one.found, one.hint) for one in problems_of(schedule_flows, draft)]
 
 

@@ -12,6 +12,7 @@ from tsnbench import _native
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import Outcome, solve
 from tsnbench.planning.scheduling.exact.explanations import impossible, unknown
+from tsnbench.planning.scheduling.impossible_alone import judged_apart
 from tsnbench.planning.scheduling.member_streams import entries_of
 from tsnbench.scenario import model
 
@@ -29,11 +30,20 @@ CERTAIN = ("pair", "together", "link")
 def search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | None] = ()) -> Found:
     """A schedule for a problem in the form of ``crates/schedule``, or reasons why there is none.
 
+    Streams that are impossible alone come first among the reasons; the others are judged without them.
+
     Args:
         wanted: the scenario's settings of the engine.
         problem: the problem.
         earlier: by stream the decision of an earlier plan; both engines keep it where possible.
     """
+    found = _search(wanted, problem, earlier)
+    if found["reasons"] == [MISSING]:
+        return found
+    return judged_apart(found, problem, earlier, lambda rest, kept: search(wanted, rest, kept))
+
+
+def _search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed | None]) -> Found:
     text = _native.compact(problem)
     found: Found = json.loads(_native.schedule(text, "{}", json.dumps(list(earlier))))
     asked = wanted.engine == "exact" or wanted.objective is not None

@@ -18,6 +18,7 @@ from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.scheduling.engines import name_paths
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import solve
+from tsnbench.quantities import some
 from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION, RATE
 
@@ -61,13 +62,16 @@ class Hints:
     problem: Problem
     left: int = TRIES
     known: dict[str, bool] = field(default_factory=dict)
+    alone: Sequence[int] = ()
+    """Streams that are impossible alone: changes that help the others are tried without them."""
 
     def of(self, reason: Reason) -> str | None:
         """A change that helps against a reason; None if no try helps."""
         about = streams_of(reason)
         if reason["kind"] == "unknown":
             return self._more_time()
-        everything = range(len(self.flows))
+        apart = set() if set(about) <= set(self.alone) else set(self.alone)
+        everything = [number for number in range(len(self.flows)) if number not in apart]
         # To streams that have a schedule without the others, no change gives one.
         stuck = 0 < len(about) < len(self.flows) and not self._works(UNCHANGED, about)
         whole: list[str] = []
@@ -85,11 +89,19 @@ class Hints:
                 part.append(change.words)
                 enough.add(change.more)
         if whole:
-            return f"there is a schedule with {' or with '.join(whole)}"
+            names = sorted({self.flows[number].group for number in apart})
+            beside = f"without {some(names)} " if names else ""
+            return f"{beside}there is a schedule with {' or with '.join(whole)}"
         if part:
             who = "this stream alone has" if len(about) == 1 else "these streams alone have"
             return f"{who} a schedule with {' or with '.join(part)}"
         return None
+
+    def works_without(self, numbers: Sequence[int]) -> bool:
+        """Whether all other streams have a schedule: tried, however many they are."""
+        rest = [number for number in range(len(self.flows)) if number not in set(numbers)]
+        part = {**self.problem, "streams": [self.problem["streams"][number] for number in rest]}
+        return _planned(json.dumps(part))
 
     def _works(self, change: Change, numbers: Sequence[int]) -> bool:
         if self.left <= 0 or len(numbers) > LARGEST:

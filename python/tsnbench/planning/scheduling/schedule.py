@@ -7,7 +7,6 @@ no code.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from tsnbench.planning.draft import Draft, Flow, Gates, Hop, Port
 from tsnbench.planning.scheduling import reserved_bandwidth
 from tsnbench.planning.scheduling.engines import may_leave_more, search
 from tsnbench.planning.scheduling.hints import Hints, streams_of
+from tsnbench.planning.scheduling.impossible_alone import impossible_alone, named
 from tsnbench.planning.scheduling.incremental import placed_before
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
@@ -64,10 +64,10 @@ def schedule_flows(draft: Draft) -> None:
     try:
         found = search(wanted, problem, earlier)
     except ValueError as error:
-        words = _named(str(error), _names(draft, flows))
+        words = named(str(error), _names(draft, flows))
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)
         return
-    hints = Hints(draft, flows, queues, problem)
+    hints = Hints(draft, flows, queues, problem, alone=impossible_alone(found))
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
         # Two streams that meet do so on all shared links, and so do their flows; a limit of one flow alone
@@ -78,6 +78,9 @@ def schedule_flows(draft: Draft) -> None:
         elif reason["kind"] in ("deadline", "jitter", "period", "frame"):
             groups = {flows[reason["stream"]].group}
         key = (reason["kind"], *sorted(groups)) if groups else (sentence,)
+        # A remedy is tried before it is told.
+        if reason["kind"] == "without" and not hints.works_without(streams_of(reason)):
+            sentence = sentence.partition(", but one")[0]
         if key not in said:
             said.add(key)
             _refused(draft, flows, reason, sentence, hints)
@@ -125,7 +128,7 @@ def prove(document: PlanDocument, text: str) -> list[str]:
         "port": [port["name"] for port in document["ports"]],
         "node": [node["name"] for node in document["nodes"]],
     }
-    return [_named(sentence, names) for sentence in wrong]
+    return [named(sentence, names) for sentence in wrong]
 
 
 def _names(draft: Draft, flows: Sequence[Flow]) -> dict[str, list[str]]:
@@ -135,16 +138,6 @@ def _names(draft: Draft, flows: Sequence[Flow]) -> dict[str, list[str]]:
         "link": [port.name for port in draft.ports],
         "node": [node.name for node in draft.nodes],
     }
-
-
-def _named(sentence: str, names: Mapping[str, Sequence[str]]) -> str:
-    """A sentence with names in place of indices: ``streams 1 and 0``, ``link 3``."""
-
-    def name(match: re.Match[str]) -> str:
-        known = names[match[1]]
-        return f"{match[1]}{match[2]} " + re.sub(r"\d+", lambda number: known[int(number[0])], match[3])
-
-    return re.sub(rf"\b({'|'.join(names)})(s?) (\d+(?:(?:, | and )\d+)*)\b(?! of| more)", name, sentence)
 
 
 def _hinders(draft: Draft, port: Port) -> bool:
@@ -442,7 +435,9 @@ def _refused(draft: Draft, flows: list[Flow], reason: Reason, sentence: str, hin
     """Reports a reason as a mistake of the stream that it concerns."""
     number = reason.get("stream")
     if number is None and reason["kind"] in ("pair", "together", "without"):
-        number = min(streams_of(reason))
+        # Of streams that are impossible alone there is a reason of their own.
+        about = streams_of(reason)
+        number = min([one for one in about if one not in hints.alone], default=about[0])
     path = "schedule" if number is None else f"streams.{flows[number].group}"
-    found, _, needed = _named(sentence, _names(draft, flows)).partition("; ")
+    found, _, needed = named(sentence, _names(draft, flows)).partition("; ")
     draft.problem(path, "a schedule", found, hints.of(reason) or needed or None)
