@@ -56,9 +56,10 @@ pub enum Reason {
     ShortHolds,
     /// Ports feed each other in a cycle, and delays around the cycle grow without end.
     Circle,
-    /// A fault duplicates frames on a link, delays them on one with pre-emption or before an ATS scheduler, or gives a
-    /// port a wrong schedule.
+    /// A fault delays or repeats frames before an ATS scheduler, or delays them beside pre-emption.
     Faults,
+    /// A fault gives the port a wrong schedule, beside a shaper or pre-emption.
+    WrongSchedule,
     /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
     /// Member streams meet, or change their tags, where an ATS scheduler shapes them.
@@ -183,8 +184,11 @@ impl fmt::Display for Reason {
             }
             Self::Circle => f.write_str("ports feed each other in a circle, and delays grow around it"),
             Self::Faults => f.write_str(
-                "a fault duplicates frames, delays them before an ATS scheduler, or gives a port a wrong schedule, \
+                "a fault delays or repeats frames before an ATS scheduler, or delays them beside pre-emption, \
                  which has no bound here",
+            ),
+            Self::WrongSchedule => f.write_str(
+                "a fault gives it a wrong schedule beside a shaper or pre-emption, which has no bound here",
             ),
             Self::Shaping => f.write_str(
                 "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",

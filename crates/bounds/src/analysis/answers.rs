@@ -64,8 +64,13 @@ fn start(plan: &Plan, stream: &Stream) -> u64 {
 
 /// Whether a request may be answered more than once: its talker babbles, or copies of it may pass.
 fn many(plan: &Plan, own: Answers) -> bool {
-    let babbles = |fault: &Fault| matches!(fault, Fault::Babble { stream, .. } if *stream == own.stream);
-    plan.streams[own.stream as usize].redundancy.is_some() || plan.faults.iter().any(babbles)
+    let request = &plan.streams[own.stream as usize];
+    let repeats = |fault: &Fault| match fault {
+        Fault::Babble { stream, .. } => *stream == own.stream,
+        Fault::Duplicate { port, .. } => request.route.iter().any(|hop| hop.port == *port),
+        _ => false,
+    };
+    request.redundancy.is_some() || plan.faults.iter().any(repeats)
 }
 
 /// The releases of a stream that answers, by the arrivals of its request; none if these have no bound.

@@ -4,11 +4,11 @@
 
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams;
-use crate::model::openings::covered;
-use crate::model::sizes::Sizes;
+use crate::model::openings::{Openings, covered};
+use crate::model::sizes::{Sizes, until_last_bit};
 use crate::reason::Reason;
 use crate::report::ClassBounds;
-use tsn_plan::{Fault, Plan, Stream};
+use tsn_plan::{Fault, Gates, Plan, Stream};
 
 /// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
 const AROUND_SDU: u32 = 22;
@@ -21,10 +21,11 @@ fn taken(plan: &Plan, port: u32, outages: bool) -> bool {
     plan.faults.iter().any(|fault| match fault {
         Fault::LinkDown { port: cut, .. } => outages && [port, peer].contains(cut),
         Fault::NodeDown { node, .. } => outages && [own.node, node_of(peer)].contains(node),
-        // A wrong list may never open a gate, or only for shorter frames.
-        Fault::Loss { port: by, .. } | Fault::Schedule { port: by, .. } => *by == port,
+        Fault::Loss { port: by, .. } => *by == port,
         // These drop nothing; a queue that they fill has no bound, or their frames are counted in it.
-        Fault::Babble { .. } | Fault::Delay { .. } | Fault::Duplicate { .. } => false,
+        Fault::Schedule { .. } | Fault::Babble { .. } | Fault::Delay { .. } | Fault::Duplicate { .. } => {
+            false
+        }
     })
 }
 
@@ -44,6 +45,34 @@ fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
                 || filter.scheduler.is_some()
         })
     })
+}
+
+/// A reason why a frame may fit no window of gates that change, that hold frames, or that frames may overrun; none for
+/// other gates, whose windows the flow's sizes tell.
+fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBounds>) -> Option<Reason> {
+    let port = &plan.ports[hop.port];
+    let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == hop.port);
+    let wrong = plan.faults.iter().any(wrong);
+    let changes = port.gates.is_some() && (wrong || covered(port).is_none());
+    let holds = port.gates.as_ref().is_some_and(|gates| gates.holds() || gates.unguarded);
+    if !(changes || holds || wrong) {
+        return None;
+    }
+    if let Some(gates) = port.gates.as_ref().filter(|_| changes) {
+        // A port accepts frames for which its own list has a window, now or later.
+        let last = gates.lists().last().map(|last| Gates {
+            cycle_ns: last.cycle_ns,
+            entries: last.entries.to_vec(),
+            ..Gates::default()
+        });
+        let openings = last.and_then(|last| Openings::of(Some(&last), hop.class));
+        let needs = if gates.unguarded { 1 } else { until_last_bit(largest, port) };
+        let fits = |openings: Openings| openings.longest().is_none_or(|longest| longest >= needs);
+        if gates.holds() || !openings.is_some_and(fits) {
+            return Some(if gates.unguarded { Reason::Unguarded } else { Reason::Changes });
+        }
+    }
+    queue.and_then(|queue| queue.reason.clone())
 }
 
 /// What counts as a reason for a loss, beside all that drops frames in any case.
@@ -86,17 +115,10 @@ fn dropped(
         return Some(Reason::Hosts);
     }
     let class = &port.classes[usize::from(hop.class)];
-    // If the bounds do not cover the port's gates, a gate may never open for a waiting frame.
-    if let Some(gates) = port.gates.as_ref().filter(|_| covered(port).is_none()) {
-        return Some(if gates.unguarded { Reason::Unguarded } else { Reason::Changes });
-    }
-    // A frame that a gate entry may hold, or that may overrun its window, starts only if the bounds find a window for it.
-    if port.gates.as_ref().is_some_and(|gates| gates.holds() || gates.unguarded)
-        && let Some(reason) = queue.and_then(|queue| queue.reason.clone())
-    {
+    let largest = Sizes::of(&stream.size, member_streams::tag(stream, place)).largest;
+    if let Some(reason) = never_starts(plan, hop, largest, queue) {
         return Some(reason);
     }
-    let largest = Sizes::of(&stream.size, member_streams::tag(stream, place)).largest;
     if hop.sizes.is_none_or(|fitting| fitting.largest < largest) {
         return Some(Reason::Dropped);
     }

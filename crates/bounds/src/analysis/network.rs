@@ -12,7 +12,7 @@ use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
 use crate::model::clocks::Known;
 use crate::model::flow_hop::FlowHop;
-use crate::model::lists::{self, Later};
+use crate::model::lists::{self, Later, Wrong};
 use crate::model::member_streams::Once;
 use crate::model::numbers::{ALL_NUMBERS, Numbers};
 use crate::model::openings::{Openings, covered, overruns_covered};
@@ -50,10 +50,13 @@ struct Network<'a> {
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable.
 pub(crate) fn bounds(plan: &Plan) -> Bounds {
-    let openings = |port: &tsn_plan::Port| -> Vec<Option<Openings>> {
-        (0..port.classes.len()).map(|class| Openings::of(covered(port), class as u8)).collect()
+    let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
+    // A port with a wrong list at times is not assumed to delay any frame.
+    let openings = |(port, wrong): (&tsn_plan::Port, &Vec<Wrong<'_>>)| -> Vec<Option<Openings>> {
+        let gates = covered(port).filter(|_| wrong.is_empty());
+        (0..port.classes.len()).map(|class| Openings::of(gates, class as u8)).collect()
     };
-    let openings: Vec<_> = plan.ports.iter().map(openings).collect();
+    let openings: Vec<_> = plan.ports.iter().zip(&wrong).map(openings).collect();
     let (hops, first) = flow_hops(plan, &openings);
     let mut models: Vec<Model<'_>> =
         plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(plan, port, openings)).collect();
@@ -62,8 +65,8 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         models[hop.port].flows[usize::from(hop.class)].push(number);
         hop.parents.iter().for_each(|parent| next[*parent].push(number));
     }
-    let lists: Vec<(usize, Vec<Later>)> =
-        plan.ports.iter().enumerate().filter_map(|(number, port)| Some((number, lists::of(port)?))).collect();
+    let lists_of = |number: usize| Some((number, lists::of(&plan.ports[number], &wrong[number])?));
+    let lists: Vec<(usize, Vec<Later>)> = (0..plan.ports.len()).filter_map(lists_of).collect();
     let mut later: HashMap<usize, Vec<(Ps, Model<'_>)>> = HashMap::new();
     for (number, lists) in &lists {
         let models = lists.iter().map(|list| (list.from, models[*number].later(plan, list)));
@@ -121,6 +124,25 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
     let mut entries =
         plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
     entries.any(|entry| entry.ipv.is_some()).then_some(Reason::Internal)
+}
+
+/// How long after a frame a fault lets it arrive again from a port; none if it does not.
+fn repeats(fault: &Fault, number: usize) -> Option<Ps> {
+    match fault {
+        Fault::Duplicate { port, after_ns, .. } if *port as usize == number => Some(ps(*after_ns)),
+        _ => None,
+    }
+}
+
+/// The lists that faults give a port.
+fn wrong_lists(plan: &Plan, number: usize) -> Vec<Wrong<'_>> {
+    let at = |fault| match fault {
+        &Fault::Schedule { port, from_ns, until_ns, ref gates } if port as usize == number => {
+            Some(Wrong { from_ns, until_ns, gates: gates.as_deref() })
+        }
+        _ => None,
+    };
+    plan.faults.iter().filter_map(at).collect()
 }
 
 /// Whether a fault lets more frames arrive at once from a port than its link carries: it delays or duplicates them.
@@ -249,11 +271,14 @@ impl Network<'_> {
         if self.plan.nodes[port.node as usize].host.is_some() {
             return Some(Reason::Hosts);
         }
-        let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == number);
-        if self.plan.faults.iter().any(wrong) || self.disturbed(number) {
+        let wrong = !wrong_lists(self.plan, number).is_empty();
+        if wrong && !self.later.contains_key(&number) {
+            return Some(Reason::WrongSchedule);
+        }
+        if self.disturbed(number) {
             return Some(Reason::Faults);
         }
-        if port.gates.is_some() && self.plan.clocks.is_some() {
+        if (port.gates.is_some() || wrong) && self.plan.clocks.is_some() {
             return Some(Reason::Clocks);
         }
         let shaped = |(class, own): (usize, &tsn_plan::Class)| {
@@ -274,16 +299,16 @@ impl Network<'_> {
         None
     }
 
-    /// Whether a fault on the link behind a port has no bound: it duplicates frames; or a frame that it delays, and
-    /// that has interrupted another one, waits for that one; or frames that it delays wait for an ATS scheduler, which
-    /// takes no longer than in the queue before it, but not than on the link.
+    /// Whether a fault on the link behind a port has no bound: a frame that it delays, and that has interrupted another
+    /// one, waits for that one; or frames that it delays or repeats wait for an ATS scheduler, which takes no longer
+    /// than in the queue before it, but not than on the link.
     fn disturbed(&self, number: usize) -> bool {
         let shaped = || self.models[number].flows.iter().flatten().any(|hop| self.arriving.shapes(*hop));
         self.plan.faults.iter().any(|fault| match fault {
             Fault::Delay { port, keeps_order, .. } if *port as usize == number => {
                 (*keeps_order && self.models[number].port.preemption.is_some()) || shaped()
             }
-            Fault::Duplicate { port, .. } => *port as usize == number,
+            Fault::Duplicate { port, .. } if *port as usize == number => shaped(),
             _ => false,
         })
     }
@@ -393,7 +418,11 @@ impl Network<'_> {
 
     /// How often the same frame may pass where paths of a stream merge, if all copies arrive within `spread`.
     fn passes(&self, once: Once, parents: &[usize], spread: Option<Ps>) -> u32 {
-        let times = || parents.iter().map(|parent| self.hops[*parent].times);
+        let again = |port| self.plan.faults.iter().any(|fault| repeats(fault, port).is_some());
+        let times = || {
+            let before = parents.iter().map(|parent| &self.hops[*parent]);
+            before.map(|hop| hop.times.saturating_mul(if again(hop.port) { 2 } else { 1 }))
+        };
         match (once, spread) {
             // As long as sequence recovery remembers a number, no frame passes twice.
             (Once::Recovery { memory, history }, Some(spread))
@@ -446,13 +475,17 @@ impl Network<'_> {
         Ps::try_from(self.models[port].port.propagation_ps).unwrap_or(LONGEST)
     }
 
-    /// The greatest time from the last bit out to the last bit in: where faults delay frames, all of them together.
+    /// The greatest time from the last bit out to the last bit in: where faults delay frames, all of them together, and
+    /// with the time until a frame arrives again.
     fn on_link(&self, port: usize) -> Ps {
         let late = |fault: &Fault| match fault {
             Fault::Delay { port: own, most_ns, .. } if *own as usize == port => ps(*most_ns),
             _ => 0,
         };
-        self.plan.faults.iter().map(late).fold(self.propagation(port), Ps::saturating_add)
+        // A frame is repeated once at most.
+        let again = self.plan.faults.iter().filter_map(|fault| repeats(fault, port)).max();
+        let late = self.plan.faults.iter().map(late).chain(again);
+        late.fold(self.propagation(port), Ps::saturating_add)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::curve::{Ps, ps};
 use crate::model::openings::overruns_covered;
-use tsn_plan::{GateEntry, Gates, InForce, MacOperation, Port, Schedule, in_force};
+use tsn_plan::{GateEntry, Gates, MacOperation, Port, Schedule, in_force};
 
 /// Most entries of the lists together, and least cycles of each list that are followed.
 const MOST_ENTRIES: usize = 1_024;
@@ -21,6 +21,8 @@ pub(crate) struct Later {
     pub from: Ps,
     /// None if only one list is left.
     pub several: Option<Several>,
+    /// Whether frames may still be on the link when their gate closes, or when a list is replaced.
+    pub overruns: bool,
 }
 
 /// What several lists in one cycle stand for.
@@ -32,29 +34,58 @@ pub(crate) struct Several {
     pub trusted: Ps,
 }
 
+/// A list that a fault gives a port for some time; none for gates that are all open.
+pub(crate) struct Wrong<'a> {
+    pub from_ns: u64,
+    pub until_ns: u64,
+    pub gates: Option<&'a Gates>,
+}
+
 /// The lists of a port that replace each other, from each of them on; none if the port has one list for ever, or if
 /// the analysis does not follow its lists.
-pub(crate) fn of(port: &Port) -> Option<Vec<Later>> {
-    let gates = port.gates.as_ref().filter(|gates| !gates.changes.is_empty() || gates.initial.is_some())?;
-    if port.classes.iter().any(|class| class.cbs.is_some()) || (gates.unguarded && !overruns_covered(port)) {
+pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
+    let open = Gates { initial: Some(u8::MAX), base_time_ns: i64::MAX, ..Gates::default() };
+    let gates = port.gates.as_ref().or_else(|| (!wrong.is_empty()).then_some(&open))?;
+    let one = gates.changes.is_empty() && gates.initial.is_none() && wrong.is_empty();
+    let overruns = gates.unguarded || !wrong.is_empty();
+    let shaped = port.classes.iter().any(|class| class.cbs.is_some());
+    if one || shaped || (overruns && !overruns_covered(port)) {
         return None;
     }
     let schedules = in_force(gates).0;
     let ends = |n: usize| schedules.get(n + 1).map_or(i64::MAX, |next| next.from_ns);
     let mut spans: Vec<Span> = (0..schedules.len())
         .filter(|n| ends(*n) > 0)
-        .map(|n| Span::of(gates, schedules[n], ends(n)))
+        .map(|n| Span::of(gates, schedules[n].schedule, schedules[n].from_ns, ends(n)))
         .collect();
+    for wrong in wrong {
+        spans = replaced(spans, wrong, &open)?;
+    }
     let entries: usize = spans.iter().map(|span| span.entries.len()).sum();
     let cycles = (MOST_ENTRIES / entries.max(1)).min(MOST_CYCLES);
     if cycles < LEAST_CYCLES {
         return None;
     }
     spans.iter_mut().for_each(|span| span.shorten(cycles as i64));
-    (0..spans.len()).map(|first| later(port, gates, &spans[first..])).collect()
+    (0..spans.len()).map(|first| later(port, gates, overruns, &spans[first..])).collect()
+}
+
+/// The lists with another one for some time; none if that changes, or guards otherwise.
+fn replaced(spans: Vec<Span>, wrong: &Wrong<'_>, open: &Gates) -> Option<Vec<Span>> {
+    let gates = wrong.gates.unwrap_or(open);
+    let schedule = if wrong.gates.is_some() { Schedule::List(0) } else { Schedule::Initial };
+    if gates.unguarded || !gates.changes.is_empty() || (wrong.gates.is_some() && gates.initial.is_some()) {
+        return None;
+    }
+    let (from, until) = (i64::try_from(wrong.from_ns).ok()?, i64::try_from(wrong.until_ns).ok()?);
+    let before = spans.iter().map(|span| Span { to: span.to.min(from), ..span.clone() });
+    let after = spans.iter().map(|span| Span { from: span.from.max(until), ..span.clone() });
+    let all = before.chain([Span::of(gates, schedule, from, until)]).chain(after);
+    Some(all.filter(|span| span.from < span.to).collect())
 }
 
 /// One list, and the period of the run in which it is in force, ns.
+#[derive(Clone)]
 struct Span {
     from: i64,
     to: i64,
@@ -66,13 +97,13 @@ struct Span {
 }
 
 impl Span {
-    fn of(gates: &Gates, now: InForce, to: i64) -> Self {
+    fn of(gates: &Gates, schedule: Schedule, from: i64, to: i64) -> Self {
         let lists: Vec<_> = gates.lists().collect();
         let constant = |open: u8, held: bool| {
             let mac = held.then_some(MacOperation::Hold);
             (0, 1, vec![GateEntry { open, interval_ns: 1, mac }])
         };
-        let (base, cycle, entries) = match now.schedule {
+        let (base, cycle, entries) = match schedule {
             Schedule::Initial => constant(gates.initial.unwrap_or(u8::MAX), false),
             Schedule::List(n) => (
                 lists[n].base_time_ns,
@@ -85,7 +116,7 @@ impl Span {
                 constant(open, mac == Some(MacOperation::Hold))
             }
         };
-        Self { from: now.from_ns.max(0), to, without: 0, base, cycle: cycle.max(1), entries }
+        Self { from: from.max(0), to, without: 0, base, cycle: cycle.max(1), entries }
     }
 
     fn constant(&self) -> bool {
@@ -149,12 +180,13 @@ impl Span {
     }
 }
 
-fn later(port: &Port, gates: &Gates, spans: &[Span]) -> Option<Later> {
+fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span]) -> Option<Later> {
     let (first, last) = (spans.first()?, spans.last()?);
     let alone = Gates { changes: Vec::new(), initial: None, ..gates.clone() };
-    let with = |gates: Gates, several| {
+    let with = |gates: Gates, several: Option<Several>| {
+        let overruns = gates.unguarded || (overruns && several.is_some());
         let port = Port { gates: Some(gates), ..port.clone() };
-        Some(Later { port, from: ps(first.from.unsigned_abs()), several })
+        Some(Later { port, from: ps(first.from.unsigned_abs()), several, overruns })
     };
     if let ([only], false) = (spans, first.constant()) {
         let list = Gates {
@@ -211,7 +243,7 @@ mod tests {
             let entries = &port.gates.as_ref().unwrap().entries;
             entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect()
         };
-        of(&port).unwrap().iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
+        of(&port, &[]).unwrap().iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
     }
 
     /// Closed until 250 ns, then a list of 100 ns from its third quarter on, as its base time is 0.

@@ -27,6 +27,8 @@ pub(crate) struct Model<'a> {
     pub run: Option<Ps>,
     /// What its list stands for, if several lists follow each other.
     pub several: Option<Several>,
+    /// Whether frames may still be on the link when their gate closes.
+    pub overruns: bool,
     /// Whether another list was in force before, or comes: gates that were closed may have delayed any class.
     pub changes: bool,
     /// Whether its queues share memory with those of other ports, which may let them exceed their limits.
@@ -45,6 +47,7 @@ impl<'a> Model<'a> {
             flows,
             run: plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns))),
             several: None,
+            overruns: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
             changes: false,
             shares_memory: plan.nodes[port.node as usize].buffer.is_some(),
         }
@@ -57,6 +60,7 @@ impl<'a> Model<'a> {
         Self {
             flows: self.flows.clone(),
             several: later.several,
+            overruns: later.overruns,
             changes: true,
             ..Self::new(plan, &later.port, openings)
         }
@@ -162,7 +166,7 @@ impl Class<'_> {
         }
     }
 
-    /// Whether frames may still be on the link when their gate closes.
+    /// Whether frames may start as long as their gate is open.
     pub fn unguarded(&self) -> bool {
         self.model.port.gates.as_ref().is_some_and(|gates| gates.unguarded)
     }

@@ -117,7 +117,7 @@ fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -
     }
     let always = [Window { from: 0, to: *cycle }];
     let windows = windows.map_or(&always[..], |(_, windows)| windows);
-    let longer = if class.unguarded() { class.model.occupied(higher.largest) } else { class.model.gap() };
+    let longer = if class.model.overruns { class.model.occupied(higher.largest) } else { class.model.gap() };
     Some(Share::of(windows, others, longer, *cycle))
 }
 
@@ -210,7 +210,7 @@ fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(Ps, Ps), Rea
         let at_opening = match behind.runs_on {
             true if class.preemptable => occupied,
             true => released.run_on(window.from, occupied),
-            false if class.unguarded() => openings.run_on(window.from, occupied),
+            false if model.overruns => openings.run_on(window.from, occupied),
             false => openings.overhang(window.from, occupied, gap),
         };
         late = late.max(at_opening);
@@ -248,7 +248,7 @@ pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: S
 /// The slots of a class without a shaper and without interference from above.
 pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
     let port = class.model.port;
-    if class.preemptable || class.shaped() || class.unguarded() || class.model.several.is_some() {
+    if class.preemptable || class.shaped() || class.model.overruns || class.model.several.is_some() {
         return None;
     }
     let starts = starts(class).ok()??;
@@ -268,7 +268,7 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
     };
     let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time())))?;
     // A frame that is held, or overruns its window, ends in a later one.
-    let undisturbed = taken == Curve::zero() && class.held().is_none() && !class.unguarded();
+    let undisturbed = taken == Curve::zero() && class.held().is_none() && !class.model.overruns;
     let serving = if undisturbed { Serving::Frames(class.grain) } else { Serving::Time };
     Ok(moments(class, &starts, rate, serving).iter().map(|service| service.sub(&taken)).collect())
 }

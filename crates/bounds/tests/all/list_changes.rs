@@ -4,7 +4,7 @@
 
 use crate::common::*;
 use tsn_bounds::{Reason, bounds};
-use tsn_plan::{Pattern, Plan};
+use tsn_plan::{Fault, Pattern, Plan};
 
 const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
 const LAST_BIT: i64 = 488 * 8_000;
@@ -61,6 +61,25 @@ fn gates_may_be_closed_before_the_first_list() {
     assert_eq!(upper(0, initial(0)), Ok(500_000_000 + LAST_BIT));
     assert_eq!(upper(0, initial(0xff)), Ok(50_000_000 + 2 * LAST_BIT));
     assert_eq!(upper(600_000, initial(0)), Ok(50_000_000 + 2 * LAST_BIT));
+}
+
+/// Closed gates for 400 us, or open ones, by a fault.
+#[test]
+fn a_wrong_list_is_one_for_some_time() {
+    let wrong = |list: Option<&[(u8, u64)]>, own: bool| {
+        upper(0, |plan| {
+            if !own {
+                plan.ports[0].gates = None;
+            }
+            let gates = list.and_then(|list| gates(0, list)).map(Box::new);
+            plan.faults.push(Fault::Schedule { port: 0, from_ns: 1_000_000, until_ns: 1_400_000, gates });
+        })
+    };
+    // The last start before the fault, 50 us and a frame before it, or 1 ps before it without a list.
+    assert_eq!(wrong(Some(&[(0, 100_000)]), true), Ok(450_000_000 + 2 * LAST_BIT));
+    assert_eq!(wrong(Some(&[(0, 100_000)]), false), Ok(400_000_000 + 2 * LAST_BIT));
+    assert_eq!(wrong(None, true), Ok(50_000_000 + 2 * LAST_BIT));
+    assert_eq!(wrong(None, false), Ok(LAST_BIT));
 }
 
 /// Frames that wait longer than the cycles that are followed have no bound, and neither do shapers.

@@ -12,4 +12,5 @@ mod full_queues;
 mod hold_release;
 mod list_changes;
 mod losses;
+mod moved_frames;
 mod stamps_and_reasons;

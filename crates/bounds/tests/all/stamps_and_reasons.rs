@@ -458,16 +458,11 @@ fn of_equal_paths_the_first_one_is_shown() {
     let leaves =
         |node: u32| plan.streams[0].route.iter().find(|hop| plan.ports[hop.port as usize].node == node);
     for port in [2, 3].map(|node| leaves(node).unwrap().port) {
-        plan.faults.push(Fault::Duplicate {
-            port,
-            from_ns: 0,
-            until_ns: 1_000_000,
-            share_ppm: 500_000,
-            after_ns: 1_000,
-        });
+        plan.faults.push(Fault::Schedule { port, from_ns: 0, until_ns: 1_000_000, gates: None });
+        plan.ports[port as usize].preemption = Some(Preemption { express: 0xff, ..Preemption::default() });
     }
     assert_eq!(ports(&bounds(&plan)), by_b);
-    assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::Faults));
+    assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::WrongSchedule));
 }
 
 /// The two member streams arrive 72,144 ns apart; their numbers must be known for this time and 1 ns more.

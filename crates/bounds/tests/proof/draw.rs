@@ -4,7 +4,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use tsn_plan::{MacOperation, Pattern, Plan, Size};
+use tsn_plan::{Fault, MacOperation, Pattern, Plan, Size};
 
 /// The last two rates have octets that do not take a whole number of ps.
 const RATES: [u64; 6] = [100_000_000, GIGABIT, GIGABIT, 2_500_000_000, 300_000_000, 9_294_196_000];
@@ -21,6 +21,7 @@ struct Talk {
     answers: Vec<(u8, u32, u64, u64, u64)>,
 }
 
+type Wrong = (u64, u64, Option<(i64, Vec<(u8, u64)>)>);
 type Lists = (Option<u8>, Vec<(i64, i64, Vec<(u8, u64)>)>);
 
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ struct Shape {
     lists: Option<Lists>,
     /// Whether frames may overrun their windows.
     unguarded: bool,
+    /// A wrong list (none: all gates are open) from an instant on, for a time.
+    wrong: Option<Wrong>,
 }
 
 #[derive(Clone, Debug)]
@@ -121,15 +124,18 @@ fn shape() -> impl Strategy<Value = Shape> {
         3 => (Just(None), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
         2 => (reserved.prop_map(Some), (-500_000..500_000i64, entries.clone()).prop_map(Some)),
     ];
-    let changes = prop::collection::vec((0..3_000_000i64, -100_000..1_000_000i64, entries), 0..3);
+    let changes = prop::collection::vec((0..3_000_000i64, -100_000..1_000_000i64, entries.clone()), 0..3);
+    let wrong =
+        (0..2_000_000u64, 1..2_000_000u64, prop::option::weighted(0.7, (-500_000..500_000i64, entries)));
+    let wrong = prop::option::weighted(0.15, wrong);
     let lists = prop::option::weighted(0.3, (prop::option::of(masks), changes));
     let limit = prop_oneof![5 => Just(None), 1 => (1..30u32).prop_map(Some)];
     let express = prop_oneof![Just(0x80), Just(0xc0), Just(0xe0), Just(0x40), any::<u8>()];
     let express = prop_oneof![2 => Just(None), 1 => express.prop_map(Some)];
     let advance = || prop_oneof![2 => Just(0), 1 => Just(1_000), 1 => Just(11_440), 1 => 0..20_000u64];
     let holds = prop::option::of((any::<Index>(), any::<Index>(), advance(), advance()));
-    let parts = (any::<Index>(), shaper, limit, express, holds, lists, prop::bool::weighted(0.2));
-    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded)| Shape {
+    let parts = (any::<Index>(), shaper, limit, express, holds, lists, prop::bool::weighted(0.2), wrong);
+    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded, wrong)| Shape {
         port,
         reserved,
         gates,
@@ -138,6 +144,7 @@ fn shape() -> impl Strategy<Value = Shape> {
         holds,
         lists,
         unguarded,
+        wrong,
     })
 }
 
@@ -214,6 +221,15 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         }
         if let Some(lists) = &shape.lists {
             replace_lists(&mut net.plan, port, lists);
+        }
+        if let Some((from_ns, long, list)) = &shape.wrong {
+            let gates = list.as_ref().and_then(|(base, entries)| gates(*base, entries)).map(Box::new);
+            let wrong =
+                Fault::Schedule { port: port as u32, from_ns: *from_ns, until_ns: from_ns + long, gates };
+            net.plan.faults.push(wrong);
+            if net.plan.check().is_err() {
+                net.plan.faults.pop();
+            }
         }
         if let Some(holds) = &shape.holds {
             hold(&mut net.plan, port, holds);
@@ -357,5 +373,6 @@ pub fn text(plan: &Plan) -> String {
             stream.name, stream.pcp, stream.pattern, stream.size, stream.answers, stream.start_ns
         ));
     }
+    lines.extend(plan.faults.iter().map(|fault| format!("{fault:?}")));
     lines.join("\n")
 }
