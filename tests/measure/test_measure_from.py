@@ -88,6 +88,14 @@ def test_clocks_have_settled_when_they_stay_within_the_margin(settled: Run) -> N
     assert settled.measures()["measured_from"] == begin
 
 
+def test_a_broken_promise_is_told_once(settled: Run) -> None:
+    clocks = settled.verdict()["clocks_apart"]
+    promise = {"within_ns": 1_000, "apart_ns": 9_000, "at_ns": 1, "ahead": "a", "behind": "z", "kept": False}
+    for kept, notes in ((False, 1), (True, 2)):
+        verdict = {**settled.verdict(), "clocks_apart": clocks, "clocks": {**promise, "kept": kept}}
+        assert len(clock_notes(verdict, settled.measures())) == notes
+
+
 def test_terminal_and_report_say_how_far_clocks_differed(settled: Run) -> None:
     apart, since = clock_notes(settled.verdict(), settled.measures())
     clocks = settled.verdict()["clocks_apart"]

@@ -71,8 +71,13 @@ def closest(row: VerdictRow) -> str:
 
 
 def clock_notes(verdict: Verdict, measures: Measures) -> list[str]:
-    """From when on frames counted, and clocks that differed by more than the schedule allows."""
-    found = [refuted.clocks_in_words(verdict["clocks_apart"])] if "clocks_apart" in verdict else []
+    """From when on frames counted, and clocks that differed by more than the schedule allows.
+
+    A broken promise of clocks is in the headline.
+    """
+    apart = verdict.get("clocks_apart")
+    told = broken_promise(verdict.get("clocks"))
+    found = [] if apart is None or told else [refuted.clocks_in_words(apart)]
     begin = measures.get("measured_from")
     if begin is None:
         return found
