@@ -1,7 +1,6 @@
 //! The flows of a Plan at every port of their path.
 
-use crate::curve::Ps;
-use crate::curve::{LONGEST, ps};
+use crate::curve::{Data, LONGEST, Ps, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams;
 use crate::model::openings::Openings;
@@ -25,6 +24,10 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
         let (period, jitter, begin_ps) = match stream.pattern {
             Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
                 (Some(ps(period_ns).max(1)), Some(ps(jitter_ns)), begin_of(offset_ns))
+            }
+            Pattern::Trace { ref gaps_ns, cycle_ns, .. } if plan.clocks.is_none() => {
+                let (period, jitter) = recorded(gaps_ns, cycle_ns);
+                (Some(period), Some(jitter), None)
             }
             Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => {
                 (None, None, None)
@@ -153,6 +156,21 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
     (before.earliest.saturating_add(waits).saturating_add(adds), before.fastest.saturating_add(adds))
 }
 
+/// The releases of a recording as periodic ones: the mean gap, rounded down, and by how much releases are ahead of it
+/// or behind it.
+fn recorded(gaps_ns: &[u64], cycle_ns: u64) -> (Ps, Ps) {
+    let (count, cycle) = (gaps_ns.len().max(1) as Data, Data::from(ps(cycle_ns)));
+    let (mut at, mut least, mut most) = (0, Data::MAX, Data::MIN);
+    for (number, gap) in (0..).zip(gaps_ns) {
+        at += Data::from(ps(*gap));
+        let ahead: Data = number * cycle - at * count;
+        (least, most) = (least.min(ahead), most.max(ahead));
+    }
+    let apart = most.saturating_sub(least).max(0);
+    let jitter = Ps::try_from((apart + count - 1) / count).unwrap_or(LONGEST);
+    (Ps::try_from(cycle / count).unwrap_or(LONGEST).max(1), jitter)
+}
+
 /// The intervals at which a babbling talker releases one more data unit.
 fn babble(fault: &Fault, of: usize) -> Option<Ps> {
     match fault {
@@ -189,6 +207,15 @@ pub(crate) fn first_link(octets: u32, port: &tsn_plan::Port, stamped_at_start: b
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Releases at 10, 20, 90 ns of every 120: on average every 40, ahead of 0, 40, 80 by -10, 20, -10.
+    #[test]
+    fn a_recording_is_periodic_with_jitter() {
+        assert_eq!(recorded(&[10, 10, 70], 120), (40_000, 30_000));
+        assert_eq!(recorded(&[0], 7), (7_000, 0));
+        // 100 ns / 3 is rounded down, and the jitter of 0, 0, 0 (ahead by 0, 33.3, 66.7) up.
+        assert_eq!(recorded(&[0, 0, 0], 100), (33_333, 66_667));
+    }
 
     #[test]
     fn the_largest_size_that_fits_is_found() {
