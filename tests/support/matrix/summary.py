@@ -18,7 +18,8 @@ def summary(trials: Sequence[Trial]) -> str:
     lossless = sum(one.lossless for one in ran)
     wide = [ratio for one in ran for ratio in one.wide.values()]
     lines = [
-        f"{len(trials)} scenarios, {len(ran)} ran in {sum(one.runs for one in ran)} runs",
+        f"{len(trials)} scenarios, {len(ran)} ran in {sum(one.runs for one in ran)} runs, "
+        f"{sum(one.broken for one in ran)} of which broke a promise of clocks",
         f"{bounded} of {flows} flows have a bound ({bounded / max(flows, 1):.1%}), "
         f"{lossless} a proof that no frame is lost",
     ]
