@@ -127,10 +127,11 @@ def _run(trial: Trial, own: Plan, number: int, folder: Path, longest: dict[str, 
     promise = promise_of(run)
     # Where clocks were farther apart than the scenario promises, bounds that rely on that say nothing.
     found = after_promise(bounds(own), promise)
-    trial.broken += bool(promise and not promise["kept"])
+    broken = promise is not None and not promise["kept"]
+    trial.broken += broken
     measures = run.measures()
     trial.runs += 1
-    wrong = [*kept(found, measures), *queues(found, run), *judged(own, measures, found)]
+    wrong = [*([] if broken else kept(found, measures)), *queues(found, run), *judged(own, measures, found)]
     wrong += cautions(trial.names, own)
     if number == 0:
         wrong += replayed(run)
