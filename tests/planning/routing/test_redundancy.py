@@ -65,12 +65,9 @@ def test_copies_count_their_tag() -> None:
     assert smallest_delay_ns(made.document, stream, 0) == 8_000 + 2 * (8 + 1_006) * 8 + (8 + 1_000) * 8
 
 
-def test_there_are_no_bounds_and_it_is_said() -> None:
-    faults = "faults: [{duplicate: 1 %, after: 20 us, on: t -> b1}]\n"
-    (flow,) = bounds(planned(RING, "count: 1", faults))["flows"]
-    assert flow["upper_ns"] is None
-    assert "delays or duplicates" in flow["reason"]
+def test_copies_and_faults_have_bounds() -> None:
     for made in (
+        planned(RING, "count: 1", "faults: [{duplicate: 1 %, after: 20 us, on: t -> b1}]\n"),
         planned(RING, "frer: {}"),
         planned(RING, "count: 1", "faults: [{babble: s, every: 10 us}]\n"),
         planned(RING, "count: 1", "faults: [{loss: 1 %, on: t -> b1}]\n"),
