@@ -15,6 +15,7 @@ from support.planned import plan_of, run_of
 from tsnbench.errors import InputError
 from tsnbench.measure import measure_run
 from tsnbench.measure.answers import Answered, answered
+from tsnbench.runs import Run
 
 HEAD = """\
 name: poll
@@ -67,6 +68,28 @@ def test_lost_requests_have_no_answer_and_lost_answers_no_time(tmp_path: Path) -
     assert [pair.request for pair in reply.pairs] == arrived
     received = table.filter((pl.col("path") == 2) & pl.col("t_rx_ns").is_not_null())
     assert len(reply.times) == len(received) < len(arrived)
+
+
+def test_a_request_at_the_end_of_the_run_expects_no_answer(tmp_path: Path) -> None:
+    """The last request is sent at 19.95 ms, and has arrived at 19.97: its answer would be released after 20.
+
+    Its wait until the end of the run was taken for a round trip of 100 ms, beyond the worst case.
+    """
+    late = POLL.replace("period: 1 ms", "period: 1 ms, offset: 950 us").replace(
+        "frame: 100 B", "frame: 100 B, requires: {round-trip: 1 ms}"
+    )
+    folder = measured(tmp_path, late)
+    (reply,) = answered(folder)
+    assert (reply.requests, len(reply.times), reply.unanswered) == (20, 19, ())
+    (row,) = Run.open(folder).verdict()["rows"]
+    assert (row["met"], row["proof"], row["found"]) == ("yes", "proved", 87_920)
+
+
+def test_an_answer_that_stops_has_no_worst_case(tmp_path: Path) -> None:
+    stops = POLL.replace("frame: 100 B", "frame: 100 B, stop: 10 ms, requires: {round-trip: 1 ms}")
+    (row,) = Run.open(measured(tmp_path, stops)).verdict()["rows"]
+    assert (row["met"], row["proof"]) == ("no", "none")
+    assert row["worst_case_reason"] == "reply answers no request before its start or after its stop"
 
 
 def test_a_chain_counts_from_its_first_request(tmp_path: Path) -> None:

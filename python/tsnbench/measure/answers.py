@@ -61,7 +61,10 @@ class Answered:
     pairs: tuple[Pair, ...]
     """Requests that were answered, in the order of the answers."""
     unanswered: tuple[tuple[int, int], ...]
-    """Number and departure in ns of the first requests whose answer did not arrive here."""
+    """Number and departure in ns of the first requests whose answer did not arrive here.
+
+    Requests do not count whose answer would be released when the talkers of the run have ended.
+    """
     time_outs: int | None
     """Requests without an answer in time, as the sender of TRDP message data counts them; None for others.
 
@@ -146,12 +149,12 @@ def answered(folder: str | Path, measures: Measures | None = None) -> list[Answe
         if "answers" not in stream:
             continue
         chain = list(_chain(streams, number))
-        triggers = _triggers(document, paths, chain, folder)
+        triggers, ended = _triggers(document, paths, chain, folder)
         first = chain[0]
         for path in paths[number]:
             pairs = tuple(_pairs(path, triggers))
             sent = [(seq, at) for seq, at, _ in paths[first][0].rows if at is not None]
-            arrived = {one.request for one in pairs if one.received_ns is not None}
+            arrived = {one.request for one in pairs if one.received_ns is not None} | ended
             found.append(
                 Answered(
                     chain=tuple(streams[one]["name"] for one in chain),
@@ -259,9 +262,12 @@ def _chain(streams: Sequence[Stream], number: int) -> Iterator[int]:
 
 def _triggers(
     document: PlanDocument, paths: list[list[_Path]], chain: Sequence[int], folder: str | Path
-) -> dict[int, _Trigger]:
-    """By number of a frame of the last stream of the chain: the requests that caused it."""
-    streams = document["streams"]
+) -> tuple[dict[int, _Trigger], set[int]]:
+    """By number of a frame of the last stream of the chain: the requests that caused it.
+
+    And the first requests of which a talker of the chain releases no answer, because the run has ended.
+    """
+    streams, ended = document["streams"], set()
     first = {
         seq: _Trigger(seq, sent, seq, sent) for seq, sent, _ in paths[chain[0]][0].rows if sent is not None
     }
@@ -271,12 +277,24 @@ def _triggers(
         requests = _answered_by(stream, path, document, folder)
         _check(stream, requests, paths[number][0], folder)
         left = {seq: sent for seq, sent, _ in paths[before][0].rows if sent is not None}
+        late = _after_the_end(stream, path, document)
+        ended |= {first[seq].first for seq in late if seq in first}
         first = {
             answer: replace(first[seq], request=seq, asked_ns=left[seq])
             for answer, (_, seq) in enumerate(requests)
             if seq in first and seq in left
         }
-    return first
+    return first, ended
+
+
+def _after_the_end(stream: Stream, path: _Path, document: PlanDocument) -> list[int]:
+    """The requests whose answer may be released at the end of the run or later, and so is not."""
+    pattern, end = stream["pattern"], document["duration_ns"]
+    if stream["stop_ns"] < end:
+        return []
+    least = end - stream["answers"]["after_ns"]
+    least -= pattern["jitter_ns"] if pattern["kind"] == "periodic" else 0
+    return [seq for seq, _, at in path.rows if at is not None and at >= least]
 
 
 def _answered_by(

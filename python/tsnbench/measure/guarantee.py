@@ -150,6 +150,9 @@ def round_trip(
         answers, pattern = stream.get("answers"), stream["pattern"]
         if answers is None:
             return Guarantee(total, **_common(own, backend))
+        asking = document["streams"][answers["stream"]]
+        if stream["start_ns"] > asking["start_ns"] or stream["stop_ns"] < document["duration_ns"]:
+            return Guarantee(None, f"{stream['name']} answers no request before its start or after its stop")
         total += answers["after_ns"] + (pattern["jitter_ns"] if pattern["kind"] == "periodic" else 0)
         listener = document["nodes"][stream["talker"]]["name"]
         stream = document["streams"][answers["stream"]]
