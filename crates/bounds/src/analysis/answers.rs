@@ -26,7 +26,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         |stream: &Stream| Stream { answers: None, start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
     let mut unlimited: Vec<bool> =
-        plan.streams.iter().map(|stream| stream.answers.is_some_and(|own| many(plan, own))).collect();
+        plan.streams.iter().map(|stream| stream.answers.is_some_and(|own| repeats(plan, own))).collect();
     let mut round = 0;
     loop {
         let mut found = network::bounds(&assumed);
@@ -38,7 +38,10 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
             let request = &assumed.streams[own.stream as usize];
             let talker = plan.nodes[stream.talker as usize].name.as_str();
             let arrives = arrivals.get(&(request.name.as_str(), talker)).filter(|_| !unlimited[number]);
-            let now = arrives.and_then(|arrives| released(request, stream, own, arrives));
+            // Each copy of a request that passes is answered.
+            let once = |flow: &&FlowBounds| request.redundancy.is_none() || flow.most_arrivals == Some(1);
+            let now =
+                arrives.filter(|flow| once(flow)).and_then(|arrives| released(request, stream, own, arrives));
             let now = now.unwrap_or_else(|| endless(stream));
             let differs = now != assumed.streams[number].pattern;
             unlimited[number] |= differs && round >= MOST_ROUNDS || !matches!(now, Pattern::Periodic { .. });
@@ -62,15 +65,14 @@ fn start(plan: &Plan, stream: &Stream) -> u64 {
     first.start_ns
 }
 
-/// Whether a request may be answered more than once: its talker babbles, or copies of it may pass.
-fn many(plan: &Plan, own: Answers) -> bool {
+/// Whether a request may be answered more often than its period says: its talker babbles, or a fault repeats frames.
+fn repeats(plan: &Plan, own: Answers) -> bool {
     let request = &plan.streams[own.stream as usize];
-    let repeats = |fault: &Fault| match fault {
+    plan.faults.iter().any(|fault| match fault {
         Fault::Babble { stream, .. } => *stream == own.stream,
         Fault::Duplicate { port, .. } => request.route.iter().any(|hop| hop.port == *port),
         _ => false,
-    };
-    request.redundancy.is_some() || plan.faults.iter().any(repeats)
+    })
 }
 
 /// The releases of a stream that answers, by the arrivals of its request; none if these have no bound.

@@ -98,3 +98,31 @@ fn without_a_bound_of_the_request_there_is_none() {
     let reason = flow(&found, "answer").release_reason.as_ref().unwrap().to_string();
     assert!(reason.contains("request"), "{reason}");
 }
+
+/// The path over `y` takes 250 us longer: requests are answered that much apart, and once only if sequence recovery
+/// remembers their numbers for longer.
+#[test]
+fn a_request_over_several_paths_is_answered_once_if_one_copy_passes() {
+    let found = |reset_ns: u64| {
+        let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[]);
+        plan.nodes[3].processing_ns += 250_000;
+        let own = plan.streams[0].redundancy.as_mut().unwrap();
+        own.recovery.as_mut().unwrap().reset_ns = reset_ns;
+        let request = bounds(&plan).flows[0].clone();
+        // The answer goes back over `x`.
+        respond(&mut plan, 0, 0, 3, frame(100), 50_000).name = "answer".into();
+        let all = bounds(&plan);
+        let own = flow(&all, "answer");
+        (request, own.release_upper_ps.zip(Some(own.release_lower_ps)), own.release_reason.clone())
+    };
+    let (request, answer, _) = found(1_000_000);
+    let apart = request.release_upper_ps.unwrap() - request.release_lower_ps;
+    assert!(apart >= 250 * US);
+    // Three more answers of the next 100 us each may be in front of the last one at the first port.
+    let (upper, lower) = answer.unwrap();
+    let together = 1 + apart / (100 * US);
+    assert_eq!(upper - lower, (together - 1) * (BEFORE + 100 + AFTER) * 8_000);
+    let (_, none, reason) = found(200_000);
+    assert_eq!(none, None);
+    assert!(reason.unwrap().to_string().contains("answers s"));
+}
