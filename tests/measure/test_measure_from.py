@@ -8,7 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tsnbench.backends.kernel.unsupported import unsupported
 from tsnbench.campaign.campaign import Options, run_one
+from tsnbench.exports import export
+from tsnbench.hosts.returned import HostPorts
 from tsnbench.measure import clock_notes
 from tsnbench.measure.stamps import measured_from
 from tsnbench.plan.streams.settling import settling_ns
@@ -140,3 +143,15 @@ def test_the_time_that_servos_need_is_about_that_of_a_run(settled: Run) -> None:
     assert begin["ns"] is not None
     assert needs is not None
     assert needs / 2 < begin["ns"] < needs * 2
+
+
+def test_other_tools_get_the_time_or_a_note() -> None:
+    """INET leaves out a warm-up, and knows no clocks; hosts do not record the errors of their clocks."""
+    at = plan(read_scenario(LINE.format(begin="measure-from: 3 ms"))[0]).document
+    assert "\nwarmup-period = 3000000ns\n" in export(at, ["inet"]).files["inet/omnetpp.ini"]
+    settled = clocked().document
+    done = export(settled, ["inet"])
+    assert "warmup-period" not in done.files["inet/omnetpp.ini"]
+    assert any("measure-from settled" in str(note) for note in done.notes)
+    refused = unsupported(settled, HostPorts(frozenset()))
+    assert [one for one in refused if one.startswith("measure-from settled: ")]
