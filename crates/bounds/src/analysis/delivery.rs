@@ -111,16 +111,13 @@ impl Delivery<'_> {
         let recovery = self.stream.redundancy.as_ref().and_then(|own| own.recovery.as_ref());
         let Some(recovery) = recovery.filter(|_| entries.len() > 1) else { return Ok(()) };
         let arrivals = || entries.iter().map(|entry| &self.arrivals[*entry as usize]);
-        let own = &self.arrivals[sure];
         // No copy is later than the end of the run.
         let run = ps(self.plan.duration_ns.saturating_add(self.plan.drain_ns));
         let bounded = arrivals().find_map(|arrival| arrival.latest.as_ref().err());
         let last = arrivals().map(|arrival| *arrival.latest.as_ref().unwrap_or(&run)).max().unwrap_or(run);
         let first = arrivals().map(|arrival| arrival.earliest).min().unwrap_or(0);
-        let sure = own.latest.clone()?;
-        if recovery.individual {
-            self.accepts(recovery, sure - own.earliest, sure - own.earliest, None)?;
-        }
+        let sure = self.arrivals[sure].latest.clone()?;
+        // In an individual function, the copies of one path are no further apart than those of all paths here.
         self.accepts(recovery, sure - first, last - first, bounded)
     }
 

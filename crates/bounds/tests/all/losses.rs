@@ -229,6 +229,15 @@ fn a_history_is_as_long_as_what_comes_between_two_copies() {
     assert_eq!((with(6, 90), with(5, 90)), ((None, 2), (needs(6, 5, true), 2)));
     // The copies of the frame behind are 350 us apart from it.
     assert_eq!((with(64, 250), with(64, 251)), ((None, 2), (None, 1)));
+    // Each path with a function of its own.
+    let own = |history| {
+        copies([GIGABIT; 2], |plan, recovery| {
+            plan.nodes[3].processing_ns += 250_000;
+            (recovery.algorithm, recovery.individual) = (Algorithm::Vector { history }, true);
+        })
+        .0
+    };
+    assert_eq!((own(2), own(1)), (None, needs(2, 1, false)));
     // A function that remembers the last number only accepts a late copy, too.
     let last = copies([GIGABIT; 2], |plan, recovery| {
         plan.nodes[3].processing_ns += 250_000;
