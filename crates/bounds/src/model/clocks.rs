@@ -1,6 +1,6 @@
 //! What is known of the nodes' clocks: how fast they run, and how far any two of them are apart.
 //!
-//! Thomas & Le Boudec 2020 (arXiv 2007.01048). Of clocks that run free the Plan says everything. Of others the scenario
+//! Thomas & Le Boudec 2020 (arXiv 2002.04269). Of clocks that run free the Plan says everything. Of others the scenario
 //! promises the greatest difference; then each clock follows the one whose oscillator nothing steers.
 
 use crate::curve::{LONGEST, Ps};

@@ -2,7 +2,8 @@
 
 use crate::common::{plan, saturate};
 use tsn_plan::{
-    Destination, Plan, Policing, Regeneration, Route, Size, StreamFilter, StreamGate, StreamGateEntry,
+    ClockFault, Destination, Plan, Policing, Regeneration, Route, Size, StreamFilter, StreamGate,
+    StreamGateEntry,
 };
 use tsn_schedule::generators::{Family, Shape};
 use tsn_schedule::{Effort, Limits, Link, Node, Problem, Stream, gate_lists, solve};
@@ -195,6 +196,29 @@ fn margins_cover_clocks() {
     plan.clocks.as_mut().unwrap().nodes[0].offset_ns = 0;
     plan.clocks.as_mut().unwrap().nodes[0].deviation_ppt = 1_000_000;
     assert!(short(&plan, Known::default()));
+    plan.clocks.as_mut().unwrap().nodes[0].deviation_ppt = 0;
+    // Two clocks that are set apart, and one that is faster by 50 ppb for a second.
+    let faults = |faults: &[ClockFault]| {
+        let mut plan = plan.clone();
+        plan.clocks.as_mut().unwrap().faults = faults.to_vec();
+        short(&plan, Known::default())
+    };
+    let step = |node, by_ns| ClockFault::ClockStep { node, at_ns: 0, by_ns };
+    let jump = |by_ppt| ClockFault::FrequencyJump { node: 0, from_ns: 0, until_ns: 1, by_ppt };
+    let seconds = (plan.duration_ns + plan.drain_ns).div_ceil(1_000_000_000) as i64;
+    assert!(!faults(&[step(0, 25), step(1, -25)]));
+    assert!(faults(&[step(0, 25), step(1, -26)]));
+    assert!(faults(&[step(0, 26), step(1, -25)]));
+    assert_eq!([49_000, 50_001].map(|ps| faults(&[jump(ps / seconds)])), [false, true]);
+    // A random walk has no end: the promise of the scenario counts.
+    let clocks = plan.clocks.as_mut().unwrap();
+    clocks.nodes[0].wander = Some(tsn_plan::Wander { most_ppt: 1, every_ns: 1_000_000 });
+    assert!(verify(&plan, &Known::default()).margins_assumed);
+    for (within_ns, misses) in [(50, false), (51, true)] {
+        plan.clocks.as_mut().unwrap().within_ns = Some(within_ns);
+        assert_eq!(short(&plan, Known::default()), misses);
+        assert!(!verify(&plan, &Known::default()).margins_assumed);
+    }
 }
 
 /// One message of PTP takes a window of the schedule, and each later frame leaves in the window of the next one.
