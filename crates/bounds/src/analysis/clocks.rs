@@ -6,19 +6,20 @@
 //! messages before it kept it, so the arrivals that this message met kept their curves.
 
 use crate::analysis::answers;
-use crate::model::clocks::{Known, in_true_time};
+use crate::curve::{LONGEST, Ps};
+use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;
+use crate::model::sizes::{Sizes, until_last_bit};
 use crate::reason::Reason;
 use crate::report::Bounds;
-use tsn_plan::{Plan, Stream};
+use tsn_plan::{Plan, R_TAG_OCTETS, Stream};
 
 /// Number of rounds after which messages whose spread still grows count as unlimited.
 const MOST_ROUNDS: usize = 20;
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
 ///
-/// Delays are those that the clocks of talkers and listeners show; delays from the release, over a hop, and backlogs are
-/// in true time.
+/// Delays are those that the clocks of talkers and listeners show; delays over a hop and backlogs are in true time.
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
     let Some(known) = Known::of(plan) else { return answers::bounds(plan) };
@@ -49,8 +50,23 @@ fn uses_transparent(plan: &Plan) -> bool {
     plan.streams.iter().any(ends)
 }
 
-/// Bounds with the promise that they rely on.
-fn named(found: Bounds, plan: &Plan, known: Known) -> Bounds {
-    let promised = plan.clocks.as_ref().and_then(|clocks| clocks.within_ns);
-    Bounds { clocks_within_ns: promised.filter(|_| known != Known::RunFree), ..found }
+/// Bounds with the promise that they rely on. Delays from the release become those that clocks show.
+fn named(mut found: Bounds, plan: &Plan, known: Known) -> Bounds {
+    let ends = plan.streams.iter().flat_map(|own| own.listeners.iter().map(move |listener| (own, listener)));
+    for ((stream, listener), flow) in ends.zip(&mut found.flows) {
+        let largest = Sizes::of(&stream.size, stream.redundancy.as_ref().map_or(0, |_| R_TAG_OCTETS)).largest;
+        let passes = stream.route.iter().map(|hop| {
+            let port = &plan.ports[hop.port as usize];
+            until_last_bit(largest, port).saturating_add(Ps::try_from(port.propagation_ps).unwrap_or(LONGEST))
+        });
+        // The release is stamped when it happens.
+        let passing = [0, passes.max().unwrap_or(0)];
+        let between = |delay| between_stamps(plan, [stream.talker, listener.node], passing, delay);
+        let lower = flow.release_lower_ps;
+        flow.release_lower_ps = lower.saturating_add(between(lower).0);
+        flow.release_upper_ps = flow.release_upper_ps.map(|upper| upper.saturating_add(between(upper).1));
+    }
+    found.clocks_within_ns =
+        plan.clocks.as_ref().and_then(|clocks| clocks.within_ns).filter(|_| known != Known::RunFree);
+    found
 }

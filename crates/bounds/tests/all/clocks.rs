@@ -59,6 +59,12 @@ fn lone(plan: &Plan) -> FlowBounds {
     bounds(plan).flows[0].clone()
 }
 
+/// The longest delay from the release in true time: over all hops, with 1 us in each node between.
+fn released(plan: &Plan) -> i64 {
+    let hops = lone(plan).hops;
+    hops.iter().map(|hop| hop.upper_ps.unwrap()).sum::<i64>() + 1_000_000 * (hops.len() as i64 - 1)
+}
+
 /// The kinds and octets of the messages that leave a port in a simulation, each once.
 fn seen(plan: &Plan, port: u32) -> Vec<(u32, u32)> {
     let mut plan = plan.clone();
@@ -103,7 +109,7 @@ fn each_message_of_ptp_is_counted_as_the_simulator_sends_it() {
         (false, ieee_1588(e2e, &[]), false, [vec![(5, 64)], vec![(5, 64)]], 0),
         (false, ieee_1588(e2e, &[1]), false, [vec![(5, 64)], vec![(5, 64)]], 0),
     ];
-    let alone = lone(&line().plan).release_upper_ps.unwrap();
+    let alone = released(&line().plan);
     for (begins, ieee_1588, one_step, ports, twice) in cases {
         let mut net = line();
         let (grandmaster, slaves) = if begins { (0, towards) } else { (2, away) };
@@ -111,8 +117,7 @@ fn each_message_of_ptp_is_counted_as_the_simulator_sends_it() {
         net.plan.clocks = Some(clocks(&net.plan, 1_000, Some(own)));
         let expected: i64 = ports.iter().flatten().map(|(_, octets)| wire(i64::from(*octets))).sum();
         let twice = if twice > 0 { wire(twice) } else { 0 };
-        let found = lone(&net.plan);
-        let found = found.release_upper_ps.unwrap_or_else(|| panic!("{:?}", found.release_reason));
+        let found = released(&net.plan);
         let what = net.plan.clocks.as_ref().unwrap().gptp.clone();
         assert_eq!(found - alone, expected + twice, "{what:?}");
         for (port, kinds) in [0, 2].into_iter().zip(&ports) {
@@ -140,7 +145,7 @@ fn messages_follow_each_other_as_closely_as_their_jitter_says() {
         net.plan.clocks = Some(clocks(&net.plan, 1_000, Some(own)));
         let messages = if steered { 3 * wire(72) } else { wire(64) + wire(94) + 3 * wire(72) };
         let frame = (1_230 + BEFORE) * 8_000;
-        lone(&net.plan).release_upper_ps.unwrap() - messages - frame
+        released(&net.plan) - messages - frame
     };
     // A Pdelay_Resp is late by two times 45 us, and by what delays its request: three messages, of which one may be a
     // Sync and one a Follow_Up, or 12.3 us of another frame more. Its Follow_Up is late by 135 us in any case.
@@ -180,9 +185,16 @@ fn stamps_are_apart_by_what_is_promised_of_both_ends() {
         assert!((0..=5).contains(&upper), "{upper} ps");
         let lower = perfect.lower_ps - apart - found.lower_ps;
         assert!((0..=5).contains(&lower), "{lower} ps");
-        let released = found.release_upper_ps.unwrap() - perfect.release_upper_ps.unwrap();
+        let true_time = released(&net.plan) - released(&line().plan);
         let first = if grandmaster == 0 { ahead } else { wire(72) };
-        assert_eq!(released, first + blocked, "from release there are no two clocks");
+        assert_eq!(true_time, first + blocked);
+        // The listener's clock also shows the delay from the release, whose stamp is made at once.
+        let shown = found.release_upper_ps.unwrap() - released(&net.plan);
+        let last = if grandmaster == 2 { 0 } else { 1_000_000 + passing };
+        let talks = if grandmaster == 0 { 0 } else { 1_000_000 };
+        assert!((0..=9).contains(&(shown - last - talks)), "{shown} ps");
+        let least = perfect.release_lower_ps - found.release_lower_ps;
+        assert!((0..=9).contains(&(least - last - talks)), "{least} ps");
         // The reference gains 100 ppm of the delay.
         net.plan.clocks.as_mut().unwrap().nodes[grandmaster as usize].deviation_ppt = 100_000_000;
         let gains = lone(&net.plan).upper_ps.unwrap() - found.upper_ps.unwrap();
@@ -203,11 +215,11 @@ fn releases_are_as_close_as_the_promise_allows() {
         let mut net = line();
         net.plan.duration_ns = 10_000_000;
         net.stream("other", &[1, 2], 6, periodic(100_000, 0), frame(1_230));
-        let alone = lone(&net.plan).release_upper_ps.unwrap();
+        let alone = released(&net.plan);
         let mut own = clocks(&net.plan, within_ns, Some(Gptp { pcp: 0, ..gptp(0, &[1, 3]) }));
         alter(&mut own);
         net.plan.clocks = Some(own);
-        1 + (lone(&net.plan).release_upper_ps.unwrap() - alone - 2 * wire(94)) / wire(1_230)
+        1 + (released(&net.plan) - alone - 2 * wire(94)) / wire(1_230)
     };
     assert_eq!([49_999, 50_000].map(|within| frames(within, &|_| ())), [1, 2]);
     let reference: [&dyn Fn(&mut Clocks); 5] = [
@@ -240,12 +252,12 @@ fn releases_are_as_close_as_the_promise_allows() {
     };
     let mut net = line();
     net.stream("other", &[1, 2], 6, periodic(100_000, 0), frame(1_230));
-    let alone = lone(&net.plan).release_upper_ps.unwrap();
+    let alone = released(&net.plan);
     let found = [49_999, 50_000].map(|within| {
         let mut own = clocks(&net.plan, within, None);
         free(&mut own);
         net.plan.clocks = Some(own);
-        (lone(&net.plan).release_upper_ps.unwrap() - alone) / wire(1_230)
+        (released(&net.plan) - alone) / wire(1_230)
     });
     assert_eq!(found, [0, 1]);
 }
@@ -338,8 +350,8 @@ fn what_no_promise_covers_has_a_reason() {
     let mut net = line();
     let mut own = clocks(&net.plan, 1_000, Some(gptp(0, &[1, 3])));
     elects([1, 2, 2], 0)(&mut own);
-    let alone = lone(&net.plan).release_upper_ps.unwrap();
+    let alone = released(&net.plan);
     net.plan.clocks = Some(own);
     // The path trace of 127 nodes.
-    assert_eq!(lone(&net.plan).release_upper_ps.unwrap() - alone, 2 * wire(86 + 8 * 127));
+    assert_eq!(released(&net.plan) - alone, 2 * wire(86 + 8 * 127));
 }

@@ -31,10 +31,13 @@ fn stamped(plan: &Plan, sightings: &[Sighting]) -> Result<u64, String> {
         let mut roots = stream.route.iter().filter(|hop| hop.parent.is_none());
         let (Some(first), None) = (roots.next(), roots.next()) else { continue };
         let own = || sightings.iter().filter(|one| one.stream == number);
-        let sent: HashMap<u64, i64> = own()
-            .filter(|one| Everywhere::place(one.tap) == (first.port as usize, 1))
-            .filter_map(|one| Some((one.seq, one.t_ns?)))
-            .collect();
+        let stamps = |stage: usize| -> HashMap<u64, i64> {
+            own()
+                .filter(|one| Everywhere::place(one.tap) == (first.port as usize, stage))
+                .filter_map(|one| Some((one.seq, one.t_ns?)))
+                .collect()
+        };
+        let (released, sent) = (stamps(0), stamps(1));
         let arrives = |tap| {
             let (port, place) = Everywhere::place(tap);
             place == 3 && plan.ports[port].node == listener.node
@@ -42,6 +45,10 @@ fn stamped(plan: &Plan, sightings: &[Sighting]) -> Result<u64, String> {
         for one in own().filter(|one| arrives(one.tap)) {
             let (Some(at), Some(sent)) = (one.t_ns, sent.get(&one.seq)) else { continue };
             // Without an upper bound the lower one is that of true time.
+            if let (Some(released), Some(_)) = (released.get(&one.seq), flow.release_upper_ps) {
+                within(at - released, flow.release_lower_ps, flow.release_upper_ps)
+                    .map_err(|text| format!("{} #{} from its release: {text}", flow.stream, one.seq))?;
+            }
             let Some(upper) = flow.upper_ns else { continue };
             bounded += 1;
             if at - sent < flow.lower_ns || at - sent > upper {
