@@ -7,9 +7,9 @@ use crate::model::openings::Openings;
 use crate::model::processing::Processing;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
-use crate::service::preemption::is_express;
+use crate::service::preemption::{is_express, uncut};
 use std::collections::HashMap;
-use tsn_plan::{Fault, Pattern, Plan, Port};
+use tsn_plan::{Fault, Gates, Pattern, Plan, Port};
 
 /// Every flow at every port of its path, parents before children; per stream, the index of its first hop.
 pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
@@ -42,12 +42,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             let class = port.pcp_to_class[usize::from(pcp & 7)];
             let longest =
                 openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
-            // Of a frame that a gate entry may hold, only the part that cannot be cut must fit; where frames may overrun
-            // their windows, nothing.
-            let express = is_express(port.preemption.as_ref(), class);
-            let any = port.gates.as_ref().is_some_and(|gates| gates.unguarded || (gates.holds() && !express));
-            let fits =
-                |octets: u32| any || longest.is_none_or(|longest| until_last_bit(octets, port) <= longest);
+            let fits = |octets: u32| longest.is_none_or(|longest| room(port, class, octets) <= longest);
             let entries =
                 hop.parent.map(|parent| member_streams::entries_with(stream, parent)).unwrap_or_default();
             let parents: Vec<usize> = entries.iter().map(|entry| begin + *entry as usize).collect();
@@ -137,6 +132,17 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
     }
 }
 
+/// The least part of a window in which a frame of a class may start: of a frame that a gate entry may hold, the part
+/// that cannot be cut; of one that may overrun its window, none.
+fn room(port: &Port, class: u8, octets: u32) -> Ps {
+    let is = |property: fn(&Gates) -> bool| port.gates.as_ref().is_some_and(property);
+    if is(|gates| gates.unguarded) {
+        return 1;
+    }
+    let held = is(Gates::holds) && !is_express(port.preemption.as_ref(), class);
+    until_last_bit(if held { uncut(octets) } else { octets }, port)
+}
+
 /// The earliest arrival of a frame from one hop in the queue of the next one: after its nominal release, and after
 /// its release.
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
@@ -149,7 +155,7 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
     let gate = || {
         let base = ingress.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
         let known = before.begin.zip(before.period).filter(|_| before.babbles.is_empty())?;
-        let needs = until_last_bit(octets, ingress);
+        let needs = room(ingress, before.class, octets);
         crate::analysis::scheduled_arrivals::least_wait(opens.as_ref(), base, known, before.earliest, needs)
     };
     let waits = if before.earliest < LONGEST { gate().unwrap_or(0) } else { 0 };

@@ -114,3 +114,37 @@ fn a_frame_that_was_interrupted_may_have_begun_long_before() {
     let upper = bounds(&net.plan).flows[0].hops[1].upper_ps;
     assert_eq!(upper, Some(until / 4 + 1_530 * 10_000));
 }
+
+/// A frame that comes 1 us before its gate closes may start at once, if a hold cuts it or it may overrun its window: the
+/// next port has to expect it then, in a window for exactly one frame.
+#[test]
+fn a_frame_may_start_where_not_all_of_it_fits() {
+    for hold in [false, true] {
+        let mut net = Net::new(3_000_000);
+        let path = net.line(3, 0, GIGABIT, 0);
+        net.stream("s", &path, 0, periodic(100_000, 48_000), frame(FULL));
+        net.stream("late", &path[1..], 0, periodic(100_000, 71_000), frame(FULL));
+        let mut first = gates(0, &[(0x01, 50_000), (0x80, 50_000)]).unwrap();
+        if hold {
+            first.entries[1].mac = Some(MacOperation::Hold);
+            first.entries[0].mac = Some(MacOperation::Release);
+            net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+        } else {
+            first.unguarded = true;
+        }
+        net.plan.ports[0].gates = Some(first);
+        net.plan.ports[2].gates = gates(60_000, &[(0x01, 24_700), (0x00, 75_300)]);
+        net.plan.check().unwrap();
+        let taps = [0, 1].map(|stream| {
+            let first = if stream == 0 { 0 } else { 2 };
+            (stream, net.tap(first, tsn_plan::Stage::Send, tsn_plan::Point::End))
+        });
+        let rx = net.tap(3, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+        let (sightings, _) = run(&net.plan);
+        for ((stream, sent), flow) in taps.into_iter().zip(&bounds(&net.plan).flows) {
+            let longest = delays(&sightings, (sent, rx), stream).into_iter().max().unwrap() * 1_000;
+            let upper = flow.release_upper_ps.unwrap();
+            assert!(longest <= upper, "{} {hold}: {longest} of {upper}", flow.stream);
+        }
+    }
+}
