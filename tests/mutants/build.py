@@ -39,13 +39,14 @@ class Crate:
         return f"tsn-{self.name}"
 
 
+BOUNDS = ("ats", "clocks", "full_queues", "hold_release", "list_changes", "moved_frames")
 CRATES = {
     crate.name: crate
     for crate in (
         Crate("bridge", ("--lib", "port", "preemption"), ("slots", "parts")),
         Crate("clock", ("--lib", "parts"), ("chain",)),
         Crate("measure", ("--lib", "run", "captures"), ("rtc_testbench", "hostile")),
-        Crate("bounds", ("--lib", "closed_forms", "cyclic_queues", "losses", "stamps_and_reasons"), ("ats",)),
+        Crate("bounds", ("--lib", "closed_forms", "cyclic_queues", "losses", "stamps_and_reasons"), BOUNDS),
     )
 }
 

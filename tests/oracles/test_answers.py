@@ -106,10 +106,11 @@ def test_member_streams_are_answered_once(tmp_path: Path) -> None:
     rows = simulated(ring, tmp_path)
     assert len(stamps(rows, "measured", "tx")) == 40
     assert len(stamps(rows, "command", "tx")) == 20
-    # Nobody knows when answers to a stream with several paths come: their queue may be full.
-    (_, _, done) = bounds(plan_of(ring))["flows"]
-    assert done["upper_ns"] > 1_000 * 10_000
-    assert "101.76 Mbit/s may arrive, the class is guaranteed 100 Mbit/s" in done["loss_reason"]
+    # Recovery passes one copy of each request, so that answers have bounds, which the run keeps.
+    (_, command, done) = bounds(plan_of(ring))["flows"]
+    for flow in (command, done):
+        ends = zip(*(stamps(rows, flow["stream"], stage) for stage in ("tx", "rx")), strict=True)
+        assert max(rx - tx for tx, rx in ends) <= flow["upper_ns"] < 100_000
 
 
 def test_each_of_several_flows_has_its_own_answer(tmp_path: Path) -> None:
