@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,7 @@ TABLES = ("results.csv", "results.parquet", "intervals.csv", "differences.csv")
 
 
 @pytest.mark.skipif(bool(missing()), reason=missing())
-def test_an_array_that_is_killed_cancelled_and_submitted_again(place: Path, tmp_path: Path) -> None:
+def test_an_array_that_is_killed_cancelled_and_submitted_again(place: Path) -> None:
     text = (place / "port.yaml").read_text(encoding="utf-8").replace("duration: 2 ms", "duration: 300 ms")
     (place / "port.yaml").write_text(text, encoding="utf-8")
     made(place, STUDY)
@@ -36,7 +37,8 @@ def test_an_array_that_is_killed_cancelled_and_submitted_again(place: Path, tmp_
         except AssertionError:
             raise AssertionError(running.logs()) from None
 
-    with cluster(tmp_path / "slurm") as running:
+    # The path of a socket has at most 108 octets.
+    with tempfile.TemporaryDirectory(prefix="slurm") as short, cluster(Path(short) / "c") as running:
         assert "Submitted batch job" in running.run("sbatch", place / "job.sh", cwd=place)
         wait_until(lambda: len(runs_of(place / "there")) > 1)
         # A lease's process number is one of the cluster's namespace.
