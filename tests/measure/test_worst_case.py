@@ -165,6 +165,7 @@ def test_a_required_worst_case_counts() -> None:
     unknown = verdict({"delay_ns": 600, "worst_case": True}, bound(upper_ns=None, reason="Poisson"))
     assert not unknown["met"]
     assert "no bound is known" in headline(unknown)
+    assert headline(unknown).endswith(": Poisson")
     assert verdict({"delay_ns": 900, "loss_ppm": 0, "worst_case": True})["met"]
     # A rate has no bound, so its worst case is not required.
     assert verdict({"rate_bps": 1, "worst_case": True})["met"]

@@ -64,6 +64,8 @@ def closest(row: VerdictRow) -> str:
     by_bound = found in (Outcome.BEYOND, Outcome.NOT_PROVED, Outcome.PROVED)
     value = row.get("worst_case") if by_bound else row["found"]
     who = f"{'closest' if met else 'worst'} {row['stream']} at {row['listener']}: {row['requirement']}"
+    if value is None and by_bound and row.get("worst_case_reason"):
+        return f"{who}, no bound is known: {row['worst_case_reason']}"
     if value is None:
         return f"{who}, {'no bound is known' if by_bound else 'no data'}, limit {own}"
     said = f"{quantity(value, row['limit_unit'])}{'' if by_bound else plus_minus(row)} of {own}"
