@@ -62,8 +62,8 @@ LEGEND = {
     "Table 14); it does not count as met.",
     Outcome.UNCERTAIN: "the margin is smaller than what the measurement may be wrong by (\u00b1), so that "
     "nobody knows whether the limit was kept; it does not count as met.",
-    Outcome.NOT_PROVED: "the scenario requires a proof that the limit is always kept, and there is none; that "
-    "this run did not break it does not count.",
+    Outcome.NOT_PROVED: "the scenario requires a proof that the limit is always kept, and there is none; "
+    "that this run did not break it does not count.",
     Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",
     Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
     Outcome.PROVED: "every frame kept the limit, and the worst case also keeps it.",

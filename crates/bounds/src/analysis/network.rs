@@ -3,26 +3,29 @@
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
+mod faults;
+mod later;
+mod not_covered;
 mod report;
 
+use self::faults::{moves_frames, repeats, wrong_lists};
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
 use crate::analysis::flows::flow_hops;
 use crate::analysis::port::{ClassResult, PortResult, analyse};
-use crate::curve::{Curve, Data, LONGEST, Ps, Rate, ps};
+use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
 use crate::model::clocks::Known;
 use crate::model::flow_hop::FlowHop;
 use crate::model::lists::{self, Later, Wrong};
 use crate::model::member_streams::Once;
 use crate::model::numbers::{ALL_NUMBERS, Numbers};
-use crate::model::openings::{Openings, covered, overruns_covered};
+use crate::model::openings::{Openings, covered};
 use crate::model::processing::Processing;
 use crate::reason::Reason;
 use crate::report::Bounds;
 use crate::service::class::Model;
-use crate::service::preemption::is_express;
 use std::collections::HashMap;
-use tsn_plan::{Fault, Pattern, Plan};
+use tsn_plan::Plan;
 
 /// Number of rounds over ports in a cycle after which they count as without a bound.
 const MOST_ROUNDS: usize = 400;
@@ -124,30 +127,6 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
     let mut entries =
         plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
     entries.any(|entry| entry.ipv.is_some()).then_some(Reason::Internal)
-}
-
-/// How long after a frame a fault lets it arrive again from a port; none if it does not.
-fn repeats(fault: &Fault, number: usize) -> Option<Ps> {
-    match fault {
-        Fault::Duplicate { port, after_ns, .. } if *port as usize == number => Some(ps(*after_ns)),
-        _ => None,
-    }
-}
-
-/// The lists that faults give a port.
-fn wrong_lists(plan: &Plan, number: usize) -> Vec<Wrong<'_>> {
-    let at = |fault| match fault {
-        &Fault::Schedule { port, from_ns, until_ns, ref gates } if port as usize == number => {
-            Some(Wrong { from_ns, until_ns, gates: gates.as_deref() })
-        }
-        _ => None,
-    };
-    plan.faults.iter().filter_map(at).collect()
-}
-
-/// Whether a fault lets more frames arrive at once from a port than its link carries: it delays or duplicates them.
-fn moves_frames(fault: &Fault, number: usize) -> bool {
-    matches!(fault, Fault::Delay { port, .. } | Fault::Duplicate { port, .. } if *port as usize == number)
 }
 
 impl Network<'_> {
@@ -265,110 +244,6 @@ impl Network<'_> {
         }
     }
 
-    /// A function of a port that these bounds do not cover.
-    fn not_covered(&self, number: usize) -> Option<Reason> {
-        let port = self.models[number].port;
-        if self.plan.nodes[port.node as usize].host.is_some() {
-            return Some(Reason::Hosts);
-        }
-        let wrong = !wrong_lists(self.plan, number).is_empty();
-        if wrong && !self.later.contains_key(&number) {
-            return Some(Reason::WrongSchedule);
-        }
-        if self.disturbed(number) {
-            return Some(Reason::Faults);
-        }
-        if (port.gates.is_some() || wrong) && self.plan.clocks.is_some() {
-            return Some(Reason::Clocks);
-        }
-        let shaped = |(class, own): (usize, &tsn_plan::Class)| {
-            own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
-        };
-        if port.gates.is_some() && port.classes.iter().enumerate().any(shaped) {
-            return Some(Reason::Preemption);
-        }
-        if let Some(reason) = self.gates_not_covered(number) {
-            return Some(reason);
-        }
-        let node = &self.plan.nodes[port.node as usize];
-        // A scheduler counts from the arrival of a whole frame, and not from the end of the processing.
-        if self.models[number].flows.iter().flatten().any(|hop| self.hops[*hop].shaped.is_some()) {
-            let varies = node.further.as_ref().map(|_| Reason::Processing);
-            return varies.or_else(|| node.cut_through_octets.map(|_| Reason::CutThrough));
-        }
-        None
-    }
-
-    /// Whether a fault on the link behind a port has no bound: a frame that it delays, and that has interrupted another
-    /// one, waits for that one; or frames that it delays or repeats wait for an ATS scheduler, which takes no longer
-    /// than in the queue before it, but not than on the link.
-    fn disturbed(&self, number: usize) -> bool {
-        let shaped = || self.models[number].flows.iter().flatten().any(|hop| self.arriving.shapes(*hop));
-        self.plan.faults.iter().any(|fault| match fault {
-            Fault::Delay { port, keeps_order, .. } if *port as usize == number => {
-                (*keeps_order && self.models[number].port.preemption.is_some()) || shaped()
-            }
-            Fault::Duplicate { port, .. } if *port as usize == number => shaped(),
-            _ => false,
-        })
-    }
-
-    /// A function of a port's gates that these bounds do not cover.
-    fn gates_not_covered(&self, number: usize) -> Option<Reason> {
-        let model = &self.models[number];
-        let gates = model.port.gates.as_ref()?;
-        let runs = |class: &tsn_plan::Class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed);
-        let models = || self.later.get(&number).into_iter().flatten().map(|(_, later)| later);
-        match () {
-            () if model.port.classes.iter().any(runs) => Some(Reason::CreditRuns),
-            () if gates.unguarded && !overruns_covered(model.port) => Some(Reason::Unguarded),
-            () if covered(model.port).is_none() && models().next().is_none() => Some(Reason::Changes),
-            () if models().chain([model]).any(|model| model.released.is_none()) => Some(Reason::ShortHolds),
-            () => None,
-        }
-    }
-
-    /// Analyses a port whose list changes: each class in the time from its first frame on.
-    fn analyse_later(&self, port: usize, models: &[(Ps, Model<'_>)]) -> PortResult {
-        let flows = &self.models[port].flows;
-        let here = |class: usize| flows[class].iter().map(|hop| &self.hops[*hop]);
-        let longest = (0..flows.len()).flat_map(here).filter_map(|hop| hop.sizes).map(|sizes| sizes.largest);
-        let occupied = self.models[port].occupied(longest.max().unwrap_or(0));
-        // Before it comes, no frame of another class that began under an earlier list is still on the link.
-        let begins = |class: usize| {
-            let first = here(class).map(|hop| self.first(hop)).min().unwrap_or(0).saturating_sub(occupied);
-            models.iter().rposition(|(from, _)| *from <= first).unwrap_or(0)
-        };
-        let begins: Vec<usize> = (0..flows.len()).map(begins).collect();
-        let mut result = PortResult { classes: vec![None; flows.len()], ..PortResult::default() };
-        for (number, (_, model)) in models.iter().enumerate() {
-            if !begins.contains(&number) {
-                continue;
-            }
-            let found = analyse(model, &self.hops, self, &result.classes);
-            let own = |hop: &usize| begins[usize::from(self.hops[*hop].class)] == number;
-            result.delays.extend(found.delays.into_iter().filter(|(hop, _)| own(hop)));
-            result.passing.extend(found.passing.into_iter().filter(|(hop, _)| own(hop)));
-            for (class, outcome) in found.classes.into_iter().enumerate() {
-                if begins[class] == number {
-                    result.classes[class] = outcome;
-                }
-            }
-        }
-        result
-    }
-
-    /// When the first frame of a flow is in the queue of a hop, at the earliest.
-    fn first(&self, hop: &FlowHop) -> Ps {
-        let stream = &self.plan.streams[hop.stream];
-        match stream.pattern {
-            Pattern::Periodic { offset_ns, .. } if hop.babbles.is_empty() && hop.earliest < LONGEST => {
-                ps(stream.start_ns).saturating_add(ps(offset_ns)).saturating_add(hop.earliest)
-            }
-            _ => 0,
-        }
-    }
-
     /// Removes the bounds of all flows at a port.
     fn without_bound(&self, port: usize, reason: &Reason) -> PortResult {
         let flows = &self.models[port].flows;
@@ -473,19 +348,6 @@ impl Network<'_> {
 
     fn propagation(&self, port: usize) -> Ps {
         Ps::try_from(self.models[port].port.propagation_ps).unwrap_or(LONGEST)
-    }
-
-    /// The greatest time from the last bit out to the last bit in: where faults delay frames, all of them together, and
-    /// with the time until a frame arrives again.
-    fn on_link(&self, port: usize) -> Ps {
-        let late = |fault: &Fault| match fault {
-            Fault::Delay { port: own, most_ns, .. } if *own as usize == port => ps(*most_ns),
-            _ => 0,
-        };
-        // A frame is repeated once at most.
-        let again = self.plan.faults.iter().filter_map(|fault| repeats(fault, port)).max();
-        let late = self.plan.faults.iter().map(late).chain(again);
-        late.fold(self.propagation(port), Ps::saturating_add)
     }
 }
 

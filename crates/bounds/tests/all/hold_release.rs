@@ -4,7 +4,7 @@
 
 use crate::common::*;
 use tsn_bounds::bounds;
-use tsn_plan::{MacOperation, Pattern, Preemption};
+use tsn_plan::{Fault, MacOperation, Pattern, Point, Preemption, Size, Stage};
 
 const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
 /// From the first bit to the last one of a frame, in ps.
@@ -115,36 +115,73 @@ fn a_frame_that_was_interrupted_may_have_begun_long_before() {
     assert_eq!(upper, Some(until / 4 + 1_530 * 10_000));
 }
 
-/// A frame that comes 1 us before its gate closes may start at once, if a hold cuts it or it may overrun its window: the
-/// next port has to expect it then, in a window for exactly one frame.
+/// A frame that comes 2 us before its gate closes may start at once, if a hold cuts it, if it may overrun its window, or
+/// while a wrong list opens all gates: the next port has to expect it then, in a window with room for one more frame.
 #[test]
 fn a_frame_may_start_where_not_all_of_it_fits() {
-    for hold in [false, true] {
+    for how in ["hold", "overrun", "wrong"] {
         let mut net = Net::new(3_000_000);
         let path = net.line(3, 0, GIGABIT, 0);
         net.stream("s", &path, 0, periodic(100_000, 48_000), frame(FULL));
         net.stream("late", &path[1..], 0, periodic(100_000, 71_000), frame(FULL));
         let mut first = gates(0, &[(0x01, 50_000), (0x80, 50_000)]).unwrap();
-        if hold {
+        first.unguarded = how == "overrun";
+        if how == "hold" {
             first.entries[1].mac = Some(MacOperation::Hold);
             first.entries[0].mac = Some(MacOperation::Release);
             net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
-        } else {
-            first.unguarded = true;
+        }
+        if how == "wrong" {
+            let (from_ns, until_ns) = (1_000_000, 2_000_000);
+            net.plan.faults.push(Fault::Schedule { port: 0, from_ns, until_ns, gates: None });
         }
         net.plan.ports[0].gates = Some(first);
         net.plan.ports[2].gates = gates(60_000, &[(0x01, 24_700), (0x00, 75_300)]);
         net.plan.check().unwrap();
         let taps = [0, 1].map(|stream| {
             let first = if stream == 0 { 0 } else { 2 };
-            (stream, net.tap(first, tsn_plan::Stage::Send, tsn_plan::Point::End))
+            (stream, net.tap(first, Stage::Send, Point::End))
         });
-        let rx = net.tap(3, tsn_plan::Stage::Rx, tsn_plan::Point::End);
+        let rx = net.tap(3, Stage::Rx, Point::End);
         let (sightings, _) = run(&net.plan);
         for ((stream, sent), flow) in taps.into_iter().zip(&bounds(&net.plan).flows) {
             let longest = delays(&sightings, (sent, rx), stream).into_iter().max().unwrap() * 1_000;
             let upper = flow.release_upper_ps.unwrap();
-            assert!(longest <= upper, "{} {hold}: {longest} of {upper}", flow.stream);
+            assert!(longest <= upper, "{} {how}: {longest} of {upper}", flow.stream);
         }
+    }
+}
+
+/// Thirty frames come at once, just after the last start of a window: more than one window has time for. A frame that
+/// a hold cuts, or that overruns its window into the next one, takes time of the next window: windows count by their
+/// time, and not by the frames that start in them.
+#[test]
+fn windows_count_by_their_time_where_frames_go_on_in_the_next_one() {
+    // Frames of 12.12 us: the fifth one starts at the end of a window of 50 us.
+    let frames = Size::Units { octets: vec![30 * 1_445], most_per_frame: 1_445, overhead: 50 };
+    for (hold, closed) in [(true, 50_000), (false, 2_000)] {
+        let (mut net, path) = Net::row(2_000_000, 2);
+        net.stream(
+            "s",
+            &path,
+            0,
+            Pattern::Periodic { period_ns: 2_000_000, offset_ns: 50_001, jitter_ns: 0 },
+            frames.clone(),
+        );
+        let mut list = gates(0, &[(0x01, 50_000), (0x80, closed)]).unwrap();
+        if hold {
+            list.entries[0].mac = Some(MacOperation::Release);
+            list.entries[1].mac = Some(MacOperation::Hold);
+            net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+        } else {
+            list.unguarded = true;
+        }
+        net.plan.ports[0].gates = Some(list);
+        net.plan.check().unwrap();
+        let taps = (net.tap(0, Stage::Send, Point::End), net.tap(1, Stage::Rx, Point::End));
+        let (sightings, _) = run(&net.plan);
+        let longest = delays(&sightings, taps, 0).into_iter().max().unwrap() * 1_000;
+        let upper = bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap();
+        assert!(longest <= upper, "{hold}: {longest} of {upper}");
     }
 }

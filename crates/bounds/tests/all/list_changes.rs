@@ -3,8 +3,9 @@
 //! IEEE 802.1Q-2022, 8.6.9.
 
 use crate::common::*;
+use std::collections::HashMap;
 use tsn_bounds::{Reason, bounds};
-use tsn_plan::{Fault, Pattern, Plan};
+use tsn_plan::{Fault, Gates, MacOperation, Pattern, Plan, Point, Preemption, Stage};
 
 const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
 const LAST_BIT: i64 = 488 * 8_000;
@@ -90,4 +91,105 @@ fn what_is_not_followed_is_said() {
         plan.ports[0].classes[7].cbs = Some(cbs(100_000_000, 1_000_000_000, 10_000, -10_000));
     };
     assert_eq!(upper(0, shaped), Err(Reason::Changes));
+    // One frame in each cycle of 20 us, of which 64 are followed: 1.22 ms without the first and last ones.
+    let cycles = |plan: &mut Plan| changes(plan, &[(1_000_000, &[(0x80, 7_000), (0, 13_000)])]);
+    let with = |pattern: Pattern, limit: Option<u32>| {
+        upper(0, |plan| {
+            cycles(plan);
+            plan.streams[0].pattern = pattern;
+            plan.ports[0].classes[7].limit_frames = limit;
+        })
+    };
+    // They wait for 40 us, but without a break for longer than that.
+    assert_eq!(with(periodic(20_100, 0), None), Err(Reason::Changes));
+    assert!(with(periodic(40_000, 0), None).is_ok_and(|upper| upper < 100_000_000));
+    // A full queue of 100 frames takes 2 ms, one of 20 frames 0.4 ms.
+    assert_eq!(with(periodic(10_000, 0), Some(100)).ok(), None);
+    assert!(with(periodic(10_000, 0), Some(20)).is_ok_and(|upper| upper < 500_000_000));
+}
+
+/// Runs a Plan, and compares the delays of its first stream with their bound.
+fn keeps(net: &mut Net) -> (i64, i64) {
+    net.plan.check().unwrap();
+    let taps = (net.tap(0, Stage::Send, Point::End), net.tap(1, Stage::Rx, Point::End));
+    let (sightings, _) = run(&net.plan);
+    let sent: HashMap<u64, i64> = sightings
+        .iter()
+        .filter(|one| one.stream == 0 && one.tap == taps.0)
+        .map(|one| (one.seq, one.t_ns.unwrap()))
+        .collect();
+    let ends = sightings.iter().filter(|one| one.stream == 0 && one.tap == taps.1);
+    let longest = ends.map(|one| one.t_ns.unwrap() - sent[&one.seq]).max().unwrap() * 1_000;
+    let upper = bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap();
+    assert!(longest <= upper, "{longest} of {upper}");
+    (longest, upper)
+}
+
+/// A higher class has waited for 1 ms when all gates open; a frame that comes then waits for its ten frames.
+#[test]
+fn what_waited_before_a_change_goes_first() {
+    let (mut net, path) = Net::row(2_000_000, 2);
+    net.stream("s", &path, 5, UNSCHEDULED, frame(480)).start_ns = 1_020_000;
+    net.stream("high", &path, 7, periodic(100_000, 0), frame(FULL));
+    let list = gates(1_000_000, &[(0xff, 100_000)]).unwrap();
+    net.plan.ports[0].gates = Some(Gates { initial: Some(0x7f), ..list });
+    let (longest, _) = keeps(&mut net);
+    assert!(longest > 90_000_000, "{longest}");
+}
+
+/// Behind the last change the gate is open for long; a frame of a lower class has just begun.
+#[test]
+fn a_frame_may_begin_to_wait_in_the_midst_of_a_long_window() {
+    let (mut net, path) = Net::row(3_000_000, 2);
+    net.stream("s", &path, 7, periodic(500_000, 1_001), frame(480));
+    net.stream("low", &path, 0, periodic(500_000, 1_000), frame(FULL));
+    net.plan.ports[0].gates = gates(0, &[(0x80, 99_000), (0, 1_000)]);
+    changes(&mut net.plan, &[(1_000_000, &[(0x81, 100_000)])]);
+    let (longest, _) = keeps(&mut net);
+    assert!(longest > 12_000_000, "{longest}");
+}
+
+/// A lower frame that began by the earlier list is on the link when the later one, which never lets it start, begins.
+#[test]
+fn a_frame_of_an_earlier_list_may_still_be_on_the_link() {
+    let (mut net, path) = Net::row(3_000_000, 2);
+    net.stream("s", &path, 7, UNSCHEDULED, frame(480)).start_ns = 1_000_000;
+    net.stream("low", &path, 0, periodic(2_000_000, 999_999), frame(FULL));
+    net.plan.ports[0].gates = gates(0, &[(0x01, 100_000)]);
+    changes(&mut net.plan, &[(1_000_000, &[(0x80, 98_000), (0, 2_000)])]);
+    net.plan.ports[0].gates.as_mut().unwrap().unguarded = true;
+    let (longest, _) = keeps(&mut net);
+    assert!(longest > 12_000_000, "{longest}");
+}
+
+/// The own list does not let a frame start that would be on the link when its gate closes; but it does not know when a
+/// wrong list ends, whose last frame is on the link when the own gate opens.
+#[test]
+fn a_frame_of_a_wrong_list_may_still_be_on_the_link() {
+    let (mut net, path) = Net::row(3_000_000, 2);
+    net.stream("s", &path, 7, UNSCHEDULED, frame(480));
+    net.stream("low", &path, 0, periodic(1_000_000, 0), frame(FULL));
+    net.plan.ports[0].gates = gates(0, &[(0, 50_000), (0x80, 50_000)]);
+    let wrong = gates(0, &[(0x01, 100_000)]).map(Box::new);
+    let fault = Fault::Schedule { port: 0, from_ns: 1_000_000, until_ns: 1_460_000, gates: wrong };
+    net.plan.faults.push(fault);
+    let (_, upper) = keeps(&mut net);
+    assert_eq!(upper, 460_000_000 + (1_522 + 20) * 8_000 + 2 * LAST_BIT);
+}
+
+/// Before the first list no frame is held, whatever the end of that list does.
+#[test]
+fn what_a_list_holds_is_its_own() {
+    let found = |initial: Option<u8>| {
+        upper(0, |plan| {
+            plan.streams[0].pcp = 0;
+            let port = &mut plan.ports[0];
+            let mut list = gates(500_000, &[(0xff, 50_000), (0xff, 50_000)]).unwrap();
+            list.entries[0].mac = Some(MacOperation::Release);
+            list.entries[1].mac = Some(MacOperation::Hold);
+            port.gates = Some(Gates { initial, ..list });
+            port.preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+        })
+    };
+    assert_eq!(found(Some(0xff)), found(None));
 }

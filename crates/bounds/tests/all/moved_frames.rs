@@ -72,3 +72,21 @@ fn interrupted_frames_are_not_followed() {
         Some(Reason::At { port: "n0 -> n1".into(), why: Box::new(Reason::Faults) })
     );
 }
+
+/// A request that arrives twice is answered twice: nobody knows how many answers come at once.
+#[test]
+fn a_request_that_arrives_twice_has_no_bound_for_its_answers() {
+    let answered = |faults| {
+        let net = two_links(faults, |plan| {
+            respond(plan, 0, 0, 5, frame(1_230), 1_000);
+            plan.ports
+                .iter_mut()
+                .flat_map(|port| &mut port.classes)
+                .for_each(|class| class.limit_frames = None);
+        });
+        bounds(&net.plan).flows[1].clone()
+    };
+    assert!(answered(vec![]).release_upper_ps.is_some());
+    let why = Reason::Answers { request: "s".into() };
+    assert_eq!(answered(vec![twice(0, 0)]).release_reason, Some(why));
+}

@@ -1,0 +1,58 @@
+//! Functions of ports that these bounds do not cover, each with its reason.
+
+use super::Network;
+use super::faults::wrong_lists;
+use crate::model::openings::{covered, overruns_covered};
+use crate::reason::Reason;
+use crate::service::preemption::is_express;
+
+impl Network<'_> {
+    /// A function of a port that these bounds do not cover.
+    pub(super) fn not_covered(&self, number: usize) -> Option<Reason> {
+        let port = self.models[number].port;
+        if self.plan.nodes[port.node as usize].host.is_some() {
+            return Some(Reason::Hosts);
+        }
+        let wrong = !wrong_lists(self.plan, number).is_empty();
+        if wrong && !self.later.contains_key(&number) {
+            return Some(Reason::WrongSchedule);
+        }
+        if self.disturbed(number) {
+            return Some(Reason::Faults);
+        }
+        if (port.gates.is_some() || wrong) && self.plan.clocks.is_some() {
+            return Some(Reason::Clocks);
+        }
+        let shaped = |(class, own): (usize, &tsn_plan::Class)| {
+            own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
+        };
+        if port.gates.is_some() && port.classes.iter().enumerate().any(shaped) {
+            return Some(Reason::Preemption);
+        }
+        if let Some(reason) = self.gates_not_covered(number) {
+            return Some(reason);
+        }
+        let node = &self.plan.nodes[port.node as usize];
+        // A scheduler counts from the arrival of a whole frame, and not from the end of the processing.
+        if self.models[number].flows.iter().flatten().any(|hop| self.hops[*hop].shaped.is_some()) {
+            let varies = node.further.as_ref().map(|_| Reason::Processing);
+            return varies.or_else(|| node.cut_through_octets.map(|_| Reason::CutThrough));
+        }
+        None
+    }
+
+    /// A function of a port's gates that these bounds do not cover.
+    fn gates_not_covered(&self, number: usize) -> Option<Reason> {
+        let model = &self.models[number];
+        let gates = model.port.gates.as_ref()?;
+        let runs = |class: &tsn_plan::Class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed);
+        let models = || self.later.get(&number).into_iter().flatten().map(|(_, later)| later);
+        match () {
+            () if model.port.classes.iter().any(runs) => Some(Reason::CreditRuns),
+            () if gates.unguarded && !overruns_covered(model.port) => Some(Reason::Unguarded),
+            () if covered(model.port).is_none() && models().next().is_none() => Some(Reason::Changes),
+            () if models().chain([model]).any(|model| model.released.is_none()) => Some(Reason::ShortHolds),
+            () => None,
+        }
+    }
+}
