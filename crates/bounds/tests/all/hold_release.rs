@@ -56,6 +56,21 @@ fn a_held_frame_waits_for_two_releases() {
     let open = [0xff; 3];
     let passes = 50_000_000 + 24 * 8_000 + last_bit(1_522);
     assert_eq!(held(0, FULL, (0, 0), open, false), 50_000_001 + gap_and_continuation + passes);
+    // An express frame and its interruption count before the frame starts, and while it passes.
+    let mut net = Net::row(1_000_000, 2).0;
+    net.stream("s", &[0, 1], 0, UNSCHEDULED, frame(FULL));
+    net.stream("express", &[0, 1], 7, periodic(10_000_000, 0), frame(64));
+    let mut list = gates(0, &[(0xff, 50_000), (0xff, 50_000)]).unwrap();
+    list.entries[0].mac = Some(MacOperation::Hold);
+    list.entries[1].mac = Some(MacOperation::Release);
+    net.plan.ports[0].gates = Some(list);
+    net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+    let upper = bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap();
+    let alone = 50_000_001 + gap_and_continuation + passes;
+    assert!(
+        (alone + 2 * (84 + 24) * 8_000..alone + 2 * (84 + 24) * 8_000 + 10_000).contains(&upper),
+        "{upper}"
+    );
     // A frame of 123 octets is not cut.
     assert_eq!(held(0, 123, (0, 0), open, false), 50_000_001 + gap_and_continuation + last_bit(123));
 }
@@ -100,6 +115,24 @@ fn an_interruption_costs_credit_and_time() {
     // A debt that the lowest credit cuts off gives no service by credit. The frames before the credit is there: 84 + 24
     // octets, and twice the interruption, as every octet costs the time of two.
     assert_eq!(delay(credit, -1), (84 + 24 + 2 * 24) * 8_000 + passes);
+}
+
+/// Five express frames at once, and a shaper with 90 % of the rate. They count before the frame starts and while it
+/// passes: whether they could come once only beside a shaper is not proved, as it is without one.
+#[test]
+fn express_frames_count_twice_beside_a_shaper() {
+    let (mut net, path) = Net::row(1_000_000, 2);
+    net.stream("s", &path, 5, UNSCHEDULED, frame(FULL));
+    for number in 0..5 {
+        net.stream(&format!("express{number}"), &path, 7, periodic(10_000_000, 0), frame(64));
+    }
+    net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+    let express = 5 * (84 + 24) * 8;
+    net.plan.ports[0].classes[5].cbs = Some(cbs(900_000_000, 1_000_000_000, express * 9 / 10, -1_300));
+    net.plan.check().unwrap();
+    let upper = bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap();
+    let waits = ((express * 9 / 10 + 5 * 24 * 8) * 10_000 + 8) / 9;
+    assert_eq!(upper, waits + last_bit(1_522) + express * 1_000);
 }
 
 /// Behind the shaper within t: half of the rate, the highest credit, and two frames, as the first one may have begun
