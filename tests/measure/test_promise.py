@@ -12,6 +12,7 @@ from tsnbench.measure.headline import headline
 from tsnbench.measure.verdict import verdict_of
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.bounds.promise import after_promise, broken
+from tsnbench.report.parts.bounds import read_bounds
 from tsnbench.scenario import read_scenario
 
 TEXT = """\
@@ -41,6 +42,9 @@ def test_a_run_checks_what_its_bounds_rely_on(within: str, tmp_path: Path) -> No
     assert seen["kept"] is kept
     assert {row["proof"] for row in verdict["rows"]} == {"proved" if kept else "none"}
     assert not any(row["proof_condition"] for row in verdict["rows"])
+    # Reports draw no bound that the run took away.
+    (drawn,) = read_bounds(run.folder)[0].values()
+    assert (drawn.upper_ns is not None, "promised" in drawn.reason) == (kept, not kept)
     said = headline(verdict)
     assert said.startswith("ALL MET (PROVED): " if kept else "ALL MET IN THIS RUN: ")
     if kept:

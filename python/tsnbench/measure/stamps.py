@@ -19,7 +19,6 @@ from tsnbench.runs import stamps as own
 from tsnbench.runs.run import NODES_KEY
 
 if TYPE_CHECKING:
-    from tsnbench.plan.bounds.types import ClockPromise
     from tsnbench.plan.types import Clocks, PlanDocument
     from tsnbench.runs import Run
     from tsnbench.runs.measures import ClocksApart, MeasuredFrom
@@ -107,28 +106,6 @@ def clocks_apart(run: Run) -> ClocksApart | None:
     found: ClocksApart = {"most_ps": most, "at_ns": at}
     allowed = margin_ps(run.plan.document)
     return found if allowed is None else {**found, "allowed_ps": allowed}
-
-
-def promise_of(run: Run) -> ClockPromise | None:
-    """What the scenario promises of its clocks and what the run shows.
-
-    None if nothing was promised, or if the backend does not know the clocks (kernels, hosts).
-
-    Raises:
-        FolderError: the counters of the run cannot be read.
-    """
-    within = run.plan.document.get("clocks", {}).get("within_ns")
-    seen = run.counters.get("clocks") if within is not None else None
-    if within is None or seen is None:
-        return None
-    return {
-        "within_ns": within,
-        "apart_ns": -(-seen["apart_ps"] // 1_000),
-        "at_ns": seen["at_ns"],
-        "ahead": seen["ahead"],
-        "behind": seen["behind"],
-        "kept": seen["apart_ps"] <= within * 1_000,
-    }
 
 
 def _apart(folder: Path) -> pl.DataFrame:

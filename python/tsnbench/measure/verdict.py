@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, between_releases, guarantee, round_trip
 from tsnbench.measure.refuted import Seen, of_row, refutations
-from tsnbench.measure.stamps import clocks_apart, promise_of
-from tsnbench.plan.bounds.promise import after_promise
-from tsnbench.runs.bounds import bounds_of_run
+from tsnbench.measure.stamps import clocks_apart
+from tsnbench.runs.bounds import bounds_of_run, promise_of
 from tsnbench.runs.manifest import KERNELS, State
 from tsnbench.runs.measures import WorstCaseRow
 
@@ -135,8 +134,7 @@ def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
         clocks=clocks_apart(run),
     )
     promise = promise_of(run)
-    bounds = after_promise(bounds_of_run(run.folder, keep), promise)
-    verdict = judge(run.plan.document, measures, bounds, seen)
+    verdict = judge(run.plan.document, measures, bounds_of_run(run.folder, keep), seen)
     return verdict if promise is None else {**verdict, "clocks": promise}
 
 

@@ -16,7 +16,6 @@ from support.matrix.phases import phase
 from support.matrix.table import combined, rows
 from tsnbench import Simulation
 from tsnbench.errors import InputError
-from tsnbench.measure.stamps import promise_of
 from tsnbench.measure.verdict import judge
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.bounds.promise import after_promise
@@ -25,6 +24,7 @@ from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
 from tsnbench.replay.sightings import ReplayError, sightings_of
 from tsnbench.runs import Run
+from tsnbench.runs.bounds import promise_of
 from tsnbench.runs.measures import Measures
 from tsnbench.scenario import load
 

@@ -181,7 +181,7 @@ fn recorded(gaps_ns: &[u64], cycle_ns: u64) -> (Ps, Ps) {
 fn babble(fault: &Fault, of: usize) -> Option<Ps> {
     match fault {
         Fault::Babble { stream, every_ns, .. } if *stream as usize == of => Some(ps((*every_ns).max(1))),
-        // Lost frames do not break a bound. Plans with other faults have no bounds: see `network::not_covered`.
+        // Lost frames do not break a bound; what other faults do is in `network::faults`.
         _ => None,
     }
 }
