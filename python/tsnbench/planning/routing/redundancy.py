@@ -14,6 +14,7 @@ from tsnbench.planning.draft import Draft, Flow, Hop
 from tsnbench.planning.parts import without_none
 from tsnbench.planning.routing.disjoint import disjoint_paths
 from tsnbench.planning.routing.member_streams import meetings, shared, split_and_merge
+from tsnbench.planning.routing.survivable.planned import Known, from_failures
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
@@ -26,9 +27,16 @@ Links = Mapping[tuple[int, int], list[int]]
 _NO_PATH = "add links, or write path: [sw3, sw4]"
 
 
-def route_redundantly(draft: Draft, flow: Flow, links: Links) -> None:
-    """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several paths."""
-    if flow.stream.frer:
+def route_redundantly(draft: Draft, flow: Flow, links: Links, known: Known) -> None:
+    """Fills ``route``, ``ends`` and ``redundancy`` of a flow with several paths.
+
+    ``known`` keeps the links that were found for other flows.
+    """
+    if flow.stream.frer and flow.stream.frer.from_failures:
+        planned = from_failures(draft, flow, known)
+        if planned is not None:
+            _merge(draft, flow, flow.stream.frer, *planned)
+    elif flow.stream.frer:
         _copy(draft, flow, links, flow.stream.frer)
     elif flow.stream.failover:
         _stand_by(draft, flow, links, flow.stream.failover)
@@ -59,16 +67,23 @@ def _copy(draft: Draft, flow: Flow, links: Links, frer: model.Frer) -> None:
             ", ".join(frer.at),
         )
         return
-    merged_route = split_and_merge(draft, paths, nodes)
-    if not merged_route.merges:
+    _merge(draft, flow, frer, paths, nodes)
+    if not flow.redundancy:
         draft.problem(f"streams.{flow.group}.frer", "paths that differ", "one path")
-        return
+
+
+def _merge(
+    draft: Draft, flow: Flow, frer: model.Frer, paths: Sequence[Sequence[Sequence[int]]], nodes: Sequence[int]
+) -> None:
+    """Fills route and redundancy; paths that never part are a plain route."""
+    merged_route = split_and_merge(draft, paths, nodes)
     flow.route, flow.ends = tuple(merged_route.route), tuple(merged_route.ends)
-    flow.redundancy = {
-        "merges": [{"from": entries} for entries in merged_route.merges],
-        "copies": merged_route.copies,
-        "recovery": _recovery(frer),
-    }
+    if merged_route.merges:
+        flow.redundancy = {
+            "merges": [{"from": entries} for entries in merged_route.merges],
+            "copies": merged_route.copies,
+            "recovery": _recovery(frer),
+        }
 
 
 def _stand_by(draft: Draft, flow: Flow, links: Links, failover: model.Failover) -> None:

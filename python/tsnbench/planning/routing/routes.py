@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from tsnbench.planning.draft import Draft, Flow, Hop
 from tsnbench.planning.routing.redundancy import route_redundantly
+from tsnbench.planning.routing.survivable.planned import Known
 
 Links = dict[tuple[int, int], list[int]]
 """(node, next node) to the ports between them, in order."""
@@ -32,9 +33,10 @@ def route_flows(draft: Draft) -> None:
     single = all(len(ports) == 1 for ports in links.values())
     grown: dict[tuple[int, ...], tuple[tuple[Hop, ...], tuple[int, ...]]] = {}
     behind: dict[tuple[int, int], tuple[Hop, ...]] = {}
+    known: Known = {}
     for flow in draft.flows:
         if flow.stream.frer or flow.stream.failover:
-            route_redundantly(draft, flow, links)
+            route_redundantly(draft, flow, links, known)
             continue
         chosen: Mapping[tuple[int, int], int] = {}
         if flow.stream.via is not None:

@@ -25,7 +25,8 @@ def identify(draft: Draft) -> None:
         return
     passing = [_passed(draft, flow) for flow in draft.flows]
     for number, flow in enumerate(draft.flows):
-        if flow.stream.frer is None or flow.stream.frer.identification is not None:
+        frer = flow.stream.frer
+        if frer is None or frer.identification is not None or "recovery" not in flow.redundancy:
             continue
         acting = _acting(draft, flow)
         others = [
@@ -44,7 +45,7 @@ def identify(draft: Draft) -> None:
 def _rewrite(draft: Draft, number: int, flow: Flow) -> None:
     """The address, VLAN and priority of member streams with active identification. IEEE 802.1CB-2017, 6.6."""
     active = flow.stream.frer.identification if flow.stream.frer else None
-    if not isinstance(active, model.ActiveIdentification):
+    if not isinstance(active, model.ActiveIdentification) or "recovery" not in flow.redundancy:
         return
     stream = flow.stream
     if stream.vid is None:

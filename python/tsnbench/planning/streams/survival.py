@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from tsnbench.planning.draft import Draft, Flow
+from tsnbench.planning.draft import Draft, Flow, Port
 from tsnbench.planning.parts import without_none
 from tsnbench.planning.select import select
 from tsnbench.scenario import model
@@ -22,9 +23,25 @@ def name_failures(draft: Draft) -> None:
 
 def _survives(draft: Draft, flow: Flow, required: model.Survives) -> Survives:
     """Links by the lower one of their ports. Others than those on the flow's paths lose no frame of it."""
-    ports = [draft.ports[hop.port] for hop in flow.route]
-    links = {min(port.number, port.peer) for port in ports}
-    nodes = {node for port in ports for node in (port.node, port.to)} - {flow.talker, *flow.listeners}
+    links, nodes = failing(draft, flow, required, [draft.ports[hop.port] for hop in flow.route])
+    return without_none(
+        {"failures": required.failures, "links": sorted(links) or None, "nodes": sorted(nodes) or None}
+    )
+
+
+def failing(
+    draft: Draft, flow: Flow, required: model.Survives, ports: Iterable[Port]
+) -> tuple[set[int], set[int]]:
+    """What may fail of the links of some ports and of their nodes: links by their lower port, and nodes.
+
+    The flow's talker and its listeners do not fail.
+    """
+    links: set[int] = set()
+    nodes: set[int] = set()
+    for port in ports:
+        links.add(min(port.number, port.peer))
+        nodes |= {port.node, port.to}
+    nodes -= {flow.talker, *flow.listeners}
     chosen_links: set[int] = set()
     chosen_nodes: set[int] = set()
     for text in required.of:
@@ -40,13 +57,7 @@ def _survives(draft: Draft, flow: Flow, required: model.Survives) -> Survives:
             path = f"streams.{flow.group}.requires.survives.of"
             named = select(draft, text.replace("--", "->"), path)
             chosen_links |= {min(port.number, port.peer) for port in named}
-    return without_none(
-        {
-            "failures": required.failures,
-            "links": sorted(chosen_links & links) or None,
-            "nodes": sorted(chosen_nodes & nodes) or None,
-        }
-    )
+    return chosen_links & links, chosen_nodes & nodes
 
 
 def _between_bridges(draft: Draft, number: int) -> bool:

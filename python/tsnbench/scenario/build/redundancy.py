@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tsnbench.scenario import model
 from tsnbench.scenario.build.net import Net
+from tsnbench.scenario.grammar.redundancy import FROM_FAILURES
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Named, Reading
 
@@ -43,7 +44,11 @@ def _frer(reading: Reading, net: Net, fields: Fields, read_path: ReadPath) -> mo
             hint = "paths lists the paths; disjoint finds them"
             why.wrong(reading, other, "only one of paths, disjoint and via", other, hint)
             return None
-    paths = [read_path(hops) for hops in written.get("paths", ())]
+    planned = written.get("paths") == FROM_FAILURES
+    if planned and "at" in written:
+        hint = "leave at out: member streams merge wherever planned paths meet"
+        written.wrong(reading, "at", f"no at with paths: {FROM_FAILURES}", "at", hint)
+    paths = [] if planned else [read_path(hops) for hops in written.get("paths", ())]
     if "history" in written and written.get("recovery") == "match":
         written.wrong(reading, "history", "history only with vector recovery", "match")
     settings = written.given(net, model.Frer)
@@ -53,7 +58,9 @@ def _frer(reading: Reading, net: Net, fields: Fields, read_path: ReadPath) -> mo
         settings["identification"] = active.part(net) if isinstance(active, Fields) else shown
     if None in paths or BAD in settings.values():
         return None
-    return model.Frer(paths=tuple(each for each in paths if each is not None), **settings)
+    return model.Frer(
+        paths=tuple(each for each in paths if each is not None), from_failures=planned, **settings
+    )
 
 
 def _failover(net: Net, written: Fields, read_path: ReadPath) -> model.Failover | None:

@@ -7,11 +7,17 @@ from tsnbench.scenario.kinds.common import NODES
 from tsnbench.scenario.kinds.values import Choice
 from tsnbench.scenario.model.redundancy import ACTIVE, Failover, Frer
 
+FROM_FAILURES = "from-failures"
 FRER = Record(
     "seamless redundancy (FRER)",
     {
         "paths": Field(
-            ListOf(NODES, "lists of hops", least=2, most=16), "[[sw1, sw2], [sw3, sw4]]: hops of each copy"
+            Either(
+                "lists of hops, or from-failures",
+                text=Choice({FROM_FAILURES: FROM_FAILURES}, "lists of hops, or from-failures"),
+                listing=ListOf(NODES, "lists of hops", least=2, most=16),
+            ),
+            "[[sw1, sw2], [sw3, sw4]]: hops of each copy; from-failures: planned for requires: survives",
         ),
         **fields_of(Frer),
         "identification": Field(

@@ -68,7 +68,9 @@ class Frer(Part):
     """Member streams over several paths, and their elimination. IEEE 802.1CB-2017, 7."""
 
     paths: tuple[StreamPath, ...] = ()
-    """None: as many disjoint paths as ``disjoint``."""
+    """None: as many disjoint paths as ``disjoint``, or those that ``from_failures`` finds."""
+    from_failures: bool = False
+    """The fewest links that leave a path after the failures that the stream has to survive."""
     disjoint: int = key(
         Count(2, 16, "a number of paths"), "so many paths that share no node or link; 2", default=2
     )
