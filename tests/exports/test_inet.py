@@ -285,6 +285,15 @@ def test_frames_of_a_unit_leave_together_and_sizes_in_turn() -> None:
     assert len(found.apps("c", "UdpSinkApp")) == 2
 
 
+def test_a_token_bucket_has_its_burst_and_then_one_source() -> None:
+    """2,500 octets hold two frames of 1,000; 500 more come in 4 ms at 1 Mbit/s, 1,000 in 8 ms."""
+    bucket = "arrivals: {burst: 2500 B, rate: 1 Mbit/s}, phy: 1000 B, start: 1 ms"
+    found = inet(LINE.replace("10 ms", "22 ms") + f"streams: {{s: {{from: a, to: c, {bucket}}}}}\n")
+    assert [releases(one, 22_000_000) for one in found.apps("a")] == [
+        [1_000_000], [1_000_000], [5_000_000, 13_000_000, 21_000_000],
+    ]  # fmt: skip
+
+
 def test_a_recording_has_a_source_for_every_release() -> None:
     found = shipped("tutorial/10-trace-replay.yaml")
     checked = 0

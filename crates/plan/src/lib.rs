@@ -32,7 +32,7 @@ pub use read::{PlanError, content_hash, digest};
 pub use stream::{
     Active, Algorithm, Answers, Destination, Identification, Jitter, LatentErrors, Merge, Pattern,
     Percentile, R_TAG_OCTETS, Recovery, Redundancy, Requirements, Rewritten, Route, Scheduled, Size, Span,
-    Stream, Survives, TelegramKind, Trdp,
+    Stream, Survives, TelegramKind, TokenBucket, Trdp,
 };
 pub use tap::{Point, Stage, Tap};
 pub use time::duration;

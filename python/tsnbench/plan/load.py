@@ -49,6 +49,8 @@ def flow_rate(pattern: Pattern, size: Size, tag: int = 0) -> Fraction | None:
     bits = units.phy_bits + 8 * tag * units.frames
     if pattern["kind"] == "periodic":
         return Fraction(bits * 10**9, pattern["period_ns"])
+    if pattern["kind"] == "token-bucket":
+        return Fraction(pattern["rate_bps"]) * bits / units.phy_bits
     if pattern["kind"] == "trace":
         return Fraction(bits * len(pattern["gaps_ns"]) * 10**9, pattern["cycle_ns"])
     return Fraction(bits * 10**12, pattern["mean_interval_ps"])

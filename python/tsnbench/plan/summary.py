@@ -258,4 +258,7 @@ def _pattern(document: PlanDocument, stream: Stream) -> str:
     if pattern["kind"] == "trace":
         passes = "" if pattern["passes"] == 1 else f", {pattern['passes']} times"
         return f"{len(pattern['gaps_ns'])} recorded in {quantities.time(pattern['cycle_ns'])}{passes}"
+    if pattern["kind"] == "token-bucket":
+        burst, rate = quantities.size(pattern["burst_octets"]), quantities.rate(pattern["rate_bps"])
+        return f"{burst} and {rate}"
     return "saturating"

@@ -667,6 +667,16 @@ class SaturatingPattern(TypedDict):
     backlog: int
 
 
+class TokenBucketPattern(TypedDict):
+    """Single frames that conform to a token bucket, which is full at ``start_ns``. The talker sends the
+    most that it allows: the burst at once, then each frame as soon as the bucket has it.
+    """
+
+    kind: Literal["token-bucket"]
+    burst_octets: int
+    rate_bps: int
+
+
 class TracePattern(TypedDict):
     """A recording: ``passes`` times the same releases, a new pass every ``cycle_ns`` from ``start_ns`` on."""
 
@@ -676,7 +686,7 @@ class TracePattern(TypedDict):
     passes: int
 
 
-Pattern = PeriodicPattern | PoissonPattern | SaturatingPattern | TracePattern
+Pattern = PeriodicPattern | PoissonPattern | SaturatingPattern | TokenBucketPattern | TracePattern
 """The times at which a talker releases its data units."""
 
 

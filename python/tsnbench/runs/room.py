@@ -157,6 +157,8 @@ def frames(plan: PlanDocument, stream: Stream) -> float:
     if pattern["kind"] == "trace":
         span_ns = min(span_ns, pattern["passes"] * pattern["cycle_ns"])
     bps = plan["ports"][stream["route"][0]["port"]]["rate_bps"] if rate is None else float(rate)
+    if pattern["kind"] == "token-bucket":
+        span_ns += pattern["burst_octets"] * 8 * 10**9 // pattern["rate_bps"]
     return float(bps) * float(size.frames / size.phy_bits) * float(span_ns) / 1e9 + float(size.frames)
 
 

@@ -112,6 +112,11 @@ TWO = 2 * 1542 * 8
         ((ALL, "all: {ats: {pcp: [5, 4], rate: 300 Mbit/s}}"), [(300_000_000, burst) for _, burst in USUAL]),
         ((ALL, "all: {ats: {pcp: [5, 4], burst: 2000 B}}"), [(rate, 16_000) for rate, _ in USUAL]),
         ((ALL, "all: {ats: {pcp: [5, 4], burst: 1250 B}}"), None),
+        # A token bucket has what its scheduler needs.
+        (
+            ("period: 200 us}", "arrivals: {burst: 4 kB, rate: 7 Mbit/s}}"),
+            [*USUAL[:2], (7_000_000, 32_000), USUAL[3]],
+        ),
         # So that a flow without a period has a scheduler.
         (
             (

@@ -68,6 +68,10 @@ def test_an_answer_may_be_late_by_its_own_jitter() -> None:
         (model.Poisson(mean_interval=1), {"kind": "poisson", "mean_interval_ps": 1_000}),
         (model.Saturating(backlog=1), {"kind": "saturating", "backlog": 1}),
         (
+            model.TokenBucket(burst=1_250, rate=1),
+            {"kind": "token-bucket", "burst_octets": 1_250, "rate_bps": 1},
+        ),
+        (
             model.Periodic(period=1, offset=0),
             {"kind": "periodic", "period_ns": 1, "offset_ns": 0, "jitter_ns": 0},
         ),

@@ -3,6 +3,7 @@
 //! IEEE 802.1Q-2022, annex T. Derived in `docs/concepts/bounds.md`. The lists need not be planned as cyclic queuing:
 //! any lists are accepted in which the frames queued within one entry are sent within one window.
 
+use crate::analysis::flows::conforming;
 use crate::curve::arrival::Stair;
 use crate::curve::{BIT, Data, Ps, ps};
 use crate::model::openings::covered;
@@ -118,17 +119,14 @@ fn paths(plan: &Plan, plain: &Bounds) -> Vec<FlowPath> {
             let window = first.and_then(|hop| Some((hop.lower_ps, hop.upper_ps?)));
             let own = plan.streams.iter().flat_map(|stream| &stream.route);
             let alone = own.filter(|hop| hop.port as usize == ports[0].0).all(|hop| hop.parent.is_none());
-            let stair = match (&stream.pattern, window) {
-                (Pattern::Periodic { period_ns, jitter_ns, .. }, Some((least, most))) if alone => {
-                    let jitter = ps(*jitter_ns) + most - least;
-                    Some(Stair {
-                        unit: Sizes::of(&stream.size, 0).unit,
-                        period: ps(*period_ns).max(1),
-                        jitter,
-                    })
-                }
-                _ => None,
+            let rhythm = match stream.pattern {
+                Pattern::Periodic { period_ns, jitter_ns, .. } => Some((ps(period_ns).max(1), ps(jitter_ns))),
+                _ => stream.token_bucket().as_ref().map(conforming),
             };
+            let stair = rhythm.zip(window).filter(|_| alone).map(|((period, jitter), (least, most))| {
+                let unit = Sizes::of(&stream.size, 0).unit;
+                Stair { unit, period, jitter: jitter.saturating_add(most - least) }
+            });
             paths.push(FlowPath { stream: number, ports, stair });
         }
     }

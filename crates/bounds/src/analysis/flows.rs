@@ -9,7 +9,7 @@ use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use crate::service::preemption::{is_express, uncut};
 use std::collections::HashMap;
-use tsn_plan::{Fault, Gates, Pattern, Plan, Port};
+use tsn_plan::{Fault, Gates, Pattern, Plan, Port, TokenBucket};
 
 /// Every flow at every port of its path, parents before children; per stream, the index of its first hop.
 pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
@@ -28,6 +28,10 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             Pattern::Trace { ref gaps_ns, cycle_ns, .. } if plan.clocks.is_none() => {
                 let (period, jitter) = recorded(gaps_ns, cycle_ns);
                 (Some(period), Some(jitter), None)
+            }
+            Pattern::TokenBucket { .. } => {
+                let (period, jitter) = stream.token_bucket().as_ref().map(conforming).unzip();
+                (period, jitter, None)
             }
             Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => {
                 (None, None, None)
@@ -175,6 +179,12 @@ fn recorded(gaps_ns: &[u64], cycle_ns: u64) -> (Ps, Ps) {
     let apart = most.saturating_sub(least).max(0);
     let jitter = Ps::try_from((apart + count - 1) / count).unwrap_or(LONGEST);
     (Ps::try_from(cycle / count).unwrap_or(LONGEST).max(1), jitter)
+}
+
+/// The releases of a token bucket as periodic ones: in the time of its jitter the bucket gains what it holds beyond a
+/// frame. How many frames there are in a span is then the same; no release has a time of its own.
+pub(crate) fn conforming(bucket: &TokenBucket) -> (Ps, Ps) {
+    (bucket.period_ps().min(LONGEST), bucket.slack_ps().min(LONGEST))
 }
 
 /// The intervals at which a babbling talker releases one more data unit.

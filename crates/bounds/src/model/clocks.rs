@@ -102,6 +102,16 @@ fn longer(ns: u64, most: i128) -> u64 {
     ns.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)).saturating_add(u64::from(more > 0))
 }
 
+/// A rate by a clock that is fast by at most `most`, in parts of 10^12, in true time; rounded up.
+fn faster(bps: u64, most: i128) -> u64 {
+    u64::try_from((i128::from(bps) * (WHOLE + most) + WHOLE - 1) / WHOLE).unwrap_or(u64::MAX)
+}
+
+/// What a token bucket gains in a time, in octets; rounded up.
+fn gained(bps: u64, ns: u64) -> u64 {
+    u64::try_from((i128::from(bps) * i128::from(ns)).div_euclid(8_000_000_000) + 1).unwrap_or(u64::MAX)
+}
+
 /// The Plan with releases in true time: periods as short, and jitter as long, as any of the clocks makes them.
 /// Sequence recovery remembers for as short a time.
 pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
@@ -120,13 +130,21 @@ pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
         let ahead = u64::try_from(clocks.nodes[stream.talker as usize].offset_ns).unwrap_or(0);
         let due = ahead.saturating_sub(stream.start_ns);
         let late = due.saturating_add(apart(stream.talker));
-        if let Pattern::Periodic { period_ns, jitter_ns, .. } = &mut stream.pattern {
-            *period_ns = shorter(*period_ns, most).max(1);
-            // Answers are released some true time after their requests.
-            if stream.answers.is_none() {
-                // An instant on a clock is a whole picosecond in true time: a nanosecond is enough for two of them.
-                *jitter_ns = longer(jitter_ns.saturating_add(late), most).saturating_add(1);
+        // An instant on a clock is a whole picosecond in true time: a nanosecond is enough for two of them.
+        let later = |jitter_ns: u64| longer(jitter_ns.saturating_add(late), most).saturating_add(1);
+        match &mut stream.pattern {
+            Pattern::Periodic { period_ns, jitter_ns, .. } => {
+                *period_ns = shorter(*period_ns, most).max(1);
+                // Answers are released some true time after their requests.
+                if stream.answers.is_none() {
+                    *jitter_ns = later(*jitter_ns);
+                }
             }
+            Pattern::TokenBucket { burst_octets, rate_bps } => {
+                *rate_bps = faster(*rate_bps, most);
+                *burst_octets = burst_octets.saturating_add(gained(*rate_bps, later(0)));
+            }
+            Pattern::Poisson { .. } | Pattern::Saturating { .. } | Pattern::Trace { .. } => {}
         }
         if let Some(recovery) = stream.redundancy.as_mut().and_then(|own| own.recovery.as_mut()) {
             recovery.reset_ns = shorter(recovery.reset_ns.saturating_sub(furthest), most);

@@ -14,3 +14,4 @@ mod list_changes;
 mod losses;
 mod moved_frames;
 mod stamps_and_reasons;
+mod token_buckets;

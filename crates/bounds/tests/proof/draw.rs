@@ -60,6 +60,11 @@ fn talk() -> impl Strategy<Value = Talk> {
     });
     let pattern_and_class = prop_oneof![
         10 => (periodic, prop::sample::select(&[7, 6, 6, 5, 5, 5, 4, 4, 2, 0][..])),
+        2 => (
+            (1_600..6_000u64, 1_000_000..40_000_000u64)
+                .prop_map(|(burst_octets, rate_bps)| Pattern::TokenBucket { burst_octets, rate_bps }),
+            prop::sample::select(&[6, 5, 4, 2, 0][..])
+        ),
         1 => (Just(Pattern::Saturating { backlog: 3 }), prop::sample::select(&[0, 0, 1, 4, 5][..])),
         1 => (
             (30_000_000..300_000_000u64).prop_map(|mean_interval_ps| Pattern::Poisson { mean_interval_ps }),
@@ -82,8 +87,22 @@ fn talk() -> impl Strategy<Value = Talk> {
         prop_oneof![2 => Just(0), 1 => 0..1_500_000u64],
     );
     let answers = prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(answer, 1..4)];
-    (any::<Index>(), any::<Index>(), pattern_and_class, size, answers)
-        .prop_map(|(from, to, (pattern, pcp), size, answers)| Talk { from, to, pcp, pattern, size, answers })
+    (any::<Index>(), any::<Index>(), pattern_and_class, size, answers).prop_map(
+        |(from, to, (pattern, pcp), size, answers)| {
+            let size = conforming(&pattern, size);
+            Talk { from, to, pcp, pattern, size, answers }
+        },
+    )
+}
+
+/// A size that the pattern may have: a token bucket has frames of one size.
+pub fn conforming(pattern: &Pattern, size: Size) -> Size {
+    match (pattern, &size) {
+        (Pattern::TokenBucket { .. }, Size::Units { octets, .. } | Size::List { octets }) => {
+            Size::Frame { octets: octets.first().map_or(64, |first| (*first).clamp(64, FULL)) }
+        }
+        _ => size,
+    }
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
@@ -315,6 +334,7 @@ fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
             largest = largest.max(wire.min(f64::from(FULL + 20) * 8.0));
             idle += match stream.pattern {
                 Pattern::Periodic { period_ns, .. } => wire * 1e9 / period_ns as f64,
+                Pattern::TokenBucket { rate_bps, .. } => rate_bps as f64,
                 _ => rate / 20.0,
             };
         }

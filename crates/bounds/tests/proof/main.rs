@@ -70,8 +70,10 @@ fn releases(plan: &Plan, victim: usize) -> Vec<Plan> {
 
 fn set_offsets(plan: &mut Plan, offset: impl Fn(usize) -> u64) {
     for (number, stream) in plan.streams.iter_mut().enumerate() {
-        if let Pattern::Periodic { offset_ns, .. } = &mut stream.pattern {
-            *offset_ns = offset(number);
+        match &mut stream.pattern {
+            Pattern::Periodic { offset_ns, .. } => *offset_ns = offset(number),
+            Pattern::TokenBucket { .. } => stream.start_ns = offset(number),
+            Pattern::Poisson { .. } | Pattern::Saturating { .. } | Pattern::Trace { .. } => {}
         }
     }
 }

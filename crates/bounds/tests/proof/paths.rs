@@ -42,6 +42,8 @@ fn talk() -> impl Strategy<Value = Talk> {
         9 => periodic.prop_map(|(us, offset_ns, jitter_ns)| Pattern::Periodic {
             period_ns: us * 1_000, offset_ns, jitter_ns
         }),
+        2 => (1_600..4_000u64, 1_000_000..20_000_000u64)
+            .prop_map(|(burst_octets, rate_bps)| Pattern::TokenBucket { burst_octets, rate_bps }),
         1 => (100_000_000..900_000_000u64).prop_map(|mean_interval_ps| Pattern::Poisson { mean_interval_ps }),
     ];
     let size = prop_oneof![
@@ -60,7 +62,10 @@ fn talk() -> impl Strategy<Value = Talk> {
     ];
     let babble = prop::option::weighted(0.2, (0..2_000_000u64, 50_000..400_000u64));
     (any::<Index>(), any::<Index>(), 0..8u8, pattern, size, paths, babble).prop_map(
-        |(from, to, pcp, pattern, size, paths, babble)| Talk { from, to, pcp, pattern, size, paths, babble },
+        |(from, to, pcp, pattern, size, paths, babble)| {
+            let size = crate::draw::conforming(&pattern, size);
+            Talk { from, to, pcp, pattern, size, paths, babble }
+        },
     )
 }
 

@@ -3,11 +3,13 @@
 mod priorities;
 mod redundancy;
 mod rewriting;
+mod token_bucket;
 
 pub use redundancy::{
     Active, Algorithm, Identification, LatentErrors, Merge, R_TAG_OCTETS, Recovery, Redundancy, Rewritten,
     Span,
 };
+pub use token_bucket::TokenBucket;
 
 use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
@@ -235,6 +237,14 @@ pub enum Pattern {
     Saturating {
         /// Frames that the talker keeps in its port's queue.
         backlog: u32,
+    },
+    /// Single frames that conform to a token bucket, which is full at `start_ns`. The talker sends the most that it
+    /// allows: the burst at once, then each frame as soon as the bucket has it.
+    TokenBucket {
+        /// What the bucket holds: octets on the link, with preamble and inter-frame gap.
+        burst_octets: u64,
+        /// How fast it fills: bit/s on the link, with preamble and inter-frame gap.
+        rate_bps: u64,
     },
     /// A recording: `passes` times the same releases, a new pass every `cycle_ns` from `start_ns` on.
     Trace {

@@ -32,7 +32,10 @@ impl Answers {
             let Some(answers) = stream.answers else { continue };
             let jitter_ns = match stream.pattern {
                 Pattern::Periodic { jitter_ns, .. } => jitter_ns,
-                Pattern::Poisson { .. } | Pattern::Saturating { .. } | Pattern::Trace { .. } => 0,
+                Pattern::Poisson { .. }
+                | Pattern::Saturating { .. }
+                | Pattern::TokenBucket { .. }
+                | Pattern::Trace { .. } => 0,
             };
             if stream.trdp.as_deref().is_some_and(|trdp| trdp.kind.is_message()) {
                 found.waiting.insert(StreamId::at(number), VecDeque::new());

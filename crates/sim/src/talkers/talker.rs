@@ -2,7 +2,7 @@
 
 use crate::random::Draws;
 use crate::talkers::trace::Trace;
-use tsn_plan::{Pattern, Plan, Size, Stream, duration};
+use tsn_plan::{Pattern, Plan, Size, Stream, TokenBucket, duration};
 use tsn_units::{Duration, Instant, Local};
 
 /// Smallest frame; shorter ones are padded. IEEE 802.3-2022, 4.2.3.3.
@@ -39,6 +39,11 @@ enum ReleasePattern {
         backlog: u32,
     },
     Trace(Box<Trace>),
+    TokenBucket {
+        start: Instant<Local>,
+        bucket: TokenBucket,
+        number: u64,
+    },
     /// Frames of another stream release its data units: see [`crate::talkers::answers`].
     Answers,
 }
@@ -61,6 +66,10 @@ impl Talker {
             Pattern::Trace { gaps_ns, cycle_ns, passes } => {
                 ReleasePattern::Trace(Box::new(Trace::new(start, gaps_ns, *cycle_ns, *passes)))
             }
+            // Sizes that differ have no token bucket: the check of the Plan refuses them.
+            Pattern::TokenBucket { .. } => stream.token_bucket().map_or(ReleasePattern::Answers, |bucket| {
+                ReleasePattern::TokenBucket { start, bucket, number: 0 }
+            }),
             &Pattern::Periodic { period_ns, offset_ns, jitter_ns } => ReleasePattern::Periodic {
                 next: start + duration(offset_ns),
                 period: duration(period_ns),
@@ -113,6 +122,11 @@ impl Talker {
             }
             ReleasePattern::Saturating { start, .. } => std::mem::replace(start, Instant::MAX),
             ReleasePattern::Trace(trace) => trace.next(),
+            ReleasePattern::TokenBucket { start, bucket, number } => {
+                let after = bucket.earliest_ps(*number);
+                *number += 1;
+                Instant::from_ps(start.ps().saturating_add(after))
+            }
             ReleasePattern::Answers => return None,
         };
         (next < self.stop).then_some(next)

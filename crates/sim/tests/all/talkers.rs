@@ -169,3 +169,15 @@ fn a_trace_that_does_not_fit_is_refused() {
         assert!(problem.contains(words), "{problem} does not say {words}");
     }
 }
+
+/// Frames of 1000 octets on the link, from a bucket of 2500 that gains 1000 in 8 ms: two at once, the third after 4 ms.
+#[test]
+fn a_token_bucket_sends_its_burst_and_then_as_it_fills() {
+    let (mut net, path) = Net::row(40_000_000, 2);
+    let pattern = Pattern::TokenBucket { burst_octets: 2_500, rate_bps: 1_000_000 };
+    net.stream("s", &path, 0, pattern, frame(980)).start_ns = 1_000_000;
+    let send = net.tap(0, Stage::Send, Point::End);
+    let (sightings, _) = run(&net.plan);
+    let expected = [1_000_000, 1_000_000, 5_000_000, 13_000_000, 21_000_000, 29_000_000, 37_000_000];
+    assert_eq!(stamps(&sightings, send, 0), expected);
+}

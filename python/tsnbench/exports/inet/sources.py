@@ -17,7 +17,14 @@ from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Notes
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PeriodicPattern, PoissonPattern, SaturatingPattern, Stream, TracePattern
+    from tsnbench.plan.types import (
+        PeriodicPattern,
+        PoissonPattern,
+        SaturatingPattern,
+        Stream,
+        TokenBucketPattern,
+        TracePattern,
+    )
 
 UDP_OCTETS = 28
 ETHERNET_OCTETS = 18
@@ -56,6 +63,8 @@ def sources(network: Network, stream: Stream, notes: Notes) -> list[Source]:
         return []
     if pattern["kind"] == "periodic":
         made = _periodic(network, stream, pattern, notes)
+    elif pattern["kind"] == "token-bucket":
+        made = _conforming(network, stream, pattern, notes)
     elif pattern["kind"] == "trace":
         made = _recorded(network, stream, pattern, notes)
     else:
@@ -145,6 +154,25 @@ def _recorded(network: Network, stream: Stream, pattern: TracePattern, notes: No
         stop = min(stream["stop_ns"], begin + times * every)
         for octets in turns[number % len(turns)]:
             found += _repeated(network, octets, begin, every, stop)
+    return found
+
+
+def _conforming(network: Network, stream: Stream, pattern: TokenBucketPattern, notes: Notes) -> list[Source]:
+    """The burst of a token bucket at once, each frame from a source of its own, and then one frame as often
+    as the bucket fills."""
+    begin, stop, octets = stream["start_ns"], stream["stop_ns"], _largest(stream, notes)
+    bits, rate = 8 * sizes(stream["size"]).largest_phy, pattern["rate_bps"]
+    at_once, rest = divmod(8 * pattern["burst_octets"], bits)
+    if at_once > MOST:
+        notes.lost("a burst", f"it has {at_once} frames; written: {MOST} of them", stream["name"])
+        at_once = MOST
+    found = [one for _ in range(at_once) for one in _repeated(network, octets, begin, stop, stop)]
+    first = begin + -(-(bits - rest) * 10**9 // rate)
+    if first < stop:
+        last = first + (stop - 1 - first) * rate // (bits * 10**9) * (bits * 10**9) // rate
+        every = bits * 10**12 // rate
+        interval = _until(network, last, f"{every}ps" if every % 1_000 else f"{every // 1_000}ns")
+        found.append(Source(octets, interval, f"{first}ns"))
     return found
 
 

@@ -61,6 +61,12 @@ def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] 
     """bit/s and bit on the wire; if they are not written, the least for everything that a flow may
     release."""
     pattern = flow.pattern
+    if pattern["kind"] == "token-bucket":
+        # With a redundancy tag, the same frames are more.
+        frame, tagged = sizes(flow.size).largest_phy, _largest_unit(flow)
+        own_rate = -(-pattern["rate_bps"] * tagged // frame)
+        own_burst = -(-8 * pattern["burst_octets"] * tagged // frame)
+        return (own_rate if rate is None else rate, own_burst if burst is None else 8 * burst)
     # Answers come as late as their requests, and that depends on the network.
     if pattern["kind"] == "periodic" and flow.answers is None:
         bits = 8 * _largest_unit(flow)

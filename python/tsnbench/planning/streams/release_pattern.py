@@ -49,6 +49,13 @@ def set_phases(draft: Draft) -> None:
                 gap_ps = round(sizes(flow.size).frame_bits * 10**12 / pattern.rate)
             flow.pattern = {"kind": "poisson", "mean_interval_ps": gap_ps}
             wanting = "rate" if gap_ps < 1_000 else ""
+        elif isinstance(pattern, model.TokenBucket):
+            flow.pattern = {
+                "kind": "token-bucket",
+                "burst_octets": pattern.burst,
+                "rate_bps": pattern.rate,
+            }
+            wanting = ""
         elif isinstance(pattern, model.Replay):
             wanting = ""
         else:

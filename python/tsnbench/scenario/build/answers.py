@@ -13,6 +13,7 @@ from tsnbench.scenario.text.reading import Bad, Named, Reading
 _FROM_REQUEST = {
     "period": "the period of the request counts",
     "poisson": "each frame of the request releases one answer",
+    "arrivals": "each frame of the request releases one answer",
     "saturating": "each frame of the request releases one answer",
     "replay": "each frame of the request releases one answer",
     "offset": "write after: the time from the request to its answer",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from tsnbench.plan import sizes
 from tsnbench.scenario import catalogue, model
@@ -16,8 +16,12 @@ from tsnbench.scenario.build.requirements import requirements, sr_class
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
 
-_WHEN = ("period", "poisson", "saturating", "replay")
+_WHEN = ("period", "poisson", "arrivals", "saturating", "replay")
 _SIZE = ("frame", "phy", "payload", "units")
+_When: TypeAlias = (
+    model.Periodic | model.Poisson | model.TokenBucket | model.Saturating | model.Replay | model.Answer
+)
+_Size: TypeAlias = model.FixedSize | model.UnitSizes | model.RecordedSizes
 
 
 def build(
@@ -88,11 +92,13 @@ def _stream(reading: Reading, net: Net, written: Fields, worst_case: bool) -> mo
         hint = "the PCP is a part of the VLAN tag; leave vlan: none out"
         fields.wrong(reading, "vlan", "a tagged frame for a PCP", "none", hint)
     when = _when(net, fields)
-    size = (
+    size: _Size | None = (
         _telegram(reading, fields, trdp, vid is not None)
         if "trdp" in fields
         else _size(reading, fields, vid is not None)
     )
+    if isinstance(when, model.TokenBucket) and size is not None:
+        _one_frame(reading, fields, when, size)
     requires = requirements(net, fields, worst_case)
     settings = fields.given(net, model.Stream)
     in_order = times_in_order(reading, fields, settings.get("release"))
@@ -144,7 +150,7 @@ def _with_pattern(reading: Reading, written: Fields) -> Fields | None:
     for group in (_WHEN, _SIZE):
         if any(key in written.places for key in group):
             drop |= set(group)
-    if any(key in written.places for key in ("poisson", "saturating", "replay", "answers")):
+    if any(key in written.places for key in ("poisson", "arrivals", "saturating", "replay", "answers")):
         drop |= {"offset", "jitter"}
     if "replay" in written.places:
         drop |= set(_SIZE)
@@ -270,9 +276,7 @@ def _vid(fields: Fields) -> int | None:
     return None if text == "none" else 100 if text is None else int(text)
 
 
-def _when(
-    net: Net, fields: Fields
-) -> model.Periodic | model.Poisson | model.Saturating | model.Replay | model.Answer | None:
+def _when(net: Net, fields: Fields) -> _When | None:
     reading = net.reading
     if "after" in fields and "answers" not in fields:
         hint = "write answers: the stream whose frames release this one's; or offset: when in the period"
@@ -306,9 +310,7 @@ def _when(
     return None if isinstance(when, Bad) else when
 
 
-def _size(
-    reading: Reading, fields: Fields, tagged: bool
-) -> model.FixedSize | model.UnitSizes | model.RecordedSizes | None:
+def _size(reading: Reading, fields: Fields, tagged: bool) -> _Size | None:
     given = [key for key in _SIZE if key in fields.places or key in fields]
     if len(given) > 1:
         hint = "frame, phy and payload are three ways to say one size"
@@ -341,6 +343,20 @@ def _size(
         fields.wrong(reading, key, expected, f"{written} B", hint)
         return None
     return _fixed(frame)
+
+
+def _one_frame(reading: Reading, fields: Fields, bucket: model.TokenBucket, size: _Size) -> None:
+    """A token bucket counts frames of one size, and holds at least one of them."""
+    if not isinstance(size, model.FixedSize):
+        hint = "write frame, phy or payload; a stream of its own for each size"
+        fields.wrong(reading, "arrivals", "frames of one size with arrivals", "several sizes", hint)
+        return
+    least = size.octets + sizes.PHY_OVERHEAD
+    if bucket.burst < least:
+        hint = f"a frame of {size.octets} B takes {least} B of a link, with preamble and inter-frame gap"
+        fields["arrivals"].wrong(
+            reading, "burst", f"a burst of at least {least} B", f"{bucket.burst} B", hint
+        )
 
 
 @lru_cache(maxsize=4096)

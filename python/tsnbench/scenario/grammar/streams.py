@@ -7,7 +7,7 @@ from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListO
 from tsnbench.scenario.kinds.common import CLASS_NAME, FRAME, LONGEST, NODE, NODES, PCP, SPAN, UNIT, VLAN
 from tsnbench.scenario.kinds.values import YES_NO, Average, Quantity, Text
 from tsnbench.scenario.model.streams import Requirements, Stream
-from tsnbench.scenario.model.traffic import POISSON, REPLAY, Answer, Periodic, Saturating
+from tsnbench.scenario.model.traffic import ARRIVALS, POISSON, REPLAY, Answer, Periodic, Saturating
 from tsnbench.scenario.units import DURATION, SIZE
 
 JITTER = Quantity(DURATION, 0, LONGEST, zero=True)
@@ -72,6 +72,11 @@ TRAFFIC = {
         "independent exponential gaps, at this mean rate of frames (destination address to FCS), or of "
         "this mean: {mean-interval: 100 us}",
     ),
+    "arrivals": Field(
+        ARRIVALS,
+        "a token bucket, with preamble and inter-frame gap: {burst: 1 kB, rate: 1 Mbit/s}; the burst is "
+        "sent at once, then each frame as soon as the bucket has it",
+    ),
     "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
     "replay": Field(REPLAY, "as recorded: cam.pcap, or {file: cam.csv, speed: 2, repeat: forever}"),
     **fields_of(Saturating),
@@ -104,6 +109,9 @@ STREAM = Record(
     },
     common_mistakes={
         "rate": "write poisson: 10 Mbit/s for random gaps, or period and a size",
+        **dict.fromkeys(
+            ("burst", "token-bucket", "leaky-bucket"), "write arrivals: {burst: 1 kB, rate: 1 Mbit/s}"
+        ),
         **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
         **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),
         **dict.fromkeys(("talker", "source", "src", "sender"), "did you mean from?"),

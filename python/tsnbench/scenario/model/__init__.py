@@ -43,5 +43,6 @@ from tsnbench.scenario.model.traffic import (
     RecordedSizes,
     Replay,
     Saturating,
+    TokenBucket,
     UnitSizes,
 )

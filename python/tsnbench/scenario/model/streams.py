@@ -17,6 +17,7 @@ from tsnbench.scenario.model.traffic import (
     RecordedSizes,
     Replay,
     Saturating,
+    TokenBucket,
     UnitSizes,
 )
 from tsnbench.scenario.part import Part, Values, key
@@ -241,7 +242,7 @@ class Stream(Part):
     sr_class: Literal["A", "B", "C", "D"] | None = None
     """The SR class whose CBS reservation counts this stream."""
     vid: int | None = 100
-    pattern: Periodic | Poisson | Saturating | Replay | Answer
+    pattern: Periodic | Poisson | TokenBucket | Saturating | Replay | Answer
     size: FixedSize | UnitSizes | RecordedSizes
     count: int = key(
         Count(1, 10_000, "a number of flows"), "so many flows, each with its own sequence", default=1

@@ -9,10 +9,10 @@ from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Field, Fields, record_of
 from tsnbench.scenario.kinds.common import PCP, SPAN, STREAM, STREAM_RATE, TIME, VLAN
-from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed
+from tsnbench.scenario.kinds.values import Count, FileBeside, Parsed, Quantity
 from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Bad, Reading
-from tsnbench.scenario.units import BitRate, Duration, Size
+from tsnbench.scenario.units import SIZE, BitRate, Duration, Size
 
 CAPTURES = (".pcap", ".pcapng", ".cap")
 TABLES = (".csv", ".parquet")
@@ -52,6 +52,30 @@ POISSON = Either(
     text=STREAM_RATE,
     mapping=record_of(Poisson, "a Poisson source", rule=_rate_or_interval),
     short="rate",
+)
+
+
+class TokenBucket(Part):
+    """Frames of one size that conform to a token bucket; the talker sends the most that it allows.
+
+    Both values count frames as they occupy a link, with preamble and inter-frame gap: published analyses know
+    neither, so their numbers can be used as they are.
+    """
+
+    kind: Literal["token-bucket"] = "token-bucket"
+    burst: Size = key(
+        Quantity(SIZE, 84, 1 << 32), "what the bucket holds; it is full when the stream starts", "1 kB"
+    )
+    rate: BitRate = key(STREAM_RATE, "how fast the bucket fills", "1 Mbit/s")
+
+
+ARRIVALS = record_of(
+    TokenBucket,
+    "a token bucket",
+    common_mistakes={
+        **dict.fromkeys(("bursts", "bucket", "b", "cbs"), "did you mean burst?"),
+        **dict.fromkeys(("rates", "r", "cir"), "did you mean rate?"),
+    },
 )
 
 

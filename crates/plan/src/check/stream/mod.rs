@@ -4,6 +4,7 @@ mod answers;
 mod redundancy;
 mod rewriting;
 mod scheduled;
+mod token_bucket;
 mod trace;
 
 use crate::check::{Check, LARGEST_FRAME, ensure, index, time};
@@ -44,6 +45,9 @@ impl Plan {
                     || "must be at least 1 ns".into(),
                 )?;
                 time(mean_interval_ps / 1_000, || path("pattern.mean_interval_ps"))?;
+            }
+            Pattern::TokenBucket { burst_octets, rate_bps } => {
+                Self::check_token_bucket(stream, burst_octets, rate_bps, &path)?;
             }
             Pattern::Saturating { backlog } => {
                 ensure(backlog > 0, || path("pattern.backlog"), || "must be more than 0".into())?;

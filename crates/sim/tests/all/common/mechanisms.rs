@@ -3,7 +3,7 @@
 use tsn_plan::{Algorithm, ChildQdisc, ClockFault, Delay, Fault, Pattern, Plan, Size, TaprioMode};
 
 /// The names of the mechanisms, in the order of [`used`].
-pub const MECHANISMS: [&str; 45] = [
+pub const MECHANISMS: [&str; 46] = [
     "gates",
     "list changes",
     "hold",
@@ -47,13 +47,14 @@ pub const MECHANISMS: [&str; 45] = [
     "taprio software",
     "txtime assist",
     "trace",
+    "token bucket",
     "saturating",
     "answers",
 ];
 
 /// Whether a plan uses each of the mechanisms.
 #[rustfmt::skip]
-pub fn used(plan: &Plan) -> [bool; 45] {
+pub fn used(plan: &Plan) -> [bool; 46] {
     let port = |is: &dyn Fn(&tsn_plan::Port) -> bool| plan.ports.iter().any(is);
     let gated = |is: &dyn Fn(&tsn_plan::Gates) -> bool| port(&|port| port.gates.as_ref().is_some_and(is));
     let class = |is: &dyn Fn(&tsn_plan::Class) -> bool| port(&|port| port.classes.iter().any(is));
@@ -124,6 +125,7 @@ pub fn used(plan: &Plan) -> [bool; 45] {
         taprio(TaprioMode::Software),
         taprio(TaprioMode::TxtimeAssist),
         stream(&|one| matches!(one.pattern, Pattern::Trace { .. }) || matches!(one.size, Size::List { .. })),
+        stream(&|one| matches!(one.pattern, Pattern::TokenBucket { .. })),
         stream(&|one| matches!(one.pattern, Pattern::Saturating { .. })),
         stream(&|one| one.answers.is_some()),
     ]

@@ -86,6 +86,8 @@ fn talk() -> impl Strategy<Value = Talk> {
         ),
         2 => (20_000_000..200_000_000u64).prop_map(|mean_interval_ps| Pattern::Poisson { mean_interval_ps }),
         1 => (1..5u32).prop_map(|backlog| Pattern::Saturating { backlog }),
+        1 => (1_542..8_000u64, 100_000..50_000_000u64)
+            .prop_map(|(burst_octets, rate_bps)| Pattern::TokenBucket { burst_octets, rate_bps }),
         2 => (prop::collection::vec(0..40_000u64, 1..12), 1..60_000u64, 1..40u32).prop_map(
             |(gaps_ns, more, passes)| Pattern::Trace { cycle_ns: gaps_ns.iter().sum::<u64>() + more, gaps_ns, passes }
         ),
@@ -99,12 +101,14 @@ fn talk() -> impl Strategy<Value = Talk> {
         }),
     ];
     let ends = (any::<prop::sample::Index>(), prop::collection::vec(any::<prop::sample::Index>(), 1..4));
-    (ends, 0..8u8, pattern, size).prop_map(|((from, to), pcp, pattern, size)| Talk {
-        from,
-        to,
-        pcp,
-        pattern,
-        size,
+    (ends, 0..8u8, pattern, size).prop_map(|((from, to), pcp, pattern, size)| {
+        let size = match (&pattern, size) {
+            // A token bucket has frames of one size.
+            (Pattern::TokenBucket { .. }, Size::List { octets }) => Size::Frame { octets: octets[0] },
+            (Pattern::TokenBucket { .. }, Size::Units { .. }) => Size::Frame { octets: 64 },
+            (_, size) => size,
+        };
+        Talk { from, to, pcp, pattern, size }
     })
 }
 
