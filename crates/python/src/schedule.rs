@@ -95,7 +95,7 @@ fn schedule(py: Python<'_>, problem_json: &str, effort_json: &str, earlier_json:
 fn proven_delays(py: Python<'_>, plan_json: &str) -> PyResult<String> {
     let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
     let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
-    let report = py.detach(|| tsn_verify::verify(&plan, &tsn_verify::Known::default()));
+    let report = py.detach(|| tsn_verify::verify_with_backlogs(&plan, &tsn_verify::Known::default()));
     let found = Delays { delays: report.delays, margins_assumed: report.margins_assumed };
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }

@@ -30,6 +30,9 @@ pub struct Proven {
     pub release_lower_ps: i64,
     /// A port on the stream's paths whose queue may be full; none if all queues have room for all frames that may wait.
     pub full: Option<u32>,
+    /// A port on the stream's paths at which one disturbed frame delays all later ones, because no window is spare; none
+    /// if each queue drains.
+    pub undrained: Option<u32>,
 }
 
 /// The points and ticks (ns) of the timestamps at the ends of links, by port; the first tap of several counts.

@@ -42,6 +42,23 @@ impl Table {
         together <= MOST_LOOKS && !(0..together).any(open)
     }
 
+    /// The time after which the list repeats, ps.
+    pub(crate) fn cycle(&self) -> i64 {
+        self.cycle
+    }
+
+    /// The first point from `from` on at which a class's gate stays open for `len`; none if it never does.
+    pub(crate) fn fits(&self, class: u8, from: i64, len: i64) -> Option<i64> {
+        let mut at = from;
+        loop {
+            at = self.first(1 << class, true, at, from + 2 * self.cycle)?;
+            match self.first(1 << class, false, at, at + len) {
+                None => return Some(at),
+                Some(closes) => at = closes,
+            }
+        }
+    }
+
     /// The first point in `[from, until)` at which the gates of some of `classes` are open (or closed).
     fn first(&self, classes: u8, open: bool, from: i64, until: i64) -> Option<i64> {
         let within = (from - self.base).rem_euclid(self.cycle);

@@ -18,6 +18,7 @@
 //! [`windows()`] does this for classes that have windows of their own: it computes by when each frame has passed each
 //! window, in whatever order frames arrive.
 
+mod backlog;
 mod clocks;
 mod cut;
 mod delays;
@@ -67,6 +68,23 @@ pub struct Report {
 /// Follows every scheduled frame of a Plan that was checked.
 #[must_use]
 pub fn verify(plan: &Plan, known: &Known) -> Report {
+    followed(plan, known).0
+}
+
+/// The report of [`verify`] with delays that also say whether queues drain after one disturbance.
+#[must_use]
+pub fn verify_with_backlogs(plan: &Plan, known: &Known) -> Report {
+    let (mut report, tables, passages) = followed(plan, known);
+    if !report.delays.is_empty() {
+        let undrained = backlog::undrained(plan, &tables, &passages);
+        for delay in &mut report.delays {
+            delay.undrained = undrained.get(&delay.stream).copied();
+        }
+    }
+    report
+}
+
+fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<gates::Table>>, Vec<passage::Passage>) {
     let mut report = Report::default();
     let tables: Vec<_> = plan.ports.iter().map(|port| port.gates.as_ref().map(gates::Table::new)).collect();
     let passages = walk::follow(plan, &tables, &mut report);
@@ -80,7 +98,7 @@ pub fn verify(plan: &Plan, known: &Known) -> Report {
     for delay in &mut report.delays {
         delay.full = full.get(&delay.stream).copied();
     }
-    report
+    (report, tables, passages)
 }
 
 /// Whether a fault changes when scheduled frames pass. Traffic of other classes may do what it likes: the gates keep

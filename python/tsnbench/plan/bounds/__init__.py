@@ -45,10 +45,11 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
     release the tick, where that is longer than 1 ns.
 
     Scheduled streams have the delays that the proof of their schedule says, with its margin; their ``source``
-    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``. Streams
-    that pass windows of their class have what the proof of these says (``windows' proof``), where that is
-    less. ``clocks_within_ns``: the promise of the scenario that other bounds rely on; their ``source`` names
-    it.
+    is ``schedule's proof``, or ``schedule's proof, if clocks differ by no more than its margin``;
+    ``undrained`` is the first port where one disturbed frame delays all later ones, because no window is
+    spare. Streams that pass windows of their class have what the proof of these says (``windows' proof``),
+    where that is less. ``clocks_within_ns``: the promise of the scenario that other bounds rely on; their
+    ``source`` names it.
 
     Args:
         text: the Plan.
@@ -121,6 +122,8 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         least = own["release_lower_ps"]
         flow["release_lower_ps"] = least if clocks else max(flow["release_lower_ps"], least)
         _lower(flow, own, source)
+        if own["undrained"] is not None:
+            flow["undrained"] = document["ports"][own["undrained"]]["name"]
         # A proof that assumes something holds for the loss if its delay names the assumption.
         if flow.get("source") == source or not proved["margins_assumed"]:
             full = own["full"]
@@ -193,6 +196,14 @@ def bounds_table(found: Bounds) -> Sheet:
     return sheet
 
 
+def _source(flow: FlowBounds) -> list[str]:
+    """Where a bound comes from, and what its schedule does not survive."""
+    source = [f"from the {flow['source']}"] if "source" in flow else []
+    if "undrained" in flow:
+        source.append(f"one disturbed frame delays all later ones at {flow['undrained']}")
+    return source
+
+
 def _rows(found: Bounds) -> dict[tuple[str, ...], int]:
     """The cells of every row, and the number of flows that share the row."""
     rows: dict[tuple[str, ...], int] = {}
@@ -205,7 +216,7 @@ def _rows(found: Bounds) -> dict[tuple[str, ...], int]:
             quantities.time(flow["lower_ns"]),
             "none" if flow["upper_ns"] is None else quantities.time(flow["upper_ns"]),
             "none" if released is None else quantities.time(-(-released // 1_000)),
-            "; ".join(reasons) or (f"from the {flow['source']}" if "source" in flow else ""),
+            "; ".join(reasons or _source(flow)),
         )
         rows[row] = rows.get(row, 0) + 1
     return rows

@@ -48,6 +48,8 @@ class FlowBounds(TypedDict):
     source: NotRequired[str]
     jitter_ns: NotRequired[int | None]
     release_tick_ns: NotRequired[int]
+    undrained: NotRequired[str]
+    """With a schedule: the first port where one disturbed frame delays all later ones."""
 
 
 ClassBounds = TypedDict(
@@ -105,6 +107,7 @@ class Proven(TypedDict):
     release_upper_ps: int
     release_lower_ps: int
     full: int | None
+    undrained: int | None
 
 
 class Passing(TypedDict):

@@ -21,6 +21,7 @@ from tsnbench.planning.scheduling.impossible_alone import impossible_alone, name
 from tsnbench.planning.scheduling.incremental import placed_before
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
+from tsnbench.planning.scheduling.spare_windows import with_spare_windows
 from tsnbench.planning.topology.ptp import ports_with_messages
 from tsnbench.quantities import time
 from tsnbench.scenario import model
@@ -67,6 +68,28 @@ def schedule_flows(draft: Draft) -> None:
         words = named(str(error), _names(draft, flows))
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)
         return
+    _refuse(draft, flows, queues, problem, found)
+    draft.raise_problems()
+    if wanted.spare_windows:
+        problem, found = with_spare_windows(draft, problem, found, earlier)
+        draft.raise_problems()
+        earlier = [*earlier, *[None] * (len(problem["streams"]) - len(earlier))]
+    _obey(draft, flows, queues, found)
+    lacking = reserved_bandwidth.shortfalls(draft)
+    # Earlier streams stay, if that leaves enough; otherwise none has to.
+    kept = [earlier, []] if any(earlier) else [[]]
+    while lacking and kept and may_leave_more(wanted):
+        more = wanted.model_copy(update={"objective": "most-bandwidth-left"})
+        better = search(more, problem, kept.pop(0))
+        if not better["reasons"]:
+            _obey(draft, flows, queues, better)
+            lacking = reserved_bandwidth.shortfalls(draft)
+    for one in lacking:
+        draft.problem("schedule.keep", one.expected, one.found, reserved_bandwidth.HINT)
+
+
+def _refuse(draft: Draft, flows: list[Flow], queues: Sequence[int], problem: Problem, found: Found) -> None:
+    """Reports the reasons why there is no schedule."""
     hints = Hints(draft, flows, queues, problem, alone=impossible_alone(found))
     said: set[tuple[str, ...]] = set()
     for reason, sentence in zip(found["reasons"], found["sentences"], strict=True):
@@ -84,25 +107,13 @@ def schedule_flows(draft: Draft) -> None:
         if key not in said:
             said.add(key)
             _refused(draft, flows, reason, sentence, hints)
-    draft.raise_problems()
-    _obey(draft, flows, queues, found)
-    lacking = reserved_bandwidth.shortfalls(draft)
-    # Earlier streams stay, if that leaves enough; otherwise none has to.
-    kept = [earlier, []] if any(earlier) else [[]]
-    while lacking and kept and may_leave_more(wanted):
-        more = wanted.model_copy(update={"objective": "most-bandwidth-left"})
-        better = search(more, problem, kept.pop(0))
-        if not better["reasons"]:
-            _obey(draft, flows, queues, better)
-            lacking = reserved_bandwidth.shortfalls(draft)
-    for one in lacking:
-        draft.problem("schedule.keep", one.expected, one.found, reserved_bandwidth.HINT)
 
 
 def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) -> None:
     """Writes the result into flows and ports."""
     margin = draft.scenario.schedule.margin * 1_000
-    for flow, placed in zip(flows, found["outcome"]["placed"], strict=True):
+    # Spare windows follow the streams.
+    for flow, placed in zip(flows, found["outcome"]["placed"], strict=False):
         assert placed is not None  # there are no reasons against it
         _release(draft, flow, placed, margin)
         give_queue(draft, flow, queues[placed["queue"]])

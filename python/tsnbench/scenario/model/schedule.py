@@ -44,6 +44,11 @@ class Schedule(Part):
     """The bandwidth that every link with planned gates reserves for all other streams together."""
     keep_rates: dict[int, BitRate] = {}
     """The reserved bandwidth by PCP, on links that streams with this PCP use."""
+    spare_windows: int = key(
+        Count(0, 16, "a number of windows"),
+        "more windows than frames at each port, in which queues drain after a disturbance; 0",
+        default=0,
+    )
     engine: Literal["heuristic", "exact", "both"] = key(
         Choice({"heuristic": "heuristic", "exact": "exact", "both": "both"}, "an engine"),
         "heuristic, exact (needs ortools), or both (default): exact where the heuristic is stuck",

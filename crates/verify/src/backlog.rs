@@ -1,0 +1,133 @@
+//! Queues of scheduled frames that never drain after one disturbance: each frame that comes later takes the window of
+//! the one after it, and no window is spare.
+//!
+//! The queue is followed with one frame more than planned, the largest of its class, over several rounds of all
+//! periods and of the gate control list.
+
+use crate::gates::Table;
+use crate::link::least_common_multiple;
+use crate::passage::Passage;
+use std::collections::{HashMap, VecDeque};
+use tsn_plan::Plan;
+use tsn_units::{BitRate, INTER_FRAME_GAP};
+
+/// Limit of the frames of one round; longer rounds are not followed.
+const MOST_FRAMES: i64 = 1 << 16;
+/// The rounds that are followed. A backlog that is not smaller at the end than half-way stays for ever.
+const ROUNDS: usize = 6;
+/// At most so many times of a round are tried for the additional frame.
+const MOST_TIMES: usize = 16;
+
+/// A frame on its way into a queue: its arrival, and its time on the wire, ps.
+#[derive(Copy, Clone)]
+struct Frame {
+    arrives: i64,
+    class: u8,
+    wire: i64,
+}
+
+/// By stream, the first port on its paths whose queue never drains after one disturbance.
+pub(crate) fn undrained(plan: &Plan, tables: &[Option<Table>], passages: &[Passage]) -> HashMap<u32, u32> {
+    let mut by_port: HashMap<u32, Vec<&Passage>> = HashMap::new();
+    for passage in passages {
+        by_port.entry(passage.port).or_default().push(passage);
+    }
+    let stuck: HashMap<u32, u8> = by_port
+        .iter()
+        .filter_map(|(port, own)| {
+            let gap = BitRate(plan.ports[*port as usize].rate_bps).time(INTER_FRAME_GAP).ps();
+            Some((*port, classes(tables[*port as usize].as_ref()?, own, gap)))
+        })
+        .collect();
+    let mut found = HashMap::new();
+    for passage in passages {
+        if stuck.get(&passage.port).is_some_and(|classes| classes >> passage.class & 1 == 1) {
+            found.entry(passage.stream).or_insert(passage.port);
+        }
+    }
+    found
+}
+
+/// The classes of one port whose queues never drain.
+fn classes(table: &Table, passages: &[&Passage], gap: i64) -> u8 {
+    let round = passages
+        .iter()
+        .try_fold(table.cycle(), |all, passage| least_common_multiple(all, passage.period))
+        .filter(|round| passages.iter().map(|one| round / one.period).sum::<i64>() <= MOST_FRAMES)
+        .and_then(|round| round.checked_mul(ROUNDS as i64 + 2).map(|_| round));
+    let Some(round) = round else { return 0 };
+    let frames = arrivals(passages, round);
+    let planned = sent(table, &frames, gap, round);
+    let largest = |class: u8| frames.iter().filter(|one| one.class == class).map(|one| one.wire).max();
+    let stays = |class: u8, extra: Frame| {
+        let place = frames.partition_point(|one| one.arrives < extra.arrives);
+        let more = [&frames[..place], &[extra], &frames[place..]].concat();
+        let late = sent(table, &more, gap, round);
+        let backlog = |turn: usize| 1 + planned[turn][usize::from(class)] - late[turn][usize::from(class)];
+        (ROUNDS / 2..ROUNDS).all(|turn| backlog(turn) > 0) && backlog(ROUNDS - 1) >= backlog(ROUNDS / 2)
+    };
+    let never = |class: &u8| {
+        let Some(wire) = largest(*class) else { return false };
+        // It matters where in the round the frame comes: a longer frame lets shorter windows pass.
+        let times: Vec<i64> = frames
+            .iter()
+            .filter(|one| one.class == *class && one.arrives < round)
+            .map(|one| one.arrives)
+            .collect();
+        let step = times.len().div_ceil(MOST_TIMES).max(1);
+        times.iter().step_by(step).any(|at| stays(*class, Frame { arrives: *at, class: *class, wire }))
+    };
+    (0..8).filter(never).fold(0, |all, class| all | 1 << class)
+}
+
+/// Every frame of all rounds, in the order of their arrivals.
+fn arrivals(passages: &[&Passage], round: i64) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    let mut merged: Vec<u32> = Vec::new();
+    for passage in passages {
+        // Where member streams merge, one of their frames passes, at one of the times that are kept free.
+        if passage.copies {
+            if merged.contains(&passage.stream) {
+                continue;
+            }
+            merged.push(passage.stream);
+        }
+        let first = passage.comes.rem_euclid(passage.period);
+        for turn in 0..ROUNDS as i64 * round / passage.period {
+            let moved = first - passage.comes + turn * passage.period;
+            for (place, (begin, end)) in passage.frames.iter().enumerate() {
+                let arrives = if place == 0 { passage.comes } else { *begin };
+                let frame = Frame { arrives: arrives + moved, class: passage.class, wire: end - begin };
+                frames.push((frame.arrives, begin + moved, frame));
+            }
+        }
+    }
+    frames.sort_by_key(|(arrives, begin, frame)| (*arrives, *begin, frame.class));
+    frames.into_iter().map(|(.., frame)| frame).collect()
+}
+
+/// By round and class: how many frames have left by the end of the round.
+///
+/// IEEE 802.1Q-2022, 8.6.8: the highest class whose gate is open for all of its first frame sends.
+fn sent(table: &Table, frames: &[Frame], gap: i64, round: i64) -> Vec<[i64; 8]> {
+    let mut left: [VecDeque<Frame>; 8] = Default::default();
+    for frame in frames {
+        left[usize::from(frame.class)].push_back(*frame);
+    }
+    let (mut now, mut count) = (0, [0_i64; 8]);
+    let mut found: Vec<[i64; 8]> = Vec::with_capacity(ROUNDS);
+    loop {
+        let start = |frame: &Frame| table.fits(frame.class, now.max(frame.arrives), frame.wire);
+        let starts = left.iter().filter_map(|queue| queue.front()).filter_map(|one| Some((start(one)?, one)));
+        let next = starts.min_by_key(|(start, frame)| (*start, std::cmp::Reverse(frame.class)));
+        let ends = next.map_or(i64::MAX, |(start, _)| start);
+        while found.len() < ROUNDS && ends >= (found.len() as i64 + 1) * round {
+            found.push(count);
+        }
+        let Some((start, frame)) = next.filter(|_| found.len() < ROUNDS) else { return found };
+        now = start + frame.wire + gap;
+        let class = usize::from(frame.class);
+        count[class] += 1;
+        left[class].pop_front();
+    }
+}
