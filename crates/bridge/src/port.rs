@@ -275,9 +275,13 @@ impl<F: Frame> EgressPort<F> {
         list.set_clock(clock);
         // The wake requested before is no longer valid.
         self.wake = Instant::MAX;
-        if self.merge.is_some() {
-            // The times at which an express frame may interrupt a frame under way have changed.
-            return self.request_wake(now, actions);
+        if let Some(merge) = &self.merge {
+            // The times at which an express frame may interrupt a frame under way have changed. Without frames there
+            // is nothing to wake for: the caller may set the clock before it takes actions.
+            if self.waiting != 0 || merge.holds() > 0 {
+                self.request_wake(now, actions);
+            }
+            return;
         }
         self.request_wake_at_next_start(self.free.max(now), actions);
     }

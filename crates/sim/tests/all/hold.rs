@@ -4,6 +4,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.2, 8.6.8.4 and 12.30; IEEE 802.3-2022, clause 99.
 
 use crate::common::*;
+use crate::timed::clocks;
 use tsn_plan::{Gates, MacOperation, Pattern, Point, Preemption, Stage};
 
 /// A frame that cannot be cut, its preamble and its gap.
@@ -80,6 +81,26 @@ fn the_guard_shrinks_to_a_fragment() {
     let frames = parts / i64::from(FULL) + 1;
     assert!(frames * (i64::from(FULL) + BEFORE + AFTER) >= least, "{frames} frames, {least} octets");
     assert!(parts > whole);
+}
+
+/// Hold and release go by the clock of the node, from the begin of the run on: a clock that gains 100 ppm is at the
+/// end of its first 10 us after 9.999 us.
+#[test]
+fn held_frames_are_released_by_the_clock_of_the_node() {
+    let mut net = Net::new(1_000_000);
+    net.line(2, 0, GIGABIT, 0);
+    net.stream("bulk", &[0, 1], 0, periodic(1_000_000, 0), frame(FULL));
+    let mut list: Gates = gates(0, &[(0x80, 10_000), (1, 40_000)]).unwrap();
+    list.entries[0].mac = Some(MacOperation::Hold);
+    list.entries[1].mac = Some(MacOperation::Release);
+    net.plan.ports[0].gates = Some(list);
+    net.plan.ports[0].preemption =
+        Some(Preemption { express: 0x80, hold_advance_ns: WORST as u64, release_advance_ns: 0 });
+    net.plan.clocks = Some(clocks(&[100, 0]));
+    let rx = net.tap(1, Stage::Rx, Point::End);
+    let (sightings, _) = run(&net.plan);
+    // 10 us / (1 + 1e-4) = 9,999.0001 ns, then the whole frame.
+    assert_eq!(stamps(&sightings, rx, 0), [9_999 + FULL_NS - AFTER * 8]);
 }
 
 /// A shaped preemptable class keeps its bandwidth, with the overhead of its parts, while express frames cut
