@@ -21,7 +21,7 @@ from tsnbench.plan.bounds import bounds
 from tsnbench.plan.bounds.types import FlowBounds
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.replay.sightings import ReplayError, sightings_of
+from tsnbench.replay.passages import ReplayError, recorded
 from tsnbench.runs import Run
 from tsnbench.scenario import load
 
@@ -76,7 +76,7 @@ def test_an_example_does_what_the_table_says(row: Mechanism, tmp_path: Path) -> 
         refused = unsupported(example.document, ports)
         assert row.answer(column) in ({"no", "partly"} if refused else HAS), (column, refused)
     try:
-        sightings_of(run)
+        recorded(run)
         replayed = HAS
     except ReplayError:
         replayed = {"no", "partly"}

@@ -96,7 +96,7 @@ def test_parts_that_a_kernel_refuses_are_told(row: Mechanism, column: str) -> No
 
 @rows
 def test_parts_that_the_replay_refuses_are_told(row: Mechanism) -> None:
-    named = code.quoted("python/tsnbench/replay/sightings.py", "unsupported")
+    named = code.quoted("python/tsnbench/replay/passages.py", "unsupported")
     named -= {"nodes", "policing", "gates", "entries"}
     refused = [part for part in row.values["plan"] if named & set(part.split("."))]
     assert not refused or row.answer("replay") in ("no", "partly")

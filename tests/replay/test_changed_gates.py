@@ -10,8 +10,6 @@ from random import Random
 import pytest
 
 from replay.test_why_frames_waited import BRIDGE, replayed
-from tsnbench.replay.passages import passages
-from tsnbench.replay.sightings import sightings_of
 from tsnbench.replay.waiting import Part, Reason
 from tsnbench.replay.window import around, window
 
@@ -131,7 +129,7 @@ def test_in_random_networks_with_changes_no_wait_is_unknown_and_no_frame_leaves_
     run, history, _ = replayed(text, tmp_path)
     document = run.plan.document
     seen = 0
-    for one in passages(document, sightings_of(run)).iter_rows(named=True):
+    for one in history.table.iter_rows(named=True):
         number = document["streams"][one["stream"]]["listeners"][0]["node"]
         for passage in history.journey(one["stream"], one["seq"], number):
             gates = history.ports[passage.port].gates
@@ -178,9 +176,8 @@ def _random(draw: Random) -> str:
 def test_the_page_gets_every_list_with_its_time(tmp_path: Path) -> None:
     later = "{at: 2 ms, base-time: 4 ms, " + LATE.replace("[0, 7], for: 500", "[0, 7], for: 1500") + "}"
     first = "before: open, base-time: 1 ms, entries: [{open: [0, 7], for: 500 us}, {open: [7], for: 500 us}]"
-    run, history, journeys = replayed(with_gates(f"{first}, changes: [{later}]"), tmp_path)
-    table = passages(run.plan.document, sightings_of(run))
-    data = window(history, table, *around(journeys[0]), journeys)
+    _, history, journeys = replayed(with_gates(f"{first}, changes: [{later}]"), tmp_path)
+    data = window(history, history.table, *around(journeys[0]), journeys)
     (drawn,) = [port["gates"] for port in data["ports"] if port["gates"] is not None]
     assert [(one["from"], one["until"], one["cycle"]) for one in drawn] == [
         (None, 1_000_000, 1_000_000),

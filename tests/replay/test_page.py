@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from replay.test_what_varies import CLOCK
+from replay.test_why_frames_waited import replayed
 from support.commands import tsnbench
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import BackendError
@@ -38,23 +40,42 @@ def replay(*words: object) -> tuple[int, str]:
     return result.returncode, result.stdout + result.stderr
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
-def test_a_browser_shows_the_frame_that_waited(run: Path, tmp_path: Path) -> None:
-    code, text = replay(run, "--html", tmp_path / "page.html")
-    assert code == 0, text
+def dom(page: Path, profile: Path) -> str:
+    """What a browser makes of a page that says nothing in its console, and is ready."""
     assert CHROMIUM is not None
     shown = subprocess.run(
         [
             CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            "--no-first-run", "--enable-logging=stderr", "--v=0", f"--user-data-dir={tmp_path / 'profile'}",
-            "--virtual-time-budget=2000", "--dump-dom", (tmp_path / "page.html").as_uri(),
+            "--no-first-run", "--enable-logging=stderr", "--v=0", f"--user-data-dir={profile}",
+            "--virtual-time-budget=2000", "--dump-dom", page.as_uri(),
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     assert "CONSOLE" not in shown.stderr
     assert 'data-ready="yes"' in shown.stdout
+    return shown.stdout
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_shows_what_the_clock_of_a_node_showed(tmp_path: Path) -> None:
+    run, _, _ = replayed(CLOCK, tmp_path)
+    code, text = replay(run.folder, "--html", tmp_path / "page.html", "--frame", "fast/0")
+    assert code == 0, text
+    why = re.search(r'<div id="why".*?</div>', dom(tmp_path / "page.html", tmp_path / "profile"), re.S)
+    assert why is not None
+    assert '<th class="n">its clock</th>' in why[0]
+    # The gate opens at 499.95 us, when the clock shows 500 us.
+    assert re.search('499\u202f950 ns</td><td class="n">500\u202f000 ns</td>', why[0])
+    assert "difference of two clocks: 409\u202f384 ns." in why[0]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+def test_a_browser_shows_the_frame_that_waited(run: Path, tmp_path: Path) -> None:
+    code, text = replay(run, "--html", tmp_path / "page.html")
+    assert code == 0, text
+    shown = dom(tmp_path / "page.html", tmp_path / "profile")
     # The loop has a greatest delay, so its slowest frame is shown first.
-    why = re.search(r'<div id="why".*?</div>', shown.stdout, re.S)
+    why = re.search(r'<div id="why".*?</div>', shown, re.S)
     assert why is not None
     printed = text[text.index("loop/") :].split("\n\n")[0]
     assert "other frames: files" in why[0]

@@ -5,7 +5,9 @@
 
 pub mod log;
 pub mod parquet;
+mod passage;
 
+pub use passage::{ClockLine, Passage};
 use serde::{Deserialize, Serialize};
 
 /// Added to [`Sighting::copy`] if the frame is eliminated here: nodes behind this point do not receive it.
@@ -35,6 +37,9 @@ pub struct Sighting {
 
 /// A receiver of sightings: a file, a capture writer, or a vector in a test.
 pub trait Sink {
+    /// Whether the receiver wants passages and clock lines. Where it does not, the simulator has no code for them.
+    const PASSAGES: bool = false;
+
     /// Receives one sighting.
     ///
     /// # Errors
@@ -55,6 +60,22 @@ pub trait Sink {
     /// # Errors
     /// The numbers cannot be stored; the run then ends.
     fn answer(&mut self, _stream: u32, _seq: u64, _request: u64) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Receives one passage, if [`Self::PASSAGES`]. By default it is ignored.
+    ///
+    /// # Errors
+    /// The passage cannot be stored; the run then ends.
+    fn passage(&mut self, _passage: Passage) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Receives a clock from an instant on, if [`Self::PASSAGES`]. By default it is ignored.
+    ///
+    /// # Errors
+    /// The line cannot be stored; the run then ends.
+    fn clock_line(&mut self, _line: ClockLine) -> std::io::Result<()> {
         Ok(())
     }
 

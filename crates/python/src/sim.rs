@@ -7,7 +7,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tsn_plan::{Gates, Plan};
-use tsn_sim::{GateCounters, Progress, SimError, record::record};
+use tsn_sim::{
+    GateCounters, Progress, SimError,
+    record::{record, record_passages},
+};
 
 /// Interval at which Python gets the progress and checks for signals.
 const TELL_EVERY: Duration = Duration::from_millis(100);
@@ -24,6 +27,33 @@ fn simulate(
     folder: PathBuf,
     pcap: bool,
     on_progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    run(py, plan_json, on_progress, |plan, watch| record(plan, &folder, pcap, watch))
+}
+
+/// Runs a plan once more and writes observations, passages and clock lines into an existing folder; returns the
+/// counters as JSON. Interruptions are those of `simulate`.
+#[pyfunction]
+#[pyo3(signature = (plan_json, folder, on_progress=None))]
+fn simulate_passages(
+    py: Python<'_>,
+    plan_json: &str,
+    folder: PathBuf,
+    on_progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    run(py, plan_json, on_progress, |plan, watch| record_passages(plan, &folder, watch))
+}
+
+/// Runs a plan by `record`, with progress and Ctrl-C.
+fn run(
+    py: Python<'_>,
+    plan_json: &str,
+    on_progress: Option<Py<PyAny>>,
+    record: impl FnOnce(
+        &Plan,
+        &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<tsn_sim::RunCounters, SimError>
+    + Send,
 ) -> PyResult<String> {
     let mut raised: Option<PyErr> = None;
     let result = py.detach(|| {
@@ -42,7 +72,7 @@ fn simulate(
                 }
             }
         };
-        record(&plan, &folder, pcap, &mut watch)
+        record(&plan, &mut watch)
     });
     let counters = result.map_err(|error| match error {
         SimError::Plan(_) | SimError::TooMany { .. } => PyValueError::new_err(error.to_string()),
@@ -84,6 +114,7 @@ fn tell(py: Python<'_>, on_progress: Option<&Py<PyAny>>, progress: Progress) -> 
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate_passages, module)?)?;
     module.add_function(wrap_pyfunction!(lists_in_force, module)?)?;
     module.add_function(wrap_pyfunction!(capture_names, module)?)
 }

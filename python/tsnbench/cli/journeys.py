@@ -5,11 +5,11 @@ from __future__ import annotations
 from tsnbench import quantities
 from tsnbench.cli.console.output import print_table
 from tsnbench.plan.types import PlanDocument
-from tsnbench.replay.waiting import History, Part, Reason
-from tsnbench.replay.window import Journey
+from tsnbench.replay.waiting import History, Part, Reason, names_of_streams
+from tsnbench.replay.window import CLOCKS, Journey
 from tsnbench.sheet import Column, Sheet
 
-UNKNOWN = "unknown: sightings do not show it: for example a gate list that changes or is wrong."
+UNKNOWN = "unknown: nothing shows the reason: for example a gate list that changes or is wrong."
 
 
 def title_of(document: PlanDocument, journey: Journey) -> str:
@@ -20,19 +20,24 @@ def title_of(document: PlanDocument, journey: Journey) -> str:
     return f"{stream}/{journey.seq} to {listener}: {total}"
 
 
-def print_journey(document: PlanDocument, history: History, journey: Journey) -> None:
+def print_journey(history: History, journey: Journey) -> None:
     """Prints the journey as one table with a row for each part of each hop."""
+    document = history.document
+    clocks = [Column("its clock")] if history.clocks else []
     sheet = Sheet(
         title_of(document, journey),
-        [Column("port", name=True), Column("from"), Column("for"), Column("because", left=True)],
+        [Column("port", name=True), Column("from"), *clocks, Column("for"), Column("because", left=True)],
     )
-    for passage in journey.passages:
+    for passage, parts in history.hops(journey.passages):
         port = document["ports"][passage.port]["name"]
-        for part in summed(history.parts(passage)):
+        clock = history.clock_of(passage)
+        for part in summed(parts):
+            shown = [quantities.exact(clock.shows(part.begin_ns))] if clock else [] if not clocks else [""]
             sheet.rows.append(
                 (
                     port,
                     quantities.exact(part.begin_ns),
+                    *shown,
                     quantities.exact(part.length_ns),
                     because(document, part),
                 )
@@ -40,6 +45,11 @@ def print_journey(document: PlanDocument, history: History, journey: Journey) ->
             port = ""
     if any(row[-1] == Reason.UNKNOWN for row in sheet.rows):
         sheet.captions.append(UNKNOWN)
+    if clocks:
+        delay = quantities.exact(journey.delay_ns)
+        sheet.captions.append(
+            f"{CLOCKS} The delay that is measured is the difference of two clocks: {delay}."
+        )
     print_table(sheet)
 
 
@@ -63,4 +73,4 @@ def because(document: PlanDocument, part: Part) -> str:
     """The reason, with the stream whose frames the port sent."""
     if part.stream is None:
         return part.reason.value
-    return f"{part.reason.value}: {document['streams'][part.stream]['name']}"
+    return f"{part.reason.value}: {names_of_streams(document)[part.stream]}"

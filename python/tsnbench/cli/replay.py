@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from tsnbench import quantities
 from tsnbench.cli.console.options import argument, flag, given_ns, json_of, option
@@ -13,8 +13,6 @@ from tsnbench.cli.console.progress import progress
 from tsnbench.cli.journeys import print_journey
 from tsnbench.cli.parts import replay_page
 from tsnbench.errors import InputError
-from tsnbench.replay.passages import passages
-from tsnbench.replay.sightings import counters_of, sightings_of
 from tsnbench.replay.waiting import History
 from tsnbench.replay.window import (
     MOST_JOURNEYS,
@@ -27,9 +25,6 @@ from tsnbench.replay.window import (
     window,
 )
 from tsnbench.runs import Run
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_TABLES = 5
 """So many frames are shown without ``--all``."""
@@ -74,7 +69,7 @@ def replay(
 ) -> None:
     """Show why frames waited, hop by hop, and replay a window of the run in a page.
 
-    The run's Plan is simulated again with taps at all ports.
+    The run's Plan is simulated again, and the simulator writes down what each frame does at each port.
     """
     with user_errors():
         if frame is not None and html is None and (begin is not None or end is not None):
@@ -90,43 +85,35 @@ def replay(
         document = run.plan.document
         if html is not None:
             refuse_large(document)
-        history, table = _history(run)
+        with progress("replay", 1, 1, document["duration_ns"]) as bar:
+            history = History.of(run, bar.progress)
         if frame is None:
             # A page offers the slowest frames of the whole run, wherever its window is.
             handed = (None, None) if html else (first, last)
-            journeys = slowest(document, history, table, handed=handed)
+            journeys = slowest(history, handed=handed)
         else:
-            journeys = journey_named(document, history, frame)
+            journeys = journey_named(history, frame)
         if not journeys:
             where = "" if html or (first, last) == (None, None) else " in this window"
             raise InputError(f"{folder}: no frame arrived at its listener{where}")
         if html is not None:
-            _write_page(html, history, table, journeys, first, last, text)
+            _write_page(html, history, journeys, first, last, text)
     if as_json:
         print_json([as_document(history, one) for one in journeys])
         return
     shown = journeys if everything else journeys[:MOST_TABLES]
     print_line("time from the hand-over at the talker to the arrival at the listener")
     for one in shown:
-        print_journey(document, history, one)
+        print_journey(history, one)
     if hidden := len(journeys) - len(shown):
         print_line(f"… and {hidden} more, farther from their greatest delay: --all, or --frame STREAM/SEQ")
     if html is not None:
         print_line(f"page: {html}")
 
 
-def _history(run: Run) -> tuple[History, pl.DataFrame]:
-    """What happened at every port, and when each frame passed it."""
-    document = run.plan.document
-    with progress("replay", 1, 1, document["duration_ns"]) as bar:
-        table = passages(document, sightings_of(run, bar.progress))
-    return History(document, table, counters_of(run)), table
-
-
 def _write_page(
     html: Path,
     history: History,
-    table: pl.DataFrame,
     journeys: Sequence[Journey],
     first: int | None,
     last: int | None,
@@ -137,7 +124,7 @@ def _write_page(
     begin = begin if first is None else first
     end = end if last is None else last
     _refuse_disorder(begin, end)
-    content = window(history, table, begin, end, journeys[:MOST_JOURNEYS])
+    content = window(history, history.table, begin, end, journeys[:MOST_JOURNEYS])
     replay_page.write(html, content, text)
     if content["cut"]:
         print_message(

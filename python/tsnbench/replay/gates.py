@@ -1,16 +1,18 @@
 """The gates of a port at each instant of a run: the list in force, and the wrong one while a fault lasts.
 
-IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9. When lists change is what the simulator has counted for the run.
+IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9. When lists change is what the simulator has counted for the run. Lists
+are in the time of their node's clock; :class:`PortGates` answers in true time.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tsnbench.plan.gates import Period, Span, clock_spans, in_turn
+from tsnbench.replay.clocks import UNIT_BITS, NodeClock
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -87,26 +89,73 @@ class Wrong:
 
 
 class PortGates:
-    """The gates of one port."""
+    """The gates of one port, in true time; ``clock``: that of its node, None if it shows true time."""
 
-    def __init__(self, own: Lists | None, wrong: Sequence[Wrong]) -> None:
+    def __init__(self, own: Lists | None, wrong: Sequence[Wrong], clock: NodeClock | None = None) -> None:
         self.own = own
         self.wrong = wrong
+        self.clock = clock
 
     def known(self, at: int) -> Lists | None:
         """The lists that the port follows at an instant; None if they are not known."""
         return next((one.lists for one in self.wrong if one.from_ns <= at < one.until_ns), self.own)
 
+    def shuts(self, traffic_class: int, at: int) -> int | None:
+        """When the open gate shuts, as the port knows it at ``at``; ``at`` if it is shut.
+
+        None if it never shuts, and where the lists are not known.
+        """
+        if (lists := self.known(at)) is None:
+            return None
+        if self.clock is None:
+            return lists.shuts(traffic_class, at)
+        line = self.clock.at(at)
+        shown = line.shows(at)
+        shuts = lists.shuts(traffic_class, shown)
+        return shuts if shuts is None else at if shuts <= shown else line.when(shuts)
+
     def edges(self, traffic_class: int, begin: int, end: int) -> Iterator[int]:
         """The instants at which the state of a gate may change."""
         for one in (self.own, *(one.lists for one in self.wrong)):
-            if one is not None:
+            if one is None:
+                continue
+            if self.clock is None:
                 yield from one.edges(traffic_class, begin, end)
+                continue
+            for low, high, line in self.clock.pieces(begin, end):
+                # A change of the clock may open or shut a gate.
+                yield low
+                for edge in one.edges(traffic_class, line.shows(low), line.shows(high)):
+                    yield line.when(edge)
         for fault in self.wrong:
             yield from (fault.from_ns, fault.until_ns)
 
+    def drawn(self, begin: int, end: int) -> list[Json]:
+        """The lists with the times in which they are in force, as a page draws them.
+
+        With a clock, of a window: ``ahead`` is the clock's lead at ``from`` in ns, ``rate`` what a second
+        adds to it in seconds.
+        """
+        stretches = self.stretches()
+        if self.clock is None:
+            return [
+                {"from": one.from_ns, "until": one.until_ns, "cycle": one.cycle_ns, "spans": one.spans}
+                for one in stretches
+            ]
+        found = []
+        for low, high, line in self.clock.pieces(begin, end):
+            for one in stretches:
+                first = low if one.from_ns is None else max(low, line.when(one.from_ns))
+                last = high if one.until_ns is None else min(high, line.when(one.until_ns))
+                if first < last:
+                    found.append(
+                        {"from": first, "until": last, "cycle": one.cycle_ns, "spans": one.spans}
+                        | {"ahead": line.shows(first) - first, "rate": line.frequency / (1 << UNIT_BITS)}
+                    )
+        return found
+
     def stretches(self) -> list[Stretch]:
-        """All stretches of the run in the order of time, as they are drawn."""
+        """All stretches of the run; the ends of faults are in true time, all others in the clock's."""
         unknown = [Stretch(None, None, OPEN_NS, None)]
         own = self.own.stretches if self.own else unknown
         found: list[Stretch] = []
@@ -118,12 +167,15 @@ class PortGates:
         return found + _clipped(own, begin, None)
 
 
-def port_gates(document: PlanDocument, counted: Json | None) -> list[PortGates | None]:
+def port_gates(
+    document: PlanDocument, counted: Json | None, clocks: Mapping[int, NodeClock]
+) -> list[PortGates | None]:
     """The gates of all ports; None for ports that have none and get none by a fault.
 
     Args:
         document: the Plan.
         counted: the counters of the run; None: lists that change are not known.
+        clocks: the clock of each node that does not show true time.
     """
     in_force = {
         one["port"]: (one.get("gates") or {}).get("in_force") for one in (counted or {}).get("ports", ())
@@ -148,7 +200,7 @@ def port_gates(document: PlanDocument, counted: Json | None) -> list[PortGates |
                 wrong[-1] = Wrong(wrong[-1].from_ns, max(end, wrong[-1].until_ns), None)
             else:
                 wrong.append(Wrong(begin, end, _lists(other, None, classes)))
-        found.append(PortGates(own, wrong))
+        found.append(PortGates(own, wrong, clocks.get(port["node"])))
     return found
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
 from tsnbench.replay.gates import PortGates, port_gates
-from tsnbench.replay.passages import GAP_OCTETS, PREAMBLE_OCTETS, octets_ns
+from tsnbench.replay.passages import GAP_OCTETS, PREAMBLE_OCTETS, octets_ns, recorded
 
 if TYPE_CHECKING:
+    from tsnbench.backends.protocol import Progress
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument, Port
+    from tsnbench.replay.clocks import NodeClock
+    from tsnbench.runs import Run
 
 STAMP_NS = 2
 """Stamps are whole ns: a shorter part of a wait is their rounding, and belongs to the part before it."""
@@ -28,12 +31,17 @@ class Reason(StrEnum):
 
     PROCESSING = "processing"
     GATE = "gate shut"
+    TURN = "not the turn of its cyclic queue"
     GUARD = "gate shuts before the frame would end"
     OTHERS = "other frames"
     OWN_CLASS = "own class ahead"
     CREDIT = "credit"
     SHAPER = "asynchronous shaper"
     UNKNOWN = "unknown"
+    SOFTWARE = "software of the host"
+    QDISC = "queueing discipline"
+    LAUNCH = "launch time"
+    HEAD = "wire, until the next bridge forwards"
     WIRE = "wire"
     INTERRUPTED = "pre-empted"
     CABLE = "cable"
@@ -55,8 +63,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Passage:
-    """A frame at one port: a row of :func:`tsnbench.replay.passages.passages`."""
+    """A frame at one port, in true time; the order of the instants is that of the fields.
 
+    ``came_ns``: the talker handed the frame over, or the node had what it needs to forward it, which is the
+    last bit unless it cuts through. The frame reached the queueing discipline of a host at ``qdisc_ns``, the
+    driver at ``handed_ns`` and the hardware at ``loaded_ns`` (None without such software); the queue of its
+    class at ``queued_ns``, where it could be selected from ``eligible_ns`` on. ``start_ns``: the first bit of
+    the preamble; ``end_ns``: the last bit. ``arrived_ns``: the last bit at the next node, None if lost.
+    """
+
+    number: int
     port: int
     stream: int
     seq: int
@@ -64,39 +80,58 @@ class Passage:
     octets: int
     traffic_class: int
     came_ns: int
+    qdisc_ns: int | None
+    handed_ns: int | None
+    loaded_ns: int | None
     queued_ns: int
+    eligible_ns: int
     start_ns: int
     end_ns: int
     arrived_ns: int | None
+    before: int | None
+    """The number of the passage by which it reached the node; None at the talker."""
+    accepted: bool
+    """Whether the next node received it: not dropped by a filter, not eliminated."""
+    sent_clock_ns: int
+    """What the node's clock showed at the timestamp point, behind the preamble."""
+    arrived_clock_ns: int | None
+    """What the next node's clock showed when the last bit arrived."""
 
 
 NONE = -1
-"""No arrival, in columns of numbers."""
-COLUMNS = (
-    "port", "stream", "seq", "copy", "octets", "class",
-    "came_ns", "queued_ns", "start_ns", "end_ns", "arrived_ns",
-)  # fmt: skip
+"""No instant and no number, in columns of numbers."""
+COLUMNS = tuple("class" if one.name == "traffic_class" else one.name for one in fields(Passage))
 """The columns of a passage, in the order of its fields."""
+OPTIONAL = ("qdisc_ns", "handed_ns", "loaded_ns", "arrived_ns", "before", "arrived_clock_ns")
+"""Columns that may have no value."""
 
 
 class Rows:
     """The passages of a table. A run has millions; each becomes an object only when somebody looks at it."""
 
     def __init__(self, table: pl.DataFrame) -> None:
-        self.columns = {name: table[name].fill_null(NONE).to_numpy() for name in COLUMNS}
+        self.columns = {
+            name: table[name].fill_null(NONE).to_numpy() if name in OPTIONAL else table[name].to_numpy()
+            for name in COLUMNS
+        }
 
     def passages(self, numbers: np.ndarray) -> list[Passage]:
         """The passages in these rows."""
-        columns = [self.columns[name][numbers].tolist() for name in COLUMNS]
-        arrived = [None if time == NONE else time for time in columns.pop()]
-        return [Passage(*row) for row in zip(*columns, arrived, strict=True)]
+        columns = {name: self.columns[name][numbers].tolist() for name in COLUMNS}
+        lost = [time == NONE for time in columns["arrived_ns"]]
+        for name in OPTIONAL:
+            columns[name] = [None if value == NONE else value for value in columns[name]]
+        # A clock may show -1 ns.
+        shown = self.columns["arrived_clock_ns"][numbers].tolist()
+        columns["arrived_clock_ns"] = [None if no else at for no, at in zip(lost, shown, strict=True)]
+        return [Passage(*row) for row in zip(*columns.values(), strict=True)]
 
 
 class PortHistory:
     """The frames that one port sent, and their times.
 
-    ``numbers``: their rows in the order of their begin; ``shaped``: the streams whose frames have an
-    eligibility time of an asynchronous shaper at this port's node.
+    ``numbers``: their rows in the order of their begin; ``cyclic``: the streams and classes whose frames are
+    in cyclic queues.
     """
 
     def __init__(
@@ -105,11 +140,11 @@ class PortHistory:
         rows: Rows,
         numbers: np.ndarray,
         gates: PortGates | None,
-        shaped: Set[int] = frozenset(),
+        cyclic: Set[tuple[int, int]] = frozenset(),
     ) -> None:
         self.port = port
         self.gates = gates
-        self._shaped = shaped
+        self._cyclic = cyclic
         self._express = port["preemption"]["express"] if "preemption" in port else None
         self._rows = rows
         self._numbers = numbers
@@ -138,29 +173,28 @@ class PortHistory:
         ahead = max(
             (one.start_ns for one in busy if one.traffic_class == frame.traffic_class), default=begin - 1
         )
-        edges = {begin, end}
+        edges = {begin, end, frame.eligible_ns}
         for one in busy:
             edges |= {one.start_ns, one.end_ns + self._gap}
         needed = self._needed(frame)
-        for edge in self._gate_edges(frame.traffic_class, begin, end + needed):
-            # The frame no longer fits once the gate closes in less than the time that it needs.
-            edges |= {edge, edge - needed}
+        if self.gates is not None:
+            for edge in self.gates.edges(frame.traffic_class, begin, end + needed):
+                # The frame no longer fits once the gate closes in less than the time that it needs.
+                edges |= {edge, edge - needed}
         inner = sorted(edge for edge in edges if begin <= edge <= end)
         for left, right in pairwise(inner):
             yield (left, right, *self._reason(frame, left, busy, ahead))
 
     def _reason(self, frame: Passage, at: int, busy: list[Passage], ahead: int) -> tuple[Reason, int | None]:
-        gate = self._gate(frame.traffic_class, at)
+        gate = self.gates.shuts(frame.traffic_class, at) if self.gates is not None else None
         if gate is not None and gate <= at:
-            return Reason.GATE, None
+            in_turn = (frame.stream, frame.traffic_class) in self._cyclic
+            return (Reason.TURN if in_turn else Reason.GATE), None
         if (sent := self._on_wire(at, busy)) is not None:
             own = sent.traffic_class == frame.traffic_class
             return (Reason.OWN_CLASS if own else Reason.OTHERS), sent.stream
-        if frame.stream in self._shaped:
-            # The port sends nothing, so this frame is not eligible; or it would not fit, and nothing shows
-            # whether it is.
-            guarded = gate is not None and gate - at < self._needed(frame) + STAMP_NS
-            return (Reason.GUARD if guarded else Reason.SHAPER), None
+        if at < frame.eligible_ns:
+            return Reason.SHAPER, None
         if at < ahead:
             return Reason.OWN_CLASS, None
         if "cbs" in self.port["classes"][frame.traffic_class]:
@@ -195,46 +229,60 @@ class PortHistory:
         """The time for which the gate must still be open so that a frame may begin."""
         return octets_ns(PREAMBLE_OCTETS + frame.octets, self.port["rate_bps"])
 
-    def _gate(self, traffic_class: int, at: int) -> int | None:
-        """The instant at which the open gate shuts; ``at`` if it is shut; None without known gates."""
-        lists = self.gates.known(at) if self.gates is not None else None
-        return lists.shuts(traffic_class, at) if lists is not None else None
-
-    def _gate_edges(self, traffic_class: int, begin: int, end: int) -> Iterator[int]:
-        if self.gates is not None:
-            yield from self.gates.edges(traffic_class, begin, end)
-
 
 class History:
-    """A run's frames at all ports; ``counted``: the run's counters, which say when gate lists change."""
+    """A run's frames at all ports.
 
-    def __init__(self, document: PlanDocument, table: pl.DataFrame, counted: Json | None = None) -> None:
+    ``counted``: the run's counters, which say when gate lists change; ``clocks``: the clocks of nodes, where
+    they do not show true time.
+    """
 
+    @classmethod
+    def of(cls, run: Run, progress: Progress | None = None) -> History:
+        """What happened in a run, which is simulated again.
+
+        Raises:
+            ReplayError: the run cannot be replayed.
+        """
+        found = recorded(run, progress)
+        return cls(run.plan.document, found.passages, found.counters, found.clocks)
+
+    def __init__(
+        self,
+        document: PlanDocument,
+        table: pl.DataFrame,
+        counted: Json | None = None,
+        clocks: Mapping[int, NodeClock] | None = None,
+    ) -> None:
         self.document = document
+        self.table = table
+        self.clocks = clocks or {}
         self._rows = Rows(table)
         columns = self._rows.columns
         # The table is in the order of starts, and a stable sort keeps it within each port.
         by_port = np.argsort(columns["port"], kind="stable")
         edges = columns["port"][by_port].searchsorted(np.arange(len(document["ports"]) + 1))
-        gates = port_gates(document, counted)
-        shaped: dict[int, set[int]] = {}
-        for own in document.get("policing", ()):
-            everyone = range(len(document["streams"]))
-            streams = [one.get("streams", everyone) for one in own["filters"] if "scheduler" in one]
-            shaped[own["node"]] = {stream for them in streams for stream in them}
+        gates = port_gates(document, counted, self.clocks)
+        cyclic = _cyclic_queues(document)
         self.ports = [
             PortHistory(
                 port,
                 self._rows,
                 by_port[edges[number] : edges[number + 1]],
                 gates[number],
-                shaped.get(port["node"], set()),
+                cyclic.get(number, set()),
             )
             for number, port in enumerate(document["ports"])
         ]
+        # Numbers count from 0, in the order in which the simulator learns of the passages.
+        self._rows_of = np.argsort(columns["number"])
         self._by_frame = np.lexsort((columns["seq"], columns["stream"]))
         self._streams = columns["stream"][self._by_frame]
         self._seqs = columns["seq"][self._by_frame]
+
+    def all(self) -> list[Passage]:
+        """Every passage of the run, in the order in which frames begin to leave."""
+        return self._rows.passages(np.arange(len(self.table)))
 
     def _of_frame(self, stream: int, seq: int) -> list[Passage]:
         """A frame's passages through all ports, in the order of time."""
@@ -246,42 +294,93 @@ class History:
     def journey(self, stream: int, seq: int, listener: int) -> list[Passage]:
         """The passages at the ports of a frame's path to a listener, the talker's port first.
 
-        The copy of a replicated frame that came first counts. Empty for a frame that did not arrive.
+        Of a replicated frame, the member stream that sequence recovery passed on. Empty for a frame that did
+        not arrive.
         """
         ports = self.document["ports"]
-        passed = self._of_frame(stream, seq)
         last = [
             one
-            for one in passed
-            if one.arrived_ns is not None and ports[ports[one.port]["peer"]]["node"] == listener
+            for one in self._of_frame(stream, seq)
+            if one.accepted and ports[ports[one.port]["peer"]]["node"] == listener
         ]
         if not last:
             return []
         way = [min(last, key=lambda one: one.arrived_ns or 0)]
-        talker = self.document["streams"][stream]["talker"]
-        while (node := ports[way[0].port]["node"]) != talker:
-            way.insert(
-                0,
-                next(
-                    one
-                    for one in passed
-                    if one.arrived_ns == way[0].came_ns and ports[ports[one.port]["peer"]]["node"] == node
-                ),
-            )
+        while (before := way[0].before) is not None:
+            way[:0] = self._rows.passages(self._rows_of[[before]])
         return way
 
-    def parts(self, passage: Passage) -> list[Part]:
-        """The parts of one hop: from a frame's arrival at a node to its arrival at the next one."""
-        parts = [Part(Reason.PROCESSING, passage.came_ns, passage.queued_ns)]
+    def hops(self, way: Sequence[Passage]) -> list[tuple[Passage, list[Part]]]:
+        """The parts of each hop of a path; each hop ends where the next one begins."""
+        ends = [one.came_ns for one in way[1:]] + [None]
+        return [(one, self.parts(one, end)) for one, end in zip(way, ends, strict=True)]
+
+    def parts(self, passage: Passage, until: int | None = None) -> list[Part]:
+        """The parts of one hop: from a frame's arrival at a node to its arrival at the next one.
+
+        ``until``: the instant at which the next node begins with it, which is before its last bit where that
+        node cuts through.
+        """
+        parts = _before_queue(passage, "host" in self.document["nodes"][self._node(passage)])
         parts += self.ports[passage.port].waits(passage)
-        port = self.document["ports"][passage.port]
+        arrived = passage.end_ns if passage.arrived_ns is None else passage.arrived_ns
+        until = arrived if until is None else until
+        if until < arrived:
+            # Behind the head of the frame its rest is still on the wire.
+            sent = max(passage.start_ns, passage.end_ns - (arrived - until))
+            parts.append(Part(Reason.HEAD, passage.start_ns, sent))
+            return [part for part in (*parts, Part(Reason.CABLE, sent, until)) if part.length_ns]
         octets = PREAMBLE_OCTETS + passage.octets
-        uninterrupted = passage.start_ns + octets_ns(octets, port["rate_bps"])
+        rate = self.document["ports"][passage.port]["rate_bps"]
+        uninterrupted = passage.start_ns + octets_ns(octets, rate)
         if passage.end_ns - uninterrupted <= STAMP_NS:
             parts.append(Part(Reason.WIRE, passage.start_ns, passage.end_ns))
         else:
             parts.append(Part(Reason.WIRE, passage.start_ns, uninterrupted))
             parts.append(Part(Reason.INTERRUPTED, uninterrupted, passage.end_ns))
-        if passage.arrived_ns is not None:
-            parts.append(Part(Reason.CABLE, passage.end_ns, passage.arrived_ns))
+        parts.append(Part(Reason.CABLE, passage.end_ns, until))
         return [part for part in parts if part.length_ns]
+
+    def clock_of(self, passage: Passage) -> NodeClock | None:
+        """The clock of the node that sends; None if it shows true time."""
+        return self.clocks.get(self._node(passage))
+
+    def _node(self, passage: Passage) -> int:
+        return self.document["ports"][passage.port]["node"]
+
+
+def names_of_streams(document: PlanDocument) -> list[str]:
+    """The names of the streams of passages by number; after the Plan's own, PTP messages."""
+    return [*(stream["name"] for stream in document["streams"]), "PTP messages"]
+
+
+def _before_queue(passage: Passage, in_host: bool) -> list[Part]:
+    """The parts between a frame's arrival at a node and its arrival in the queue of its class."""
+    marks = [
+        (Reason.SOFTWARE if in_host else Reason.PROCESSING, passage.came_ns),
+        (Reason.QDISC, passage.qdisc_ns),
+        (Reason.SOFTWARE, passage.handed_ns),
+        (Reason.LAUNCH, passage.loaded_ns),
+    ]
+    known = [(reason, at) for reason, at in marks if at is not None]
+    ends = [*(at for _, at in known[1:]), passage.queued_ns]
+    return [Part(reason, at, end) for (reason, at), end in zip(known, ends, strict=True)]
+
+
+def _cyclic_queues(document: PlanDocument) -> dict[int, set[tuple[int, int]]]:
+    """By port, the streams and traffic classes that stream gates select. IEEE 802.1Q-2022, annex T."""
+    everyone = range(len(document["streams"]))
+    found: dict[int, set[tuple[int, int]]] = {}
+    for own in document.get("policing", ()):
+        for one in own.get("filters", ()):
+            if "gate" not in one:
+                continue
+            chosen = {entry["ipv"] for entry in own["gates"][one["gate"]]["entries"] if "ipv" in entry}
+            for number, port in enumerate(document["ports"]):
+                if port["node"] == own["node"]:
+                    classes = {port["pcp_to_class"][ipv] for ipv in chosen}
+                    streams = one.get("streams", everyone)
+                    found.setdefault(number, set()).update(
+                        (stream, traffic_class) for stream in streams for traffic_class in classes
+                    )
+    return found

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
-from tsnbench.replay.sightings import ReplayError
-from tsnbench.replay.waiting import History, Part, Passage, Reason, Rows
+from tsnbench.replay.passages import ReplayError
+from tsnbench.replay.waiting import History, Part, Passage, Reason, Rows, names_of_streams
 from tsnbench.report.layout import MOST_NODES, place
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tsnbench.foreign import Json
     from tsnbench.plan.types import PlanDocument
@@ -24,6 +24,11 @@ MOST_JOURNEYS = 100
 CONTEXT = 1
 """How much is shown before and after the frame that took longest, as a multiple of its delay."""
 REASONS = list(Reason)
+CLOCKS = (
+    "Each node has a clock of its own. Times are true time, which only a simulator knows; its clock is what "
+    "the clock of the node that sends shows at that instant. Gates open and shut by that clock."
+)
+"""Where nodes have clocks: what the two times mean."""
 COLUMNS = {name: name for name in ("port", "stream", "seq", "copy", "octets")} | {"class": "traffic_class"}
 TIMES = {name: f"{name}_ns" for name in ("queued", "start", "end", "arrived")}
 
@@ -52,15 +57,26 @@ class Journey:
         """From the hand-over to the arrival; the sum of all parts of all hops."""
         return self.arrived_ns - self.handed_ns
 
+    @property
+    def delay_ns(self) -> int:
+        """The delay that is measured: from the timestamp point at the talker to the last bit at the listener.
+
+        Each end is stamped by the clock of its node.
+        """
+        return (self.passages[-1].arrived_clock_ns or 0) - self.passages[0].sent_clock_ns
+
 
 def as_document(history: History, journey: Journey) -> Json:
     """A frame's way for programs; all times in ns."""
     document = history.document
+    names = names_of_streams(document)
     return {
-        "stream": document["streams"][journey.stream]["name"],
+        "stream": names[journey.stream],
         "seq": journey.seq,
         "listener": document["nodes"][journey.listener]["name"],
         "total_ns": journey.total_ns,
+        "delay_ns": journey.delay_ns,
+        **({"clocks": CLOCKS} if history.clocks else {}),
         "hops": [
             {
                 "port": document["ports"][passage.port]["name"],
@@ -72,19 +88,19 @@ def as_document(history: History, journey: Journey) -> Json:
                         "begin_ns": part.begin_ns,
                         "length_ns": part.length_ns,
                     }
-                    | ({} if part.stream is None else {"stream": document["streams"][part.stream]["name"]})
-                    for part in history.parts(passage)
+                    | ({} if clock is None else {"begin_clock_ns": clock.shows(part.begin_ns)})
+                    | ({} if part.stream is None else {"stream": names[part.stream]})
+                    for part in parts
                 ],
             }
-            for passage in journey.passages
+            for passage, parts in history.hops(journey.passages)
+            for clock in [history.clock_of(passage)]
         ],
     }
 
 
 def slowest(
-    document: PlanDocument,
     history: History,
-    table: pl.DataFrame,
     most: int | None = None,
     handed: tuple[int | None, int | None] = (None, None),
 ) -> list[Journey]:
@@ -93,6 +109,7 @@ def slowest(
     Those that come nearest to their stream's greatest delay are first, streams without one last. ``most``: so
     many frames at most; ``handed``: only frames that their talkers hand over in this window, in ns.
     """
+    document, table = history.document, history.table
     ports, streams = document["ports"], document["streams"]
     leads_to = pl.DataFrame(
         {"port": range(len(ports)), "listener": [ports[port["peer"]]["node"] for port in ports]},
@@ -108,9 +125,8 @@ def slowest(
         orient="row",
     )
     frame = ["stream", "seq"]
-    # If a frame arrives in several member streams, its first arrival counts.
     arrived = (
-        table.drop_nulls("arrived_ns")
+        table.filter(pl.col("accepted") == 1)
         .join(leads_to, on="port")
         .join(wanted, on=["stream", "listener"])
         .group_by(*frame, "listener", "limit")
@@ -136,12 +152,13 @@ def slowest(
     ]
 
 
-def journey_named(document: PlanDocument, history: History, name: str) -> list[Journey]:
+def journey_named(history: History, name: str) -> list[Journey]:
     """The journeys of one frame to all of its listeners; ``name``: stream and sequence number, ``video/214``.
 
     Raises:
         ReplayError: there is no such stream, or the frame did not arrive anywhere.
     """
+    document = history.document
     stream, slash, seq = name.rpartition("/")
     names = [one["name"] for one in document["streams"]]
     if not slash or not seq.isdecimal() or not seq.isascii() or len(seq) > 18:
@@ -195,18 +212,19 @@ def window(
         within = within.head(MOST_PASSAGES)
         end_ns = int(within["start_ns"][-1])
     rows = Rows(within).passages(np.arange(len(within)))
-    index = {row: number for number, row in enumerate(rows)}
+    index = {row.number: place for place, row in enumerate(rows)}
     ports, nodes = document["ports"], document["nodes"]
     links = sorted({tuple(sorted((port["node"], ports[port["peer"]]["node"]))) for port in ports})
     places = place(len(nodes), [(a, b) for a, b in links])
 
-    shown = [one for one in chosen if all(row in index for row in one.passages)]
+    shown = [one for one in chosen if all(row.number in index for row in one.passages)]
     return {
         "name": document["name"],
         "begin_ns": begin_ns,
         "length_ns": end_ns - begin_ns,
         "cut": cut,
         "reasons": [reason.value for reason in REASONS],
+        "clocks": CLOCKS,
         "nodes": [
             {"name": node["name"], "kind": node["kind"], "x": x, "y": y}
             for node, (x, y) in zip(nodes, places, strict=True)
@@ -217,25 +235,30 @@ def window(
                 "name": port["name"],
                 "node": port["node"],
                 "next": ports[port["peer"]]["node"],
-                "gates": _gates(history, number),
+                "gates": _gates(history, number, begin_ns, end_ns),
             }
             for number, port in enumerate(ports)
         ],
-        "streams": [stream["name"] for stream in document["streams"]],
+        "streams": names_of_streams(document),
         "frames": _frames(rows, begin_ns),
-        "journeys": [
-            {
-                "stream": one.stream,
-                "seq": one.seq,
-                "listener": nodes[one.listener]["name"],
-                "total": one.total_ns,
-                "hops": [
-                    {"frame": index[row], "parts": _parts(history.parts(row), begin_ns)}
-                    for row in one.passages
-                ],
-            }
-            for one in shown
-        ],
+        "journeys": [_journey(history, one, index, begin_ns) for one in shown],
+    }
+
+
+def _journey(history: History, one: Journey, index: Mapping[int, int], begin_ns: int) -> Json:
+    """A frame that one can jump to; ``index``: the place of each passage among the window's frames."""
+    hops = []
+    for row, parts in history.hops(one.passages):
+        clock = history.clock_of(row)
+        shown = {} if clock is None else {"clock": [clock.shows(part.begin_ns) for part in parts]}
+        hops.append({"frame": index[row.number], "parts": _parts(parts, begin_ns)} | shown)
+    return {
+        "stream": one.stream,
+        "seq": one.seq,
+        "listener": history.document["nodes"][one.listener]["name"],
+        "total": one.total_ns,
+        "delay": one.delay_ns,
+        "hops": hops,
     }
 
 
@@ -263,12 +286,7 @@ def _parts(parts: Sequence[Part], begin_ns: int) -> list[int]:
     ]
 
 
-def _gates(history: History, number: int) -> list[Json] | None:
+def _gates(history: History, number: int, begin_ns: int, end_ns: int) -> list[Json] | None:
     """The lists of a port with the times in which they are in force; None if its gates are always open."""
     gates = history.ports[number].gates
-    if gates is None:
-        return None
-    return [
-        {"from": one.from_ns, "until": one.until_ns, "cycle": one.cycle_ns, "spans": one.spans}
-        for one in gates.stretches()
-    ]
+    return None if gates is None else gates.drawn(begin_ns, end_ns)

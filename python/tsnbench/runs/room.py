@@ -28,6 +28,8 @@ Rows are compressed by their differences. In the shipped scenarios, where a run 
 take up to 0.3 and 0.7 octets where all talkers have one period, up to 2.0 and 6.0 where periods differ or
 frames wait behind saturating ones, and up to 5.1 and 11.4 where times are drawn at random.
 """
+PASSAGE = 24
+"""Octets of one row of the passages of a replay: at most 18 in the benchmarks."""
 CLOCK_ERROR = 16
 """Octets of one row of clock_error.parquet."""
 BLOCK = 40
@@ -78,10 +80,11 @@ def need(plan: PlanDocument, backend: str, pcap: bool) -> Need:
         octets += 1.1 * there.octets * share
         snapped += there.snapped * share
     pairs = sum(count * len(stream["listeners"]) for count, stream in zip(sent, plan["streams"], strict=True))
-    on_kernel = backend != "simulation"
+    on_kernel = backend not in ("simulation", "replay")
+    passages = PASSAGE * hops if backend == "replay" else 0
     sighting, frame = ROWS["random" if on_kernel or _is_random(plan) else _steady(plan)]
     return Need(
-        observations=round(sighting * rows),
+        observations=round(sighting * rows + passages),
         frames=round(frame * pairs),
         # Kernels make observations from captures, so these always need space for a while.
         captures=round(snapped) if on_kernel else round(octets) if pcap else 0,
@@ -164,6 +167,8 @@ def frames(plan: PlanDocument, stream: Stream) -> float:
 
 def refuse_too_large(plan: PlanDocument, folder: Path, scratch: Path, backend: str, pcap: bool) -> None:
     """The check before a run begins; the space of a replaced run counts as free.
+
+    ``backend``: its name, or ``replay``.
 
     Raises:
         BackendError: the disk has too little space, or files may not be so large.

@@ -15,7 +15,7 @@ from tsnbench.measure.headline import headline
 from tsnbench.measure.outcome import outcome, urgency
 from tsnbench.measure.tables import said
 from tsnbench.plan.bounds import BoundsError
-from tsnbench.replay.sightings import unsupported
+from tsnbench.replay.passages import unsupported
 from tsnbench.report.parts.bars import bar
 from tsnbench.report.parts.curves import ccdf
 from tsnbench.runs import Run, file_names

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
 from tsnbench.replay.page import page
-from tsnbench.replay.passages import passages
-from tsnbench.replay.sightings import ReplayError, counters_of, sightings_of
+from tsnbench.replay.passages import ReplayError
 from tsnbench.replay.waiting import History
 from tsnbench.replay.window import (
     MOST_JOURNEYS,
@@ -54,12 +53,11 @@ class Replay:
         """
         document = run.plan.document
         refuse_large(document)
-        table = passages(document, sightings_of(run))
-        history = History(document, table, counters_of(run))
-        journeys = slowest(document, history, table, MOST_JOURNEYS)
+        history = History.of(run)
+        journeys = slowest(history, MOST_JOURNEYS)
         if not journeys:
             raise ReplayError(f"{run.folder}: no frame arrived at its listener")
-        return cls(run, history, table, journeys)
+        return cls(run, history, history.table, journeys)
 
     def page(self, lesson: str = "") -> str:
         """The page of its own; its window contains the frame that is nearest to the limit of its delay.
@@ -79,7 +77,7 @@ class Replay:
             columns: columns of the drawing.
         """
         document = self.history.document
-        chosen = journey_named(document, self.history, frame) if frame else list(self.journeys[:1])
+        chosen = journey_named(self.history, frame) if frame else list(self.journeys[:1])
         margin = max(1000, chosen[0].total_ns // 3)
         first = int(self.table["start_ns"].min() or 0)  # type: ignore[arg-type]
         last = int(self.table["end_ns"].max() or 1)  # type: ignore[arg-type]

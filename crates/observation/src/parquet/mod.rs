@@ -3,10 +3,13 @@
 mod clocks;
 mod deltas;
 mod pages;
+mod passages;
 mod reader;
+mod table;
 mod writer;
 
-pub use clocks::{ClockWriter, NODES_KEY};
+pub use clocks::{ClockLineWriter, ClockWriter, NODES_KEY};
+pub use passages::PassageWriter;
 pub use reader::Reader;
 pub use writer::Writer;
 

@@ -49,6 +49,10 @@ impl Simulation<'_> {
     ) -> io::Result<()> {
         let link = self.network.links[port];
         let (lost, late) = self.impair_message(port, frame, first_bit, last_bit);
+        if S::PASSAGES {
+            let arrival = Some(last_bit + link.propagation + late).filter(|_| !lost);
+            self.whole_passage(port, frame, (first_bit, last_bit), arrival, sink)?;
+        }
         let Some(timing) = &mut self.timing else { return Ok(()) };
         let mut commands = std::mem::take(&mut self.commands);
         let stamped = first_bit + link.until_timestamp_point;
@@ -118,7 +122,12 @@ impl Simulation<'_> {
                     self.schedule(at, node, EventKind::Timing { number })
                 }
                 Command::Arrive(frame) => self.arrive(frame, false, sink)?,
-                Command::Changed { node } => self.clock_changed(node),
+                Command::Changed { node } => {
+                    if S::PASSAGES {
+                        self.note_clock(node, sink)?;
+                    }
+                    self.clock_changed(node);
+                }
                 Command::Record(error) => sink.clock_error(error)?,
             }
         }

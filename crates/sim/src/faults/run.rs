@@ -99,6 +99,7 @@ impl Simulation<'_> {
             }
             self.affected[fault] += lost.len() as u64;
             for frame in lost {
+                self.note_lost(frame);
                 self.sources.left(port, frame);
                 let stream = self.network.hops[frame.hop()].stream;
                 if let Some(timing) =

@@ -39,6 +39,9 @@ impl Simulation<'_> {
         let hop = &{ self.network.hops[frame.hop()] };
         self.leave_cyclic_queue(port, hop.class, frame, first_bit);
         let link = self.network.links[port];
+        if S::PASSAGES {
+            self.open_passage(port, frame, (first_bit, last_bit));
+        }
         if !frame.is_damaged() {
             let copy = self.hop_extras.copy(frame.hop());
             // A node makes no timestamps after it went down.
@@ -71,7 +74,7 @@ impl Simulation<'_> {
             Damage::None => {}
             Damage::Lost => {
                 self.lose(hop.stream, port);
-                return Ok(());
+                return self.close_passage(None, sink);
             }
             Damage::Damaged(octets) => {
                 landing.frame = frame.damaged();
@@ -105,11 +108,11 @@ impl Simulation<'_> {
         // is down.
         if self.is_down(link.peer, arrival, arrival) {
             self.lose(hop.stream, port);
-            return Ok(());
+            return self.close_passage(None, sink);
         }
         if frame.is_damaged() {
             self.forward_damaged(merge_point, &landing);
-            return Ok(());
+            return self.close_passage(None, sink);
         }
         let learns = self.learning.as_ref().is_some_and(|learning| learning.learns_from(frame.hop()));
         let filtered = self.hop_extras.filtered(frame.hop()).is_some();
@@ -120,11 +123,13 @@ impl Simulation<'_> {
             if begun + self.ports[port].line().until_last_bit(Octets(frame.octets())) != arrival {
                 self.hop_extras.remember_first_bit(frame, arrival, begun);
             }
+            self.land_later(frame, arrival);
             self.schedule(arrival, link.peer, EventKind::Ingress(frame));
             return Ok(());
         }
         let copy = self.hop_extras.copy(frame.hop());
         self.sight(link.rx, hop, frame, copy, (begun + link.until_timestamp_point, arrival), sink)?;
+        self.close_passage(Some(arrival), sink)?;
         let passed =
             PolicingResult { yellow: self.hop_extras.yellow(frame.hop()), ..PolicingResult::default() };
         self.forward_received(merge_point, frame, (arrival, arrival), false, passed);
@@ -154,6 +159,7 @@ impl Simulation<'_> {
         let begun = self.hop_extras.take_first_bit(frame, self.now);
         let begun = begun.unwrap_or_else(|| self.now - line.until_last_bit(Octets(frame.octets())));
         self.sight(link.rx, &hop, frame, copy, (begun + link.until_timestamp_point, self.now), sink)?;
+        self.landed(frame, passes && policed.is_some(), sink)?;
         // Bridges learn before stream filters apply (8.7), so they also learn from dropped frames.
         if let Some(learning) = &mut self.learning {
             learning.learn(frame.hop(), self.now);
@@ -222,7 +228,10 @@ impl Simulation<'_> {
                 copies += 1;
                 let octets = self.hop_extras.octets(frame.octets(), Some(frame.hop()), next);
                 let next = self.policing.as_ref().map_or(next, |policing| policing.next(next, &passed));
+                let came = frame;
                 let frame = Frame::new(frame.seq, next, octets);
+                let held = passed.eligible.map(|_| queued);
+                self.note_forwarded((ingress, came), frame, (arrival, stored), held);
                 if passed.ipv.is_some() {
                     self.enter_cyclic_queue(frame, queued);
                 }
@@ -267,7 +276,9 @@ impl Simulation<'_> {
                 {
                     copies += 1;
                     let octets = self.hop_extras.octets(octets_in, Some(frame.hop()), next).max(1);
-                    self.schedule(queued, link.peer, EventKind::Arrive(Frame::new(frame.seq, next, octets)));
+                    let next = Frame::new(frame.seq, next, octets);
+                    self.note_forwarded((own.port, frame), next, (arrival, false), None);
+                    self.schedule(queued, link.peer, EventKind::Arrive(next));
                 }
             }
         }

@@ -9,6 +9,7 @@ use crate::kernel::event::{EventKind, Frame};
 use crate::kernel::simulation::Simulation;
 use crate::network::hop_extras::MergePoint;
 use crate::network::tables::{Hop, IndexRange};
+use crate::output::journal::Place;
 use std::io;
 use tsn_host::{Actions, HostTime, Packet};
 use tsn_observation::Sink;
@@ -58,6 +59,10 @@ impl Simulation<'_> {
         for root in self.network.roots[stream].indices() {
             let number = self.network.branches[root as usize];
             let hop = self.network.hops[number];
+            let frame = Frame::new(seq, number, octets);
+            if let Some(journal) = &mut self.journal {
+                journal.expect(frame, passage.send, None, true);
+            }
             let sized = Frame::new(seq, number, self.hop_extras.octets(octets, None, number));
             let frame = (sized, self.hop_extras.copy(number));
             for (stage, at) in [(Stage::IntervalStart, self.now), (Stage::Wakeup, passage.wakeup)] {
@@ -67,6 +72,9 @@ impl Simulation<'_> {
             self.sight_up(node, taps, &hop, frame, passage.send, sink)?;
         }
         if self.is_down(node, self.now, passage.qdisc) {
+            for root in self.network.roots[stream].indices() {
+                self.note_lost(Frame::new(seq, self.network.branches[root as usize], octets));
+            }
             self.lose(stream, self.first_port(stream));
         } else if let Some(hosts) = &mut self.hosts {
             let number = hosts.pending.put(Pending::Enter { stream, seq, octets, txtime });
@@ -146,6 +154,7 @@ impl Simulation<'_> {
         for root in self.network.roots[stream].indices() {
             let hop = self.network.branches[root as usize];
             if !self.hop_extras.is_active(hop, self.now) {
+                self.note_lost(Frame::new(seq, hop, octets));
                 blocked = Some(self.network.hops[hop].port);
                 continue;
             }
@@ -170,6 +179,7 @@ impl Simulation<'_> {
         let hop = self.network.hops[frame.hop()];
         let copy = self.hop_extras.copy(frame.hop());
         self.sight(self.taps(hop.port, Stage::Qdisc), &hop, frame, copy, (self.now, self.now), sink)?;
+        self.note_in_software(frame, Place::Qdisc, self.now);
         let now = self.host_time(self.network.links[hop.port].node);
         let Some(hosts) = &mut self.hosts else { return Ok(()) };
         let talking = hosts.talking.get(hop.stream.index()).and_then(Option::as_deref);
@@ -190,16 +200,20 @@ impl Simulation<'_> {
             let Some(own) = self.host_port(port) else { continue };
             let at_driver = (own.now_plus_driver).max(own.port.at_driver);
             own.port.at_driver = at_driver;
-            let mut at_hardware = at_driver + own.port.tx.draw();
+            let loaded = at_driver + own.port.tx.draw();
+            let mut at_hardware = loaded;
             at_hardware = at_hardware.max(launch.unwrap_or(at_hardware));
             let last = &mut own.port.at_hardware[usize::from(handed.class & 7)];
             at_hardware = at_hardware.max(*last);
             *last = at_hardware;
             let frame = handed.item;
+            self.note_in_software(frame, Place::Handed, self.now);
+            self.note_in_software(frame, Place::Loaded, loaded);
             let hop = self.network.hops[frame.hop()];
             let copy = self.hop_extras.copy(frame.hop());
             self.sight_up(node, self.taps(port, Stage::Driver), &hop, (frame, copy), at_driver, sink)?;
             if self.is_down(node, self.now, at_hardware) {
+                self.note_lost(frame);
                 self.lose(hop.stream, port);
             } else {
                 self.schedule(at_hardware, node, EventKind::Arrive(frame));
@@ -315,6 +329,7 @@ impl Simulation<'_> {
         let at_qdisc = (at + own.forwarding.draw()).max(*last);
         *last = at_qdisc;
         if self.is_down(node, at, at_qdisc) {
+            self.note_lost(frame);
             self.lose(stream, port);
         } else if let Some(hosts) = &mut self.hosts {
             let number = hosts.pending.put(Pending::Forwarded { frame });

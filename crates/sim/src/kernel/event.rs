@@ -50,6 +50,11 @@ impl Frame {
         self.seq & DAMAGED != 0
     }
 
+    /// The talker's sequence number, also of a damaged frame.
+    pub fn number(&self) -> u64 {
+        self.seq & !DAMAGED
+    }
+
     /// A copy of this frame with a wrong check sequence.
     pub fn damaged(self) -> Self {
         Self { seq: self.seq | DAMAGED, ..self }

@@ -13,6 +13,7 @@ use crate::kernel::event::{Event, EventKind, Frame};
 use crate::network::hop_extras::HopExtras;
 use crate::network::tables::{Hop, IndexRange, Network};
 use crate::output::counters::RunCounters;
+use crate::output::journal::Journal;
 use crate::output::stream_totals::StreamTotals;
 use crate::policing::state::PolicingState;
 use crate::talkers::answers::Answers;
@@ -94,6 +95,8 @@ pub struct Simulation<'a> {
     pub(crate) timing: Option<Box<Timing>>,
     /// Reused for its memory.
     pub(crate) commands: Vec<Command>,
+    /// The frames in the network, if the run is replayed.
+    pub(crate) journal: Option<Box<Journal>>,
 }
 
 /// The width of the calendar's buckets: the time of the smallest frame on the fastest link. An event schedules the next
@@ -165,6 +168,7 @@ impl<'a> Simulation<'a> {
             hosts,
             timing: None,
             commands: Vec::new(),
+            journal: None,
             talkers,
             network,
         };
@@ -190,6 +194,9 @@ impl<'a> Simulation<'a> {
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<RunCounters, SimError> {
         let mut interrupted = false;
+        if S::PASSAGES {
+            self.begin_journal(sink)?;
+        }
         let mut report_at = PROGRESS_EVERY;
         while let Some(event) = self.calendar.next(|events| touch(&self.network, &self.ports, events)) {
             if event.at() > self.end {
@@ -209,6 +216,9 @@ impl<'a> Simulation<'a> {
         }
         if !interrupted {
             self.now = self.end;
+        }
+        if S::PASSAGES {
+            self.end_journal(sink)?;
         }
         Ok(self.count(interrupted))
     }
@@ -338,6 +348,11 @@ impl<'a> Simulation<'a> {
         event: bridge::Event<Frame>,
         sink: &mut S,
     ) -> io::Result<()> {
+        if S::PASSAGES
+            && let bridge::Event::Arrive { frame, .. } = event
+        {
+            self.note_queued(frame);
+        }
         let mut actions = bridge::Actions::default();
         self.ports[port].handle(self.now, event, &mut actions);
         if let Some(drop) = actions.dropped {
@@ -378,6 +393,9 @@ impl<'a> Simulation<'a> {
         let arrival = last_bit + link.propagation;
         self.sight(link.tx, &hop, frame, 0, (timestamp_point, last_bit), sink)?;
         self.sight(link.rx, &hop, frame, 0, (timestamp_point + link.propagation, arrival), sink)?;
+        if S::PASSAGES {
+            self.whole_passage(port, frame, (first_bit, last_bit), Some(arrival), sink)?;
+        }
         for listener in hop.listeners.indices() {
             if arrival <= self.end {
                 self.delivered[listener as usize] += 1;
@@ -392,6 +410,9 @@ impl<'a> Simulation<'a> {
         }
         for branch in branches {
             let hop = self.network.branches[branch as usize];
+            if S::PASSAGES {
+                self.note_forwarded((port, frame), frame.at_hop(hop), (arrival, false), None);
+            }
             let mut queued = arrival + link.processing;
             if frame.octets() > link.cut_through {
                 queued = self.queue_arrival(port, frame, hop, queued);

@@ -2,6 +2,8 @@
 
 pub(crate) mod captures;
 pub(crate) mod counters;
+pub(crate) mod journal;
+pub(crate) mod passages;
 pub mod record;
 pub(crate) mod stream_totals;
 pub(crate) mod totals;

@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use tsn_observation::parquet::{ClockWriter, Writer};
-use tsn_observation::{ClockError, Legend, Sighting, Sink, StreamLegend, TapLegend};
+use tsn_observation::parquet::{ClockLineWriter, ClockWriter, PassageWriter, Writer};
+use tsn_observation::{ClockError, ClockLine, Legend, Passage, Sighting, Sink, StreamLegend, TapLegend};
 use tsn_plan::{Plan, Point};
 use tsn_units::{Clock, True};
 
@@ -19,6 +19,10 @@ pub const OBSERVATIONS: &str = "observations.parquet";
 pub const COUNTERS: &str = "counters.json";
 /// The run folder's file of clocks' errors, where the Plan has clocks.
 pub const CLOCK_ERROR: &str = "clock_error.parquet";
+/// The passages of a run that is replayed.
+pub const PASSAGES: &str = "passages.parquet";
+/// The clocks of a run that is replayed.
+pub const CLOCK_LINES: &str = "clock_lines.parquet";
 /// The run folder's folder of captures.
 pub const CAPTURES: &str = "captures";
 
@@ -55,6 +59,27 @@ pub fn record(
     let mut text = serde_json::to_vec_pretty(&counters).map_err(io::Error::from)?;
     text.push(b'\n');
     File::create(folder.join(COUNTERS))?.write_all(&text)?;
+    Ok(counters)
+}
+
+/// Runs a plan into an existing folder: its observations, and the passages of all frames through all ports.
+///
+/// # Errors
+/// The plan cannot be run, or a file cannot be written.
+pub fn record_passages(
+    plan: &Plan,
+    folder: &Path,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunCounters, SimError> {
+    let mut all = Journaled {
+        observations: Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?,
+        passages: PassageWriter::new(File::create(folder.join(PASSAGES))?)?,
+        clocks: ClockLineWriter::new(File::create(folder.join(CLOCK_LINES))?)?,
+    };
+    let counters = Simulation::new(plan)?.run(&mut all, watch)?;
+    all.observations.finish()?;
+    all.passages.finish()?;
+    all.clocks.finish()?;
     Ok(counters)
 }
 
@@ -118,5 +143,28 @@ impl Sink for All {
 
     fn clock_error(&mut self, error: ClockError) -> io::Result<()> {
         Ok(self.clocks.as_mut().map_or(Ok(()), |clocks| clocks.put(error))?)
+    }
+}
+
+/// A sink for a run that is replayed.
+struct Journaled {
+    observations: Writer,
+    passages: PassageWriter,
+    clocks: ClockLineWriter,
+}
+
+impl Sink for Journaled {
+    const PASSAGES: bool = true;
+
+    fn sight(&mut self, sighting: Sighting) -> io::Result<()> {
+        self.observations.sight(sighting)
+    }
+
+    fn passage(&mut self, passage: Passage) -> io::Result<()> {
+        Ok(self.passages.put(passage)?)
+    }
+
+    fn clock_line(&mut self, line: ClockLine) -> io::Result<()> {
+        Ok(self.clocks.put(line)?)
     }
 }

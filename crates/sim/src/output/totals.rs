@@ -14,6 +14,7 @@ use tsn_units::{Duration, Instant};
 
 impl Simulation<'_> {
     pub(crate) fn count_drop(&mut self, frame: Frame) {
+        self.note_lost(frame);
         let Hop { stream, at_talker, .. } = self.network.hops[frame.hop()];
         if let Some(timing) = self.timing.as_mut().filter(|_| stream.index() >= self.plan.streams.len()) {
             timing.dropped(frame);

@@ -125,6 +125,7 @@ impl Simulation<'_> {
         let Some(lost) = self.policing.as_mut().map(|policing| policing.flush(here)) else { return };
         self.affected[fault] += lost.len() as u64;
         for frame in lost {
+            self.note_lost(frame);
             let Hop { stream, port, .. } = self.network.hops[frame.hop()];
             self.lose(stream, port);
         }

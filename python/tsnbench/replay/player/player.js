@@ -28,12 +28,16 @@ function instant(ns) {
   return `${String(BigInt(data.begin_ns) + BigInt(Math.round(ns))).replace(/\B(?=(\d{3})+$)/g, "\u202f")} ns`;
 }
 
+// A list is in the time of its node's clock, which leads true time by `ahead` at `from`, and by `rate` more per second.
+const shown = (list, run) => run + (list.ahead ?? 0) + (run - (list.from ?? 0)) * (list.rate ?? 0);
+const when = (list, clock) => (list.from ?? 0) + (clock - (list.ahead ?? 0) - (list.from ?? 0)) / (1 + (list.rate ?? 0));
+
 // The lists of a port are in force one after the other; null: without a begin, without an end, or not known.
 function gateIsOpen(port, trafficClass, at) {
   const run = data.begin_ns + at;
   const list = (data.ports[port].gates ?? []).find((one) => (one.from ?? -Infinity) <= run && run < (one.until ?? Infinity));
   if (!list?.spans) return true;
-  const phase = run % list.cycle;
+  const phase = shown(list, run) % list.cycle;
   return list.spans[trafficClass].some(([begin, end]) => begin <= phase && phase < end);
 }
 
@@ -235,12 +239,13 @@ function drawShut(context, gates, trafficClass, x, y, from, until) {
     if (!spans || ((high - low) / cycle) * spans[trafficClass].length > 4000) continue;
     if (spans[trafficClass].length === 1 && spans[trafficClass][0][1] - spans[trafficClass][0][0] === cycle) continue;
     context.fillStyle = theme("--shut");
-    const first = Math.floor((data.begin_ns + low) / cycle) * cycle - data.begin_ns;
-    for (let turn = first; turn < high; turn += cycle) {
+    const place = (clock) => when(list, clock) - data.begin_ns;
+    const first = Math.floor(shown(list, data.begin_ns + low) / cycle) * cycle;
+    for (let turn = first; place(turn) < high; turn += cycle) {
       let at = 0;
       for (const [begin, end] of [...spans[trafficClass], [cycle, cycle]]) {
-        const left = Math.max(LEFT, x(Math.max(low, turn + at)));
-        const right = x(Math.min(high, turn + begin));
+        const left = Math.max(LEFT, x(Math.max(low, place(turn + at))));
+        const right = x(Math.min(high, place(turn + begin)));
         if (right > left) context.fillRect(left, y, right - left, LANE);
         at = end;
       }
@@ -275,9 +280,11 @@ function showWhy() {
   const title = document.createElement("p");
   title.textContent = `${data.streams[journey.stream]}/${journey.seq} to ${journey.listener}: `
     + `${grouped(journey.total)} from hand-over to arrival, the sum of these parts:`;
+  const clocks = hops.some((hop) => hop.clock);
+  if (clocks) title.textContent += ` ${data.clocks} The delay that is measured is the difference of two clocks: ${grouped(journey.delay)}.`;
   const table = document.createElement("table");
   const head = table.createTHead().insertRow();
-  for (const [text, kind] of [["port", ""], ["from", "n"], ["for", "n"], ["because", ""]]) {
+  for (const [text, kind] of [["port", ""], ["from", "n"], ...(clocks ? [["its clock", "n"]] : []), ["for", "n"], ["because", ""]]) {
     const cell = document.createElement("th");
     cell.textContent = text;
     cell.className = kind;
@@ -289,7 +296,8 @@ function showWhy() {
       const [reason, begin, end, stream] = hop.parts.slice(k, k + 4);
       const row = body.insertRow();
       row.insertCell().textContent = k === 0 ? data.ports[frames.port[hop.frame]].name : "";
-      for (const text of [instant(begin), grouped(end - begin)]) {
+      const clock = hop.clock ? [grouped(hop.clock[k / 4])] : [];
+      for (const text of [instant(begin), ...clock, grouped(end - begin)]) {
         const cell = row.insertCell();
         cell.className = "n";
         cell.textContent = text;

@@ -471,7 +471,8 @@ function occupied(context, data, x) {
   });
 }
 
-// Each list of a port in its time; its spans count from multiples of its cycle.
+// Each list of a port in its time; its spans count from multiples of its cycle, in the time of its node's clock, which
+// leads true time by `ahead` at `from`, and by `rate` more per second.
 function shut(context, gates, trafficClass, x, y, from, until) {
   for (const list of gates ?? []) {
     const low = Math.max(from, list.from ?? -Infinity);
@@ -485,11 +486,13 @@ function shut(context, gates, trafficClass, x, y, from, until) {
     if (!spans || ((high - low) / cycle) * spans[trafficClass].length > 4000) continue;
     if (spans[trafficClass].length === 1 && spans[trafficClass][0][1] - spans[trafficClass][0][0] === cycle) continue;
     context.fillStyle = theme("--shut");
-    for (let turn = Math.floor(low / cycle) * cycle; turn < high; turn += cycle) {
+    const [zero, ahead, rate] = [list.from ?? 0, list.ahead ?? 0, list.rate ?? 0];
+    const when = (clock) => zero + (clock - ahead - zero) / (1 + rate);
+    for (let turn = Math.floor((low + ahead + (low - zero) * rate) / cycle) * cycle; when(turn) < high; turn += cycle) {
       let before = 0;
       for (const [begin, end] of [...spans[trafficClass], [cycle, cycle]]) {
-        const left = Math.max(LEFT, x(Math.max(low, turn + before)));
-        const right = x(Math.min(high, turn + begin));
+        const left = Math.max(LEFT, x(Math.max(low, when(turn + before))));
+        const right = x(Math.min(high, when(turn + begin)));
         if (right > left) context.fillRect(left, y, right - left, LANE - 1);
         before = end;
       }
@@ -555,12 +558,15 @@ function why() {
       bar.style.marginLeft = `${(100 * (part.begin_ns - path.handed_ns)) / path.total_ns}%`;
       return make("tr", {}, make("td", { text: n ? "" : hop.port }),
         make("td", { text: part.stream ? `${part.reason}: ${part.stream}` : part.reason }),
-        make("td", { class: "n", text: time(part.length_ns) }), make("td", { class: "wide-cell" }, bar));
+        make("td", { class: "n", text: time(part.length_ns) }),
+        ...(path.clocks ? [make("td", { class: "n", text: `${part.begin_clock_ns.toLocaleString("en").replaceAll(",", "\u202f")} ns` })] : []),
+        make("td", { class: "wide-cell" }, bar));
     }));
     const sum = path.hops.reduce((all, hop) => all + hop.parts.reduce((own, part) => own + part.length_ns, 0), 0);
-    const caption = `${path.stream}/${path.seq} to ${path.listener}: ${time(path.total_ns)} from hand-over to arrival; the parts add up to ${time(sum)}`;
+    const caption = `${path.stream}/${path.seq} to ${path.listener}: ${time(path.total_ns)} from hand-over to arrival; the parts add up to ${time(sum)}`
+      + (path.clocks ? `. ${path.clocks} The delay that is measured is the difference of two clocks: ${time(path.delay_ns)}.` : "");
     return make("table", { class: "why" }, make("caption", { text: caption }),
-      make("thead", {}, make("tr", {}, ...["port", "because", "for", "when"].map((text) => make("th", { text, scope: "col" })))), make("tbody", {}, ...rows));
+      make("thead", {}, make("tr", {}, ...["port", "because", "for", ...(path.clocks ? ["begins on its clock"] : []), "when"].map((text) => make("th", { text, scope: "col" })))), make("tbody", {}, ...rows));
   });
   const offered = make("select", { "aria-label": "Slowest frames" }, make("option", { value: "", text: "Slowest frames …" }),
     ...data.offered.map((one) => make("option", { value: one.frame, text: `${one.frame} to ${one.listener}: ${time(one.total_ns)}` })));
