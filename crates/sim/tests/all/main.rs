@@ -22,6 +22,7 @@ mod hosts;
 mod hosts_together;
 mod invariants;
 mod learning;
+mod passages;
 mod policing;
 mod policing_together;
 mod preemption;
