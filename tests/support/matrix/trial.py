@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from support.journeys import disagreements
 from support.matrix import reasons
 from support.matrix.phases import phase
 from support.matrix.table import combined, rows
@@ -22,7 +23,8 @@ from tsnbench.plan.bounds.promise import after_promise
 from tsnbench.plan.bounds.types import Bounds, FlowBounds
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan
-from tsnbench.replay.sightings import ReplayError, sightings_of
+from tsnbench.replay.passages import ReplayError
+from tsnbench.replay.waiting import History
 from tsnbench.runs import Run
 from tsnbench.runs.bounds import promise_of
 from tsnbench.runs.measures import Measures
@@ -59,7 +61,17 @@ class Trial:
         return [one for one in self.findings if one.kind in kinds]
 
 
-WRONG = ("beyond", "below", "backlog", "lost", "contradiction", "false reason", "false warning", "crash")
+WRONG = (
+    "beyond",
+    "below",
+    "backlog",
+    "lost",
+    "contradiction",
+    "false reason",
+    "false warning",
+    "crash",
+    "stuck",
+)
 """Kinds of findings that are defects."""
 
 
@@ -132,7 +144,7 @@ def _run(trial: Trial, own: Plan, number: int, folder: Path, longest: dict[str, 
     measures = run.measures()
     trial.runs += 1
     wrong = [*([] if broken else kept(found, measures)), *queues(found, run), *judged(own, measures, found)]
-    wrong += cautions(trial.names, own)
+    wrong += [*cautions(trial.names, own), *stuck(run)]
     if number == 0:
         wrong += replayed(run)
     trial.findings += [Finding(one.kind, one.text, one.where, number) for one in wrong]
@@ -184,6 +196,17 @@ def queues(found: Bounds, run: Run) -> Iterator[Finding]:
                 yield Finding("backlog", f"{most} B, told at most {told}", where)
 
 
+GONE = ("dropped_at_talker", "dropped_in_network", "lost_to_faults", "eliminated", "filtered")
+
+
+def stuck(run: Run) -> Iterator[Finding]:
+    """Streams of which no frame arrives and none is lost: their frames wait for ever."""
+    for one in run.counters["streams"]:
+        gone = any(one.get(key) for key in GONE)
+        if one["released"] > 1 and not gone and not any(one["delivered"].values()):
+            yield Finding("stuck", f"{one['released']} frames released, none delivered or lost", one["name"])
+
+
 def judged(own: Plan, measures: Measures, found: Bounds) -> Iterator[Finding]:
     """Rows of the verdict that contradict themselves, or each other."""
     for row in judge(own.document, measures, found)["rows"]:
@@ -203,7 +226,12 @@ def cautions(names: Sequence[str], own: Plan) -> Iterator[Finding]:
 
 
 def replayed(run: Run) -> Iterator[Finding]:
+    """Runs that cannot be replayed, and replays that disagree with what was measured."""
     try:
-        sightings_of(run)
+        history = History.of(run)
     except ReplayError as error:
         yield Finding("not replayed", str(error).partition(": ")[2])
+        return
+    for text in disagreements(run, history):
+        where, _, what = text.partition(": ")
+        yield Finding("not replayed", what, where)
