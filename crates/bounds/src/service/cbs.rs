@@ -37,9 +37,9 @@ pub(crate) struct Credit {
     /// Send slope, bit/s.
     pub send: Rate,
     pub highest: Data,
-    /// Whether the lowest credit never cuts off the debt of a frame: otherwise it does not shape.
-    pub shapes: bool,
-    /// Debt of the longest frame.
+    /// What sending costs at least, bit/s: the lowest credit cuts off a part of the debt of long frames.
+    least: Rate,
+    /// The most that the longest frame leaves as debt.
     debt: Data,
     /// How far credit may be below zero when the class begins to wait, and how far at any time.
     owed: Data,
@@ -49,15 +49,17 @@ pub(crate) struct Credit {
 impl Credit {
     /// `longest`: how long the longest frame of the class occupies the link.
     pub fn of(cbs: &Cbs, longest: Ps) -> Self {
-        let debt = Data::from(cbs.send_slope_bps.unsigned_abs()) * Data::from(longest);
+        let send = cbs.send_slope_bps.saturating_neg();
+        let deepest = -(Data::from(cbs.lo_credit_bits) * BIT).min(0);
+        let kept = Rate::try_from(deepest / Data::from(longest.max(1))).unwrap_or(Rate::MAX);
         Self {
             idle: cbs.idle_slope_bps,
-            send: cbs.send_slope_bps.saturating_neg(),
+            send,
             highest: Data::from(cbs.hi_credit_bits) * BIT,
-            shapes: Data::from(cbs.lo_credit_bits) * BIT <= -debt,
-            debt,
+            least: send.min(kept),
+            debt: deepest.min(Data::from(send) * Data::from(longest)),
             owed: 0,
-            deepest: -(Data::from(cbs.lo_credit_bits) * BIT).min(0),
+            deepest,
         }
     }
 
@@ -71,25 +73,24 @@ impl Credit {
         Data::from(self.idle) + Data::from(self.send)
     }
 
+    /// The decrease of credit that is certain, whatever the lowest credit cuts off.
+    fn least_drain(&self) -> Data {
+        Data::from(self.idle) + Data::from(self.least)
+    }
+
     /// The most data sent within any span of time on a link of `rate` that begins with at most `credit`.
     pub fn sent(&self, rate: Rate, credit: Data) -> Option<Curve> {
-        if !self.shapes {
-            return None;
-        }
         let rate = Data::from(rate);
-        let slope = ratio_up(Data::from(self.idle), rate, self.drain())?;
-        let burst = ratio_up(self.debt + credit, rate, self.drain())?;
+        let slope = ratio_up(Data::from(self.idle), rate, self.least_drain())?;
+        let burst = ratio_up(self.debt + credit, rate, self.least_drain())?;
         Some(Curve::affine(burst, Rate::try_from(slope).ok()?))
     }
 
     /// The most data that arrives at the other end within any span of time; `largest` is the largest frame's data.
     pub fn arriving(&self, rate: Rate, credit: Data, largest: Data, rounded: bool) -> Option<Curve> {
-        if !self.shapes {
-            return None;
-        }
         let exact = Data::from(rate);
-        let slope = ratio_up(Data::from(self.idle), exact, self.drain())?;
-        let burst = ratio_up(credit, exact, self.drain())? + largest;
+        let slope = ratio_up(Data::from(self.idle), exact, self.least_drain())?;
+        let burst = ratio_up(credit, exact, self.least_drain())? + largest;
         let slack = if rounded { exact } else { 0 };
         Some(Curve::affine(burst + slack, Rate::try_from(slope).ok()?))
     }
@@ -98,7 +99,7 @@ impl Credit {
     /// largest frame of a lower class, `higher` the data that higher classes send from an idle moment on.
     pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
         let (line, idle) = (Data::from(rate), Data::from(self.idle));
-        let drain = self.drain();
+        let drain = self.least_drain();
         // Two bounds on the credit, as functions of the time for which the link has been busy: the credit gained in
         // all this time, and the credit left if this class sent whenever other classes did not.
         let gained = |t: Ps| idle * Data::from(t);
@@ -142,7 +143,7 @@ impl Credit {
         starts: &[Window],
         others: (Data, Rate),
     ) -> Option<Data> {
-        let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.drain());
+        let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.least_drain());
         let (burst, slope) = others;
         // In `starts`, other classes have the link for this long, and for `taken` of any further time.
         let blocked = Ps::try_from((burst + line - 1).div_euclid(line)).ok()?;
@@ -238,8 +239,8 @@ impl Credit {
         Some(open(slope).add(&Curve::affine(-ratio_up(gathered + self.owed, line, cost)?, 0)))
     }
 
-    /// The guaranteed service without any knowledge of credit, if every frame pays its debt before the next one and a
-    /// frame of a lower class (at most `lower`) comes between each two: a part of `service`.
+    /// The guaranteed service without any knowledge of credit, if every frame pays its debt (at most the lowest credit)
+    /// before the next one and a frame of a lower class (at most `lower`) comes between each two: a part of `service`.
     pub fn service_without_memory(
         &self,
         rate: Rate,
@@ -247,12 +248,16 @@ impl Credit {
         lower: Data,
         smallest: Data,
     ) -> Option<Curve> {
-        let (idle, drain) = (Data::from(self.idle), self.drain());
+        let (idle, line) = (Data::from(self.idle), Data::from(rate));
         let (lower, smallest) = ((lower + BIT - 1) / BIT, (smallest / BIT).max(1));
-        let whole = drain.checked_mul(smallest)?.checked_add(lower.checked_mul(idle)?)?;
+        // Per bit, a small frame owes the most.
+        let debt = (self.deepest + BIT - 1) / BIT;
+        let debt = Data::from(self.send).checked_mul(smallest)?.min(debt.checked_mul(line)?);
+        let paid = idle.checked_mul(smallest)?.checked_add(debt)?;
+        let whole = paid.checked_add(lower.checked_mul(idle)?)?;
         let part = (idle.checked_mul(smallest)?.checked_mul(1 << 24)?) / whole;
         let mut segments = Vec::with_capacity(service.segments().len());
-        let owed = ratio_up(self.owed, Data::from(rate), idle)?;
+        let owed = ratio_up(self.owed, line, idle)?;
         for segment in service.segments() {
             let value = (segment.value - owed).checked_mul(part)? >> 24;
             let slope = Rate::try_from((Data::from(segment.slope) * part) >> 24).ok()?;
@@ -319,23 +324,35 @@ mod tests {
 
     /// 4 gained and 6 spent, on a link of 10.
     fn small() -> Credit {
-        Credit { idle: 4, send: 6, highest: 0, shapes: true, debt: 60, owed: 0, deepest: 60 }
+        Credit { idle: 4, send: 6, highest: 0, least: 6, debt: 60, owed: 0, deepest: 60 }
     }
 
+    /// Sending spends 900 bit/s: in 10 ms this is 9 bit, the lowest credit. In 20 ms it would be 18, so that sending
+    /// costs 450 bit/s at least; without any debt it costs nothing, and the class is not shaped.
     #[test]
-    fn a_debt_that_the_lowest_credit_cuts_off_does_not_shape() {
-        // Sending spends 900 bit/s: in 10 ms this is 9 bit, the lowest credit.
-        let shaper = |longest| credit(100, 1_000, 7, -9, longest);
-        assert!(shaper(10_000_000_000).shapes);
-        assert!(!shaper(10_000_000_001).shapes);
-        assert_eq!(shaper(10_000_000_001).sent(1_000, 0), None);
-        assert_eq!(shaper(10_000_000_001).arriving(1_000, 0, 0, false), None);
+    fn what_the_lowest_credit_cuts_off_is_sent_sooner() {
+        let shaper = |longest, lowest| credit(100, 1_000, 7, lowest, longest);
         // The sum is the debt, the earlier credit, and the largest frame if whole frames count.
-        let sent = shaper(10_000_000_000).sent(1_000, 5 * BIT);
-        assert_eq!(sent, Some(Curve::affine(14 * BIT, 100)));
-        let arriving = |rounded| shaper(10_000_000_000).arriving(1_000, 5 * BIT, 12 * BIT, rounded);
+        let exact = shaper(10_000_000_000, -9);
+        assert_eq!(exact.sent(1_000, 5 * BIT), Some(Curve::affine(14 * BIT, 100)));
+        let arriving = |rounded| exact.arriving(1_000, 5 * BIT, 12 * BIT, rounded);
         assert_eq!(arriving(false), Some(Curve::affine(17 * BIT, 100)));
         assert_eq!(arriving(true), Some(Curve::affine(17 * BIT + 1_000, 100)));
+        // 100 * 1,000 / 550 bit/s, and (9 + 5) * 1,000 / 550 bit.
+        let cut = shaper(20_000_000_000, -9);
+        assert_eq!(cut.sent(1_000, 5 * BIT), Some(Curve::affine(14 * BIT * 20 / 11 + 1, 182)));
+        assert_eq!(
+            cut.arriving(1_000, 5 * BIT, 12 * BIT, false),
+            Some(Curve::affine(5 * BIT * 20 / 11 + 1 + 12 * BIT, 182))
+        );
+        let none = shaper(20_000_000_000, 0);
+        assert_eq!(none.sent(1_000, 5 * BIT), Some(Curve::affine(50 * BIT, 1_000)));
+        // Behind 20 bit in the way, others send 850 bit/s: 100 * 20 / 150 bit are gained while the class may not send.
+        // What is left of the link costs 150 * 1,000 bit/s against a gain of 850 * 100, but only 150 * 550 with the cut
+        // debt: then credit grows without end.
+        let gathered = |own: &Credit| own.gathered(1_000, 20 * BIT, &Curve::affine(0, 850));
+        assert_eq!(gathered(&exact), Some(40 * BIT / 3 + 1));
+        assert_eq!(gathered(&cut), None);
     }
 
     /// The credit is the lesser of 4 t and the part of the link that others use, 20 + taken - 6 t.
@@ -381,11 +398,15 @@ mod tests {
         }
         // 8 gained and 2 spent per ps: a cycle gains as much as it spends. From the end of the starts to the end of the
         // next window: 10 ps at 8, 10 ps of the lower frame at 8, 30 ps at -2, and 10 ps at 8.
-        let greedy = Credit { idle: 8, send: 2, ..small() };
+        let slopes = |idle, send| Credit { idle, send, least: send, ..small() };
+        let greedy = slopes(8, 2);
         assert_eq!(gated(&greedy, 0, (100, 0)), Some(80 + 80 - 60 + 80));
-        assert_eq!(gated(&Credit { idle: 9, send: 1, ..small() }, 0, (100, 0)), None);
+        assert_eq!(gated(&slopes(9, 1), 0, (100, 0)), None);
+        // 6 gained and 4 spent: 300 - 400 per cycle. If sending costs 1 at least, it is 300 - 280.
+        assert_eq!(gated(&slopes(6, 4), 0, (100, 0)), Some(6 * 20));
+        assert_eq!(gated(&Credit { least: 1, ..slopes(6, 4) }, 0, (100, 0)), None);
         // 7 gained per ps, and other classes take 1 per ps: 350 + 100 per cycle are more than 400.
-        assert_eq!(gated(&Credit { idle: 7, send: 3, ..small() }, 0, (100, 1)), None);
+        assert_eq!(gated(&slopes(7, 3), 0, (100, 1)), None);
         // The lower frame takes 61 whole windows, after the end of the window before them. 62 windows are too many to
         // follow: the bound is then the whole lower frame, and the gain of one window's end.
         assert_eq!(gated(&small(), 0, (61 * 400, 0)), Some(4 * (61 * 50 + 10)));
@@ -421,11 +442,17 @@ mod tests {
     /// Frames of 100 bit regain their cost in 4,000 of 10,000, and wait for 150 bit each time: a quarter.
     #[test]
     fn without_memory_every_frame_pays_for_itself() {
-        let own = Credit { idle: 4_000, send: 6_000, ..small() };
-        let service = |lower| own.service_without_memory(10, &Curve::affine(3_000, 9_000), lower, 100 * BIT);
+        let own = Credit { idle: 4_000, send: 6_000, deepest: 60_000 * BIT, ..small() };
+        let served = |own: &Credit, lower| {
+            own.service_without_memory(10, &Curve::affine(3_000, 9_000), lower, 100 * BIT)
+        };
+        let service = |lower| served(&own, lower);
         assert_eq!(service(150 * BIT), Some(Curve::affine(750, 2_250)));
         // A part of a bit counts as a whole bit.
         assert_eq!(service(149 * BIT + 1), Some(Curve::affine(750, 2_250)));
         assert_eq!(service(0), Some(Curve::affine(1_199, 3_599)));
+        // A debt of 20,000 bit at most is a third: 4,000 * 100 of 400,000 + 200,000 + 600,000.
+        let cut = Credit { deepest: 20_000 * BIT, ..own };
+        assert_eq!(served(&cut, 150 * BIT), Some(Curve::affine(999, 2_999)));
     }
 }

@@ -140,7 +140,7 @@ fn shaped(
     let mut gathered = None;
     let higher = when_idle(class, unshaped_above);
     let cuts = interruptions(class);
-    if let (Ok(higher), true) = (&higher, credit.shapes) {
+    if let Ok(higher) = &higher {
         gathered = credit.gathered(rate, class.lower_data(), higher);
         let whole = Some(smallest).filter(|_| !class.interrupted);
         let service =
@@ -290,11 +290,9 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
     let (burst, slope) = taken.bucket();
     let others = (burst.saturating_add(class.lower_data()), slope);
     let mut services: Vec<Service> = Vec::new();
-    let mut gathered = None;
+    let gathered;
     if let (Openings::Windows { cycle, windows }, Some(starts)) = (openings, &starts) {
-        if credit.shapes {
-            gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
-        }
+        gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
         if let Some(most) = gathered {
             let open = Starts {
                 cycle: *cycle,
@@ -316,9 +314,7 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
         services.extend((0..starts.windows.len()).map(from).collect::<Option<Service>>());
     } else {
         // This class's gate never closes; higher classes have a gate.
-        if credit.shapes {
-            gathered = credit.gathered(rate, class.lower_data(), &taken);
-        }
+        gathered = credit.gathered(rate, class.lower_data(), &taken);
         let service = gathered
             .and_then(|most| credit.service(rate, most, Some(smallest), |slope| Curve::affine(0, slope)));
         services.extend(service.map(|service| vec![service]));

@@ -9,6 +9,7 @@ mod clocks;
 mod closed_forms;
 mod cyclic_queues;
 mod full_queues;
+mod given_credits;
 mod hold_release;
 mod list_changes;
 mod losses;

@@ -24,12 +24,15 @@ struct Talk {
 type Wrong = (u64, u64, Option<(i64, Vec<(u8, u64)>)>);
 type Lists = (Option<u8>, Vec<(i64, i64, Vec<(u8, u64)>)>);
 
+/// Reservations in percent of the need of their streams; highest credit, lowest credit and send slope in percent of
+/// what follows from the reservation.
+type Reserved = (u32, [u32; 3]);
+
 #[derive(Clone, Debug)]
 struct Shape {
     port: Index,
-    /// Reservations of classes 5 and 4, in percent of the need of their streams; credits in percent of the
-    /// planner's values.
-    reserved: Option<(u32, u32)>,
+    /// Shapers of classes 5 and 4.
+    reserved: Option<Reserved>,
     gates: Option<(i64, Vec<(u8, u64)>)>,
     limit: Option<u32>,
     /// The express classes of a port with pre-emption.
@@ -106,7 +109,12 @@ pub fn conforming(pattern: &Pattern, size: Size) -> Size {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
-    let reserved = prop_oneof![3 => Just((100, 100)), 1 => (100..200u32, 0..200u32)];
+    let given = (0..200u32, 0..130u32, 50..150u32).prop_map(|(high, low, send)| [high, low, send]);
+    let reserved = prop_oneof![
+        3 => Just((100, [100; 3])),
+        1 => (100..200u32, (0..200u32).prop_map(|high| [high, 100, 100])),
+        1 => (100..200u32, given)
+    ];
     let masks = prop_oneof![
         1 => Just(0xff),
         2 => Just(0x80),
@@ -225,8 +233,8 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
             break;
         }
         let port = used[shape.port.index(used.len())] as usize;
-        if let Some((percent, credits)) = shape.reserved {
-            reserve(&mut net.plan, port, percent, credits);
+        if let Some(reserved) = shape.reserved {
+            reserve(&mut net.plan, port, reserved);
         }
         if let Some(express) = shape.express {
             let own = &mut net.plan.ports[port];
@@ -311,7 +319,8 @@ fn hold(plan: &mut Plan, port: usize, (begins, ends, hold, release): &(Index, In
 }
 
 /// Reservations with the planner's formulas (EnGINE eq. 2 to 6), scaled.
-fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
+fn reserve(plan: &mut Plan, port: usize, (percent, [high, low, send]): Reserved) {
+    let part = |whole: f64, percent: u32| whole * f64::from(percent) / 100.0;
     let rate = plan.ports[port].rate_bps as f64;
     let mut interference = f64::from(FULL + 20) * 8.0 / rate;
     for class in [5_u8, 4] {
@@ -338,14 +347,16 @@ fn reserve(plan: &mut Plan, port: usize, percent: u32, credits: u32) {
                 _ => rate / 20.0,
             };
         }
-        let idle = (idle * f64::from(percent) / 100.0).ceil();
+        let idle = part(idle, percent).ceil();
         if idle <= 0.0 || idle >= rate * 0.9 {
             continue;
         }
-        let high = (idle * interference * f64::from(credits) / 100.0).ceil() as i64;
-        let low = -((rate - idle) * largest / rate).ceil() as i64 - 1;
+        let high = part(idle * interference, high).ceil() as i64;
+        let low = -part((rate - idle) * largest / rate, low).ceil() as i64;
+        let send = part(rate - idle, send).ceil();
         interference += idle * interference / (rate - idle) + largest / rate;
-        plan.ports[port].classes[usize::from(class)].cbs = Some(cbs(idle as i64, rate as i64, high, low));
+        let shaper = cbs(idle as i64, (idle + send) as i64, high, low);
+        plan.ports[port].classes[usize::from(class)].cbs = Some(shaper);
     }
 }
 

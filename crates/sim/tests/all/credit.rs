@@ -21,6 +21,34 @@ fn a_burst_is_spaced_by_the_idle_slope() {
     }
 }
 
+/// A frame of 12,336 bit takes 12.336 us. At 100 Mbit/s and a send slope S it owes 12,336 S bit, at most the lowest
+/// credit, and the next one starts when the idle slope has paid this.
+#[test]
+fn given_slopes_and_credits_are_obeyed() {
+    let cases = [
+        (-900, -11_103, FULL_NS * 10),
+        // tc-cbs(8) cuts 1389.8 octets off to 1389: 0.024 us less. 12,336 at -0.9 are 11,102.4 bit.
+        (-900, -11_102, FULL_NS + 111_020),
+        (-900, -4_500, FULL_NS + 45_000),
+        (-900, 0, FULL_NS),
+        (-400, -20_000, FULL_NS + FULL_NS * 4),
+        (-1_500, -20_000, FULL_NS + FULL_NS * 15),
+    ];
+    for (send_slope, low, spacing) in cases {
+        let (mut net, path) = Net::row(1_000_000, 2);
+        let size = tsn_plan::Size::Units { octets: vec![14_000], most_per_frame: 1_400, overhead: 122 };
+        net.stream("burst", &path, 5, periodic(10_000_000, 0), size);
+        let own = cbs(100_000_000, GIGABIT as i64, 0, low);
+        let own = tsn_plan::Cbs { send_slope_bps: send_slope * 1_000_000, ..own };
+        net.port_mut(0, 1).classes[5].cbs = Some(own);
+        let tx = net.tap(0, Stage::Tx, Point::Start);
+        net.plan.drain_ns = 3_000_000;
+        let (sightings, _) = run(&net.plan);
+        let expected: Vec<i64> = (0..10).map(|n| BEFORE * 8 + n * spacing).collect();
+        assert_eq!(stamps(&sightings, tx, 0), expected, "{send_slope} Mbit/s, {low} bit");
+    }
+}
+
 /// Two saturating classes: the shaped one gets its idle slope, counted with overhead, to within one frame.
 #[test]
 fn the_long_run_bandwidth_is_the_idle_slope() {
