@@ -63,7 +63,6 @@ def test_a_whole_experiment() -> None:
         "#   services other than iperf and send_udp: input/lidar on node-1",
         "#   acknowledgements of TCP; written: frames in one direction: iperf on node-3, port 5000",
         "#   clients that are not at the end of their flow: iperf on node-2, flow 1",
-        "#   credits of shapers; the planner computes them from the idle slope: tsn-1",
     ]  # fmt: skip
 
 
@@ -75,6 +74,11 @@ def test_its_ports_have_their_queues_shapers_and_gates() -> None:
     assert [one.get("cbs", {}).get("idle_slope_bps") for one in first["classes"]] == [
         None, None, 12_820_000, 26_400_000,
     ]  # fmt: skip
+    # Slopes and credits are those of the file, exactly.
+    assert [one["cbs"]["linux"] for one in first["classes"][2:]] == [
+        {"idleslope": 12_820, "sendslope": -987_180, "hicredit": 41, "locredit": -1_234},
+        {"idleslope": 26_400, "sendslope": -973_600, "hicredit": 41, "locredit": -1_461},
+    ]
     # A configuration without an interface applies to all ports of the node.
     for name in ("node-2 -> node-1", "node-2 -> node-3"):
         other: Any = ports[name]

@@ -118,7 +118,7 @@ impl<T: Copy> Qdisc<T> {
             ChildQdisc::Etf { delta_ns, deadline, offload, skip_sock_check } => {
                 Child::Etf { etf: Etf::new(duration(delta_ns), deadline, skip_sock_check), offload }
             }
-            ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames } => {
+            ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames, .. } => {
                 let numbers = Numbers { idleslope, sendslope, hicredit, locredit };
                 Child::Cbs(CreditBasedQdisc::new(numbers, port.rate_bps, limit_frames))
             }

@@ -324,6 +324,35 @@ class Buffer(TypedDict):
     alpha_permille: NotRequired[int]
 
 
+class CbsLinux(TypedDict):
+    """The numbers of ``tc qdisc … cbs``: kbit/s and octets, rounded away from zero."""
+
+    idleslope: int
+    sendslope: int
+    hicredit: int
+    locredit: int
+
+
+class CbsFollows(TypedDict):
+    """What follows from a shaper's idle slope, for values that a scenario gives in another way."""
+
+    send_slope_bps: NotRequired[int]
+    hi_credit_bits: NotRequired[int]
+    lo_credit_bits: NotRequired[int]
+
+
+class Cbs(TypedDict):
+    """A credit-based shaper in the standard's units. IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6."""
+
+    idle_slope_bps: int
+    send_slope_bps: int
+    hi_credit_bits: int
+    lo_credit_bits: int
+    linux: CbsLinux
+    runs_while_closed: NotRequired[bool]
+    follows: NotRequired[CbsFollows]
+
+
 class ConstantDistribution(TypedDict):
     """Always the same."""
 
@@ -418,6 +447,7 @@ class CbsChildQdisc(TypedDict):
     hicredit: int
     locredit: int
     limit_frames: int
+    follows: NotRequired[CbsFollows]
 
 
 ChildQdisc = PfifoChildQdisc | EtfChildQdisc | CbsChildQdisc
@@ -537,26 +567,6 @@ class Node(TypedDict):
     buffer: NotRequired[Buffer]
     learning: NotRequired[Learning]
     host: NotRequired[Host]
-
-
-class CbsLinux(TypedDict):
-    """The numbers of ``tc qdisc … cbs``: kbit/s and octets, rounded away from zero."""
-
-    idleslope: int
-    sendslope: int
-    hicredit: int
-    locredit: int
-
-
-class Cbs(TypedDict):
-    """A credit-based shaper in the standard's units. IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6."""
-
-    idle_slope_bps: int
-    send_slope_bps: int
-    hi_credit_bits: int
-    lo_credit_bits: int
-    linux: CbsLinux
-    runs_while_closed: NotRequired[bool]
 
 
 class Class(TypedDict):

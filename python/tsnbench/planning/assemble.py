@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tsnbench.plan.document import FORMAT
 from tsnbench.planning.draft import Draft, Flow, Gates, Policing, Port, plan_route
 from tsnbench.planning.parts import without_none
+from tsnbench.planning.shaping.cbs_given import differing
 from tsnbench.planning.streams.requirements import requirements_document
 from tsnbench.planning.streams.telegrams import Replies, trdp_document
 from tsnbench.planning.topology.clocks import clocks_document
@@ -128,7 +129,8 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
     gates = port.shaper.gates
     runs = isinstance(gates, model.Gates) and gates.credit_runs
     # Linux's shaper ignores gates: its credit keeps changing while they are closed.
-    standard = port.gated_cbs[traffic_class].standard()
+    gated = port.gated_cbs[traffic_class]
+    standard = gated.standard()
     return without_none(
         {
             "idle_slope_bps": standard.idle_slope,
@@ -137,6 +139,7 @@ def _cbs(port: Port, traffic_class: int) -> plan_types.Cbs | None:
             "lo_credit_bits": standard.lo_credit,
             "linux": shaper.tc(),
             "runs_while_closed": runs or None,
+            "follows": differing(gated),
         }
     )
 

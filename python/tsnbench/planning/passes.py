@@ -177,7 +177,7 @@ def planned(
     finished = draft(scenario, earlier, done)
     document = assemble(finished)
     finished.raise_problems()
-    gather_credit(document)
+    gather_credit(document, finished.ports)
     made = Plan(document, ScenarioPlaces(scenario))
     done("assemble")
     refuse_impossible(finished, made.facts)

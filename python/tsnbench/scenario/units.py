@@ -1,6 +1,6 @@
 """Quantities as people write them (``250 us``) and as programs compute with them: exact, or an error.
 
-Every quantity becomes an integer: duration ns, rate bit/s, size octets, length mm, share ppm.
+Every quantity becomes an integer: duration ns, rate bit/s, size octets, credit bit, length mm, share ppm.
 """
 
 from __future__ import annotations
@@ -202,6 +202,21 @@ SIZE = Dimension(
     },
     aliases={"b": "B", "byte": "B", "bytes": "B", "octet": "octets", "kb": "kB", "mb": "MB", "kib": "KiB"},
 )
+CREDIT = Dimension(
+    name="credit",
+    article="a",
+    base="bit",
+    usual="B",
+    units={
+        "bit": Fraction(1),
+        "kbit": Fraction(1_000),
+        "B": Fraction(8),
+        "octets": Fraction(8),
+        "kB": Fraction(8_000),
+    },
+    aliases={"bits": "bit", "b": "B", "byte": "B", "bytes": "B", "octet": "octets", "kb": "kB"},
+)
+"""Credit of a shaper: ``tc`` counts it in octets, the standard in bit."""
 LENGTH = Dimension(
     name="length",
     article="a",

@@ -40,7 +40,7 @@ def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -
         _gates(own, port, notes)
         if "preemption" in port:
             _preemption(own, port, notes)
-        _shapers(own, port)
+        _shapers(own, port, notes)
     if any(
         "limit_frames" in one or "limit_octets" in one for port in network.ports for one in port["classes"]
     ):
@@ -147,7 +147,7 @@ def _preemption(own: xml.Element, port: Port, notes: Notes) -> None:
         )
 
 
-def _shapers(own: xml.Element, port: Port) -> None:
+def _shapers(own: xml.Element, port: Port, notes: Notes) -> None:
     shaped = [(number, one["cbs"]) for number, one in enumerate(port["classes"]) if "cbs" in one]
     if not shaped:
         return
@@ -161,3 +161,9 @@ def _shapers(own: xml.Element, port: Port) -> None:
             slope = slope * opened // gates["cycle_ns"]
         entry = table.add("cbsa-parameter-table").leaf("traffic-class", number)
         entry.leaf("admin-idle-slope", slope)
+        if "follows" in cbs:
+            notes.lost(
+                "a send slope or credits that are given",
+                "a device has those that follow from its idle slope",
+                f"class {number} of {port['name']}",
+            )

@@ -73,6 +73,15 @@ policing:
   - {at: disk -> switch, streams: [bulk], max-sdu: 500 B}
 """
 )
+GIVEN = (
+    STAR.replace("RATE", "100 Mbit/s")
+    .replace(
+        "SHAPER",
+        "cbs: {6: {idle-slope: 10 Mbit/s, send-slope: -90 Mbit/s, hi-credit: 153 octets, "
+        "lo-credit: -100 octets}}",
+    )
+    .replace("STREAMS", "loop: {from: controller, to: robot, pcp: 6, period: 150 us, frame: 1050 B}")
+)
 TOO_FAST = """
 name: too-fast
 duration: 40 ms
@@ -107,6 +116,7 @@ for name, what in {
     "windows": WINDOWS,
     "wrong-windows": Wanted(WINDOWS, WrongTime()),
     "policed": POLICED,
+    "given": GIVEN,
     "dilated": Wanted(GATES, VirtualMachine(10)),
     "too-fast": TOO_FAST,
 }.items():
@@ -159,6 +169,18 @@ def test_frames_on_a_wire_do_not_overlap(guest: Guest):
     spare = [b - a - (size + 20) * 80 for a, b, size in zip(stamps, stamps[1:], octets[1:], strict=False)]
     assert min(spare) >= -1
     assert sum(gap <= 1 for gap in spare) > 15
+
+
+def test_a_given_lowest_credit_forgets_what_frames_owe(guest: Guest):
+    """1070 octets take 85.6 us. They owe 963 octets; 100 are regained in 80 us, 963 would be in 770.4 us.
+
+    The read-back compares all four numbers with those of the Plan.
+    """
+    simulated, real = guest.both("given")
+    for run, most in ((simulated, 165_600), (real, 165_600 * 1.05)):
+        apart = _left(run, "loop")["t_ns"].diff().drop_nulls()
+        assert len(apart) > 100
+        assert 165_600 <= apart.median() <= most
 
 
 def _outside(run: Run) -> tuple[int, int]:

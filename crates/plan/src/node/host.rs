@@ -2,6 +2,7 @@
 //!
 //! OCORA Fig. 9; tc-mqprio(8), tc-taprio(8), tc-etf(8), tc-cbs(8).
 
+use super::cbs::CbsFollows;
 use crate::GateEntry;
 use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
@@ -156,5 +157,8 @@ pub enum ChildQdisc {
         locredit: i64,
         /// Most frames that wait.
         limit_frames: u32,
+        /// What would follow, where the scenario gives other values.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        follows: Option<CbsFollows>,
     },
 }

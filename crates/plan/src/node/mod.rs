@@ -1,6 +1,7 @@
 //! Nodes and their ports: forwarding, gates and shapers, policing of received frames, and the software of hosts.
 
 mod bridging;
+mod cbs;
 mod forwarding;
 mod gates;
 mod host;
@@ -10,6 +11,7 @@ mod policing;
 mod port;
 
 pub use bridging::{Buffer, Further};
+pub use cbs::{Cbs, CbsFollows, CbsLinux};
 pub use gates::{GateChange, GateEntry, GateList, Gates, IdleSlope, MacOperation};
 pub use host::{ChildQdisc, Distribution, Host, Qdisc, Socket, Taprio, TaprioMode};
 pub use in_force::{InForce, Schedule, in_force};
@@ -17,4 +19,4 @@ pub use learning::Learning;
 pub use policing::{
     AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
 };
-pub use port::{Cbs, CbsLinux, Class, Node, NodeKind, Port, Preemption};
+pub use port::{Class, Node, NodeKind, Port, Preemption};

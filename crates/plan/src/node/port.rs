@@ -1,5 +1,6 @@
 //! Nodes, ports, and the shaping of a port's traffic.
 
+use super::cbs::Cbs;
 use super::gates::Gates;
 use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
@@ -118,40 +119,4 @@ pub struct Class {
     /// VLAN tag and 4 of FCS. A larger frame is dropped and counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_sdu_octets: Option<u32>,
-}
-
-/// A credit-based shaper in the standard's units. IEEE 802.1Q-2022, 8.6.8.2; EnGINE eq. 2-6.
-///
-/// Credit is spent for the whole time of a frame on the wire (preamble to inter-frame gap), as EnGINE counts frame
-/// sizes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cbs {
-    /// Credit gained, bit/s.
-    pub idle_slope_bps: i64,
-    /// Credit spent while sending, bit/s; negative.
-    pub send_slope_bps: i64,
-    /// Highest credit, bit.
-    pub hi_credit_bits: i64,
-    /// Lowest credit, bit; negative.
-    pub lo_credit_bits: i64,
-    /// The parameters of the shaper as `tc` takes them.
-    pub linux: CbsLinux,
-    /// Whether credit keeps changing while the class's gate is closed, instead of being frozen.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub runs_while_closed: bool,
-}
-
-/// The numbers of `tc qdisc … cbs`: kbit/s and octets, rounded away from zero.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CbsLinux {
-    /// kbit/s.
-    pub idleslope: i64,
-    /// kbit/s, negative.
-    pub sendslope: i64,
-    /// Octets.
-    pub hicredit: i64,
-    /// Octets, negative.
-    pub locredit: i64,
 }

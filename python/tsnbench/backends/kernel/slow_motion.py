@@ -34,7 +34,10 @@ def _port(port: Port, dilation: int) -> None:
     port["propagation_ps"] *= dilation
     for own in port["classes"]:
         if "cbs" in own:
-            own["cbs"]["idle_slope_bps"] //= dilation
+            cbs = own["cbs"]
+            drain = (cbs["idle_slope_bps"] - cbs["send_slope_bps"]) // dilation
+            cbs["idle_slope_bps"] //= dilation
+            cbs["send_slope_bps"] = cbs["idle_slope_bps"] - drain
             _slopes(own["cbs"]["linux"], dilation)
     if gates := port.get("gates"):
         for one in gate_lists(gates):

@@ -21,7 +21,7 @@ PORT = {
     "name", "node", "peer", "mac", "rate_bps", "propagation_ps", "pcp_to_class", "classes", "gates",
 }  # fmt: skip
 CLASS = {"limit_frames", "cbs"}
-CBS = {"idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits", "linux"}
+CBS = {"idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits", "linux", "follows"}
 GATES = {"base_time_ns", "cycle_ns", "entries", "unguarded"}
 CHANGE = {"at_ns", "base_time_ns", "cycle_ns", "entries", "cycle_extension_ns"}
 ENTRY = {"open", "interval_ns"}

@@ -9,7 +9,7 @@ from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.forwarding import departures, forwarding
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import PlanDocument
+    from tsnbench.plan.types import Class, PlanDocument
 
 NO_WIRE = (
     "this kernel has no netem, so links take no time: a frame arrives when its transmission begins, and each "
@@ -43,6 +43,8 @@ def _all(plan: PlanDocument, can: Capabilities) -> Iterator[str]:
             yield f"{where}: a gate control list: this kernel has no qdisc taprio"
         if any(own.get("cbs") for own in port["classes"]) and "cbs" not in can.qdiscs:
             yield f"{where}: a credit-based shaper: this kernel has no qdisc cbs"
+        if any(_forgets(own) for own in port["classes"]):
+            yield f"{where}: a lowest credit above what frames owe (cbs counts at the 10 Gbit/s of veth)"
         if len(port["classes"]) > 1:
             if "prio" not in can.qdiscs and "bpf" not in can.filters:
                 yield f"{where}: traffic classes: this kernel has neither the qdisc prio nor the filter bpf"
@@ -50,6 +52,13 @@ def _all(plan: PlanDocument, can: Capabilities) -> Iterator[str]:
                 yield f"{where}: a tag's priority: this kernel has no filter flower with action skbedit"
     if not can.bridge_vlans:
         yield from _without_vlans(plan)
+
+
+def _forgets(own: Class) -> bool:
+    """Whether the lowest credit of a class cuts off debts."""
+    cbs = own.get("cbs")
+    owed = cbs.get("follows", {}).get("lo_credit_bits") if cbs else None
+    return cbs is not None and owed is not None and cbs["lo_credit_bits"] > owed
 
 
 def _without_vlans(plan: PlanDocument) -> Iterator[str]:

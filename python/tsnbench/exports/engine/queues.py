@@ -58,9 +58,7 @@ def _settings(name: str, configuration: Part, notes: Notes) -> dict[str, str]:
     for queue in queues:
         where = f"{name} queue {queue.number}"
         if queue.mode == "cbs" and queue.pcps:
-            idle = whole_number(NETWORK, queue.settings.get("idle"), f"{where}: idle", least=1)
-            slopes[str(queue.pcps[0])] = f"{idle} kbit/s"
-            notes.add("credits of shapers; the planner computes them from the idle slope", name)
+            slopes[str(queue.pcps[0])] = _shaper(queue, where)
             if len(queue.pcps) > 1:
                 notes.add("shapers of several priorities; written: for the first", where)
         elif queue.mode == "etf" and queue.pcps:
@@ -84,6 +82,25 @@ def _settings(name: str, configuration: Part, notes: Notes) -> dict[str, str]:
     if qdisc:
         settings["qdisc"] = flow(qdisc)
     return settings
+
+
+def _shaper(queue: Queue, where: str) -> str:
+    """The slopes and credits of a shaper, which EnGINE writes as ``tc`` takes them."""
+
+    def number(key: str, sign: str) -> int | None:
+        text = str(queue.settings.get(key, ""))
+        return whole_number(NETWORK, text.removeprefix(sign), f"{where}: {key}") if text else None
+
+    idle = whole_number(NETWORK, queue.settings.get("idle"), f"{where}: idle", least=1)
+    send, high, low = number("send", "-"), number("high", ""), number("low", "-")
+    return flow(
+        {
+            "idle-slope": f"{idle} kbit/s",
+            "send-slope": f"-{send} kbit/s" if send else None,
+            "hi-credit": None if high is None else f"{high} octets",
+            "lo-credit": None if low is None else f"-{low} octets",
+        }
+    )
 
 
 def _queues(name: str, configuration: Part) -> list[Queue]:

@@ -15,10 +15,12 @@ from tsnbench.plan.warnings.doubt import Doubt, Places, PlanWarning
 from tsnbench.plan.warnings.gates import gate_doubts
 from tsnbench.plan.warnings.load import load_doubts
 from tsnbench.plan.warnings.ptp import ptp_doubts
+from tsnbench.plan.warnings.shapers import shaper_doubts
 from tsnbench.plan.warnings.streams import stream_doubts
 
 CHECKS: tuple[Callable[[Facts], Iterator[Doubt]], ...] = (
     load_doubts,
+    shaper_doubts,
     gate_doubts,
     ptp_doubts,
     stream_doubts,

@@ -18,6 +18,7 @@ from tsnbench.plan.streams.facts import Facts, InForce
 from tsnbench.plan.streams.sending import overlap, together
 from tsnbench.plan.warnings.doubt import Doubt
 from tsnbench.plan.warnings.gates import behind
+from tsnbench.plan.warnings.shapers import passed
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import GateList, PlanDocument, Port
@@ -88,8 +89,9 @@ def _reservations(
         if cbs is None:
             continue
         # Credit grows only while the gate is open, which reduces the mean rate.
-        idle = slopes.get(number, cbs["idle_slope_bps"]) * open_share(port, number, gates)
-        reserved += idle
+        share = open_share(port, number, gates)
+        reserved += slopes.get(number, cbs["idle_slope_bps"]) * share
+        idle = (slopes[number] if number in slopes else passed(cbs, port["rate_bps"])) * share
         flows = facts.busiest(load.flows, span, idle)
         if (asked := sum_of([rate for _, rate in flows])) > idle:
             text = f"class {number} has a load of {quantities.rate(asked)}"

@@ -9,7 +9,7 @@ rounded until it is requested in one of the two systems of units.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,6 +34,18 @@ class Parameters(NamedTuple):
     lo_credit: int
 
 
+class Given(NamedTuple):
+    """What a scenario gives of a shaper, in bit/s and bit; None: it follows from the idle slope."""
+
+    send_slope: int | None = None
+    hi_credit: int | None = None
+    lo_credit: int | None = None
+
+
+FOLLOWS = Given()
+"""Nothing is given."""
+
+
 @dataclass(frozen=True)
 class SrClass:
     """The needs of one stream reservation class at a port."""
@@ -42,6 +54,7 @@ class SrClass:
     """bit/s, PHY."""
     most_frame: int = LARGEST_FRAME
     """``MFS_X``, PHY octets."""
+    given: Given = FOLLOWS
 
 
 @dataclass(frozen=True)
@@ -54,8 +67,13 @@ class CreditBasedShaper:
     """``MFS_X``, PHY octets."""
     idle_slope: Fraction
     send_slope: Fraction
+    """In force: the one that is given, or idle slope less rate."""
     hi_credit: Fraction
+    """What follows, even if another one is given; so is ``lo_credit``."""
     lo_credit: Fraction
+    given: Given = FOLLOWS
+    widest: Fraction = Fraction(0)
+    """``hi_credit`` if all frames had :data:`LARGEST_FRAME` octets, which many tables assume."""
 
     @property
     def share(self) -> Fraction:
@@ -64,13 +82,25 @@ class CreditBasedShaper:
 
     def standard(self) -> Parameters:
         """bit/s and bit; rounded away from zero, sendSlope so that EnGINE eq. 3 still holds exactly."""
-        idle = ceil(self.idle_slope)
-        return Parameters(idle, idle - self.rate, ceil(self.hi_credit), floor(self.lo_credit))
+        return self._in_force(1, 1)
 
     def linux(self) -> Parameters:
         """kbit/s and octets, in the units of ``tc-cbs(8)``; with the same rounding."""
-        idle = ceil(self.idle_slope / 1000)
-        return Parameters(idle, idle - self.rate // 1000, ceil(self.hi_credit / 8), floor(self.lo_credit / 8))
+        return self._in_force(1000, 8)
+
+    def follows(self) -> Parameters:
+        """:meth:`standard`, with what follows in place of what is given."""
+        return replace(self, given=FOLLOWS).standard()
+
+    def _in_force(self, per_slope: int, per_credit: int) -> Parameters:
+        idle = ceil(self.idle_slope / per_slope)
+        send, high, low = self.given
+        return Parameters(
+            idle,
+            idle - self.rate // per_slope if send is None else floor(self.send_slope / per_slope),
+            ceil((self.hi_credit if high is None else Fraction(high)) / per_credit),
+            floor((self.lo_credit if low is None else Fraction(low)) / per_credit),
+        )
 
     def tc(self) -> CbsLinux:
         """The same by the names of ``tc``."""
@@ -106,20 +136,24 @@ def credit_based_shapers(
     """
     shapers: list[CreditBasedShaper] = []
     # The possible interference before the class, as a time in seconds: EnGINE eq. 5, the parenthesis.
-    interference = Fraction(most_other_frame * 8, rate)
+    interference = widest = Fraction(most_other_frame * 8, rate)
     for place, sr in enumerate(classes):
         idle_slope = Fraction(sr.bandwidth)
         if not 0 < idle_slope < rate:
             raise CbsError(
                 f"SR class number {place + 1} needs {float(idle_slope):g} bit/s of a port of {rate} bit/s"
             )
-        send_slope = idle_slope - rate
-        size = Fraction(sr.most_frame * 8)
+        given, most = sr.given, sr.most_frame
+        send_slope = idle_slope - rate if given.send_slope is None else Fraction(given.send_slope)
+        size = Fraction(most * 8)
         hi_credit = idle_slope * interference
+        lo_credit = size * send_slope / rate
+        full = Fraction(max(most, LARGEST_FRAME) * 8)
+        most_credit = idle_slope * widest
         shapers.append(
-            CreditBasedShaper(
-                rate, sr.most_frame, idle_slope, send_slope, hi_credit, size * send_slope / rate
-            )
+            CreditBasedShaper(rate, most, idle_slope, send_slope, hi_credit, lo_credit, given, most_credit)
         )
-        interference += hi_credit / -send_slope + size / rate
+        spent = hi_credit if given.hi_credit is None else given.hi_credit
+        interference += spent / -send_slope + size / rate
+        widest += max(most_credit, spent) / -send_slope + full / rate
     return tuple(shapers)

@@ -9,28 +9,34 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tsnbench import _native
 from tsnbench.plan.gates import gate_lists
+from tsnbench.planning.shaping.cbs_given import differing
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
+    from tsnbench.planning.draft import Port
 
 _MOST = 1 << 40
 """bit; a ``hiCredit`` that cuts off nothing."""
 
 
-def gather_credit(document: PlanDocument) -> None:
+def gather_credit(document: PlanDocument, ports: Sequence[Port]) -> None:
     """Raises ``hi_credit_bits`` of shapers with gates to the gathered credit, if that is known.
+
+    A given one stays; what it differs from is the gathered credit.
 
     Args:
         document: a Plan's document, otherwise finished.
+        ports: the draft's ports.
     """
     shapers = list(_gated(document))
     if not shapers:
         return
+    every = dict.fromkeys(shapers, 0)
     lists = max(len(gate_lists(document["ports"][number]["gates"])) for number, _ in shapers)
     for place in range(lists):
         asked = _undisturbed(document, shapers, place)
@@ -46,10 +52,17 @@ def gather_credit(document: PlanDocument) -> None:
             if "credit_bits" in one
         }
         for number, traffic_class in shapers:
-            port = document["ports"][number]
-            shaper = port["classes"][traffic_class]["cbs"]
-            gathered = most.get((port["name"], traffic_class), 0)
+            gathered = most.get((document["ports"][number]["name"], traffic_class), 0)
+            every[number, traffic_class] = max(every[number, traffic_class], gathered)
+    for (number, traffic_class), gathered in every.items():
+        shaper = document["ports"][number]["classes"][traffic_class]["cbs"]
+        own = ports[number].gated_cbs[traffic_class]
+        if own.given.hi_credit is None:
             shaper["hi_credit_bits"] = max(shaper["hi_credit_bits"], gathered)
+        elif differs := differing(own, gathered):
+            shaper["follows"] = differs
+        else:
+            shaper.pop("follows", None)
 
 
 def _gated(document: PlanDocument) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 
 from tsnbench import quantities
 from tsnbench.plan.frames import R_TAG, sizes
@@ -53,7 +53,8 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
             draft.problem(path, f"a reservation below the port's {quantities.rate(rate)}", found, hint)
             return
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
-        reserved[traffic_class] = cbs.SrClass(bandwidth, most)
+        given = cbs.Given(part.send_slope, part.hi_credit, part.lo_credit)
+        reserved[traffic_class] = cbs.SrClass(bandwidth, most, given)
     # Frames of classes without a shaper can delay every SR class, jumbo frames too.
     others = (
         _largest(each) for each in flows if port.pcp_to_class[draft.priority(each[0], port)] not in reserved
@@ -126,20 +127,32 @@ def _gated(
             found = f"{quantities.time(gates.open_ns(number))}, which leave {quantities.rate(left)}"
             draft.problem(cure.path, expected, found, cure.hint)
             return None
+        slope = sr.given.send_slope
+        if slope is not None and slope >= 0:
+            more = quantities.rate(Fraction(sr.bandwidth) - reserved[number].bandwidth)
+            expected = f"a send slope below -{more}, by which gates raise the idle slope of class {number}"
+            found = f"-{quantities.rate(-(reserved[number].given.send_slope or 0))}"
+            draft.problem(f"shapers.{port.name}.cbs", expected, found, "leave send-slope out")
+            return None
     return _shapers(port, gated, most_other)
 
 
 def _while_open(gates: Gates, traffic_class: int, sr: cbs.SrClass) -> cbs.SrClass:
     """A shaper with the bandwidth of ``sr``, whose credit grows only while the gate is open.
 
-    IEEE 802.1Q-2022, 8.6.8.2: ``operIdleSlope`` is ``adminIdleSlope`` times cycle over open time.
+    IEEE 802.1Q-2022, 8.6.8.2: ``operIdleSlope`` is ``adminIdleSlope`` times cycle over open time. The send
+    slope moves with it, also one that is given.
     """
     open_ns = gates.open_ns(traffic_class)
     if not open_ns:
         # No frame passes anyway; there is a warning about a gate that never opens.
         return sr
     # The bandwidth is in whole bit/s, so that the guaranteed one is not less after all rounding.
-    return replace(sr, bandwidth=Fraction(ceil(sr.bandwidth)) * gates.cycle_ns / open_ns)
+    slope = Fraction(ceil(sr.bandwidth)) * gates.cycle_ns / open_ns
+    given = sr.given
+    if given.send_slope is not None:
+        given = given._replace(send_slope=floor(given.send_slope + slope - sr.bandwidth))
+    return replace(sr, bandwidth=slope, given=given)
 
 
 def _openings(gates: Gates, traffic_class: int) -> int:

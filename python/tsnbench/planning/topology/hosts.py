@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
 from tsnbench.planning.parts import without_none
+from tsnbench.planning.shaping.cbs_given import differing
 from tsnbench.planning.topology.host_delays import planned_qdisc
 from tsnbench.scenario import model
 from tsnbench.scenario.units import DURATION
@@ -61,7 +62,14 @@ def _set_qdisc(draft: Draft, port: Port, qdisc: model.Qdisc) -> None:
     ]
     if qdisc.cbs == "software":
         for number, shaper in port.cbs.items():
-            children[number] = {"kind": "cbs", **shaper.tc(), "limit_frames": qdisc.limit_frames}
+            children[number] = without_none(
+                {
+                    "kind": "cbs",
+                    **shaper.tc(),
+                    "limit_frames": qdisc.limit_frames,
+                    "follows": differing(shaper),
+                }
+            )
         port.cbs, port.gated_cbs = {}, {}
     for pcp, etf in qdisc.etf.items():
         number = port.pcp_to_class[pcp]

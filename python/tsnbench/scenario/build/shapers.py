@@ -84,8 +84,9 @@ def _cbs(net: Net, fields: Fields, used: tuple[int, ...]) -> tuple[model.CbsClas
             hint = "C and D share PCP 5: one class with the bandwidth of both"
             reading.problem(name.place, name.path, "each PCP once", f"{name}, PCP {pcp} again", hint)
             continue
-        given = {} if settings is None else settings.given(net, model.CbsClass)
-        classes[pcp] = model.CbsClass(pcp=pcp, **given)
+        made = model.CbsClass(pcp=pcp) if settings is None else settings.part(net, pcp=pcp)
+        if not isinstance(made, Bad):
+            classes[pcp] = made
     return tuple(classes.values())
 
 

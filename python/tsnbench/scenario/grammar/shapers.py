@@ -3,10 +3,42 @@
 from __future__ import annotations
 
 from tsnbench.scenario.grammar.gates import GATE_LIST
-from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, MapOf, Record, fields_of, record_of
+from tsnbench.scenario.kinds.combinators import (
+    Either,
+    Field,
+    Fields,
+    ListOf,
+    MapOf,
+    Record,
+    fields_of,
+    record_of,
+)
 from tsnbench.scenario.kinds.common import STREAM_RATE
-from tsnbench.scenario.kinds.values import Choice, Text
+from tsnbench.scenario.kinds.values import Choice, Quantity, Text
 from tsnbench.scenario.model.shapers import CLASS_NAME, CbsClass, Shaper
+from tsnbench.scenario.part import Values
+from tsnbench.scenario.text.reading import Bad, Reading
+from tsnbench.scenario.units import RATE
+
+
+def _one_bandwidth(reading: Reading, fields: Fields, given: Values) -> Bad | None:
+    """The bandwidth by either of its names."""
+    if "idle-slope" not in fields:
+        return None
+    if "bandwidth" in fields:
+        hint = "leave bandwidth out: both are the same"
+        return fields.wrong(reading, "bandwidth", "idle-slope or bandwidth", "both", hint)
+    given["bandwidth"] = fields["idle-slope"]
+    return None
+
+
+CBS_CLASS = record_of(
+    CbsClass,
+    "a CBS class",
+    {"idle-slope": Field(Quantity(RATE, 1, 10**12, usual="kbit/s"), "another word for bandwidth")},
+    empty=True,
+    rule=_one_bandwidth,
+)
 
 SHAPER = Record(
     "a shaper",
@@ -23,9 +55,9 @@ SHAPER = Record(
                 mapping=MapOf(
                     "a mapping of classes to bandwidth",
                     Either(
-                        "a bandwidth, or {bandwidth: …, phy: …}",
+                        "a bandwidth, or {idle-slope: …, send-slope: …, hi-credit: …, lo-credit: …, phy: …}",
                         text=STREAM_RATE,
-                        mapping=record_of(CbsClass, "a CBS class", empty=True),
+                        mapping=CBS_CLASS,
                         short="bandwidth",
                     ),
                     CLASS_NAME,

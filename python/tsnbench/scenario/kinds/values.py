@@ -133,6 +133,43 @@ class Signed(Average):
 
 
 @dataclass(frozen=True)
+class Negative(Average):
+    """A number with a unit and a minus sign, as an integer in the dimension's base unit."""
+
+    most: int
+    zero: bool = False
+    """Whether 0 is one, too."""
+    usual: str = ""
+    """The unit that hints name, where it is not the dimension's usual one."""
+
+    @property
+    def expected(self) -> str:
+        return f"{self.dimension.article} negative {self.dimension.name} with a unit"
+
+    def of(self, text: str) -> int:
+        signed = text.startswith("-")
+        try:
+            number = self.dimension.parse(text.removeprefix("-").lstrip(), self.usual)
+        except UnitError as error:
+            hint = re.sub("write (?=[0-9])", "write -", error.hint) if signed else error.hint
+            raise UnitError(self.expected, hint) from None
+        if number == 0 and self.zero:
+            return 0
+        if number == 0 or not signed:
+            raise UnitError(self.expected, f"write -{text.removeprefix('+')}" if number else "")
+        if number > self.most:
+            range_ = f"from -{self.dimension.text(self.most)} to 0"
+            raise UnitError(f"{self.dimension.article} {self.dimension.name} {range_}")
+        return -number
+
+    def schema(self) -> Schema:
+        one = self.dimension.schema()
+        pattern = one["pattern"].replace(r"^\s*", r"^\s*-?\s*" if self.zero else r"^\s*-\s*", 1)
+        examples = [f"-{example}" for example in one["examples"]]
+        return sweepable({**one, "pattern": pattern, "description": self.expected, "examples": examples})
+
+
+@dataclass(frozen=True)
 class OrPlan(OneText):
     """The quantity, or ``planned`` if the text is ``plan``, or another ``word``."""
 

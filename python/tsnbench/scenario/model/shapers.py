@@ -7,14 +7,14 @@ from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Fields, ListOf, MapOf, record_of
 from tsnbench.scenario.kinds.common import LINK_RATE, SPAN, STREAM_RATE, TIME
-from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, OrPlan, Quantity
+from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Negative, OrPlan, Quantity
 from tsnbench.scenario.model.gates import Follow, Gates, Planned, pcps
 from tsnbench.scenario.model.names import Pcp
 from tsnbench.scenario.model.network import QUEUES, Queues
 from tsnbench.scenario.model.policing import BURST
 from tsnbench.scenario.part import Part, Values, key
 from tsnbench.scenario.text.reading import Bad, Reading
-from tsnbench.scenario.units import DURATION, SIZE, BitRate, Duration, Size
+from tsnbench.scenario.units import CREDIT, DURATION, RATE, SIZE, BitRate, Duration, Size
 
 CLASS_NAME = re.compile("(sr/)?[ABCD]|[0-7]")
 """An SR class or a PCP."""
@@ -23,7 +23,10 @@ _SECOND = Quantity(DURATION, 0, 10**9)
 
 
 class CbsClass(Part):
-    """One class under credit-based shaping. The bandwidth follows from the streams at the port by default."""
+    """One class under credit-based shaping. The bandwidth follows from the streams at the port by default.
+
+    The other slope and the credits follow from the bandwidth; they can be those of ``tc`` or of a device.
+    """
 
     pcp: Pcp
     bandwidth: BitRate | None = key(STREAM_RATE, "idle slope; from the streams unless given", default=None)
@@ -31,6 +34,22 @@ class CbsClass(Part):
         Quantity(SIZE, 84), "largest PHY frame; from the streams unless given", written="phy", default=None
     )
     """``MFS_X``."""
+    send_slope: int | None = key(
+        Negative(RATE, 10**12, usual="kbit/s"),
+        "send slope, negative; idle slope less the port's rate unless given",
+        default=None,
+    )
+    """bit/s."""
+    hi_credit: int | None = key(
+        Quantity(CREDIT, 0, 1 << 40), "highest credit; from the frames in the way unless given", default=None
+    )
+    """bit."""
+    lo_credit: int | None = key(
+        Negative(CREDIT, 1 << 40, zero=True),
+        "lowest credit, negative; from the class's largest frame unless given",
+        default=None,
+    )
+    """bit."""
 
 
 class Preemption(Part):

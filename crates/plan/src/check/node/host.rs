@@ -145,7 +145,7 @@ fn check_child(child: &ChildQdisc, path: &dyn Fn(&str) -> String) -> Check {
             || path("delta_ns"),
             || format!("{delta_ns} ns is more than a second"),
         ),
-        ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames } => {
+        ChildQdisc::Cbs { idleslope, sendslope, hicredit, locredit, limit_frames, .. } => {
             ensure(
                 (1..=LARGEST).contains(idleslope)
                     && (-LARGEST..0).contains(sendslope)

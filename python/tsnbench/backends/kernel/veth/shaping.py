@@ -98,11 +98,13 @@ def _class(port: Port, number: int, place: str) -> list[Element]:
     if not cbs:
         return [Qdisc(place, "pfifo", limit, f"{handle:x}:")]
     idle = cbs["idle_slope_bps"]
-    # The kernel computes a frame's time from the interface's rate, not from the port's rate. With this send
-    # slope and credit for the longest frame, the gaps between frames depend only on the idle slope.
+    # The kernel computes a frame's time from the interface's rate, not from the port's rate. With a send
+    # slope that is steeper in this proportion, and credit for the longest frame, the gaps between frames are
+    # the same.
+    drain = (idle - cbs["send_slope_bps"]) * VETH_BPS // port["rate_bps"]
     options = (
         ("idleslope", str(idle // 1000)),
-        ("sendslope", str((idle - VETH_BPS) // 1000)),
+        ("sendslope", str((idle - drain) // 1000)),
         ("hicredit", str(-(-cbs["hi_credit_bits"] // 8))),
         ("locredit", "-10000"),
         ("offload", "0"),

@@ -1,0 +1,108 @@
+"""Slopes and credits of shapers that a scenario gives, and that are not those that follow.
+
+IEEE 802.1Q-2022, 8.6.8.2 and annex L.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from tsnbench import quantities
+from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.warnings.doubt import Doubt
+
+if TYPE_CHECKING:
+    from tsnbench.plan.types import Cbs, CbsChildQdisc, CbsFollows, Port
+
+
+class _Shaper(NamedTuple):
+    """A shaper of hardware or of a host's kernel; slopes in bit/s, credits in bit."""
+
+    idle: int
+    send: int
+    high: int
+    low: int
+    reserved: int
+    """``adminIdleSlope``; gates make the idle slope larger."""
+    follows: CbsFollows
+    kernel: bool
+
+
+def passed(cbs: Cbs, rate: int) -> Fraction:
+    """What a class may send in the long run while its gate is open, in bit/s, at a port of this rate.
+
+    Args:
+        cbs: the shaper; a send slope that the scenario gives makes this more or less than the idle slope.
+        rate: the port's rate in bit/s.
+    """
+    idle = cbs["idle_slope_bps"]
+    if "send_slope_bps" not in cbs.get("follows", {}):
+        return Fraction(idle)
+    return Fraction(idle * rate, idle - cbs["send_slope_bps"])
+
+
+def shaper_doubts(facts: Facts) -> Iterator[Doubt]:
+    """Kinds: given-send-slope, given-hi-credit, given-lo-credit."""
+    for port in facts.document["ports"]:
+        for traffic_class, shaper in _shapers(port):
+            for kind, text, hint in _differences(shaper, traffic_class, port["rate_bps"]):
+                yield Doubt(f"given-{kind}", port["name"], text, "cbs", port["name"], hint)
+
+
+def _shapers(port: Port) -> Iterator[tuple[int, _Shaper]]:
+    for number, one in enumerate(port["classes"]):
+        if "follows" in one.get("cbs", {}):
+            yield number, _of_hardware(one["cbs"])
+    for number, child in enumerate(port.get("qdisc", {}).get("children", ())):
+        if child["kind"] == "cbs" and "follows" in child:
+            yield number, _of_kernel(child)
+
+
+def _of_hardware(cbs: Cbs) -> _Shaper:
+    slopes = cbs["idle_slope_bps"], cbs["send_slope_bps"]
+    credits_ = cbs["hi_credit_bits"], cbs["lo_credit_bits"]
+    return _Shaper(*slopes, *credits_, cbs["linux"]["idleslope"] * 1_000, cbs["follows"], False)
+
+
+def _of_kernel(child: CbsChildQdisc) -> _Shaper:
+    idle, send = child["idleslope"] * 1_000, child["sendslope"] * 1_000
+    return _Shaper(idle, send, child["hicredit"] * 8, child["locredit"] * 8, idle, child["follows"], True)
+
+
+def _differences(own: _Shaper, traffic_class: int, rate: int) -> Iterator[tuple[str, str, str]]:
+    """Kind, text and hint."""
+    send = own.follows.get("send_slope_bps")
+    high, low = own.follows.get("hi_credit_bits"), own.follows.get("lo_credit_bits")
+    hint = "write {}, or leave it out: it follows from the idle slope"
+    begin = f"class {traffic_class} has a"
+    if send is not None:
+        passes = quantities.rate(Fraction(own.idle * rate, own.idle - own.send))
+        text = f"{begin} send slope of {quantities.rate(own.send)}, idle slope less rate is "
+        text += (
+            f"{quantities.rate(send)}: in the long run it passes {passes}, not {quantities.rate(own.idle)}"
+        )
+        slope = own.reserved - (own.idle - send)
+        yield "send-slope", text, hint.format(f"send-slope: {slope // 1_000} kbit/s")
+    if high is not None:
+        text = f"{begin} highest credit of {_bits(own.high)}, {_bits(high)} may gather: "
+        if own.high < high:
+            text += "the rest is lost, and the class passes less"
+        else:
+            # Linux's shaper also gains credit while no frame waits.
+            text += "after a pause more is sent at once" if own.kernel else "it is never reached"
+        yield "hi-credit", text, hint.format(f"hi-credit: {high} bit")
+    if low is not None:
+        text = f"{begin} lowest credit of {_bits(own.low)}, its largest frame owes {_bits(-low)}: "
+        if own.low > low:
+            kept = own.idle - own.send * Fraction(own.low, low)
+            text += f"the rest is forgotten, and the class may pass {quantities.rate(own.idle * rate / kept)}"
+        else:
+            text += "it is never reached"
+        yield "lo-credit", text, hint.format(f"lo-credit: {low} bit")
+
+
+def _bits(credit: int) -> str:
+    """Credit in bit, and in octets as ``tc`` has it."""
+    return f"{credit} bit ({quantities.trimmed(f'{credit / 8:.1f}')} octets)"
