@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from support.networks import links, network, periodic, scenario
-from support.planned import problems_of
+from support.planned import document_of, problems_of
 from tsnbench.planning.selectors import Selector, parse, shaper_path
-from tsnbench.scenario import model
+from tsnbench.scenario import model, read_scenario
+from tsnbench.scenario.errors import ScenarioErrors
 
 GATES = model.Gates(entries=(model.GateEntry(open=(3,), duration=10),))
 CBS = (model.CbsClass(pcp=3),)
@@ -83,6 +84,8 @@ def test_a_selector_without_a_port_names_the_ports_of_its_node(wires: str, hint:
         ("a -> b", Selector("a", "b", None)),
         ("a->b", Selector("a", "b", None)),
         (" a -> * ", Selector("a", None, None)),
+        ("bridges", Selector(None, None, None, bridges=True)),
+        ("bridges -> b", Selector("bridges", "b", None)),
         ("* -> b-1.x", Selector(None, "b-1.x", None)),
         ("a -> b #2", Selector("a", "b", 2)),
         ("a -> b#12", Selector("a", "b", 12)),
@@ -95,3 +98,55 @@ def test_a_selector_without_a_port_names_the_ports_of_its_node(wires: str, hint:
 )
 def test_what_is_a_selector(text: str, selector: Selector | None) -> None:
     assert parse(text) == selector
+
+
+NEAR = """\
+name: near
+duration: 1 ms
+network:
+  stations: [a, c]
+  bridges: [b]
+  hosts: [h]
+  links: {rate: 1 Gbit/s, between: [a-b, b-c, b-h]}
+streams: {s: {from: a, to: c, period: 1 ms, frame: 100 B}}
+shapers:
+  b -> c: {queues: {limit-frames: 4}}
+  bridges: {queues: {limit-frames: 2}, gates: {entries: [{open: all, for: 20 us}]}}
+  b -> all: {queues: {limit-frames: 3}}
+  all -> h: {gates: {entries: [{open: all, for: 30 us}]}}
+  all: {queues: {limit-frames: 1}, gates: {entries: [{open: all, for: 10 us}]}}
+"""
+
+
+def test_the_nearest_selector_holds_whatever_their_order() -> None:
+    """A port over a node, this over bridges, this over all; ``bridges`` are neither stations nor hosts."""
+    found = {
+        port["name"]: (port["classes"][0]["limit_frames"], port["gates"]["cycle_ns"] // 1_000)
+        for port in document_of(NEAR)["ports"]
+    }
+    assert found == {
+        "a -> b": (1, 10),
+        "h -> b": (1, 10),
+        "c -> b": (1, 10),
+        "b -> a": (3, 20),
+        "b -> c": (4, 20),
+        "b -> h": (3, 30),
+    }
+    own = read_scenario(NEAR)[0]
+    assert [shaper_path(own, port, "gates") for port in ("h -> b", "b -> a", "b -> h")] == [
+        "shapers.all.gates",
+        "shapers.bridges.gates",
+        "shapers.all -> h.gates",
+    ]
+
+
+def test_bridges_are_found_by_their_kind() -> None:
+    (problem,) = problems_of(NEAR.replace("bridges: [b]", "host b: {}"))
+    assert (problem.path, problem.found) == ("shapers.bridges", "no link for 'bridges'")
+
+
+def test_only_shapers_take_bridges() -> None:
+    with pytest.raises(
+        ScenarioErrors, match="expected a port: node1 -> node2, node1 -> all, all -> node2 or all,"
+    ):
+        read_scenario(NEAR + "taps: {ports: [bridges]}\n")

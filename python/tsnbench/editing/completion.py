@@ -66,6 +66,8 @@ def complete(text: str, line: int, column: int, names: Names) -> list[Candidate]
             for key, own in schema.get("properties", {}).items():
                 found.add(Candidate(key, "key", own.get("description", "")))
         if where.path and where.path[-1] == "shapers":
+            found.add(Candidate("all", "name", "every port"))
+            found.add(Candidate("bridges", "name", "every port of a bridge"))
             for port in names.ports:
                 found.add(Candidate(port, "name", "a port"))
         return list(found.by_text.values())

@@ -24,6 +24,8 @@ def select(draft: Draft, text: str, path: str) -> Sequence[Port]:
     )
     to = None if selector.to is None else numbers.get(selector.to, -1)
     ports = [port for port in own if to in (None, port.to) and selector.copy in (None, port.copy)]
+    if selector.bridges:
+        ports = [port for port in ports if draft.nodes[port.node].kind == "bridge"]
     if not ports:
         unknown = [name for name in (selector.node, selector.to) if name is not None and name not in numbers]
         found = f"no node {unknown[0]!r}" if unknown else f"no link for {text!r}"

@@ -178,3 +178,22 @@ def test_a_pause_as_long_as_the_cycle_leaves_no_time() -> None:
         )
     ]
     assert gates(planned(TEXT + SECOND, cycle="552 ns"), "sw1 -> sw2")[:2] == [(0xBF, 1), (0x3F, 551)]
+
+
+def test_bridges_alone_have_cyclic_queues() -> None:
+    """`bridges` selects the ports of both bridges, so talkers send without gates."""
+    every = TEXT.replace("sw1 -> sw2: {cqf", "bridges: {cqf")
+    document = planned(every)
+    assert [one["name"] for one in document["ports"] if "gates" in one] == [
+        "sw1 -> a", "sw1 -> c", "sw2 -> b", "sw1 -> sw2", "sw2 -> sw1",
+    ]  # fmt: skip
+    both = planned(TEXT + SECOND)
+    assert gates(document, "sw2 -> b") == gates(both, "sw2 -> b")
+    (problem, *_) = problems_of(
+        every.replace("bridges: {cqf", "all: {cqf")
+        .replace("LONG", "10 m")
+        .replace("CLASSES", "[7, 6]")
+        .replace("CYCLE", "125 us")
+    )
+    assert problem.hint is not None
+    assert "write bridges: {cqf: …}" in problem.hint

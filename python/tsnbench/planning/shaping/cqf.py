@@ -105,7 +105,7 @@ def _at_talker(draft: Draft, flow: Flow, hop: Hop) -> bool:
             f"streams.{flow.group}.from",
             f"a talker whose own port has no cqf: {port.name} has",
             draft.nodes[port.node].name,
-            "only what comes over a link is put into a cycle; select the ports of bridges",
+            "only what comes over a link is put into a cycle: write bridges: {cqf: …}, for ports of bridges",
         )
     return hop.parent is None
 

@@ -1,6 +1,7 @@
 """Nodes, and two ports per link; with all settings of the scenario for a port.
 
-Later selectors override earlier ones, key by key.
+Nearer selectors override others, key by key: a port over a node, this over ``bridges``, this over ``*``.
+Of equally near ones the later holds.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import Counter
 
 from tsnbench.planning.draft import Draft, Port
 from tsnbench.planning.select import select
+from tsnbench.planning.selectors import by_nearness
 from tsnbench.planning.topology.bridging import planned_node
 from tsnbench.scenario import model
 from tsnbench.scenario.part import Part, Values
@@ -60,7 +62,7 @@ def shape_ports(draft: Draft) -> None:
     """Gives every port the settings of its selectors, and its real rate."""
     queues = [_set_fields(draft.scenario.network.queues) for _ in draft.ports]
     shapers: list[Values] = [{} for _ in draft.ports]
-    for text, shaper in draft.scenario.shapers.items():
+    for text, shaper in by_nearness(draft.scenario.shapers):
         for port in select(draft, text, f"shapers.{text}"):
             given = {key: value for key, value in _set_fields(shaper).items() if value is not None}
             own = given.pop("queues", None)

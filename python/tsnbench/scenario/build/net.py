@@ -56,13 +56,19 @@ class Net:
             self.reading.problem(name.place, name.path, what, name, row or meant(name, self.nodes))
         return None
 
-    def ports(self, text: Named) -> str | None:
-        """The selector in the model's form; reports a mistake if it selects no port, or is ambiguous."""
+    def ports(self, text: Named, bridges: bool = False) -> str | None:
+        """The selector in the model's form; reports a mistake if it selects no port, or is ambiguous.
+
+        ``bridges``: whether the selector may be ``bridges``, for every port of a bridge.
+        """
         if text in _EVERY:
             return "*"
+        if bridges and text == "bridges":
+            return "bridges"
         sides = [side.strip() for side in text.split("->")]
         if len(sides) != 2 or not all(sides):
-            expected = "a port: node1 -> node2, node1 -> all, all -> node2 or all"
+            every = ", all or bridges" if bridges else " or all"
+            expected = f"a port: node1 -> node2, node1 -> all, all -> node2{every}"
             hint = "write node1 -> node2"
             if text in self.nodes:
                 hint = f"write {text} -> all for every port of {text}"

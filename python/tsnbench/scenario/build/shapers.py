@@ -22,7 +22,7 @@ def build(
     shapers = dict(net.shapers)
     sr_pcps = _sr_pcps(streams)
     for key, fields in written.items():
-        ports = net.ports(key)
+        ports = net.ports(key, bridges=True)
         if isinstance(fields, Bad):
             continue
         settings = fields.given(net, model.Shaper)

@@ -30,7 +30,7 @@ SCENARIO = Record(
         "requirements": Field(REQUIREMENTS, "what counts for every stream: {worst-case: true}"),
         "shapers": Field(
             MapOf("ports and what shapes them", SHAPER, re.compile(r".+"), "a port such as node1 -> node2"),
-            "what shapes the ports: {dut -> node0: {…}, all: {…}}; later ones override, key by key",
+            "what shapes the ports: {dut -> node0: {…}, bridges: {…}, all: {…}}; nearer ones win, key by key",
         ),
         "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
         "policing": Field(

@@ -163,7 +163,7 @@ class Qdisc(Part):
 
 
 class Shaper(Part):
-    """The shaping of the ports of one selector; later selectors override earlier ones, key by key."""
+    """The shaping of the ports of one selector; nearer selectors override others, key by key."""
 
     queues: Queues | None = key(QUEUES, "queues of these ports", default=None)
     cbs: tuple[CbsClass, ...] | None = None
