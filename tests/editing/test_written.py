@@ -52,6 +52,7 @@ def test_a_written_link_is_that_of_the_reader() -> None:
     ("line", "nodes", "ends"),
     [
         ("line: {hops: 1}", ["bridge1", "bridge2"], {"first": "bridge1", "last": "bridge2"}),
+        ("line: {hops: 0}", ["bridge1"], {"first": "bridge1", "last": "bridge1"}),
         ("line: {hops: 1, kind: host}", ["host1", "host2"], {"first": "host1", "last": "host2"}),
         ("line: {hops: 1, prefix: b-}", ["b-1", "b-2"], {"first": "b-1", "last": "b-2"}),
         ("line: {hops: 1}", ["first", "bridge1", "bridge2"], {"last": "bridge2"}),

@@ -36,7 +36,7 @@ def line(fields: Fields) -> Shape:
     kind, ends = fields.get("kind", "bridge"), fields.get("ends")
     prefix = fields.get("prefix", kind)
     names = [f"{prefix}{n}" for n in range(1, count + 1)]
-    kinds = [ends or kind, *[kind] * (count - 2), ends or kind]
+    kinds = [ends or kind if n in (1, count) else kind for n in range(1, count + 1)]
     shape = Shape(list(zip(names, kinds, strict=True)), list(pairwise(names)))
     shape.ends = (names[0], names[-1])
     return shape

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tsnbench.scenario import model
@@ -160,8 +160,10 @@ def _again(net: Net, text: Named, a: str, b: str, here: int) -> None:
         net.reading.doubt("link-again", text.place, text.path, makes, hint)
 
 
-def _wire(net: Net, network: Fields, own: Fields, pairs: Iterable[tuple[str, str]]) -> None:
+def _wire(net: Net, network: Fields, own: Fields, pairs: Sequence[tuple[str, str]]) -> None:
     """Links of one group: rate and cable from the group, else from the network."""
+    if not pairs:
+        return
     back = own.get("back") or Fields(own.place, own.path)
     rate = own.get("rate", network.get("rate"))
     if rate is None:

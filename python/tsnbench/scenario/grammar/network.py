@@ -110,8 +110,8 @@ GENERATORS = {
     "line": Record(
         "a line",
         {
-            "nodes": Field(Count(2, 10_000, "a number of nodes"), "nodes in the line"),
-            "hops": Field(NUMBER, "links in the line, instead of nodes"),
+            "nodes": Field(Count(1, 10_000, "a number of nodes"), "nodes in the line"),
+            "hops": Field(Count(0, 10_000, "a number"), "links in the line, instead of nodes"),
             "ends": Field(KIND, "kind of the first and the last node, where it differs"),
             **GENERATED,
         },
@@ -121,7 +121,7 @@ GENERATORS = {
     ),
     "mesh": Record(
         "a full mesh",
-        {"nodes": Field(Count(2, 200, "a number of nodes"), "number of nodes", "4"), **GENERATED},
+        {"nodes": Field(Count(1, 200, "a number of nodes"), "number of nodes", "4"), **GENERATED},
     ),
     "star": Record(
         "a star",
@@ -144,7 +144,7 @@ GENERATORS = {
     "tree": Record(
         "a tree",
         {
-            "depth": Field(Count(1, 13, "a number of levels"), "levels below the root", "3"),
+            "depth": Field(Count(0, 13, "a number of levels"), "levels below the root", "3"),
             "fanout": Field(Count(1, 100, "a number of branches"), "nodes below each node", "2"),
             "leaves": Field(KIND, "kind of the lowest level, where it differs"),
             **GENERATED,
