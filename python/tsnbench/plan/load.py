@@ -17,7 +17,7 @@ from tsnbench.plan.sizes import PHY_OVERHEAD
 from tsnbench.plan.streams.regeneration import priorities_of
 
 if TYPE_CHECKING:
-    from tsnbench.plan.types import Pattern, PlanDocument, Size
+    from tsnbench.plan.types import Cbs, Pattern, PlanDocument, Size
 
 
 @dataclass
@@ -104,3 +104,16 @@ def class_loads(document: PlanDocument) -> list[list[ClassLoad]]:
 def total(loads: Sequence[ClassLoad]) -> Fraction:
     """The load of a port in bit/s, over all classes."""
     return sum_of([rate for load in loads for _, rate in load.flows])
+
+
+def passed(cbs: Cbs, rate: int) -> Fraction:
+    """What a class may send in the long run while its gate is open, in bit/s, at a port of this rate.
+
+    Args:
+        cbs: the shaper; a send slope that the scenario gives makes this more or less than the idle slope.
+        rate: the port's rate in bit/s.
+    """
+    idle = cbs["idle_slope_bps"]
+    if "send_slope_bps" not in cbs.get("follows", {}):
+        return Fraction(idle)
+    return Fraction(idle * rate, idle - cbs["send_slope_bps"])

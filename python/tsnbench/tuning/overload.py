@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from tsnbench import quantities
 from tsnbench.plan.gates import gate_lists, open_ns
-from tsnbench.plan.load import ClassLoad, class_loads
+from tsnbench.plan.load import ClassLoad, class_loads, passed
 from tsnbench.plan.streams.regeneration import priorities_of
 from tsnbench.plan.types import PlanDocument, Port, Stream
 
@@ -91,7 +91,8 @@ def _certain(port: Port, loads: list[ClassLoad], number: int) -> Fraction:
 
 def _limit(port: Port, number: int) -> Fraction:
     cbs = port["classes"][number].get("cbs")
-    slope = port["rate_bps"] if cbs is None else min(cbs["idle_slope_bps"], port["rate_bps"])
+    rate = port["rate_bps"]
+    slope = Fraction(rate) if cbs is None else min(passed(cbs, rate), Fraction(rate))
     return slope * _open(port, number)
 
 

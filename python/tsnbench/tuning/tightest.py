@@ -15,7 +15,7 @@ from tsnbench.measure.verdict import worst_cases
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.document import Plan
 from tsnbench.plan.gates import open_share
-from tsnbench.plan.load import ClassLoad, class_loads, total
+from tsnbench.plan.load import ClassLoad, class_loads, passed, total
 from tsnbench.plan.summary import load_text
 from tsnbench.plan.types import PlanDocument, Port
 
@@ -127,7 +127,7 @@ def _class(port: Port, number: int, load: ClassLoad, *, planned: bool) -> Iterat
     share = open_share(port, number)
     cbs = port["classes"][number].get("cbs")
     # If the slope is equal to the load, the planner computed it from the load: it grows with the load.
-    if cbs is not None and asked != (slope := cbs["idle_slope_bps"] * share):
+    if cbs is not None and asked != (slope := passed(cbs, port["rate_bps"]) * share):
         yield _use(Kind.RESERVATION, where, asked, slope, bool(load.saturating))
     if share < 1 and not planned:
         yield _use(Kind.GATE, where, asked, port["rate_bps"] * share, bool(load.saturating))

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from tsnbench import quantities
 from tsnbench.plan.frames import tag_octets
 from tsnbench.plan.gates import open_share
-from tsnbench.plan.load import ClassLoad, flow_rate, sum_of
+from tsnbench.plan.load import ClassLoad, flow_rate, passed, sum_of
 from tsnbench.plan.streams.facts import Facts, InForce
 from tsnbench.plan.streams.sending import overlap, together
 from tsnbench.plan.warnings.doubt import Doubt
 from tsnbench.plan.warnings.gates import behind
-from tsnbench.plan.warnings.shapers import passed
 
 if TYPE_CHECKING:
     from tsnbench.plan.types import GateList, PlanDocument, Port

@@ -30,19 +30,6 @@ class _Shaper(NamedTuple):
     kernel: bool
 
 
-def passed(cbs: Cbs, rate: int) -> Fraction:
-    """What a class may send in the long run while its gate is open, in bit/s, at a port of this rate.
-
-    Args:
-        cbs: the shaper; a send slope that the scenario gives makes this more or less than the idle slope.
-        rate: the port's rate in bit/s.
-    """
-    idle = cbs["idle_slope_bps"]
-    if "send_slope_bps" not in cbs.get("follows", {}):
-        return Fraction(idle)
-    return Fraction(idle * rate, idle - cbs["send_slope_bps"])
-
-
 def shaper_doubts(facts: Facts) -> Iterator[Doubt]:
     """Kinds: given-send-slope, given-hi-credit, given-lo-credit."""
     for port in facts.document["ports"]:

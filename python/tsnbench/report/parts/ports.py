@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.foreign import table_errors
 from tsnbench.libraries import polars as pl
+from tsnbench.plan.load import passed
 from tsnbench.report.facts import RunFacts
 from tsnbench.report.parts.curves import origin
 
@@ -38,7 +39,7 @@ class Load:
         return sum(self.by_class.values())
 
     def reserved(self, traffic_class: int) -> float | None:
-        """The class's idle slope as a share of the port's rate."""
+        """What the class's shaper passes as a share of the port's rate."""
         slope = idle_slope(self.port, traffic_class)
         return None if slope is None else slope / self.port["rate_bps"]
 
@@ -46,7 +47,7 @@ class Load:
 def idle_slope(port: Port, traffic_class: int) -> int | None:
     """What a class may send in bit/s; None where it has no credit-based shaper."""
     cbs = port["classes"][traffic_class].get("cbs")
-    return None if cbs is None else cbs["idle_slope_bps"]
+    return None if cbs is None else int(passed(cbs, port["rate_bps"]))
 
 
 def loads(run: RunFacts) -> list[Load]:
