@@ -149,3 +149,16 @@ def test_rewritten_member_streams_have_both_identifications() -> None:
     for part, vlan, priority in (("down", "200", "6"), ("up", "100", "3")):
         (text,) = sections(own, part)
         assert re.findall(r"<(?:vlan|priority)>(\d+)<", text) == [vlan, priority]
+
+
+def test_a_device_has_its_own_credits() -> None:
+    """The module has the idle slope alone: given values that differ from what follows are noted."""
+    given = "streams: {v: {from: t, to: l, pcp: 3, period: 1 ms, frame: 99 B}}\n"
+    given = ACTIVE.partition("streams:")[0] + given + "shapers: {m -> l: {cbs: {3: SHAPER}}}\n"
+
+    def notes(shaper: str) -> list[str]:
+        found = export(planned(given.replace("SHAPER", shaper)), ["yang"])
+        return [place for note in found.notes if "credits" in note.what for place in note.places]
+
+    assert notes("{idle-slope: 10 Mbit/s, send-slope: -990 Mbit/s}") == []
+    assert notes("{idle-slope: 10 Mbit/s, lo-credit: -10 bit}") == ["class 3 of m -> l"]

@@ -50,3 +50,10 @@ def test_a_part_that_the_guest_has_is_for_the_guest(tmp_path: Path) -> None:
     clocks = gated + "clocks: {t: {drift: 10 ppm}}\n"
     *_, hint = refusal(clocks, tmp_path)
     assert hint == "hint: --on vm has a kernel that can; the simulator supports everything"
+
+
+def test_a_credit_that_forgets_debts_is_for_other_kernels(tmp_path: Path) -> None:
+    """A frame on a veth interface takes its time at 10 Gbit/s, and owes another credit than at its port."""
+    shaper = "shapers: {b -> l: {cbs: {5: {idle-slope: 10 Mbit/s, lo-credit: CREDIT}}}}\n"
+    why = "  port b -> l: a lowest credit above what frames owe (cbs counts at the 10 Gbit/s of veth)"
+    assert why in refusal(TEXT + shaper.replace("CREDIT", "-10 octets"), tmp_path)

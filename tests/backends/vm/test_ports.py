@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from support.kernel_text import namespaces, port_of, script_of, tsnport_port, understood
+from support.kernel_text import namespaces, port_of, script_of, tsnport_port, understood, veth_port
 from support.planned import document_of, plan_of
 from support.star import GATES, STAR
 from tsnbench.backends.kernel.environment import Capabilities
@@ -80,6 +80,23 @@ def test_shapers_count_what_a_frame_costs_on_the_wire():
     assert "stab overhead 28 linklayer ethernet cbs idleslope 10000 sendslope -90000 " in shaped[0]
     own = tsnport_port(document | {"streams": []}, port_of(document, "switch -> robot"))
     assert any("stab overhead 24 linklayer ethernet cbs " in line for line in own)
+
+
+def test_a_given_send_slope_is_the_devices_and_on_veth_one_at_its_rate():
+    """Sending costs 10 + 45 of 100 Mbit/s: 5.5 of 10 Gbit/s. In slow motion both are a tenth."""
+    given = "{6: {idle-slope: 10 Mbit/s, send-slope: -45 Mbit/s, hi-credit: 1 kbit, lo-credit: -99 octets}}"
+    document = document_of(STAR.replace("SHAPER", f"{{queues: {{classes: {{6: 1, 0: 0}}}}, cbs: {given}}}"))
+    number = port_of(document, "switch -> robot")
+
+    def shaped(lines):
+        (line,) = [line for line in lines if " cbs " in line]
+        return line.partition(" cbs ")[2]
+
+    told = "idleslope 10000 sendslope -45000 hicredit 125 locredit -99 offload 0"
+    assert shaped(tsnport_port(document, number)) == told
+    veth = "hicredit 125 locredit -10000 offload 0"
+    assert shaped(veth_port(document, number)) == f"idleslope 10000 sendslope -5490000 {veth}"
+    assert shaped(veth_port(document, number, 10)) == f"idleslope 1000 sendslope -5499000 {veth}"
 
 
 def test_below_gates_a_limit_counts_the_octets_that_the_queue_sees():
