@@ -49,14 +49,17 @@ impl Engine {
                 continue;
             };
             let parent = tree[place].parent;
+            let waiting = |place: usize| self.problem().links[tree[place].link as usize].limits.waiting;
             match (comes, parent) {
                 // The link is not free when the frame would start: the frame waits in the queue before this link.
-                (false, Some(_)) => {
+                (false, Some(_)) if waiting(place) => {
                     let link = &self.problem().links[tree[place].link as usize];
                     floors[place] = tick(link, release + shape.uses[place].at + link.margin_ps + late);
                 }
                 // The queue is not free when the frame arrives: the frame leaves the previous node later.
-                (true, Some(before)) if tree[before as usize].parent.is_some() => {
+                (true, Some(before))
+                    if tree[before as usize].parent.is_some() && waiting(before as usize) =>
+                {
                     let before = before as usize;
                     let link = &self.problem().links[tree[before].link as usize];
                     floors[before] = tick(link, release + shape.uses[before].at + link.margin_ps + late);

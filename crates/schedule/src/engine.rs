@@ -130,6 +130,11 @@ impl Engine {
             return Err(Refusal::Changed);
         }
         let shape = Shape::new(&self.problem, stream, &placed.tree, &placed.starts_ps, &placed.behind);
+        let given = |link: u32| !self.problem.links[link as usize].limits.waiting;
+        let waits = |place: usize| shape.uses[place].held > 0 || shape.behind.contains(&(place as u32));
+        if (0..shape.uses.len()).any(|place| waits(place) && given(shape.uses[place].link)) {
+            return Err(Refusal::Changed);
+        }
         self.possible(stream, &shape)?;
         let kept = self.placed_by(&placed.tree, &shape, placed.queue, placed.offset_ns * 1_000);
         if !kept.same(&placed) {

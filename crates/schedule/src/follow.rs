@@ -49,14 +49,14 @@ impl PlacedUse<'_> {
 }
 
 /// The effect of the placed stream `other` on `own` on one link.
-fn stand(own: PlacedUse<'_>, other: PlacedUse<'_>, queues: u8, margin: i64, root: bool) -> Stand {
+fn stand(own: PlacedUse<'_>, other: PlacedUse<'_>, queues: u8, margin: i64, at_once: bool) -> Stand {
     let common = gcd(own.period, other.period);
     let same_queue = own.queue.min(queues - 1) == other.queue.min(queues - 1);
     // Streams of different queues share only the wire.
     let held = |part: &Use| if same_queue { part.held } else { 0 };
     let (from, until) = (own.comes() - held(own.part), own.comes() + own.part.whole());
     let (begin, end) = (other.comes() - held(other.part), other.comes() + other.part.whole());
-    let may_share = same_queue && !root && !own.copies && !other.copies && own.part.held == 0;
+    let may_share = same_queue && !at_once && !own.copies && !other.copies && own.part.held == 0;
     // The placed stream has a frame in each period of the other.
     let always = common == other.period;
     let mut moved = ((from - end).div_euclid(common) + 1) * common;
@@ -164,8 +164,9 @@ impl Engine {
         let mut worst = Stand::Clear;
         self.with_parts(number, part, begun, queue, other, |own, theirs| {
             let link = &self.problem().links[part.link as usize];
-            let root = self.problem().streams[number as usize].talker == link.from;
-            let one = stand(own, theirs, link.queues, link.margin_ps, root);
+            // Frames wait neither at their talker nor at gates that are given.
+            let at_once = self.problem().streams[number as usize].talker == link.from || !link.limits.waiting;
+            let one = stand(own, theirs, link.queues, link.margin_ps, at_once);
             worst = match (one, worst) {
                 (Stand::Later(by), Stand::Later(most)) => Stand::Later(by.max(most)),
                 (_, Stand::Later(_)) | (Stand::Clear, _) => worst,

@@ -61,6 +61,8 @@ pub struct Limits {
     pub longest_cycle_ns: i64,
     /// Longest frame of the port, octets.
     pub longest_frame: u32,
+    /// Whether frames may wait for the gate: not where the gate control list is given.
+    pub waiting: bool,
 }
 
 impl Default for Limits {
@@ -72,6 +74,7 @@ impl Default for Limits {
             granularity_ns: 1,
             longest_cycle_ns: LONGEST_PERIOD_NS,
             longest_frame: 1 << 16,
+            waiting: true,
         }
     }
 }
@@ -256,8 +259,9 @@ impl Problem {
             }
         }
         for (number, link) in self.links.iter().enumerate() {
-            let Limits { entries, shortest_interval_ns, granularity_ns, longest_cycle_ns, longest_frame } =
-                link.limits;
+            let Limits {
+                entries, shortest_interval_ns, granularity_ns, longest_cycle_ns, longest_frame, ..
+            } = link.limits;
             let time = |ns| (1..=LONGEST_PERIOD_NS).contains(&ns);
             let all = [shortest_interval_ns, granularity_ns, longest_cycle_ns];
             if entries == 0 || longest_frame == 0 || !all.into_iter().all(time) {

@@ -21,6 +21,7 @@ class Limits(TypedDict):
     granularity_ns: NotRequired[int]
     longest_cycle_ns: NotRequired[int]
     longest_frame: NotRequired[int]
+    waiting: NotRequired[bool]
 
 
 Link = TypedDict(

@@ -22,6 +22,7 @@ from tsnbench.planning.scheduling.incremental import placed_before
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
 from tsnbench.planning.scheduling.spare_windows import with_spare_windows
+from tsnbench.planning.scheduling.written_gates import refuse, unfit, with_written_gates, written_gates
 from tsnbench.planning.topology.ptp import ports_with_messages
 from tsnbench.quantities import time
 from tsnbench.scenario import model
@@ -61,9 +62,18 @@ def schedule_flows(draft: Draft) -> None:
     problem = _problem(draft, flows, queues)
     draft.raise_problems()
     wanted = draft.scenario.schedule
-    earlier = placed_before(draft, flows, queues)
+    lists = written_gates(draft, flows, queues)
+    draft.raise_problems()
+    own, problem = problem, with_written_gates(problem, lists)
+    earlier = _padded(placed_before(draft, flows, queues), problem)
     try:
         found = search(wanted, problem, earlier)
+        if found["reasons"] and lists:
+            without = search(wanted, own, earlier[: len(flows)])
+            if not without["reasons"]:
+                refuse(draft, flows, lists, own)
+                return
+            found, problem = without, own
     except ValueError as error:
         words = named(str(error), _names(draft, flows))
         draft.problem("schedule", "periods, rates and times that can be scheduled", words)
@@ -71,9 +81,10 @@ def schedule_flows(draft: Draft) -> None:
     _refuse(draft, flows, queues, problem, found)
     draft.raise_problems()
     if wanted.spare_windows:
-        problem, found = with_spare_windows(draft, problem, found, earlier)
+        planned = [port.shaper.gates is None for port in draft.ports]
+        problem, found = with_spare_windows(draft, problem, found, earlier, len(flows), planned)
         draft.raise_problems()
-        earlier = [*earlier, *[None] * (len(problem["streams"]) - len(earlier))]
+        earlier = _padded(earlier, problem)
     _obey(draft, flows, queues, found)
     lacking = reserved_bandwidth.shortfalls(draft)
     # Earlier streams stay, if that leaves enough; otherwise none has to.
@@ -86,6 +97,11 @@ def schedule_flows(draft: Draft) -> None:
             lacking = reserved_bandwidth.shortfalls(draft)
     for one in lacking:
         draft.problem("schedule.keep", one.expected, one.found, reserved_bandwidth.HINT)
+
+
+def _padded(earlier: list[Placed | None], problem: Problem) -> list[Placed | None]:
+    """Decisions for all streams of a problem, also for those that never send; empty if there are none."""
+    return [*earlier, *[None] * (len(problem["streams"]) - len(earlier))] if any(earlier) else []
 
 
 def _refuse(draft: Draft, flows: list[Flow], queues: Sequence[int], problem: Problem, found: Found) -> None:
@@ -112,7 +128,7 @@ def _refuse(draft: Draft, flows: list[Flow], queues: Sequence[int], problem: Pro
 def _obey(draft: Draft, flows: list[Flow], queues: Sequence[int], found: Found) -> None:
     """Writes the result into flows and ports."""
     margin = draft.scenario.schedule.margin * 1_000
-    # Spare windows follow the streams.
+    # Spare windows and the time that written gates take follow the streams.
     for flow, placed in zip(flows, found["outcome"]["placed"], strict=False):
         assert placed is not None  # there are no reasons against it
         _release(draft, flow, placed, margin)
@@ -154,7 +170,7 @@ def _names(draft: Draft, flows: Sequence[Flow]) -> dict[str, list[str]]:
 def _hinders(draft: Draft, port: Port) -> bool:
     """Whether scheduled frames cannot leave by this port, or only the frames of its own node."""
     node = draft.nodes[port.node]
-    return port.shaper.gates is not None or node.cut_through_octets is not None or node.further is not None
+    return unfit(port) is not None or node.cut_through_octets is not None or node.further is not None
 
 
 def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
@@ -184,10 +200,13 @@ def _check(draft: Draft, flow: Flow, hindered: Set[int]) -> None:
                 "nodes on its way that store frames for a fixed time",
                 f"{node.name} {how}",
             )
-        if port.shaper.gates is not None:
+        if (why := unfit(port)) is not None:
             hint = f"leave the gates of {port.name} out: they are planned"
             draft.problem(
-                f"{path}.scheduled", "ports whose gates are left open to plan", f"gates at {port.name}", hint
+                f"{path}.scheduled",
+                "ports with one gate control list from the begin on, or with none, for planned ones",
+                f"gates at {port.name} {why}",
+                hint,
             )
 
 
@@ -361,7 +380,9 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
                 draft.problem(path, f"a class for each queue of scheduled streams at {port.name}", pcps)
     by_link = {found["link"]: found for found in lists}
     for number, own in sorted(classes.items()):
-        _gates(draft.ports[number], own, by_link[number])
+        # Written lists stay as they are.
+        if draft.ports[number].shaper.gates is None:
+            _gates(draft.ports[number], own, by_link[number])
     _without_ptp(draft, classes)
     _without_interruptions(draft, classes)
     for flow in draft.flows:

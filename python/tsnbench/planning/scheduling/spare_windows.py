@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def with_spare_windows(
-    draft: Draft, problem: Problem, found: Found, earlier: Sequence[Placed | None]
+    draft: Draft,
+    problem: Problem,
+    found: Found,
+    earlier: Sequence[Placed | None],
+    count: int,
+    planned: Sequence[bool],
 ) -> tuple[Problem, Found]:
     """The problem with spare windows behind its streams, which keep their paths, and its schedule.
 
@@ -28,6 +33,8 @@ def with_spare_windows(
         problem: the problem without spare windows.
         found: a schedule for it.
         earlier: by stream the decision of an earlier Plan.
+        count: so many of the streams send.
+        planned: by port, whether its gates are planned.
     """
     wanted = draft.scenario.schedule
     name_paths(problem, found)
@@ -35,7 +42,7 @@ def with_spare_windows(
     streams: list[Stream] = [
         {**stream, "tree": own["tree"]} for stream, own in zip(problem["streams"], placed, strict=True)
     ]
-    spare = _spare(problem, placed, wanted.spare_windows)
+    spare = _spare(problem, placed[:count], wanted.spare_windows, planned)
     more: Problem = {**problem, "streams": streams + spare}
     none: list[None] = [None] * len(spare)
     for kept in ([*placed, *none], [*earlier, *none] if any(earlier) else []):
@@ -44,25 +51,27 @@ def with_spare_windows(
             return more, found
     link = next((reason["link"] for reason in found["reasons"] if "link" in reason), None)
     where = "" if link is None else f" at {draft.ports[link].name}"
-    count = wanted.spare_windows
+    number = wanted.spare_windows
     longest = max(stream["period_ns"] for stream in spare)
     draft.problem(
         "schedule.spare-windows",
-        f"{count} spare window{'s' if count > 1 else ''} at each port of scheduled streams",
+        f"{number} spare window{'s' if number > 1 else ''} at each port of scheduled streams",
         f"no room{where} within {time(longest)}",
         "leave spare-windows out, or write fewer or smaller streams",
     )
     return more, found
 
 
-def _spare(problem: Problem, placed: Sequence[Placed], count: int) -> list[Stream]:
+def _spare(problem: Problem, placed: Sequence[Placed], count: int, planned: Sequence[bool]) -> list[Stream]:
     """Streams that never send, as large as the largest frame of each queue at each link."""
     periods: dict[int, int] = {}
     largest: dict[tuple[int, int], int] = {}
-    for stream, own in zip(problem["streams"], placed, strict=True):
+    for stream, own in zip(problem["streams"], placed, strict=False):
         tags = stream.get("more_octets") or [0] * len(own["tree"])
         for entry, tag in zip(own["tree"], tags, strict=True):
             link = entry["link"]
+            if not planned[link]:
+                continue
             periods[link] = lcm(periods.get(link, 1), stream["period_ns"])
             key = link, own["queue"]
             largest[key] = max(largest.get(key, 0), max(stream["frames"]) + tag)

@@ -40,6 +40,7 @@ class Step:
     listens: bool
     margin: int
     tick: int
+    waits: bool
     silence: int
     """Inter-frame gap, ahead of which a window opens."""
 
@@ -133,6 +134,7 @@ def _path(problem: Problem, found: CandidatePath) -> Path:
                 listens=taken["listens"],
                 margin=link["margin_ps"],
                 tick=link["limits"]["granularity_ns"] * 1_000,
+                waits=link["limits"].get("waiting", True),
                 silence=12 * 8 * 10**12 // link["rate_bps"],
             )
         )

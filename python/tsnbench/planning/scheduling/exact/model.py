@@ -116,7 +116,8 @@ class Model:
                 else [arrived + step.processing for arrived in arrivals[step.parent]]
             )
             start, held = ready[0], 0
-            if step.parent is not None and job.waits and (placed is None or _held(path, placed)):
+            may_wait = step.parent is not None and job.waits and step.waits
+            if may_wait and (placed is None or _held(path, placed)):
                 waits = model.new_bool_var("")
                 start = model.new_int_var(0, far, "")
                 ticks = model.new_int_var(0, far // step.tick, "")
