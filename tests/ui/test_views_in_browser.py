@@ -337,12 +337,15 @@ shapers:
           cycle: 2 ms
           entries: [{open: [7], for: 500 us}, {open: [0, 7], for: 1500 us}]
 """
-SHUT_US = [(1_750, 2_250), (2_750, 3_250), (3_750, 4_500), (6_000, 6_500)]
+SHUT_US = [(1_750, 2_250), (2_750, 3_250), (3_750, 4_500), (6_000, 6_500), (8_000, 8_500)]
 """When the gate of class 0 is shut: by the first list, and from 4 ms on by the second one."""
 
 
-def grey(page: Page, canvas: str, left: int, right: int, from_us: float, until_us: float) -> list[bool]:
-    """Whether a gate is drawn as shut, every 100 us."""
+def grey(
+    page: Page, canvas: str, sides: tuple[int, int], from_us: float, until_us: float, earlier: int = 0
+) -> list[bool]:
+    """Whether a gate is drawn as shut, every 100 us; ``earlier``: the lead of the clock that it follows."""
+    left, right = sides
     steps = [30 + 100 * n for n in range(80)]
     inside = [one for one in steps if from_us < one < until_us]
     shares = [(one - from_us) / (until_us - from_us) for one in inside]
@@ -360,7 +363,8 @@ def grey(page: Page, canvas: str, left: int, right: int, from_us: float, until_u
         }""",
         [shares, left, right],
     )
-    assert found == [any(begin < one < end for begin, end in SHUT_US) for one in inside], list(
+    shut = [(begin - earlier, end - earlier) for begin, end in SHUT_US]
+    assert found == [any(begin < one < end for begin, end in shut) for one in inside], list(
         zip(inside, found, strict=True)
     )
     return found
@@ -373,13 +377,23 @@ def test_gates_are_drawn_with_the_list_that_is_in_force(page: Page, server: Serv
     page.goto(f"{home}#" + urlencode({"run": "turn", "from": 0, "until": 8_000_000}))
     expect(page.locator("#view-run h2")).to_contain_text("turn")
     loaded(page)
-    assert any(grey(page, "#chart-gantt", 170, 12, 0, 8_000))
+    assert any(grey(page, "#chart-gantt", (170, 12), 0, 8_000))
     page.goto(f"{home}api/replay/turn")
     # The window is thrice the delay of the slowest frame, around it.
     expect(page.locator("#window")).to_contain_text("from 3\u202f400\u202f000 ns")
     page.locator("#chart").focus()
     page.keyboard.press("Home")
-    assert any(grey(page, "#chart", 190, 8, 3_400, 5_200))
+    assert any(grey(page, "#chart", (190, 8), 3_400, 5_200))
+    # The same gates on a clock that is 200 us ahead.
+    (server.folder / "ahead.yaml").write_text(TURNS + "clocks: {sw: {offset: 200 us}}\n")
+    assert tsnbench("run", "ahead.yaml", "-q", "--into", "ahead", cwd=server.folder).returncode == 0
+    page.goto(f"{home}#" + urlencode({"run": "ahead", "from": 0, "until": 8_000_000, "frame": "slow/1"}))
+    expect(page.locator("#why caption")).to_contain_text("Each node has a clock of its own.")
+    expect(page.locator("#why th")).to_have_text(["port", "because", "for", "begins on its clock", "when"])
+    # Handed over by a clock that is right, and begun by the switch 200 us later on its own clock.
+    expect(page.locator("#why tbody tr").nth(1)).to_contain_text("1\u202f300\u202f000 ns")
+    loaded(page)
+    assert any(grey(page, "#chart-gantt", (170, 12), 0, 8_000, 200))
     page.goto(home)
 
 
