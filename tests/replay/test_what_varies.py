@@ -68,6 +68,25 @@ def test_a_frame_in_a_cyclic_queue_waits_for_its_turn(tmp_path: Path) -> None:
     ]
 
 
+def test_the_fragments_of_an_interrupted_frame_by_hand(tmp_path: Path) -> None:
+    preempts = "{queues: {classes: {7: 1, 0: 0}}, preemption: {express: [7]}}"
+    text = BRIDGE.replace("{queues: {classes: {7: 1, 0: 0}}}", preempts)
+    run, history, slow = only(text, tmp_path, "slow")
+    # slow begins at 103.1 us at the switch. fast is queued at 113.1 us: 125 octets have left, and the check
+    # sequence of the fragment follows, which ends at 113.42 us. With gaps of 0.96 us fast leaves from 114.38
+    # to 124.38 us, and the rest from 125.34 us on: 1,242 - 117 octets and a preamble, 90.64 us.
+    found = history.hops(slow.passages)[1][1]
+    assert [(part.reason.value, part.begin_ns, part.length_ns) for part in found] == [
+        ("processing", 100_100, 3_000),
+        ("wire", 103_100, 10_320),
+        ("pre-empted", 113_420, 11_920),
+        ("wire", 125_340, 90_640),
+        ("cable", 215_980, 100),
+    ]
+    names = [stream["name"] for stream in run.plan.document["streams"]]
+    assert [names[part.stream] for part in found if part.stream is not None] == ["fast"]
+
+
 HOST = (
     ALONE.replace("stations: [low, high, sink]", "stations: [low, sink]\n  hosts: [high]")
     + "hosts: {high: {wakeup: 5 us, send: 2 us, qdisc: 3 us, driver: 1 us, tx: 2 us}}\n"

@@ -7,7 +7,7 @@ pub mod log;
 pub mod parquet;
 mod passage;
 
-pub use passage::{ClockLine, Passage};
+pub use passage::{ClockLine, Fragment, Passage};
 use serde::{Deserialize, Serialize};
 
 /// Added to [`Sighting::copy`] if the frame is eliminated here: nodes behind this point do not receive it.
@@ -68,6 +68,14 @@ pub trait Sink {
     /// # Errors
     /// The passage cannot be stored; the run then ends.
     fn passage(&mut self, _passage: Passage) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Receives one mPacket of an interrupted frame, if [`Self::PASSAGES`]. By default it is ignored.
+    ///
+    /// # Errors
+    /// The fragment cannot be stored; the run then ends.
+    fn fragment(&mut self, _fragment: Fragment) -> std::io::Result<()> {
         Ok(())
     }
 

@@ -48,6 +48,17 @@ pub struct Passage {
     pub arrived_clock_ns: Option<i64>,
 }
 
+/// One mPacket of a frame that express frames interrupted. IEEE 802.3-2022, clause 99. True time, in whole ns.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Number of the passage.
+    pub passage: u64,
+    /// The first bit of its preamble.
+    pub start_ns: i64,
+    /// The last bit of its check sequence.
+    pub end_ns: i64,
+}
+
 /// The clock of one node from an instant on, until its next line: a linear function of true time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ClockLine {

@@ -47,6 +47,8 @@ class Recording:
     passages: pl.DataFrame
     """One row per frame and port, in the order in which frames begin to leave; the columns are those of
     :class:`tsnbench.replay.waiting.Passage`, and ``number``. Times are whole ns, rounded down."""
+    fragments: dict[int, list[tuple[int, int]]]
+    """By number of the passage, first and last bit of each mPacket of a frame that was interrupted."""
     clocks: dict[int, NodeClock]
     """The clock of each node; empty if all nodes share true time."""
     counters: Json
@@ -84,12 +86,16 @@ def recorded(run: Run, progress: Progress | None = None) -> Recording:
             ) from error
         _must_agree(run, foreign.read_parquet(folder / file_names.OBSERVATIONS))
         table = foreign.read_parquet(folder / "passages.parquet")
+        pieces = foreign.read_parquet(folder / "fragments.parquet")
         lines = foreign.read_parquet(folder / "clock_lines.parquet")
+    fragments: dict[int, list[tuple[int, int]]] = {}
+    for passage, start, end in pieces.rows():
+        fragments.setdefault(passage, []).append((start, end))
     clocks = {
         node: NodeClock(own.select("from_ps", "shows_ps", "frequency").rows())
         for (node,), own in lines.partition_by("node", as_dict=True, maintain_order=True).items()
     }
-    return Recording(table.sort("start_ns", "port", "number"), clocks, counters)
+    return Recording(table.sort("start_ns", "port", "number"), fragments, clocks, counters)
 
 
 def _must_agree(run: Run, again: pl.DataFrame) -> None:

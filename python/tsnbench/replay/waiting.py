@@ -151,6 +151,11 @@ class PortHistory:
         self._starts = rows.columns["start_ns"][numbers]
         self._gap = octets_ns(GAP_OCTETS, port["rate_bps"])
 
+    def first_between(self, begin: int, end: int) -> int | None:
+        """The stream of the first frame that begins between two instants; None: no frame begins."""
+        first, last = self._starts.searchsorted((begin, end))
+        return int(self._rows.columns["stream"][self._numbers[first]]) if first < last else None
+
     def waits(self, frame: Passage) -> list[Part]:
         """The parts between a frame's arrival in the queue and its first bit, without gaps between them."""
         parts: list[Part] = []
@@ -234,7 +239,7 @@ class History:
     """A run's frames at all ports.
 
     ``counted``: the run's counters, which say when gate lists change; ``clocks``: the clocks of nodes, where
-    they do not show true time.
+    they do not show true time; ``fragments``: the mPackets of interrupted frames, by number of the passage.
     """
 
     @classmethod
@@ -245,7 +250,7 @@ class History:
             ReplayError: the run cannot be replayed.
         """
         found = recorded(run, progress)
-        return cls(run.plan.document, found.passages, found.counters, found.clocks)
+        return cls(run.plan.document, found.passages, found.counters, found.clocks, found.fragments)
 
     def __init__(
         self,
@@ -253,10 +258,12 @@ class History:
         table: pl.DataFrame,
         counted: Json | None = None,
         clocks: Mapping[int, NodeClock] | None = None,
+        fragments: Mapping[int, Sequence[tuple[int, int]]] | None = None,
     ) -> None:
         self.document = document
         self.table = table
         self.clocks = clocks or {}
+        self._fragments = fragments or {}
         self._rows = Rows(table)
         columns = self._rows.columns
         # The table is in the order of starts, and a stable sort keeps it within each port.
@@ -330,14 +337,12 @@ class History:
             sent = max(passage.start_ns, passage.end_ns - (arrived - until))
             parts.append(Part(Reason.HEAD, passage.start_ns, sent))
             return [part for part in (*parts, Part(Reason.CABLE, sent, until)) if part.length_ns]
-        octets = PREAMBLE_OCTETS + passage.octets
-        rate = self.document["ports"][passage.port]["rate_bps"]
-        uninterrupted = passage.start_ns + octets_ns(octets, rate)
-        if passage.end_ns - uninterrupted <= STAMP_NS:
-            parts.append(Part(Reason.WIRE, passage.start_ns, passage.end_ns))
-        else:
-            parts.append(Part(Reason.WIRE, passage.start_ns, uninterrupted))
-            parts.append(Part(Reason.INTERRUPTED, uninterrupted, passage.end_ns))
+        pieces = self._fragments.get(passage.number, [(passage.start_ns, passage.end_ns)])
+        parts.append(Part(Reason.WIRE, *pieces[0]))
+        for (_, cut), (begin, end) in pairwise(pieces):
+            express = self.ports[passage.port].first_between(cut, begin)
+            parts.append(Part(Reason.INTERRUPTED, cut, begin, express))
+            parts.append(Part(Reason.WIRE, begin, end))
         parts.append(Part(Reason.CABLE, passage.end_ns, until))
         return [part for part in parts if part.length_ns]
 

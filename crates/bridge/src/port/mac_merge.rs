@@ -54,11 +54,28 @@ pub(super) struct MacMerge<F> {
     holding: bool,
     pub partial: Option<PartialFrame<F>>,
     counters: MergeCounters,
+    /// First and last bit of each mPacket, if somebody wants them.
+    fragments: Option<Box<Fragments>>,
+}
+
+/// The mPackets of interrupted frames.
+#[derive(Clone, Debug, Default)]
+struct Fragments {
+    /// Of the frame that is not yet sent completely.
+    partial: Vec<(Instant, Instant)>,
+    /// Of the frame that was sent completely last, until it is taken.
+    whole: Vec<(Instant, Instant)>,
 }
 
 impl<F> MacMerge<F> {
     pub fn new(own: &Preemption, holding: bool) -> Self {
-        Self { express: own.express, holding, partial: None, counters: MergeCounters::default() }
+        Self {
+            express: own.express,
+            holding,
+            partial: None,
+            counters: MergeCounters::default(),
+            fragments: None,
+        }
     }
 
     pub fn holds(&self) -> usize {
@@ -67,6 +84,9 @@ impl<F> MacMerge<F> {
 
     /// Discards the frame that is not yet sent completely.
     pub fn clear(&mut self) -> Option<F> {
+        if let Some(fragments) = &mut self.fragments {
+            fragments.partial.clear();
+        }
         self.partial.take().map(|partial| partial.frame)
     }
 
@@ -88,6 +108,21 @@ impl<F> PartialFrame<F> {
 }
 
 impl<F: Frame> EgressPort<F> {
+    /// From now on the mPackets of interrupted frames are kept for [`Self::take_fragments`].
+    pub fn keep_fragments(&mut self) {
+        if let Some(merge) = &mut self.merge {
+            merge.fragments = Some(Box::default());
+        }
+    }
+
+    /// First and last bit of each mPacket of the frame whose transmission was reported last; empty if it was not
+    /// interrupted.
+    pub fn take_fragments(&mut self) -> Vec<(Instant, Instant)> {
+        let merge = self.merge.as_mut();
+        let kept = merge.and_then(|merge| merge.fragments.as_mut());
+        kept.map_or_else(Vec::new, |fragments| std::mem::take(&mut fragments.whole))
+    }
+
     /// [`EgressPort::handle`] of a port with pre-emption.
     #[cold]
     #[inline(never)]
@@ -120,6 +155,10 @@ impl<F: Frame> EgressPort<F> {
                 if partial.overran || self.overruns(class, partial.started, ends) {
                     self.classes[usize::from(class)].queue.count_overrun();
                 }
+                if let Some(fragments) = merge.fragments.as_mut().filter(|_| partial.fragmented) {
+                    fragments.partial.push((partial.started, ends));
+                    fragments.whole = std::mem::take(&mut fragments.partial);
+                }
                 actions.start = Some(Transmission { frame, class, first_bit, last_bit: ends });
                 merge.partial = None;
             } else {
@@ -145,6 +184,9 @@ impl<F: Frame> EgressPort<F> {
                 }
                 let cut = partial.started + self.line.until_last_bit(Octets(sent + CHECK));
                 partial.overran |= self.overruns(partial.class, partial.started, cut);
+                if let Some(fragments) = &mut merge.fragments {
+                    fragments.partial.push((partial.started, cut));
+                }
                 self.refund(partial, free);
                 partial.rest -= sent;
                 partial.running = false;

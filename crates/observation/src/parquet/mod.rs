@@ -9,7 +9,7 @@ mod table;
 mod writer;
 
 pub use clocks::{ClockLineWriter, ClockWriter, NODES_KEY};
-pub use passages::PassageWriter;
+pub use passages::{FragmentWriter, PassageWriter};
 pub use reader::Reader;
 pub use writer::Writer;
 

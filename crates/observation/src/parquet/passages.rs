@@ -1,8 +1,8 @@
-//! Passages as Parquet: one row per frame and port.
+//! Passages as Parquet: one row per frame and port, and one per mPacket of an interrupted frame.
 
 use super::Error;
 use super::table::TableWriter;
-use crate::Passage;
+use crate::{Fragment, Passage};
 use std::fs::File;
 use std::io::Write;
 
@@ -27,6 +27,12 @@ const SCHEMA: &str = "message passages {
     REQUIRED INT32 accepted (INTEGER(8,false));
     REQUIRED INT64 sent_clock_ns (INTEGER(64,true));
     OPTIONAL INT64 arrived_clock_ns (INTEGER(64,true));
+}";
+
+const FRAGMENTS: &str = "message fragments {
+    REQUIRED INT64 passage (INTEGER(64,true));
+    REQUIRED INT64 start_ns (INTEGER(64,true));
+    REQUIRED INT64 end_ns (INTEGER(64,true));
 }";
 
 /// Writes a file of passages; without a call of [`Self::finish`] the file has no footer.
@@ -68,6 +74,35 @@ impl<W: Write + Send> PassageWriter<W> {
             Some(one.sent_clock_ns),
             one.arrived_clock_ns,
         ])
+    }
+
+    /// Writes buffered rows and the footer.
+    ///
+    /// # Errors
+    /// For example, the disk is full; the file is then incomplete.
+    pub fn finish(self) -> Result<(), Error> {
+        self.0.finish()
+    }
+}
+
+/// Writes a file of fragments; without a call of [`Self::finish`] the file has no footer.
+pub struct FragmentWriter<W: Write + Send = File>(TableWriter<W, 3>);
+
+impl<W: Write + Send> FragmentWriter<W> {
+    /// Writes to any destination.
+    ///
+    /// # Errors
+    /// The first bytes cannot be written.
+    pub fn new(into: W) -> Result<Self, Error> {
+        Ok(Self(TableWriter::new(into, FRAGMENTS, Vec::new())?))
+    }
+
+    /// Writes one row.
+    ///
+    /// # Errors
+    /// For example, the disk is full.
+    pub fn put(&mut self, one: Fragment) -> Result<(), Error> {
+        self.0.put([Some(one.passage.cast_signed()), Some(one.start_ns), Some(one.end_ns)])
     }
 
     /// Writes buffered rows and the footer.

@@ -40,7 +40,7 @@ impl Simulation<'_> {
         self.leave_cyclic_queue(port, hop.class, frame, first_bit);
         let link = self.network.links[port];
         if S::PASSAGES {
-            self.open_passage(port, frame, (first_bit, last_bit));
+            self.open_passage(port, frame, (first_bit, last_bit), sink)?;
         }
         if !frame.is_damaged() {
             let copy = self.hop_extras.copy(frame.hop());

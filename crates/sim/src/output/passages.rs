@@ -5,13 +5,15 @@ use crate::kernel::event::Frame;
 use crate::kernel::simulation::Simulation;
 use crate::output::journal::Place;
 use std::io;
-use tsn_observation::{ClockLine, Passage, Sink};
+use tsn_bridge as bridge;
+use tsn_observation::{ClockLine, Fragment, Passage, Sink};
 use tsn_units::Instant;
 
 impl Simulation<'_> {
     /// Begins the journal, with the clocks of all nodes.
     pub(crate) fn begin_journal<S: Sink>(&mut self, sink: &mut S) -> io::Result<()> {
         self.journal = Some(Box::default());
+        self.ports.iter_mut().for_each(bridge::EgressPort::keep_fragments);
         for node in 0..self.plan.nodes.len() {
             self.note_clock(NodeId::at(node), sink)?;
         }
@@ -74,12 +76,19 @@ impl Simulation<'_> {
     }
 
     /// A frame begins to leave a port, or, if it can be interrupted, has left it.
-    pub(crate) fn open_passage(&mut self, port: PortId, frame: Frame, (first, last): (Instant, Instant)) {
+    pub(crate) fn open_passage<S: Sink>(
+        &mut self,
+        port: PortId,
+        frame: Frame,
+        (first, last): (Instant, Instant),
+        sink: &mut S,
+    ) -> io::Result<()> {
         let link = self.network.links[port];
         let hop = self.network.hops[frame.hop()];
         let sent = self.clock_of(link.node, first + link.until_timestamp_point);
         let copy = self.hop_extras.copy(frame.hop());
-        let Some(journal) = &mut self.journal else { return };
+        let fragments = self.ports[port].take_fragments();
+        let Some(journal) = &mut self.journal else { return Ok(()) };
         let waiting = journal.leave(frame, first);
         let ns = |at: Instant| at.ticked_ns(1);
         let queued = waiting.queued.unwrap_or(first);
@@ -108,6 +117,10 @@ impl Simulation<'_> {
         journal.current = Some(passage.number);
         journal.passages += 1;
         journal.open = Some(passage);
+        fragments.into_iter().try_for_each(|(start, end)| {
+            let (start_ns, end_ns) = (ns(start), ns(end));
+            sink.fragment(Fragment { passage: passage.number, start_ns, end_ns })
+        })
     }
 
     /// The passage that was opened last ends with the arrival of the last bit at the next node; without one the frame
@@ -137,7 +150,7 @@ impl Simulation<'_> {
         arrival: Option<Instant>,
         sink: &mut S,
     ) -> io::Result<()> {
-        self.open_passage(port, frame, span);
+        self.open_passage(port, frame, span, sink)?;
         self.close_passage(arrival, sink)
     }
 

@@ -8,8 +8,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use tsn_observation::parquet::{ClockLineWriter, ClockWriter, PassageWriter, Writer};
-use tsn_observation::{ClockError, ClockLine, Legend, Passage, Sighting, Sink, StreamLegend, TapLegend};
+use tsn_observation::parquet::{ClockLineWriter, ClockWriter, FragmentWriter, PassageWriter, Writer};
+use tsn_observation::{
+    ClockError, ClockLine, Fragment, Legend, Passage, Sighting, Sink, StreamLegend, TapLegend,
+};
 use tsn_plan::{Plan, Point};
 use tsn_units::{Clock, True};
 
@@ -21,6 +23,8 @@ pub const COUNTERS: &str = "counters.json";
 pub const CLOCK_ERROR: &str = "clock_error.parquet";
 /// The passages of a run that is replayed.
 pub const PASSAGES: &str = "passages.parquet";
+/// The mPackets of interrupted frames of a run that is replayed.
+pub const FRAGMENTS: &str = "fragments.parquet";
 /// The clocks of a run that is replayed.
 pub const CLOCK_LINES: &str = "clock_lines.parquet";
 /// The run folder's folder of captures.
@@ -74,11 +78,13 @@ pub fn record_passages(
     let mut all = Journaled {
         observations: Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?,
         passages: PassageWriter::new(File::create(folder.join(PASSAGES))?)?,
+        fragments: FragmentWriter::new(File::create(folder.join(FRAGMENTS))?)?,
         clocks: ClockLineWriter::new(File::create(folder.join(CLOCK_LINES))?)?,
     };
     let counters = Simulation::new(plan)?.run(&mut all, watch)?;
     all.observations.finish()?;
     all.passages.finish()?;
+    all.fragments.finish()?;
     all.clocks.finish()?;
     Ok(counters)
 }
@@ -150,6 +156,7 @@ impl Sink for All {
 struct Journaled {
     observations: Writer,
     passages: PassageWriter,
+    fragments: FragmentWriter,
     clocks: ClockLineWriter,
 }
 
@@ -162,6 +169,10 @@ impl Sink for Journaled {
 
     fn passage(&mut self, passage: Passage) -> io::Result<()> {
         Ok(self.passages.put(passage)?)
+    }
+
+    fn fragment(&mut self, fragment: Fragment) -> io::Result<()> {
+        Ok(self.fragments.put(fragment)?)
     }
 
     fn clock_line(&mut self, line: ClockLine) -> io::Result<()> {

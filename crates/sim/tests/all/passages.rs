@@ -5,7 +5,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io;
-use tsn_observation::{ClockLine, ELIMINATED, Passage, Sighting, Sink};
+use tsn_observation::{ClockLine, ELIMINATED, Fragment, Passage, Sighting, Sink};
 use tsn_plan::{Plan, Point, Stage};
 use tsn_sim::{RunCounters, Simulation, unwatched};
 
@@ -14,6 +14,7 @@ struct Journal {
     sightings: Vec<Sighting>,
     passages: Vec<Passage>,
     lines: Vec<ClockLine>,
+    fragments: Vec<Fragment>,
 }
 
 impl Sink for Journal {
@@ -26,6 +27,11 @@ impl Sink for Journal {
 
     fn passage(&mut self, passage: Passage) -> io::Result<()> {
         self.passages.push(passage);
+        Ok(())
+    }
+
+    fn fragment(&mut self, fragment: Fragment) -> io::Result<()> {
+        self.fragments.push(fragment);
         Ok(())
     }
 
@@ -61,6 +67,23 @@ fn follows(plan: &Plan, all: &[Passage], one: &Passage) {
         assert!(if cuts { one.came_ns <= arrived } else { one.came_ns == arrived }, "{before:?} {one:?}");
         assert!(cuts || before.accepted, "{before:?} {one:?}");
     }
+}
+
+/// The mPackets of a frame are the frame, with a preamble each, and a check sequence each but for the last one's FCS.
+fn fragments_are_whole(plan: &Plan, found: &Journal, counters: &RunCounters) {
+    for own in found.fragments.chunk_by(|one, other| one.passage == other.passage) {
+        let whole = &found.passages[own[0].passage as usize];
+        assert_eq!((own[0].start_ns, own[own.len() - 1].end_ns), (whole.start_ns, whole.end_ns));
+        assert!(own.len() > 1 && own.windows(2).all(|pair| pair[0].end_ns < pair[1].start_ns), "{own:?}");
+        let octets = i64::from(whole.octets) + 12 * own.len() as i64 - 4;
+        let rate = plan.ports[whole.port as usize].rate_bps as i128;
+        let needed = (i128::from(octets) * 8_000_000_000 / rate) as i64;
+        let sent: i64 = own.iter().map(|one| one.end_ns - one.start_ns).sum();
+        assert!((sent - needed).abs() <= own.len() as i64 + 1, "{sent} {needed} {own:?}");
+    }
+    let interrupted = found.fragments.chunk_by(|one, other| one.passage == other.passage).count() as u64;
+    let merging = counters.ports.iter().flat_map(|port| &port.preemption);
+    assert_eq!(interrupted, merging.map(|own| own.fragmented_frames).sum::<u64>());
 }
 
 /// Stream, number and stamp of all frames at a kind of taps: as they were seen, and as the journal has them.
@@ -110,6 +133,7 @@ proptest! {
             prop_assert_eq!(one.number, number as u64);
             follows(&plan, &found.passages, one);
         }
+        fragments_are_whole(&plan, &found, &counters);
         let nodes = if plan.clocks.is_some() { plan.nodes.len() } else { 0 };
         prop_assert!(found.lines.len() >= nodes && found.lines.is_empty() == (nodes == 0));
         prop_assert!(found.lines[..nodes].iter().enumerate().all(|(node, line)| line.node as usize == node));
