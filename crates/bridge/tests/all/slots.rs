@@ -187,6 +187,7 @@ fn cbs() -> impl Strategy<Value = Option<Cbs>> {
             hi_credit_bits: high,
             lo_credit_bits: -low,
             linux: Default::default(),
+            follows: Default::default(),
             runs_while_closed,
         }
     }))
