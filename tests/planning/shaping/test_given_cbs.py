@@ -201,3 +201,11 @@ def test_mistakes_are_told_with_what_to_write(given: str, expected: str, hint: s
     problem = str(raised.value)
     assert f"expected {expected}" in problem
     assert hint in problem
+
+
+def test_slopes_without_a_class_are_told_where_they_belong() -> None:
+    with pytest.raises(ScenarioErrors) as raised:
+        document_of(TEXT.replace("{6: {GIVEN}}", "{idle-slope: 7 Mbit/s}"))
+    problem, hint = str(raised.value).splitlines()
+    assert problem.endswith("expected an SR class (A, B, C, D) or a PCP from 0 to 7, found idle-slope")
+    assert hint == "  hint: write {A: 100 Mbit/s, B: {idle-slope: 75 Mbit/s}}, highest class first"

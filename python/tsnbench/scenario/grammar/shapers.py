@@ -62,7 +62,7 @@ SHAPER = Record(
                     ),
                     CLASS_NAME,
                     "an SR class (A, B, C, D) or a PCP from 0 to 7",
-                    "write {A: 100 Mbit/s, B: 75 Mbit/s}, highest class first",
+                    "write {A: 100 Mbit/s, B: {idle-slope: 75 Mbit/s}}, highest class first",
                 ),
             ),
             "credit-based shapers: [A, B], from-streams, or {A: 100 Mbit/s}; highest class first",
