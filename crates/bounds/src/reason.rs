@@ -46,6 +46,8 @@ pub enum Reason {
     Processing,
     /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
     Preemption,
+    /// A transmit buffer behind transmission selection holds frames of the port, which has shapers.
+    TransmitBuffer,
     /// The port's gate control list lets frames overrun a window, beside a shaper or pre-emption.
     Unguarded,
     /// Credit of the port's shapers grows while gates are closed.
@@ -170,6 +172,9 @@ impl fmt::Display for Reason {
                  this has no bound here",
             ),
             Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here beside gates"),
+            Self::TransmitBuffer => {
+                f.write_str("shapers in front of a transmit buffer have no bound here")
+            }
             Self::Unguarded => {
                 f.write_str("frames may overrun the windows of its gates (no guard), which has no bound here beside a shaper or pre-emption")
             }

@@ -5,6 +5,8 @@
 mod fault;
 mod hold_release;
 mod mac_merge;
+mod server;
+mod transmit_buffer;
 
 use crate::{
     Counters, CreditBasedShaper, DropCause, Frame, Gate, GateControlList, Limits, Line, Queue, Window,
@@ -111,7 +113,11 @@ pub struct EgressPort<F> {
     unguarded: bool,
     /// `holdAdvance` and `releaseAdvance`.
     merge_advances: (Duration, Duration),
+    /// Whether one of the next three is there: a port without them handles events in line.
+    staged: bool,
     merge: Option<Box<mac_merge::MacMerge<F>>>,
+    server: Option<Box<server::Server>>,
+    transmit_buffer: Option<Box<transmit_buffer::TransmitBuffer<F>>>,
     /// The port's own list, while a fault has replaced it.
     own: Option<Box<fault::OwnGates>>,
 }
@@ -148,6 +154,11 @@ impl<F: Frame> EgressPort<F> {
             merge_advances: port.preemption.as_ref().map_or((Duration::ZERO, Duration::ZERO), |own| {
                 (duration(own.hold_advance_ns), duration(own.release_advance_ns))
             }),
+            staged: port.preemption.is_some() || port.server.is_some() || port.transmit_buffer.is_some(),
+            server: port.server.as_ref().map(|own| Box::new(server::Server::new(own))),
+            transmit_buffer: port
+                .transmit_buffer
+                .map(|frames| Box::new(transmit_buffer::TransmitBuffer::new(frames))),
             merge: port.preemption.as_ref().map(|own| Box::new(mac_merge::MacMerge::new(own, holds))),
             own: None,
         }
@@ -159,9 +170,9 @@ impl<F: Frame> EgressPort<F> {
     #[inline(always)]
     pub fn handle(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
         *actions = Actions::default();
-        if self.merge.is_some() {
+        if self.staged {
             // By value: where a reference goes out of the inlined code, the actions would be in memory.
-            *actions = self.handle_merging(now, event);
+            *actions = self.handle_staged(now, event);
             return;
         }
         match event {
@@ -176,6 +187,18 @@ impl<F: Frame> EgressPort<F> {
             }
             // An earlier wake has made this one unnecessary.
             Event::Wake => {}
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn handle_staged(&mut self, now: Instant, event: Event<F>) -> Actions<F> {
+        if self.merge.is_some() {
+            self.handle_merging(now, event)
+        } else if self.server.is_some() {
+            self.handle_serving(now, event)
+        } else {
+            self.handle_buffered(now, event)
         }
     }
 
@@ -275,10 +298,10 @@ impl<F: Frame> EgressPort<F> {
         list.set_clock(clock);
         // The wake requested before is no longer valid.
         self.wake = Instant::MAX;
-        if let Some(merge) = &self.merge {
+        if self.staged {
             // The times at which an express frame may interrupt a frame under way have changed. Without frames there
             // is nothing to wake for: the caller may set the clock before it takes actions.
-            if self.waiting != 0 || merge.holds() > 0 {
+            if self.queued() > 0 {
                 self.request_wake(now, actions);
             }
             return;
@@ -450,11 +473,13 @@ impl<F: Frame> EgressPort<F> {
         Some(shaper.credit(now, !selector.queue.is_empty(), self.gate(class)))
     }
 
-    /// Number of waiting frames, including an interrupted one and a preemptable one under way.
+    /// Number of waiting frames, including an interrupted one, a preemptable one under way, and those of the transmit
+    /// buffer.
     #[must_use]
     pub fn queued(&self) -> usize {
         let partial = self.merge.as_ref().map_or(0, |merge| merge.holds());
-        self.classes.iter().map(|selector| selector.queue.len()).sum::<usize>() + partial
+        let selected = self.transmit_buffer.as_ref().map_or(0, |buffer| buffer.len());
+        self.classes.iter().map(|selector| selector.queue.len()).sum::<usize>() + partial + selected
     }
 
     /// The counters of pre-emption; none without pre-emption.

@@ -24,8 +24,8 @@ pub use fault::{Fault, LossModel};
 pub use node::{
     AtsGroup, AtsScheduler, Buffer, Cbs, CbsFollows, CbsLinux, ChildQdisc, Class, Distribution, FlowMeter,
     Further, GateChange, GateEntry, GateList, Gates, Host, IdleSlope, InForce, Learning, MacOperation, Node,
-    NodeKind, Policing, Port, Preemption, Qdisc, Regeneration, Schedule, Socket, StreamFilter, StreamGate,
-    StreamGateEntry, Taprio, TaprioMode, in_force,
+    NodeKind, Policing, Port, Preemption, Qdisc, Regeneration, Schedule, Server, Socket, StreamFilter,
+    StreamGate, StreamGateEntry, Taprio, TaprioMode, in_force,
 };
 pub use plan::{FORMAT, MeasureFrom, Plan};
 pub use read::{PlanError, content_hash, digest};

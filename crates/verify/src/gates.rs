@@ -120,6 +120,9 @@ fn at_port(number: u32, port: &Port, scheduled: u32, own: &Others, report: &mut 
             report.violations.push(unfit(Unfit::Gates));
         }
     }
+    if port.transmit_buffer.is_some() || port.server.is_some() {
+        report.violations.push(unfit(Unfit::Buffered));
+    }
     // An interrupted frame continues as soon as no express frame is sent, also behind the end of its window.
     let foreign = own.foreign & !own.scheduled;
     let express = port.preemption.as_ref().map_or(u8::MAX, |own| own.express);

@@ -58,6 +58,8 @@ pub enum Unfit {
     Shaper,
     /// Frames that others interrupt continue when their gate is closed.
     Preemption,
+    /// A transmit buffer or a server holds frames that were selected, or serves them later.
+    Buffered,
     /// The number of frames exceeds the limit of the proof.
     Cycle,
 }
@@ -75,6 +77,7 @@ impl fmt::Display for Unfit {
             Self::Preemption => {
                 "express frames of other classes interrupt frames, which then continue in windows of the schedule"
             }
+            Self::Buffered => "frames wait in it behind transmission selection, or for a server",
             Self::Cycle => "the periods have too little in common to follow every frame",
         })
     }

@@ -229,6 +229,8 @@ impl<'a> Walk<'a> {
             || !small
             || limits.cbs.is_some()
             || port.preemption.is_some()
+            || port.transmit_buffer.is_some()
+            || port.server.is_some()
             || port.qdisc.is_some()
             || self.plan.nodes[port.node as usize].buffer.is_some()
         {

@@ -44,6 +44,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     """Six tables; units are in the names of the columns, as in the Plan."""
     why = "the tables are of ports and streams; `tsnbench plan --json` has all"
     notes.parts(network, why, "faults", "clocks", "policing", "hosts", "taps")
+    notes.stages(network, why, why)
     for stream in network.redundant():
         notes.lost("copies", "the table of hops has the paths alone", stream["name"])
     rows: dict[str, Rows] = {

@@ -366,6 +366,7 @@ def _tell(network: Network, notes: Notes) -> None:
     notes.parts(
         network, "tsnkit's files have no word for them", "faults", "clocks", "policing", "hosts", "taps"
     )
+    notes.stages(network, "tsnkit has gates only", "tsnkit has gates only")
     for port in network.ports:
         if any("cbs" in one for one in port["classes"]):
             notes.lost("shapers", "tsnkit has gates only", port["name"])

@@ -142,6 +142,11 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
                 "addresses are static; delete `learning off flood off` to let it learn",
                 one["name"],
             )
+    notes.stages(
+        network,
+        "a network card has the one that it has; ethtool -G changes the size of its ring",
+        "a kernel's queue has the rate of its link",
+    )
     for port in network.ports:
         _tell_port(port, notes)
     planned = {hop["port"] for stream in network.streams if "scheduled" in stream for hop in stream["route"]}

@@ -97,3 +97,12 @@ class Notes:
         for key in keys:
             if has[key]:
                 self.lost(words[key], why)
+
+    def stages(self, network: Network, buffers: str, servers: str) -> None:
+        """Adds the transmit buffers and the servers of a Plan's ports, each with a reason why a format leaves
+        them out."""
+        for port in network.ports:
+            if "transmit_buffer" in port:
+                self.lost("transmit buffers", buffers, port["name"])
+            if "server" in port:
+                self.lost("rate-latency servers", servers, port["name"])

@@ -588,6 +588,15 @@ class Preemption(TypedDict):
     release_advance_ns: NotRequired[int]
 
 
+class Server(TypedDict):
+    """A server that gives its queue at least ``rate (t - latency)`` of service within any time t in which
+    frames wait.
+    """
+
+    rate_bps: int
+    latency_ns: int
+
+
 class Port(TypedDict):
     """One port: the egress of one node towards one peer, and the ingress back."""
 
@@ -601,6 +610,8 @@ class Port(TypedDict):
     classes: list[Class]
     gates: NotRequired[Gates]
     preemption: NotRequired[Preemption]
+    server: NotRequired[Server]
+    transmit_buffer: NotRequired[int]
     qdisc: NotRequired[Qdisc]
 
 

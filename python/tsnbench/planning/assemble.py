@@ -13,6 +13,7 @@ from tsnbench.planning.shaping.cbs_given import differing
 from tsnbench.planning.streams.requirements import requirements_document
 from tsnbench.planning.streams.telegrams import Replies, trdp_document
 from tsnbench.planning.topology.clocks import clocks_document
+from tsnbench.planning.topology.stages import transmit_buffer
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
@@ -77,9 +78,16 @@ def _port(port: Port) -> plan_types.Port:
             "classes": _classes(port),
             "gates": None if port.gates is None else _gates(port, port.gates),
             "preemption": preemption,
+            "server": _server(port),
+            "transmit_buffer": transmit_buffer(port) if transmit_buffer(port) > 1 else None,
             "qdisc": port.qdisc,
         }
     )
+
+
+def _server(port: Port) -> plan_types.Server | None:
+    own = port.shaper.server
+    return None if own is None else {"rate_bps": own.rate, "latency_ns": own.latency}
 
 
 def _classes(port: Port) -> list[plan_types.Class]:

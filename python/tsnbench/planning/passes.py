@@ -35,6 +35,7 @@ from tsnbench.planning.topology.addressing import address_flows, address_nodes, 
 from tsnbench.planning.topology.faults import place_faults, place_wrong_schedules
 from tsnbench.planning.topology.hosts import set_hosts
 from tsnbench.planning.topology.ports import name_ports, shape_ports
+from tsnbench.planning.topology.stages import check_stages
 from tsnbench.planning.topology.taps import place_taps
 from tsnbench.scenario import model
 from tsnbench.scenario.model import Scenario
@@ -82,6 +83,7 @@ def prove(made: Plan, text: str) -> list[str]:
 PASSES: tuple[Callable[[Draft], None], ...] = (
     name_ports,
     shape_ports,
+    check_stages,
     address_nodes,
     name_flows,
     assign_classes,

@@ -37,6 +37,8 @@ class Reason(StrEnum):
     OWN_CLASS = "own class ahead"
     CREDIT = "credit"
     SHAPER = "asynchronous shaper"
+    BUFFER = "transmit buffer"
+    SERVER = "server"
     UNKNOWN = "unknown"
     SOFTWARE = "software of the host"
     QDISC = "queueing discipline"
@@ -150,6 +152,7 @@ class PortHistory:
         self._numbers = numbers
         self._starts = rows.columns["start_ns"][numbers]
         self._gap = octets_ns(GAP_OCTETS, port["rate_bps"])
+        self._behind = port.get("transmit_buffer", 1) - 1
 
     def first_between(self, begin: int, end: int) -> int | None:
         """The stream of the first frame that begins between two instants; None: no frame begins."""
@@ -186,9 +189,25 @@ class PortHistory:
             for edge in self.gates.edges(frame.traffic_class, begin, end + needed):
                 # The frame no longer fits once the gate closes in less than the time that it needs.
                 edges |= {edge, edge - needed}
+        # The frames that were in the transmit buffer with this one left without a pause before it.
+        edges.add(selected := self._selected(busy, begin, end))
         inner = sorted(edge for edge in edges if begin <= edge <= end)
         for left, right in pairwise(inner):
+            if left >= selected:
+                sent = self._on_wire(left, busy)
+                yield left, right, Reason.BUFFER, None if sent is None else sent.stream
+                continue
             yield (left, right, *self._reason(frame, left, busy, ahead))
+
+    def _selected(self, busy: list[Passage], begin: int, end: int) -> int:
+        """From when on a frame that starts at ``end`` is in the transmit buffer, if this was always full;
+        ``end`` without a buffer."""
+        since, number = end, len(busy) - 1
+        for _ in range(self._behind):
+            if number < 0 or abs(busy[number].end_ns + self._gap - since) > STAMP_NS:
+                break
+            since, number = busy[number].start_ns, number - 1
+        return max(begin, since)
 
     def _reason(self, frame: Passage, at: int, busy: list[Passage], ahead: int) -> tuple[Reason, int | None]:
         gate = self.gates.shuts(frame.traffic_class, at) if self.gates is not None else None
@@ -200,6 +219,8 @@ class PortHistory:
             return (Reason.OWN_CLASS if own else Reason.OTHERS), sent.stream
         if at < frame.eligible_ns:
             return Reason.SHAPER, None
+        if "server" in self.port:
+            return Reason.SERVER, None
         if at < ahead:
             return Reason.OWN_CLASS, None
         if "cbs" in self.port["classes"][frame.traffic_class]:

@@ -89,6 +89,7 @@ pub(crate) fn analyse(
             smallest,
             largest,
             grain: Data::from(grain) * 8 * crate::curve::BIT,
+            any: used.iter().map(|(_, octets)| *octets).max().unwrap_or(0),
             lower: behind.iter().map(|behind| behind.octets).max().unwrap_or(0),
             behind,
             above: &above,
@@ -170,7 +171,8 @@ fn analyse_class(
     let backlog = analysis.as_ref().map_err(Clone::clone).and_then(DelayAndBacklog::backlog).map_err(blamed);
     let until_free = match &passing {
         Passing::Whole => {
-            wait(wire(class.smallest)).ok().map(|w| w.saturating_add(model.occupied(class.largest)))
+            let occupied = model.occupied(class.largest).saturating_add(class.after_selection());
+            wait(wire(class.smallest)).ok().map(|wait| wait.saturating_add(occupied))
         }
         Passing::Interrupted(_) => {
             delay(class.smallest, class.largest).ok().map(|delay| delay.saturating_add(model.gap()))
@@ -230,8 +232,10 @@ impl Passing {
         let waited = wait(wire(smallest))?;
         let delay = match self {
             // With gates, a larger frame of the flow may wait as long as its smallest one.
-            Self::Whole if class.gated() => waited.saturating_add(until_last_bit(largest, class.model.port)),
-            Self::Whole => waited.saturating_add(until_last_bit(smallest, class.model.port)),
+            Self::Whole if class.gated() => waited
+                .saturating_add(class.after_selection())
+                .saturating_add(class.model.until_last_bit(largest)),
+            Self::Whole => waited.saturating_add(class.model.until_last_bit(smallest)),
             Self::Interrupted(express) => {
                 let two = passing_time(class, express, largest)?.saturating_add(waited);
                 // Without gates and shaper, the frame and all data before it form one busy period.

@@ -226,19 +226,7 @@ mod tests {
     type Found = (Ps, Vec<(u8, u64)>, Option<Several>);
 
     fn found(gates: Gates) -> Vec<Found> {
-        let port = Port {
-            name: String::new(),
-            node: 0,
-            peer: 0,
-            mac: String::new(),
-            rate_bps: 1,
-            propagation_ps: 0,
-            pcp_to_class: [0; 8],
-            classes: Vec::new(),
-            gates: Some(gates),
-            preemption: None,
-            qdisc: None,
-        };
+        let port = Port { rate_bps: 1, gates: Some(gates), ..Port::default() };
         let entries = |port: &Port| {
             let entries = &port.gates.as_ref().unwrap().entries;
             entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect()

@@ -4,11 +4,11 @@ use crate::curve::{Curve, Data, Ps, Rate, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::lists::{Later, Several};
 use crate::model::openings::{Openings, Window, covered};
-use crate::model::sizes::wire;
+use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption;
-use tsn_plan::{Plan, Port};
+use tsn_plan::{Plan, Port, Server};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 
 /// The properties of a port that its analysis needs.
@@ -31,6 +31,10 @@ pub(crate) struct Model<'a> {
     pub overruns: bool,
     /// Whether another list was in force before, or comes: gates that were closed may have delayed any class.
     pub changes: bool,
+    /// The server in place of strict priority, if the port has one.
+    pub server: Option<Server>,
+    /// Frames of the transmit buffer, with the one that is sent.
+    pub buffer: u32,
     /// Whether its queues share memory with those of other ports, which may let them exceed their limits.
     pub shares_memory: bool,
 }
@@ -41,7 +45,7 @@ impl<'a> Model<'a> {
         let released = Openings::released(covered(port), port.preemption.as_ref());
         Self {
             port,
-            rate: sure_rate(port.rate_bps),
+            rate: sure_rate(port.server.map_or(port.rate_bps, |server| server.rate_bps)),
             openings,
             released,
             flows,
@@ -49,6 +53,8 @@ impl<'a> Model<'a> {
             several: None,
             overruns: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
             changes: false,
+            server: port.server,
+            buffer: port.transmit_buffer.unwrap_or(1),
             shares_memory: plan.nodes[port.node as usize].buffer.is_some(),
         }
     }
@@ -77,7 +83,15 @@ impl<'a> Model<'a> {
     }
 
     pub fn occupied(&self, octets: u32) -> Ps {
-        wire_time(Octets(octets), BitRate(self.port.rate_bps)).ps()
+        let rate_bps = self.server.map_or(self.port.rate_bps, |server| server.rate_bps);
+        wire_time(Octets(octets), BitRate(rate_bps)).ps()
+    }
+
+    /// Time from the start of a frame until its last bit has left. A server may take all of this time, whatever the
+    /// link does.
+    pub fn until_last_bit(&self, octets: u32) -> Ps {
+        let left = until_last_bit(octets, self.port);
+        if self.server.is_some() { self.occupied(octets).max(left) } else { left }
     }
 
     pub fn gap(&self) -> Ps {
@@ -105,6 +119,8 @@ pub(crate) struct Class<'a> {
     pub grain: Data,
     /// The longest time that a class of lower precedence occupies the link when this one could start.
     pub lower: u32,
+    /// The largest frame of any class of the port.
+    pub any: u32,
     /// Classes with flows of lower precedence.
     pub behind: Vec<Behind>,
     /// Classes of higher precedence: higher ones; with pre-emption all express ones, if this one is not.
@@ -131,9 +147,27 @@ impl Class<'_> {
         self.model.openings[usize::from(self.number)].as_ref().ok_or(Reason::TooLarge)
     }
 
-    /// The largest lower frame as data; 0 without one.
+    /// What may go first when a frame of the class begins to wait, although it is of a lower class or was selected
+    /// before: the largest lower frame, behind others in the transmit buffer; 0 without a lower frame. What a server
+    /// could have served in its latency counts as well.
     pub fn lower_data(&self) -> Data {
-        if self.lower == 0 { 0 } else { wire(self.lower) }
+        let selected = Data::from(self.model.buffer - 1) * wire(self.any);
+        let lower = if self.lower == 0 { 0 } else { wire(self.lower) + selected };
+        lower
+            + self.model.server.map_or(0, |own| Data::from(self.model.rate) * Data::from(ps(own.latency_ns)))
+    }
+
+    /// What the transmit buffer and the link may hold at most: data, and the time that it needs.
+    pub fn buffered(&self) -> Option<(Data, Ps)> {
+        let frames = self.model.buffer;
+        let time = self.model.occupied(self.any).saturating_mul(Ps::from(frames));
+        (frames > 1).then(|| (Data::from(frames) * wire(self.any), time))
+    }
+
+    /// How long a frame that gates let pass still waits in the transmit buffer.
+    pub fn after_selection(&self) -> Ps {
+        let frames = Ps::from(self.model.buffer - 1);
+        if self.gated() { self.model.occupied(self.any).saturating_mul(frames) } else { 0 }
     }
 
     /// Whether frames of a class of higher precedence interrupt frames of this class or of lower ones.

@@ -53,7 +53,8 @@ pub(crate) fn services_at_any_time(
         let link = Curve::affine(-class.lower_data(), class.model.rate);
         vec![vec![link.sub(&any_time(class, None)?)]]
     };
-    let own = Curve::affine(wire(class.largest), 0);
+    let held = class.buffered().map_or(0, |(data, _)| data);
+    let own = Curve::affine(wire(class.largest).max(held), 0);
     Ok(found.iter().map(|service| service.iter().map(|from| from.sub(&own)).collect()).collect())
 }
 
@@ -117,7 +118,9 @@ fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -
     }
     let always = [Window { from: 0, to: *cycle }];
     let windows = windows.map_or(&always[..], |(_, windows)| windows);
-    let longer = if class.model.overruns { class.model.occupied(higher.largest) } else { class.model.gap() };
+    let overrun = if class.model.overruns { class.model.occupied(higher.largest) } else { class.model.gap() };
+    // What a class selects in a window also fills the transmit buffer.
+    let longer = class.buffered().map_or(overrun, |(_, time)| time.max(overrun));
     Some(Share::of(windows, others, longer, *cycle))
 }
 
@@ -200,6 +203,10 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
 /// How long frames of lower classes may still occupy the link after the beginning of a window; and how long those
 /// that begin within it, before `last`.
 fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(Ps, Ps), Reason> {
+    // Until frames that were selected before have left, the buffer has no room.
+    if let Some((_, time)) = class.buffered() {
+        return Ok((time, time));
+    }
     let model = class.model;
     let gap = model.gap();
     let (mut late, mut before) = (0, 0);
@@ -248,7 +255,8 @@ pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: S
 /// The slots of a class without a shaper and without interference from above.
 pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
     let port = class.model.port;
-    if class.preemptable || class.shaped() || class.model.overruns || class.model.several.is_some() {
+    let listed = class.model.several.is_none() && class.buffered().is_none();
+    if class.preemptable || class.shaped() || class.model.overruns || !listed {
         return None;
     }
     let starts = starts(class).ok()??;
@@ -268,7 +276,10 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
     };
     let taken = any_time(class, Some((starts.cycle, &starts.windows_in_time())))?;
     // A frame that is held, or overruns its window, ends in a later one.
-    let undisturbed = taken == Curve::zero() && class.held().is_none() && !class.model.overruns;
+    let undisturbed = taken == Curve::zero()
+        && class.held().is_none()
+        && class.buffered().is_none()
+        && !class.model.overruns;
     let serving = if undisturbed { Serving::Frames(class.grain) } else { Serving::Time };
     Ok(moments(class, &starts, rate, serving).iter().map(|service| service.sub(&taken)).collect())
 }

@@ -14,5 +14,6 @@ mod hold_release;
 mod list_changes;
 mod losses;
 mod moved_frames;
+mod stages;
 mod stamps_and_reasons;
 mod token_buckets;

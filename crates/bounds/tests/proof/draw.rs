@@ -45,6 +45,8 @@ struct Shape {
     unguarded: bool,
     /// A wrong list (none: all gates are open) from an instant on, for a time.
     wrong: Option<Wrong>,
+    /// A server or a transmit buffer.
+    stage: Option<(bool, u32, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -161,17 +163,11 @@ fn shape() -> impl Strategy<Value = Shape> {
     let express = prop_oneof![2 => Just(None), 1 => express.prop_map(Some)];
     let advance = || prop_oneof![2 => Just(0), 1 => Just(1_000), 1 => Just(11_440), 1 => 0..20_000u64];
     let holds = prop::option::of((any::<Index>(), any::<Index>(), advance(), advance()));
-    let parts = (any::<Index>(), shaper, limit, express, holds, lists, prop::bool::weighted(0.2), wrong);
-    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded, wrong)| Shape {
-        port,
-        reserved,
-        gates,
-        limit,
-        express,
-        holds,
-        lists,
-        unguarded,
-        wrong,
+    let unguarded = prop::bool::weighted(0.2);
+    let stage = prop::option::weighted(0.3, anything::stage());
+    let parts = (any::<Index>(), shaper, limit, express, holds, lists, unguarded, (wrong, stage));
+    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded, (wrong, stage))| {
+        Shape { port, reserved, gates, limit, express, holds, lists, unguarded, wrong, stage }
     })
 }
 
@@ -233,6 +229,10 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
             break;
         }
         let port = used[shape.port.index(used.len())] as usize;
+        let own = &net.plan.ports[port];
+        if own.server.is_some() || own.transmit_buffer.is_some() {
+            continue;
+        }
         if let Some(reserved) = shape.reserved {
             reserve(&mut net.plan, port, reserved);
         }
@@ -260,6 +260,13 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         }
         if let Some(holds) = &shape.holds {
             hold(&mut net.plan, port, holds);
+        }
+        if let Some(stage) = shape.stage {
+            let before = net.plan.ports[port].clone();
+            anything::staged(&mut net.plan.ports[port], stage);
+            if net.plan.check().is_err() {
+                net.plan.ports[port] = before;
+            }
         }
         if let Some(limit) = shape.limit {
             net.plan.ports[port].classes.iter_mut().for_each(|class| class.limit_frames = Some(limit));
@@ -387,13 +394,15 @@ pub fn text(plan: &Plan) -> String {
             port.classes.iter().enumerate().filter_map(|(n, c)| Some((n, c.cbs.as_ref()?))).collect();
         let processing = plan.nodes[port.node as usize].processing_ns;
         lines.push(format!(
-            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}, {:?}",
+            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}, {:?}, {:?}, buffer {:?}",
             port.name,
             port.rate_bps,
             port.propagation_ps,
             port.gates,
             port.classes[0].limit_frames,
-            port.preemption
+            port.preemption,
+            port.server,
+            port.transmit_buffer
         ));
     }
     for stream in &plan.streams {

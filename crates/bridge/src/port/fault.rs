@@ -34,6 +34,10 @@ impl<F: Frame> EgressPort<F> {
             lost.extend(selector.queue.clear());
         }
         lost.extend(self.merge.as_mut().and_then(|merge| merge.clear()));
+        lost.extend(self.transmit_buffer.iter_mut().flat_map(|buffer| buffer.clear()));
+        if let Some(server) = &mut self.server {
+            server.clear();
+        }
         self.waiting = 0;
         self.free = self.free.min(now);
         lost

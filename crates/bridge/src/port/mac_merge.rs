@@ -124,8 +124,6 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// [`EgressPort::handle`] of a port with pre-emption.
-    #[cold]
-    #[inline(never)]
     pub(super) fn handle_merging(&mut self, now: Instant, event: Event<F>) -> Actions<F> {
         let mut actions = Actions::default();
         let Some(mut merge) = self.merge.take() else { return actions };
@@ -260,7 +258,7 @@ impl<F: Frame> EgressPort<F> {
     }
 
     /// The class in `mask` whose waiting frame may start first, the highest among equals.
-    fn earliest_of(&mut self, mask: u8, from: Instant) -> (u8, Instant) {
+    pub(super) fn earliest_of(&mut self, mask: u8, from: Instant) -> (u8, Instant) {
         let mut earliest = (0, Instant::MAX);
         let mut rest = self.waiting & mask;
         while rest != 0 && earliest.1 > from {

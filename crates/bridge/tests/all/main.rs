@@ -5,3 +5,4 @@ mod parts;
 mod port;
 mod preemption;
 mod slots;
+mod stages;

@@ -49,6 +49,8 @@ impl Plan {
             }
             Fault::Schedule { port, gates, .. } => {
                 index(*port, self.ports.len(), || path("port"))?;
+                let serves = self.ports[*port as usize].server.is_some();
+                ensure(!serves, || path("port"), || "a server has no gates".into())?;
                 for other in &self.faults[..number] {
                     let (begins, ends) = other.span_ns();
                     let same = matches!(other, Fault::Schedule { port: own, .. } if own == port);

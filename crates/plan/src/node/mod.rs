@@ -19,4 +19,4 @@ pub use learning::Learning;
 pub use policing::{
     AtsGroup, AtsScheduler, FlowMeter, Policing, Regeneration, StreamFilter, StreamGate, StreamGateEntry,
 };
-pub use port::{Class, Node, NodeKind, Port, Preemption};
+pub use port::{Class, Node, NodeKind, Port, Preemption, Server};

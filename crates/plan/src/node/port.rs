@@ -74,6 +74,13 @@ pub struct Port {
     /// Frame pre-emption, where the port has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Preemption>,
+    /// A rate-latency server, in place of strict priority: the port has one class then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<Server>,
+    /// Frames of the transmit buffer, with the one that is sent: 2 or more. Frames that transmission selection has
+    /// chosen wait there in their order, out of the reach of priorities, gates and shapers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transmit_buffer: Option<u32>,
     /// The kernel's queueing disciplines before the hardware, if the node is a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<Box<crate::Qdisc>>,
@@ -91,6 +98,16 @@ pub struct Preemption {
     /// How long before a gate entry that releases them the release is requested, in ns (`releaseAdvance`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub release_advance_ns: u64,
+}
+
+/// A server that gives its queue at least `rate (t - latency)` of service within any time t in which frames wait.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// How fast frames are served, bit/s on the link, with preamble and inter-frame gap; at most the rate of the port.
+    pub rate_bps: u64,
+    /// From a frame's arrival to its service, if no other frame is before it; ns.
+    pub latency_ns: u64,
 }
 
 impl Port {

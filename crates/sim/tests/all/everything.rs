@@ -116,7 +116,8 @@ fn gates_are_kept(plan: &Plan, sightings: &[Sighting]) {
     for (number, port) in plan.ports.iter().enumerate() {
         let Some(gates) = &port.gates else { continue };
         let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == number);
-        if plan.faults.iter().any(wrong) || port.preemption.is_some() {
+        // Gates do not reach a frame that waits in a transmit buffer.
+        if plan.faults.iter().any(wrong) || port.preemption.is_some() || port.transmit_buffer.is_some() {
             continue;
         }
         let octet_ns = 8_000_000_000 / port.rate_bps as i64;

@@ -15,6 +15,11 @@ def tell(network: Network, paths: Paths, notes: Notes) -> None:
     notes.parts(network, "all nodes share one time here", "clocks")
     notes.parts(network, "INET's stations have no software of that kind", "hosts")
     notes.parts(network, "INET's recordings take their place", "taps")
+    notes.stages(
+        network,
+        "INET's ports select a frame when the link is free",
+        "INET's queues have the rate of their link",
+    )
     for fault in network.document.get("faults", []):
         if fault["kind"] != "link-down":
             notes.lost("faults other than broken links", "they are not written for INET", fault["kind"])

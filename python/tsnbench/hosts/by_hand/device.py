@@ -96,6 +96,9 @@ class _Device:
         pairs = ", ".join(f"{pcp} to {one_class}" for pcp, one_class in enumerate(one["pcp_to_class"]))
         yield f"  [ ] PCP to traffic class: {pairs}"
         yield from self._classes(one)
+        for part, words in (("transmit_buffer", "a transmit buffer"), ("server", "a server")):
+            if part in one:
+                self.left_out.append(f"{one['name']}: {words}, which a device has or has not")
         if "preemption" in one:
             yield from self._preemption(one)
         if "gates" in one:

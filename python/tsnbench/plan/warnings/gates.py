@@ -14,7 +14,7 @@ from tsnbench.plan.delay import BEFORE_STAMP, transmission_ps
 from tsnbench.plan.frames import sizes
 from tsnbench.plan.gates import gate_lists
 from tsnbench.plan.load import sum_of
-from tsnbench.plan.sizes import INTER_FRAME_GAP
+from tsnbench.plan.sizes import INTER_FRAME_GAP, PHY_OVERHEAD
 from tsnbench.plan.streams.crossing import Crossing
 from tsnbench.plan.streams.facts import Facts, InForce
 from tsnbench.plan.warnings.doubt import Doubt
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def gate_doubts(facts: Facts) -> Iterator[Doubt]:
-    """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation.
+    """Kinds: gate-never-open, gate-too-short, gate-overload, gate-reservation, gate-buffer.
 
     Each list is compared with the streams that send while it is in force.
     """
@@ -106,6 +106,8 @@ def _class(
         text = f"the gate of class {traffic_class} never opens{told}: {names} cannot pass"
         yield Doubt("gate-never-open", where, text, "gates", where)
         return
+    if "transmit_buffer" in port and sum(windows) < one.gates["cycle_ns"]:
+        yield _buffered(facts, number, traffic_class)
     longest = max(windows)
     too_long = needs_ps(facts.greatest(number, traffic_class), port["rate_bps"]) > longest * 1_000
     for group, octets in sorted(_largest(streams).items()) if too_long else ():
@@ -121,6 +123,20 @@ def _class(
         text = f"{asked}, its gate is open for {quantities.rate(open_rate)}{told}"
         yield Doubt("gate-overload", where, text, "gates", where)
     yield from _reservation(port, traffic_class, one.gates, windows, streams)
+
+
+def _buffered(facts: Facts, number: int, traffic_class: int) -> Doubt:
+    """Frames that their gate let pass wait behind others in the transmit buffer, while the gate closes."""
+    port = facts.document["ports"][number]
+    frames = port["transmit_buffer"]
+    greatest = max(facts.greatest(number, own) for at, own in facts.crossing if at == number)
+    late = (frames - 1) * transmission_ps(greatest + PHY_OVERHEAD, port["rate_bps"])
+    if port["gates"].get("unguarded", False):
+        late += needs_ps(facts.greatest(number, traffic_class), port["rate_bps"])
+    after = quantities.time(Fraction(late, 1_000))
+    text = f"frames of class {traffic_class} may leave up to {after} after their gate closed"
+    text = f"{text}: a transmit buffer of {frames} frames is behind it"
+    return Doubt("gate-buffer", port["name"], text, "gates", port["name"])
 
 
 def needs_ps(octets: int, rate_bps: int) -> int:

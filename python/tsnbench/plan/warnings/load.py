@@ -33,7 +33,7 @@ def load_doubts(facts: Facts) -> Iterator[Doubt]:
     groups = {stream["name"]: stream["group"] for stream in document["streams"]}
     filled = _filled(facts)
     for number, (port, loads) in enumerate(zip(document["ports"], facts.loads, strict=True)):
-        rate = port["rate_bps"]
+        rate = port["server"]["rate_bps"] if "server" in port else port["rate_bps"]
         flows = facts.busiest([flow for load in loads for flow in load.flows], facts.run, rate)
         asked = sum_of([own for _, own in flows])
         if asked > rate:

@@ -24,6 +24,7 @@ from tsnbench.planning.scheduling.queues import give_queue, queues_of
 from tsnbench.planning.scheduling.spare_windows import with_spare_windows
 from tsnbench.planning.scheduling.written_gates import refuse, unfit, with_written_gates, written_gates
 from tsnbench.planning.topology.ptp import ports_with_messages
+from tsnbench.planning.topology.stages import check_scheduled
 from tsnbench.quantities import time
 from tsnbench.scenario import model
 
@@ -370,6 +371,7 @@ def _open(draft: Draft, flows: list[Flow], queues: Sequence[int], lists: list[Ga
             if hop.port in passed:
                 continue
             passed.add(hop.port)
+            check_scheduled(draft, draft.ports[hop.port], f"streams.{flow.group}", "scheduled streams")
             traffic = tables[hop.port][pcp]
             if classes[hop.port].setdefault(traffic, queue) != queue:
                 port = draft.ports[hop.port]

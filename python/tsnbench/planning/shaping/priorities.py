@@ -21,7 +21,9 @@ def assign_classes(draft: Draft) -> None:
     """
     for port in draft.ports:
         queues = port.shaper.queues or model.Queues()
-        if queues.classes is None:
+        if port.shaper.server is not None:
+            port.pcp_to_class = (LOWEST_CLASS,) * 8
+        elif queues.classes is None:
             port.pcp_to_class = DEFAULT_CLASSES
         else:
             wrong = [

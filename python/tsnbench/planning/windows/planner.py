@@ -14,6 +14,7 @@ from math import gcd, lcm
 from tsnbench import quantities
 from tsnbench.plan import ptp_traffic
 from tsnbench.planning.draft import Draft, Flow, Gates, Port
+from tsnbench.planning.topology.stages import check_scheduled
 from tsnbench.planning.windows.demand import wire
 from tsnbench.planning.windows.diagnosis import (
     Violation,
@@ -39,8 +40,10 @@ def plan_windows(draft: Draft) -> None:
     ports = [port for port in draft.ports if isinstance(port.shaper.gates, model.Planned)]
     if not ports:
         return
+    for port in ports:
+        check_scheduled(draft, port, f"shapers.{port.name}.gates", "planned windows")
     demands = _demands(draft, ports)
-    if demands is None:
+    if demands is None or draft.problems:
         return
     tried: list[tuple[tuple[int, ...], list[Violation], Outcome]] = []
     best: tuple[tuple[bool, Fraction, int, int], Outcome] | None = None

@@ -12,6 +12,7 @@ from typing import Literal
 
 from tsnbench.planning.draft import Draft, Flow
 from tsnbench.planning.routing.hops_before import end, longest, parents
+from tsnbench.planning.topology.stages import transmit_buffer
 from tsnbench.planning.windows.demand import Unit, Wire, gap_ps, lateness, processing, released, wire
 from tsnbench.planning.windows.merging import merged
 from tsnbench.planning.windows.placement import Room, pass_through, store_and_release
@@ -240,7 +241,8 @@ def _plain(
     port, cycle = draft.ports[queue[0]], outcome.cycle_ns * 1_000
     own = port.shaper
     plain = own.gates is None and port.gates is None and not own.cbs
-    if not plain or any(one is not None for one in (own.ats, own.cqf, own.preemption)):
+    others = (own.ats, own.cqf, own.preemption, own.server)
+    if not plain or transmit_buffer(port) > 1 or any(one is not None for one in others):
         return [None] * len(every)
     lower = 0
     for flow, tagged in draft.flows_through()[port.number]:

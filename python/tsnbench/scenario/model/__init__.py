@@ -31,7 +31,7 @@ from tsnbench.scenario.model.redundancy import (
 )
 from tsnbench.scenario.model.scenario import Scenario
 from tsnbench.scenario.model.schedule import Schedule, Windows
-from tsnbench.scenario.model.shapers import Ats, CbsClass, Cqf, Etf, Preemption, Qdisc, Shaper
+from tsnbench.scenario.model.shapers import Ats, CbsClass, Cqf, Etf, Preemption, Qdisc, Server, Shaper
 from tsnbench.scenario.model.streams import JitterLimit, Release, Requirements, Send, Stream, Survives, Trdp
 from tsnbench.scenario.model.taps import Taps
 from tsnbench.scenario.model.traffic import (

@@ -92,8 +92,20 @@ class Queues(Part):
         Quantity(SIZE, 1, 1 << 40), "most octets that wait in one class", default=None
     )
 
+    transmit_buffer: int = key(
+        Count(1, 1000, "a number of frames"),
+        "frames of the transmit buffer behind transmission selection, with the one that is sent; 1",
+        default=1,
+    )
 
-QUEUES = record_of(Queues, "queue settings")
+
+QUEUES = record_of(
+    Queues,
+    "queue settings",
+    common_mistakes={
+        **dict.fromkeys(("fifo", "tx-buffer", "tx-fifo", "ring"), "did you mean transmit-buffer?"),
+    },
+)
 
 
 class Network(Part):

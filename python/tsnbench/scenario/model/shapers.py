@@ -86,6 +86,20 @@ class Ats(Part):
     )
 
 
+class Server(Part):
+    """A port with one queue that is served at a rate, after a latency, whatever the priorities of its frames.
+
+    Le Boudec & Thiran, Network Calculus, 1.3.1.
+    """
+
+    rate: BitRate = key(
+        Quantity(RATE, 1_000, 10**12),
+        "rate of service, with preamble and inter-frame gap; at most that of the link",
+        "4 Mbit/s",
+    )
+    latency: Duration = key(_SECOND, "longest time until an idle server begins; 0 us unless given", default=0)
+
+
 class Cqf(Part):
     """Streams of these PCPs are queued in ``classes`` by turns. IEEE 802.1Q-2022, annex T."""
 
@@ -212,6 +226,11 @@ class Shaper(Part):
             example="{taprio: software}, or {etf: {6: {delta: 175 us}}}",
         ),
         "what the kernel of a host does: {taprio: txtime-assist, etf: {A: {delta: 175 us}}}",
+        default=None,
+    )
+    server: Server | None = key(
+        record_of(Server, "a rate-latency server", example="{rate: 4 Mbit/s, latency: 10 us}"),
+        "one queue with a rate-latency server, as in published analyses: {rate: 4 Mbit/s, latency: 10 us}",
         default=None,
     )
     real_rate: BitRate | None = key(

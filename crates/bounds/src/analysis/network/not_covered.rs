@@ -23,6 +23,9 @@ impl Network<'_> {
         if (port.gates.is_some() || wrong) && self.plan.clocks.is_some() {
             return Some(Reason::Clocks);
         }
+        if port.transmit_buffer.is_some() && port.classes.iter().any(|class| class.cbs.is_some()) {
+            return Some(Reason::TransmitBuffer);
+        }
         let shaped = |(class, own): (usize, &tsn_plan::Class)| {
             own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
         };

@@ -39,8 +39,45 @@ impl Plan {
                 || "slopes or credits have the wrong sign or are out of range".into(),
             )?;
         }
+        check_server(port, path)?;
+        check_transmit_buffer(port, path)?;
         self.check_gates(number, port)
     }
+}
+
+/// A server serves one queue, and nothing else delays its frames.
+fn check_server(port: &Port, path: impl Fn(&str) -> String) -> Check {
+    let Some(server) = &port.server else { return Ok(()) };
+    ensure(
+        (1_000..=port.rate_bps).contains(&server.rate_bps),
+        || path("server.rate_bps"),
+        || format!("{} bit/s is not between 1 kbit/s and the rate of the port", server.rate_bps),
+    )?;
+    ensure(
+        server.latency_ns <= 1_000_000_000,
+        || path("server.latency_ns"),
+        || format!("{} ns is more than 1 s", server.latency_ns),
+    )?;
+    let alone = port.classes.len() == 1
+        && port.classes[0].cbs.is_none()
+        && port.gates.is_none()
+        && port.preemption.is_none()
+        && port.transmit_buffer.is_none()
+        && port.qdisc.is_none();
+    let problem = "a server has one class, without shaper, gates, pre-emption, transmit buffer or software";
+    ensure(alone, || path("server"), || problem.into())
+}
+
+/// Frames are selected whole, and in hardware.
+fn check_transmit_buffer(port: &Port, path: impl Fn(&str) -> String) -> Check {
+    let Some(frames) = port.transmit_buffer else { return Ok(()) };
+    ensure(
+        (2..=1_000).contains(&frames),
+        || path("transmit_buffer"),
+        || format!("{frames} frames, not 2 to 1000: 1 is a port without such a buffer"),
+    )?;
+    let problem = "no transmit buffer beside pre-emption or software";
+    ensure(port.preemption.is_none() && port.qdisc.is_none(), || path("transmit_buffer"), || problem.into())
 }
 
 #[cfg(test)]
@@ -74,6 +111,26 @@ mod tests {
                     "/ports/4/pcp_to_class/3",
                     json!(8),
                     "ports[4].pcp_to_class[3]: 8 is not the index of one of 8",
+                ),
+                (
+                    "/ports/4/server",
+                    json!({"rate_bps": 1_000_000, "latency_ns": 0}),
+                    "ports[4].server: a server has one class, without shaper, gates, pre-emption, transmit buffer or software",
+                ),
+                (
+                    "/ports/4/server",
+                    json!({"rate_bps": 999, "latency_ns": 0}),
+                    "ports[4].server.rate_bps: 999 bit/s is not between 1 kbit/s and the rate of the port",
+                ),
+                (
+                    "/ports/4/server",
+                    json!({"rate_bps": 1_000_000, "latency_ns": 1_000_000_001_u64}),
+                    "ports[4].server.latency_ns: 1000000001 ns is more than 1 s",
+                ),
+                (
+                    "/ports/4/transmit_buffer",
+                    json!(1),
+                    "ports[4].transmit_buffer: 1 frames, not 2 to 1000: 1 is a port without such a buffer",
                 ),
                 (
                     "/ports/4/classes/5/cbs",

@@ -32,16 +32,33 @@ pub enum Extra {
     Regenerate(Index, [u8; 8]),
     Preempt(Vec<Option<(u8, u64, u64)>>),
     Hold(u8),
+    /// By port: a server at so many percent of its rate and with this latency, or a transmit buffer of so many frames.
+    Stage(Vec<Option<(bool, u32, u64)>>),
     Slopes(i64),
     Cut(Vec<Option<u32>>),
     Spread(Vec<Option<u64>>),
     Share(Vec<Option<(u64, Option<u32>)>>),
     Clocks(Vec<(i64, i64, u64, i64, bool)>),
-    Gptp { kind: u8, transparent: u8, bmca: Option<Vec<u8>>, flags: [bool; 2], pcp: u8, wakeup_ns: u64 },
+    Gptp {
+        kind: u8,
+        transparent: u8,
+        bmca: Option<Vec<u8>>,
+        flags: [bool; 2],
+        pcp: u8,
+        wakeup_ns: u64,
+    },
     Host(Vec<Option<Software>>),
     Wrong(Vec<Wrong>),
     Babble(Index, u64, u64),
-    Answer { request: Index, listener: Index, pcp: u8, octets: u32, after_ns: u64, late: u64, start_ns: u64 },
+    Answer {
+        request: Index,
+        listener: Index,
+        pcp: u8,
+        octets: u32,
+        after_ns: u64,
+        late: u64,
+        start_ns: u64,
+    },
 }
 
 fn detour() -> impl Strategy<Value = Detour> {
@@ -89,6 +106,10 @@ fn extras() -> impl Strategy<Value = Vec<Extra>> {
         ),
         each(0.3, prop::collection::vec(preempt, 16).prop_map(Extra::Preempt).boxed()),
         each(0.6, any::<u8>().prop_map(Extra::Hold).boxed()),
+        each(
+            0.35,
+            prop::collection::vec(prop::option::weighted(0.4, stage()), 16).prop_map(Extra::Stage).boxed(),
+        ),
         each(0.5, (1_000_000..90_000_000i64).prop_map(Extra::Slopes).boxed()),
         each(0.3, prop::collection::vec(prop::option::of(18..1_000u32), 9).prop_map(Extra::Cut).boxed()),
         each(0.3, prop::collection::vec(prop::option::of(0..10_000u64), 9).prop_map(Extra::Spread).boxed()),
@@ -118,6 +139,23 @@ fn extras() -> impl Strategy<Value = Vec<Extra>> {
         each(0.3, answer()),
     ];
     all.prop_shuffle().prop_map(|all| all.into_iter().flatten().collect())
+}
+
+/// A server or a transmit buffer for a port; see [`staged`].
+pub fn stage() -> impl Strategy<Value = (bool, u32, u64)> {
+    (prop::bool::weighted(0.4), 2..6u32, 0..30_000u64)
+}
+
+/// Gives a port a server, in place of its classes, gates and shapers; or a transmit buffer.
+pub fn staged(port: &mut Port, (serves, count, latency_ns): (bool, u32, u64)) {
+    if !serves {
+        port.transmit_buffer = Some(count);
+        return;
+    }
+    let rate_bps = port.rate_bps / 6 * u64::from(count + 1);
+    let classes = vec![Class { cbs: None, ..port.classes[0].clone() }];
+    let server = Some(tsn_plan::Server { rate_bps, latency_ns });
+    *port = Port { server, classes, pcp_to_class: [0; 8], gates: None, preemption: None, ..port.clone() };
 }
 
 fn answer() -> BoxedStrategy<Extra> {
@@ -195,6 +233,15 @@ fn add(plan: &mut Plan, extra: &Extra) {
                         (plan.ports.get_mut(port), *mask)
                     {
                         port.preemption = Some(Preemption { express, hold_advance_ns, release_advance_ns });
+                    }
+                });
+            }
+        }
+        Extra::Stage(stages) => {
+            for (port, stage) in stages.iter().enumerate() {
+                attempt(plan, |plan| {
+                    if let (Some(port), Some(stage)) = (plan.ports.get_mut(port), *stage) {
+                        staged(port, stage);
                     }
                 });
             }

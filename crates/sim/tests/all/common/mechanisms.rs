@@ -3,12 +3,14 @@
 use tsn_plan::{Algorithm, ChildQdisc, ClockFault, Delay, Fault, Pattern, Plan, Size, TaprioMode};
 
 /// The names of the mechanisms, in the order of [`used`].
-pub const MECHANISMS: [&str; 46] = [
+pub const MECHANISMS: [&str; 48] = [
     "gates",
     "list changes",
     "hold",
     "no guard",
     "pre-emption",
+    "server",
+    "transmit buffer",
     "cbs",
     "preemptable cbs",
     "queue limits",
@@ -54,7 +56,7 @@ pub const MECHANISMS: [&str; 46] = [
 
 /// Whether a plan uses each of the mechanisms.
 #[rustfmt::skip]
-pub fn used(plan: &Plan) -> [bool; 46] {
+pub fn used(plan: &Plan) -> [bool; 48] {
     let port = |is: &dyn Fn(&tsn_plan::Port) -> bool| plan.ports.iter().any(is);
     let gated = |is: &dyn Fn(&tsn_plan::Gates) -> bool| port(&|port| port.gates.as_ref().is_some_and(is));
     let class = |is: &dyn Fn(&tsn_plan::Class) -> bool| port(&|port| port.classes.iter().any(is));
@@ -83,6 +85,8 @@ pub fn used(plan: &Plan) -> [bool; 46] {
         gated(&|gates| gates.holds()),
         gated(&|gates| gates.unguarded),
         port(&|port| port.preemption.is_some()),
+        port(&|port| port.server.is_some()),
+        port(&|port| port.transmit_buffer.is_some()),
         class(&|class| class.cbs.is_some()),
         port(&|port| port.preemption.as_ref().is_some_and(|own| {
             (0..).zip(&port.classes).any(|(n, class)| class.cbs.is_some() && own.express >> n & 1 == 0)
