@@ -325,7 +325,7 @@ def test_a_proof_names_streams_ports_and_nodes() -> None:
     ]
 
 
-def test_each_of_streams_that_are_alike_needs_ports_without_gates() -> None:
+def test_each_of_streams_that_are_alike_needs_gates_with_a_guard() -> None:
     """They are read from one another, and only the second one passes the port with gates."""
     text = f"""\
 name: alike
@@ -334,7 +334,7 @@ network:
   stations: [a, b, c]
   bridge s: {{}}
   links: {{rate: 100 Mbit/s, between: [a -- s, s -- b, s -- c]}}
-shapers: {{s -> c: {{gates: {{entries: [{{open: all, for: 1 ms}}]}}}}}}
+shapers: {{s -> c: {{gates: {{guard: none, entries: [{{open: all, for: 1 ms}}]}}}}}}
 streams:
   x: {ONE}
   y: {ONE.replace("to: b", "to: c")}

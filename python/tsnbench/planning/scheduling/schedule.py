@@ -102,7 +102,7 @@ def schedule_flows(draft: Draft) -> None:
 
 def _padded(earlier: list[Placed | None], problem: Problem) -> list[Placed | None]:
     """Decisions for all streams of a problem, also for those that never send; empty if there are none."""
-    return [*earlier, *[None] * (len(problem["streams"]) - len(earlier))] if any(earlier) else []
+    return [*earlier, *[None] * (len(problem["streams"]) - len(earlier))] if earlier else []
 
 
 def _refuse(draft: Draft, flows: list[Flow], queues: Sequence[int], problem: Problem, found: Found) -> None:

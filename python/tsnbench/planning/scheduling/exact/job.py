@@ -40,9 +40,10 @@ class Step:
     listens: bool
     margin: int
     tick: int
-    waits: bool
     silence: int
     """Inter-frame gap, ahead of which a window opens."""
+    waits: bool = True
+    """Whether frames may wait for the gate."""
 
 
 @dataclass(frozen=True)
