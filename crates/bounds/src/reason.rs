@@ -78,8 +78,15 @@ pub enum Reason {
     Unpromised,
     /// A talker or a listener is at a transparent clock, which does not keep the common time.
     Transparent,
-    /// The software of hosts delays frames.
-    Hosts,
+    /// A queueing discipline holds frames, and works in software.
+    Qdisc,
+    /// The program of a stream has no time for its frames.
+    Busy {
+        /// The stream.
+        stream: String,
+    },
+    /// Loss: a queueing discipline drops frames that come too late.
+    TooLate,
     /// A frame may be lost: faults of the Plan drop frames.
     Taken,
     /// A frame may be lost: filters, meters or schedulers of the Plan may drop frames.
@@ -204,7 +211,13 @@ impl fmt::Display for Reason {
                 f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
             }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
-            Self::Hosts => write!(f, "the software of hosts has no bound here"),
+            Self::Qdisc => f.write_str(
+                "its queueing discipline (taprio or cbs) works in software, which has no bound here",
+            ),
+            Self::Busy { stream } => {
+                write!(f, "the program of {stream} may need longer for its frames than there is between them")
+            }
+            Self::TooLate => f.write_str("its queueing discipline (etf) drops frames that come too late"),
             Self::Clocks => f.write_str("gates or ATS schedulers count on clocks of their own, which has no bound here"),
             Self::Unpromised => f.write_str(
                 "how far the clocks are apart is not known, and nothing promises it: write clocks: {within: 1 us}",

@@ -65,6 +65,10 @@ pub struct FlowBounds {
     pub release_upper_ps: Option<i64>,
     /// Lowest delay from the release to the last bit, in ps.
     pub release_lower_ps: i64,
+    /// The longest time from the last bit until the program of a listener that is a host with software has the frame,
+    /// in ps; the delays end before.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub program_ps: i64,
     /// Why `upper_ns` is none.
     pub reason: Option<Reason>,
     /// Why `release_upper_ps` is none.
@@ -83,6 +87,11 @@ pub struct FlowBounds {
     pub survives: Option<Survival>,
     /// The bounds port by port.
     pub hops: Vec<HopBounds>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_zero(ps: &i64) -> bool {
+    *ps == 0
 }
 
 /// Whether any few links and nodes may fail, at any time, without the loss of a frame.

@@ -136,7 +136,7 @@ def round_trip(
     """
     if "clocks" in document:
         return Guarantee(None, "delays after requests count on clocks that may be slow")
-    total = 0
+    total, answered = 0, False
     while True:
         own = bounds.get((stream["name"], listener))
         if own is None:
@@ -147,6 +147,10 @@ def round_trip(
         if why := own.get("loss_reason", NOT_BOUNDED):
             return Guarantee(None, f"frames of {stream['name']} may be lost: {why}")
         total += latest
+        if answered:
+            # The software of the host that answers.
+            total += -(-own.get("program_ps", 0) // 1_000)
+        answered = True
         answers, pattern = stream.get("answers"), stream["pattern"]
         if answers is None:
             return Guarantee(total, **_common(own, backend))

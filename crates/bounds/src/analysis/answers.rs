@@ -80,7 +80,8 @@ fn released(request: &Stream, stream: &Stream, own: Answers, arrives: &FlowBound
     let Pattern::Periodic { period_ns, offset_ns, jitter_ns } = request.pattern else { return None };
     let Pattern::Periodic { jitter_ns: own_jitter_ns, .. } = stream.pattern else { return None };
     let early = u64::try_from(arrives.release_lower_ps.div_euclid(PS)).ok()?;
-    let late = u64::try_from(arrives.release_upper_ps?.checked_add(PS - 1)?.div_euclid(PS)).ok()?;
+    let late = arrives.release_upper_ps?.checked_add(arrives.program_ps)?;
+    let late = u64::try_from(late.checked_add(PS - 1)?.div_euclid(PS)).ok()?;
     Some(Pattern::Periodic {
         period_ns,
         offset_ns: offset_ns.checked_add(early)?.checked_add(own.after_ns)?,

@@ -7,6 +7,7 @@ use crate::model::openings::Openings;
 use crate::model::processing::Processing;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use crate::model::software::{Span, sending};
 use crate::service::preemption::{is_express, uncut};
 use std::collections::HashMap;
 use tsn_plan::{Fault, Gates, Pattern, Plan, Port, TokenBucket};
@@ -76,12 +77,26 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
                 closer: Processing::of(&plan.nodes[port.node as usize]).spread(),
                 early: 0,
+                software: Ok(Span::default()),
             });
+            send(plan, &mut hops[begin + place]);
         }
         set_earliest(plan, &mut hops, begin, openings);
     }
     cut_through(plan, &mut hops);
     (hops, first)
+}
+
+/// Counts the software of the talker at the first hop.
+fn send(plan: &Plan, hop: &mut FlowHop) {
+    if !hop.parents.is_empty() {
+        return;
+    }
+    hop.software = sending(plan, &plan.streams[hop.stream], hop);
+    if let Ok(span) = hop.software {
+        hop.earliest = span.least;
+        hop.latest = hop.latest.map(|jitter| jitter.saturating_add(span.most));
+    }
 }
 
 /// Frames that a node forwards before they are complete are in its queue earlier, and closer to each other: a long one

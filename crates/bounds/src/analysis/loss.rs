@@ -6,6 +6,7 @@ use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams;
 use crate::model::openings::{Openings, covered};
 use crate::model::sizes::{Sizes, until_last_bit};
+use crate::model::software;
 use crate::reason::Reason;
 use crate::report::ClassBounds;
 use tsn_plan::{Fault, Gates, Plan, Stream};
@@ -30,7 +31,7 @@ fn taken(plan: &Plan, port: u32, outages: bool) -> bool {
 }
 
 /// Whether a filter may drop frames of a stream that arrive at the other end of a hop's port.
-fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
+pub(crate) fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
     let ingress = plan.ports[hop.port].peer;
     let node = plan.ports[ingress as usize].node;
     let arrives_with = plan.regenerated(ingress, hop.pcp);
@@ -110,9 +111,8 @@ fn dropped(
     if taken(plan, hop.port as u32, outages) {
         return Some(Reason::Taken);
     }
-    // Queueing disciplines drop frames that come too late, and have limits of their own.
-    if plan.nodes[port.node as usize].host.is_some() {
-        return Some(Reason::Hosts);
+    if let Some(reason) = software::dropped(port, hop.class) {
+        return Some(reason);
     }
     let class = &port.classes[usize::from(hop.class)];
     let largest = Sizes::of(&stream.size, member_streams::tag(stream, place)).largest;

@@ -5,6 +5,8 @@ use crate::curve::{Data, Ps};
 use crate::model::member_streams::Once;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, wire};
+use crate::model::software::Span;
+use crate::reason::Reason;
 
 /// One flow at one port.
 #[derive(Clone, Debug)]
@@ -25,6 +27,9 @@ pub(crate) struct FlowHop {
     /// The ATS scheduler in front of this port's queue.
     pub shaped: Option<Shaped>,
     pub period: Option<Ps>,
+    /// The time from the release that frames need in the software of their talker, at the first hop; or why it has no
+    /// bound.
+    pub software: Result<Span, Reason>,
     /// The nominal time of the first release, if there is a period.
     pub begin: Option<Ps>,
     /// The intervals at which the talker releases one more data unit, fault by fault.

@@ -10,3 +10,4 @@ pub(crate) mod processing;
 pub(crate) mod ptp;
 pub(crate) mod shaped;
 pub(crate) mod sizes;
+pub(crate) mod software;

@@ -20,6 +20,11 @@ const ANNOUNCE: u32 = 86 + 8 * 127;
 /// ps in a ns.
 const PS: i64 = 1_000;
 
+/// Whether a stream stands for a message of PTP: no stream of a Plan is without an address.
+pub(crate) fn is_message(stream: &Stream) -> bool {
+    stream.destination_mac.is_empty()
+}
+
 /// What releases a message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Release {

@@ -11,6 +11,7 @@ mod cyclic_queues;
 mod full_queues;
 mod given_credits;
 mod hold_release;
+mod hosts;
 mod list_changes;
 mod losses;
 mod moved_frames;

@@ -33,7 +33,9 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
 
     ``flows`` has one entry per flow and listener: ``upper_ns`` (null without a bound, then ``reason`` says
     why) and ``lower_ns`` hold between the stamps of the Plan's taps, as these show them;
-    ``release_upper_ps`` and ``release_lower_ps`` from the release, with the wait in the talker's own port.
+    ``release_upper_ps`` and ``release_lower_ps`` from the release, with the wait in the talker's own port
+    (of a host with software: at most from the timer of the program, at least from its call of ``send``);
+    ``program_ps`` is how much later the program of a listener with software has the frame at most.
     ``hops`` has each port's part, from its queue to the last bit at the other end. ``ports`` has
     ``backlog_octets`` and ``backlog_frames`` of every queue that flows use, and of one with a shaper
     ``credit_bits``, the most credit that can gather. ``loss_reason`` says why a frame may be lost on its

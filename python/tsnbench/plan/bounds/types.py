@@ -45,6 +45,7 @@ class FlowBounds(TypedDict):
     hops: list[HopBounds]
     most_arrivals: NotRequired[int]
     survives: NotRequired[Survival]
+    program_ps: NotRequired[int]
     source: NotRequired[str]
     jitter_ns: NotRequired[int | None]
     release_tick_ns: NotRequired[int]

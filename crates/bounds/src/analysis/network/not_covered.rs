@@ -3,6 +3,7 @@
 use super::Network;
 use super::faults::wrong_lists;
 use crate::model::openings::{covered, overruns_covered};
+use crate::model::software;
 use crate::reason::Reason;
 use crate::service::preemption::is_express;
 
@@ -10,8 +11,8 @@ impl Network<'_> {
     /// A function of a port that these bounds do not cover.
     pub(super) fn not_covered(&self, number: usize) -> Option<Reason> {
         let port = self.models[number].port;
-        if self.plan.nodes[port.node as usize].host.is_some() {
-            return Some(Reason::Hosts);
+        if let Some(reason) = self.software_not_covered(number) {
+            return Some(reason);
         }
         let wrong = !wrong_lists(self.plan, number).is_empty();
         if wrong && !self.later.contains_key(&number) {
@@ -42,6 +43,15 @@ impl Network<'_> {
             return varies.or_else(|| node.cut_through_octets.map(|_| Reason::CutThrough));
         }
         None
+    }
+
+    /// What the software of a host does before a port for longer than these bounds say.
+    fn software_not_covered(&self, number: usize) -> Option<Reason> {
+        let flows = self.models[number].flows.iter().flatten().map(|hop| &self.hops[*hop]);
+        let port = self.models[number].port;
+        flows
+            .into_iter()
+            .find_map(|hop| hop.software.clone().err().or_else(|| software::not_covered(port, hop.class)))
     }
 
     /// A function of a port's gates that these bounds do not cover.

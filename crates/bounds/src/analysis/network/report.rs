@@ -8,8 +8,9 @@ use crate::analysis::port::ClassResult;
 use crate::analysis::survival::survives;
 use crate::curve::{BIT, Data, LONGEST, Ps};
 use crate::model::clocks::between_stamps;
-use crate::model::member_streams::{entries_with, once};
+use crate::model::member_streams::{Once, entries_with, once};
 use crate::model::sizes::{until_last_bit, wire};
+use crate::model::software::{least_after_send, receiving};
 use crate::reason::Reason;
 use crate::report::{Bounds, ClassBounds, FORMAT, FlowBounds, HopBounds, PortBounds};
 use crate::service::preemption::is_express;
@@ -143,7 +144,14 @@ impl Network<'_> {
         let last =
             arrivals().try_fold(Ps::MIN, |most, arrival| Some(most.max(*arrival.latest.as_ref().ok()?)));
         let first = arrivals().map(|arrival| arrival.earliest).min()?;
-        Some(self.passes(once(self.plan, delivery.stream, &ends), &parents, last.map(|last| last - first)))
+        // A frame that a filter at the listener drops has arrived, and recovery does not know it.
+        let filtered = |hop: &usize| {
+            let hop = &self.hops[*hop];
+            loss::filtered(self.plan, hop, hop.sizes.map_or(0, |sizes| sizes.largest))
+        };
+        let once = once(self.plan, delivery.stream, &ends);
+        let once = if parents.iter().any(filtered) { Once::No } else { once };
+        Some(self.passes(once, &parents, last.map(|last| last - first)))
     }
 
     /// Greatest time from the nominal release to the last bit at the end of a hop, or the port without a bound.
@@ -178,6 +186,8 @@ impl Network<'_> {
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
         // The timestamps of a talker's several ports are all at the talker: delays then count from the release.
         let one_root = roots().count() == 1;
+        let software = roots().find_map(|hop| hop.software.as_ref().ok().copied()).unwrap_or_default();
+        let sent = (software.most < LONGEST).then_some(software.most);
         let path = &self.slowest_path(begin, stream, listener, !one_root)[..];
         let name = |port: usize| self.models[port].port.name.clone();
         let (first, last) = (self.hops[path[0]].port, self.hops[path[path.len() - 1]].port);
@@ -238,6 +248,7 @@ impl Network<'_> {
                 other => other.err(),
             })
         };
+        let busy = || sent.is_none().then(|| Reason::Busy { stream: stream.name.clone() });
         let waits = |path: &[usize]| path.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = path.iter().any(|hop| self.hops[*hop].sizes.is_none());
@@ -267,7 +278,10 @@ impl Network<'_> {
                 .filter(|_| !dropped)
                 .and_then(|rest| Some(on_first_at_most()? + processing + rest - unstamped(sizes.smallest)))
         } else {
-            waits(path).filter(|_| !dropped).map(|all| all + processing - unstamped(sizes.smallest))
+            // Each copy passes the software for itself before it gets its first stamp.
+            let apart = sent.map(|most| most - software.least);
+            let all = waits(path).filter(|_| !dropped);
+            all.zip(apart).map(|(all, apart)| all + apart + processing - unstamped(sizes.smallest))
         };
         let hops = path.iter().map(|hop| {
             let upper = self.delay(*hop);
@@ -298,10 +312,20 @@ impl Network<'_> {
             lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(floor),
             upper_ps,
             lower_ps,
-            release_upper_ps: waits(path).map(|delay| delay + processing),
-            release_lower_ps,
-            reason: if upper_ps.is_some() { None } else { reason(&path[1..]).or_else(|| reason(path)) },
-            release_reason: reason(path),
+            release_upper_ps: waits(path)
+                .zip(sent)
+                .map(|(delay, sent)| delay.saturating_add(sent) + processing),
+            release_lower_ps: release_lower_ps.saturating_add(least_after_send(self.plan, stream)),
+            program_ps: self.plan.nodes[listener.node as usize]
+                .host
+                .as_deref()
+                .map_or(0, |host| receiving(host).most),
+            reason: if upper_ps.is_some() {
+                None
+            } else {
+                reason(&path[1..]).or_else(|| reason(path)).or_else(busy)
+            },
+            release_reason: reason(path).or_else(busy),
             drop_reason: None,
             loss_reason: delivery.lost(listener.route, &vec![false; stream.route.len()]),
             most_arrivals: self.most_arrivals(begin, delivery, listener),

@@ -1,0 +1,160 @@
+//! The software of hosts: closed forms of the time until frames are in the hardware, and until programs have them.
+
+use crate::common::*;
+use serde_json::{Value, json};
+use tsn_bounds::{FlowBounds, Reason, bounds};
+use tsn_plan::{Pattern, Plan, Size};
+
+const US: i64 = 1_000_000;
+/// One link of a gigabit for 1,230 octets, with 5 ns of cable: 9.909 us.
+const LINK: i64 = 1_238 * 8_000 + 5_000;
+/// A frame ahead takes 10 us.
+const AHEAD: i64 = 1_250 * 8_000;
+
+/// Until the driver's work is done 26 us at least and 47 us at most, without the wakeup 24 us at least.
+fn software() -> Value {
+    let between = |from: u64, to: u64| json!({"kind": "uniform", "from_ns": from, "to_ns": to});
+    json!({
+        "wakeup": {"kind": "histogram", "ns": [2_000, 9_000, 50_000], "counts": [5, 1, 0], "width_ns": 1_000},
+        "send": between(1_000, 2_000), "qdisc": between(3_000, 5_000), "driver": between(7_000, 11_000),
+        "tx": between(13_000, 19_000), "kernel_rx": between(100, 200), "app_rx": between(20, 70),
+    })
+}
+
+fn install(plan: &mut Plan, node: u32, host: Value) {
+    plan.nodes[node as usize].host = Some(serde_json::from_value(host).unwrap());
+}
+
+/// One stream over one link, from a host.
+fn lone(pattern: Pattern, size: Size) -> Plan {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(2, 0, GIGABIT, 5_000);
+    net.stream("lone", &path, 6, pattern, size);
+    install(&mut net.plan, path[0], software());
+    net.plan
+}
+
+fn each(period_ns: u64) -> Plan {
+    lone(periodic(period_ns, 0), frame(1_230))
+}
+
+fn first(plan: &Plan) -> FlowBounds {
+    plan.check().unwrap();
+    bounds(plan).flows[0].clone()
+}
+
+fn released(plan: &Plan) -> Option<i64> {
+    first(plan).release_upper_ps
+}
+
+#[test]
+fn the_talkers_software_comes_before_its_port() {
+    let found = first(&each(200_000));
+    assert_eq!(found.release_upper_ps, Some((10 + 2 + 5 + 11 + 19) * US + LINK));
+    // A release is stamped when the program calls `send`.
+    assert_eq!(found.release_lower_ps, (3 + 7 + 13) * US + LINK);
+    // Between the stamps of the hardware there is no software.
+    assert_eq!((found.lower_ps, found.upper_ps), (LINK - 64_000, Some(LINK - 64_000)));
+    assert_eq!((found.loss_reason, found.program_ps), (None, 0));
+}
+
+/// The first of two frames is ready after 47 us, the second one after 26 us: released 24 us apart, they are so 3 us apart.
+#[test]
+fn frames_meet_that_software_delays_by_more_than_a_period() {
+    assert_eq!(released(&each(24_000)), Some(47 * US + AHEAD - 3 * US + LINK));
+    assert_eq!(released(&each(31_000)), Some(47 * US + LINK));
+}
+
+/// With 30 us until it wakes the program is late for the next frames, each 21 us, and sends them without waking: 67 us
+/// at most and 24 us at least, so that three may meet.
+#[test]
+fn a_late_program_sends_the_next_frame_without_waking() {
+    let mut plan = each(21_000);
+    let mut slow = software();
+    slow["wakeup"]["counts"] = json!([5, 1, 1]);
+    slow["wakeup"]["ns"] = json!([2_000, 9_000, 29_000]);
+    install(&mut plan, 0, slow);
+    assert_eq!(released(&plan), Some(67 * US + 2 * AHEAD + LINK));
+}
+
+/// 3,000 octets are three frames; the program hands the last one on 2 x 7 us after the first.
+#[test]
+fn a_program_sends_the_frames_of_a_unit_one_by_one() {
+    let plan =
+        lone(periodic(200_000, 0), Size::Units { octets: vec![3_000], most_per_frame: 1_472, overhead: 58 });
+    let mut without = plan.clone();
+    without.nodes[0].host = None;
+    assert_eq!(released(&plan), released(&without).map(|alone| (47 + 14) * US + alone));
+}
+
+#[test]
+fn a_host_forwards_with_its_software() {
+    let mut net = Net::new(1_000_000);
+    let path = net.line(3, 0, GIGABIT, 5_000);
+    net.stream("lone", &path, 6, periodic(200_000, 0), frame(1_230));
+    install(&mut net.plan, path[1], software());
+    let found = first(&net.plan);
+    assert_eq!(found.release_upper_ps, Some(2 * LINK + 200_000 + (5 + 11 + 19) * US));
+    assert_eq!(found.release_lower_ps, 2 * LINK + 100_000 + (3 + 7 + 13) * US);
+    assert_eq!(found.program_ps, 0);
+}
+
+/// `etf` hands frames on from `delta` before their transmission time on, 60 us after the timer, and none after it.
+#[test]
+fn a_transmission_time_is_the_latest_one() {
+    let timed = |period_ns: u64, delta_ns: u64, offload: bool| {
+        let mut plan = each(period_ns);
+        let etf = json!({"kind": "etf", "delta_ns": delta_ns, "offload": offload});
+        plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![etf; 8]})).unwrap());
+        let socket = json!({"advance_ns": 60_000, "txtime": true});
+        plan.streams[0].socket = Some(serde_json::from_value(socket).unwrap());
+        first(&plan)
+    };
+    let alone = Some((60 + 11 + 19) * US + LINK);
+    let behind = alone.map(|alone| alone + AHEAD - 3 * US);
+    // From 60 - 10 + 20 to 90 us.
+    assert_eq!(timed(30_000, 10_000, false).release_upper_ps, alone);
+    assert_eq!(timed(23_000, 10_000, false).release_upper_ps, behind);
+    // The hardware holds each frame until its time: from 60 to 90 us.
+    assert_eq!(timed(40_000, 50_000, true).release_upper_ps, alone);
+    assert_eq!(timed(33_000, 50_000, true).release_upper_ps, behind);
+    let late = Reason::At { port: "n0 -> n1".into(), why: Box::new(Reason::TooLate) };
+    assert_eq!(timed(200_000, 10_000, false).loss_reason, Some(late));
+}
+
+/// A request arrives at a host's program up to 270 ns after its last bit: answers each 24.27 us may be 3 us apart.
+#[test]
+fn an_answer_waits_for_the_program_that_receives_the_request() {
+    let asked = |period_ns: u64| {
+        let mut net = Net::new(1_000_000);
+        let path = net.line(2, 0, GIGABIT, 5_000);
+        net.stream("ask", &path, 6, periodic(period_ns, 0), frame(1_230));
+        install(&mut net.plan, path[1], software());
+        respond(&mut net.plan, 0, 0, 6, frame(1_230), 0);
+        net.plan.check().unwrap();
+        let found = bounds(&net.plan).flows;
+        assert_eq!(found[0].program_ps, 270_000);
+        found[1].release_upper_ps
+    };
+    assert_eq!(asked(24_270), Some(47 * US + AHEAD - 3 * US + LINK));
+    assert_eq!(asked(31_270), Some(47 * US + LINK));
+}
+
+#[test]
+fn reasons_name_what_has_no_bound_in_software() {
+    let at = |why: Reason| Some(Reason::At { port: "n0 -> n1".into(), why: Box::new(why) });
+    let busy = || Reason::Busy { stream: "lone".into() };
+    let told = |plan: &Plan| (first(plan).upper_ps, first(plan).release_reason);
+    // 7 us for each frame.
+    assert_eq!(told(&lone(periodic(7_000, 0), frame(64))).1, Some(busy()));
+    // The queue never holds more than two frames; how long they wait for the program has no limit.
+    let mut plan = lone(Pattern::Poisson { mean_interval_ps: 50_000_000 }, frame(64));
+    plan.ports[0].classes.iter_mut().for_each(|class| class.limit_frames = Some(2));
+    assert_eq!((told(&plan).0.is_some(), told(&plan).1), (true, Some(busy())));
+    let mut plan = each(200_000);
+    let cbs = json!({"kind": "cbs", "idleslope": 7, "sendslope": -999_993, "hicredit": 1, "locredit": -1,
+        "limit_frames": 9});
+    plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![cbs; 8]})).unwrap());
+    assert_eq!(told(&plan).1, Some(Reason::Qdisc));
+    assert_eq!(first(&plan).loss_reason, at(Reason::Qdisc));
+}
