@@ -5,7 +5,7 @@ use crate::curve::{Data, Ps};
 use crate::model::member_streams::Once;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, wire};
-use crate::model::software::Span;
+use crate::model::span::Span;
 use crate::reason::Reason;
 
 /// One flow at one port.

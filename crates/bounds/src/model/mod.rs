@@ -11,3 +11,4 @@ pub(crate) mod ptp;
 pub(crate) mod shaped;
 pub(crate) mod sizes;
 pub(crate) mod software;
+pub(crate) mod span;

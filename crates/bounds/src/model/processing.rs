@@ -1,10 +1,10 @@
-//! The time from the last bit of a frame in until it is in its queue, with the software of hosts.
+//! The time from the last bit of a frame in until it is in its queue.
 
 use crate::curve::{Ps, ps};
 use crate::model::software::forwarding;
 use tsn_plan::{Further, Node};
 
-/// The least and the greatest processing time of a node. Frames from one port to another keep their order.
+/// The least and the greatest processing time of a node, with the software of a host. Frames from one port to another keep their order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Processing {
     pub least: Ps,

@@ -5,29 +5,16 @@
 use crate::curve::{LONGEST, Ps, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::ptp;
+use crate::model::span::Span;
 use crate::reason::Reason;
 use tsn_plan::{ChildQdisc, Distribution, Host, Pattern, Plan, Port, Size, Stream};
 
 /// Number of releases after which a thread that still falls behind counts as without a bound.
 const MOST_RELEASES: usize = 10_000;
 
-/// The least and the greatest of several times.
-#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub least: Ps,
-    pub most: Ps,
-}
-
-impl Span {
-    /// A value of each of these one after the other. Every distribution of a Plan is finite.
-    fn of<'a>(parts: impl IntoIterator<Item = &'a Option<Distribution>>) -> Self {
-        parts.into_iter().flatten().map(range).fold(Self::default(), Self::and)
-    }
-
-    /// One after the other.
-    pub fn and(self, other: Self) -> Self {
-        Self { least: self.least.saturating_add(other.least), most: self.most.saturating_add(other.most) }
-    }
+/// A value of each of these one after the other. Every distribution of a Plan is finite.
+fn in_all<'a>(parts: impl IntoIterator<Item = &'a Option<Distribution>>) -> Span {
+    parts.into_iter().flatten().map(range).fold(Span::default(), Span::and)
 }
 
 fn range(distribution: &Distribution) -> Span {
@@ -37,7 +24,7 @@ fn range(distribution: &Distribution) -> Span {
         Distribution::Histogram { ns, counts, width_ns } => {
             let mut drawn = ns.iter().zip(counts).filter(|(_, count)| **count > 0).map(|(ns, _)| *ns);
             let first = drawn.next().unwrap_or(0);
-            (first, drawn.last().unwrap_or(first).saturating_add(*width_ns))
+            (first, drawn.next_back().unwrap_or(first).saturating_add(*width_ns))
         }
     };
     Span { least: ps(least), most: ps(most) }
@@ -45,23 +32,23 @@ fn range(distribution: &Distribution) -> Span {
 
 /// From the driver to the hardware. Frames that wait for earlier ones there wait no longer than these take.
 fn driving(host: &Host) -> Span {
-    Span::of([&host.driver, &host.tx])
+    in_all([&host.driver, &host.tx])
 }
 
 /// From the last bit in until a frame that a host forwards is in the next queue. Frames from one port to another keep
 /// their order.
 pub(crate) fn forwarding(host: &Host) -> Span {
-    Span::of([&host.kernel_rx, &host.qdisc]).and(driving(host))
+    in_all([&host.kernel_rx, &host.qdisc]).and(driving(host))
 }
 
 /// From the last bit in until a listener's program has the frame.
 pub(crate) fn receiving(host: &Host) -> Span {
-    Span::of([&host.kernel_rx, &host.app_rx])
+    in_all([&host.kernel_rx, &host.app_rx])
 }
 
 /// From a call of `send` until the frame is in the hardware's queue, at least.
 pub(crate) fn least_after_send(plan: &Plan, stream: &Stream) -> Ps {
-    talker(plan, stream).map_or(0, |host| Span::of([&host.qdisc]).and(driving(host)).least)
+    talker(plan, stream).map_or(0, |host| in_all([&host.qdisc]).and(driving(host)).least)
 }
 
 /// The software of a stream's talker. Frames of a saturating stream wait in the hardware, and PTP does not use it.
@@ -84,7 +71,7 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
         _ => None,
     };
     let advance = stream.socket.as_ref().filter(|socket| socket.txtime).map(|socket| ps(socket.advance_ns));
-    let own = Span::of([&host.send, &host.qdisc]);
+    let own = in_all([&host.send, &host.qdisc]);
     let until_qdisc = match strict.zip(advance) {
         // The discipline counts on the host's clock.
         Some(_) if plan.clocks.is_some() => return Err(Reason::Clocks),
@@ -99,7 +86,7 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
             match hop.period {
                 // Its program may have any number of frames to send.
                 None => Span { least: own.least, most: LONGEST },
-                Some(_) => thread(Span::of([&host.wakeup]), own, frames, &timers)
+                Some(_) => thread(in_all([&host.wakeup]), own, frames, &timers)
                     .ok_or_else(|| Reason::Busy { stream: stream.name.clone() })?,
             }
         }
