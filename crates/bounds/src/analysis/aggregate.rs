@@ -17,7 +17,7 @@ pub(crate) trait Upstream {
     /// The limit of the link on frames of at most `largest` that arrive from the previous port in one of `classes` (a
     /// bit per class).
     fn line(&self, hop: &FlowHop, classes: u8, largest: Data) -> Option<Curve>;
-    /// The previous hop, if there is exactly one.
+    /// The port before, if there is exactly one, and the classes of the flow there: a bit per class.
     fn before(&self, hop: &FlowHop) -> Option<(usize, u8)>;
     /// Why the arrivals of a flow have no limit.
     fn unbounded(&self, hop: &FlowHop) -> Reason;
@@ -42,9 +42,11 @@ pub(crate) fn incoming<'a>(
     let mut groups: Vec<(Option<usize>, u8, &'a FlowHop)> = hops
         .iter()
         .filter(|hop| hop.sizes.is_some())
-        .map(|hop| upstream.before(hop).map_or((None, 0, *hop), |(port, class)| (Some(port), class, *hop)))
+        .map(|hop| {
+            upstream.before(hop).map_or((None, 0, *hop), |(port, classes)| (Some(port), classes, *hop))
+        })
         .collect();
-    groups.sort_by_key(|(port, class, _)| (*port, *class));
+    groups.sort_by_key(|(port, classes, _)| (*port, *classes));
     let mut all = Curve::zero();
     let mut free: Vec<Stair> = Vec::new();
     let mut shaped: Rate = 0;
@@ -53,7 +55,7 @@ pub(crate) fn incoming<'a>(
         let (mut stairs, mut limited): (Vec<Stair>, Rate) = (Vec::new(), 0);
         for of_class in of_port.chunk_by(|a, b| a.1 == b.1) {
             let own: Option<Vec<Stair>> = of_class.iter().try_fold(Vec::new(), |mut own, (_, _, hop)| {
-                own.extend(hop.stairs()?);
+                own.extend(hop.queued()?);
                 Some(own)
             });
             let counted = own.as_ref().and_then(|own| arrivals::sum(own, horizon));
@@ -73,7 +75,7 @@ pub(crate) fn incoming<'a>(
         }
         let line = of_port[0].0.and_then(|_| {
             let hops: Vec<&FlowHop> = of_port.iter().map(|(_, _, hop)| *hop).collect();
-            let classes = of_port.iter().fold(0, |classes, (_, class, _)| classes | 1 << (class & 7));
+            let classes = of_port.iter().fold(0, |all, (_, classes, _)| all | classes);
             upstream.line(of_port[0].2, classes, wire(frames(&hops)?.1))
         });
         let carried = line.as_ref().map(|line| line.tail().slope);
@@ -88,7 +90,7 @@ pub(crate) fn incoming<'a>(
                 shaped = shaped.saturating_add(limited);
             }
         }
-        let unlimited = || of_port.iter().find(|(_, _, hop)| hop.stairs().is_none()).unwrap_or(&of_port[0]).2;
+        let unlimited = || of_port.iter().find(|(_, _, hop)| hop.queued().is_none()).unwrap_or(&of_port[0]).2;
         all = all.add(&lesser(through_port, line).ok_or_else(unlimited)?);
     }
     Ok((all, arrivals::rate(&free).saturating_add(shaped)))

@@ -28,12 +28,11 @@ struct FlowPath {
     stair: Option<Stair>,
 }
 
-/// Gives upper bounds (between stamps) to the flows of a plan that the general analysis does not cover. `plain`: the bounds
-/// of the same plan without policing, whose first ports are the same.
+/// The bounds of a plan, and where they are lower those that follow from turns (between stamps).
 ///
 /// The result is for all flows or none: a queue that keeps some frames for its next turn sends more than one turn to
 /// the next port.
-pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
+pub(crate) fn refine(plan: &Plan, mut found: Bounds) -> Bounds {
     let exact = |port: &Port| {
         8_000_000_000_000 % port.rate_bps.max(1) == 0
             && port.preemption.is_none()
@@ -44,15 +43,15 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
     let floods = plan.streams.iter().any(|stream| !stream.flood.is_empty());
     let takes = plan.faults.iter().all(tsn_plan::Fault::only_takes);
     if plan.clocks.is_some() || several || floods || !takes || !whole || !plan.ports.iter().all(exact) {
-        return;
+        return found;
     }
-    let Some(cycle) = common_cycle(plan) else { return };
-    let paths = paths(plan, plain);
+    let Some(cycle) = common_cycle(plan) else { return found };
+    let paths = paths(plan, &found);
     let mut delays = Vec::with_capacity(paths.len());
     for path in &paths {
         let chosen = (1..path.ports.len()).any(|place| gate(plan, path, place).is_some());
         let after = if chosen { after_first(plan, &paths, path, cycle).map(Some) } else { Some(None) };
-        let Some(after) = after else { return };
+        let Some(after) = after else { return found };
         delays.push(after);
     }
     for ((flow, path), after) in found.flows.iter_mut().zip(&paths).zip(delays) {
@@ -61,11 +60,15 @@ pub(crate) fn refine(plan: &Plan, plain: &Bounds, found: &mut Bounds) {
         let first = &plan.ports[path.ports[0].0];
         let longer = until_last_bit(sizes.largest, first) - until_last_bit(sizes.smallest, first);
         let upper = first_part(plan, path, flow) + longer + after;
+        if flow.upper_ps.is_some_and(|known| known <= upper) {
+            continue;
+        }
         let tick = plan.taps.iter().map(|tap| Ps::from(tap.granularity_ns)).max().unwrap_or(1);
         flow.upper_ps = Some(upper);
         flow.upper_ns = Some((upper + 999).div_euclid(1_000) + tick - 1);
         flow.reason = None;
     }
+    found
 }
 
 /// The delay between timestamps that the lower bound includes for the first link and for the timestamps themselves.
@@ -102,7 +105,7 @@ fn common_cycle(plan: &Plan) -> Option<Ps> {
 }
 
 /// The paths of all flows and listeners, in the order of the bounds.
-fn paths(plan: &Plan, plain: &Bounds) -> Vec<FlowPath> {
+fn paths(plan: &Plan, found: &Bounds) -> Vec<FlowPath> {
     let mut paths = Vec::new();
     for (number, stream) in plan.streams.iter().enumerate() {
         let priorities = plan.priorities(stream);
@@ -115,7 +118,7 @@ fn paths(plan: &Plan, plain: &Bounds) -> Vec<FlowPath> {
                 at = hop.parent;
             }
             ports.reverse();
-            let first = plain.flows.get(paths.len()).and_then(|flow| flow.hops.first());
+            let first = found.flows.get(paths.len()).and_then(|flow| flow.hops.first());
             let window = first.and_then(|hop| Some((hop.lower_ps, hop.upper_ps?)));
             let own = plan.streams.iter().flat_map(|stream| &stream.route);
             let alone = own.filter(|hop| hop.port as usize == ports[0].0).all(|hop| hop.parent.is_none());

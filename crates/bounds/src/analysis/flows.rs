@@ -9,14 +9,16 @@ use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
 use crate::model::software::sending;
 use crate::model::span::Span;
+use crate::model::stream_gates::chosen;
 use crate::service::preemption::{is_express, uncut};
 use std::collections::HashMap;
 use tsn_plan::{Fault, Gates, Pattern, Plan, Port, TokenBucket};
 
-/// Every flow at every port of its path, parents before children; per stream, the index of its first hop.
+/// Every flow at every port of its path, parents before children; then those of further classes that stream gates
+/// choose; per stream, the index of its first hop.
 pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
     let mut hops: Vec<FlowHop> = Vec::new();
-    let mut first = Vec::with_capacity(plan.streams.len());
+    let (mut first, mut further) = (Vec::with_capacity(plan.streams.len()), Vec::new());
     for (number, stream) in plan.streams.iter().enumerate() {
         let begin = hops.len();
         first.push(begin);
@@ -42,21 +44,28 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
         let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
         let priorities = plan.priorities(stream);
         // Frames that are flooded count as if they always were.
-        for ((place, hop), pcp) in stream.route.iter().chain(&stream.flood).enumerate().zip(priorities) {
+        for (place, hop) in stream.route.iter().chain(&stream.flood).enumerate() {
+            let pcp = priorities[place];
             let sizes = Sizes::of(&stream.size, member_streams::tag(stream, place));
             let port = &plan.ports[hop.port as usize];
-            let class = port.pcp_to_class[usize::from(pcp & 7)];
-            let longest =
-                openings[hop.port as usize][usize::from(class)].as_ref().and_then(Openings::longest);
-            let fits = |octets: u32| longest.is_none_or(|longest| room(port, class, octets) <= longest);
             let entries =
                 hop.parent.map(|parent| member_streams::entries_with(stream, parent)).unwrap_or_default();
             let parents: Vec<usize> = entries.iter().map(|entry| begin + *entry as usize).collect();
+            let arrives = |entry: &u32| {
+                let before = stream.route.iter().chain(&stream.flood).nth(*entry as usize)?;
+                let ingress = plan.ports[before.port as usize].peer;
+                Some((ingress, plan.regenerated(ingress, priorities[*entry as usize])))
+            };
+            let arriving: Vec<(u32, u8)> = entries.iter().filter_map(arrives).collect();
+            let (class, turns, others) = chosen(plan, &arriving, (number, pcp), &port.pcp_to_class);
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
             hops.push(FlowHop {
                 stream: number,
                 port: hop.port as usize,
                 class,
+                classes: others.iter().fold(1 << class, |all, (other, _)| all | 1 << other),
+                of: None,
+                turns,
                 once: member_streams::once(plan, stream, &entries),
                 times: 1,
                 begin: begin_ps,
@@ -64,25 +73,32 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 latest: if parents.is_empty() { jitter } else { None },
                 earliest: if parents.is_empty() { 0 } else { LONGEST },
                 fastest: if parents.is_empty() { 0 } else { LONGEST },
-                shaped: parents.first().and_then(|parent| {
-                    let ingress = plan.ports[hops[*parent].port].peer;
-                    Shaped::of(plan, ingress, number, pcp)
-                }),
+                shaped: arriving.first().and_then(|(ingress, _)| Shaped::of(plan, *ingress, number, pcp)),
                 pcp,
                 parents,
-                sizes: fits(sizes.smallest).then_some(Sizes {
-                    largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
-                    ..sizes
-                }),
+                sizes: fitting(port, class, sizes, &openings[hop.port as usize]),
                 period,
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
                 closer: Processing::of(&plan.nodes[port.node as usize]).spread(),
                 early: 0,
                 software: Ok(Span::default()),
             });
-            send(plan, &mut hops[begin + place]);
+            let own = hops.len() - 1;
+            send(plan, &mut hops[own]);
+            further.extend(others.into_iter().map(|(class, turns)| FlowHop {
+                class,
+                turns,
+                of: Some(own),
+                sizes: fitting(port, class, sizes, &openings[hop.port as usize]),
+                ..hops[own].clone()
+            }));
         }
         set_earliest(plan, &mut hops, begin, openings);
+    }
+    for mut hop in further {
+        let Some(own) = hop.of.map(|own| &hops[own]) else { continue };
+        (hop.earliest, hop.fastest) = (own.earliest, own.fastest);
+        hops.push(hop);
     }
     cut_through(plan, &mut hops);
     (hops, first)
@@ -152,6 +168,16 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
     }
 }
 
+/// The sizes of frames that fit at least one window of a class; none if no frame fits.
+fn fitting(port: &Port, class: u8, sizes: Sizes, openings: &[Option<Openings>]) -> Option<Sizes> {
+    let longest = openings[usize::from(class)].as_ref().and_then(Openings::longest);
+    let fits = |octets: u32| longest.is_none_or(|longest| room(port, class, octets) <= longest);
+    fits(sizes.smallest).then(|| Sizes {
+        largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
+        ..sizes
+    })
+}
+
 /// The least part of a window in which a frame of a class may start: of a frame that a gate entry may hold, the part
 /// that cannot be cut; of one that may overrun its window, none.
 fn room(port: &Port, class: u8, octets: u32) -> Ps {
@@ -173,6 +199,10 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
     let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
     let opens = &openings[before.port][usize::from(before.class)];
     let gate = || {
+        // The gate of another class may be open.
+        if before.classes != 1 << before.class {
+            return None;
+        }
         let base = ingress.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
         let known = before.begin.zip(before.period).filter(|_| before.babbles.is_empty())?;
         let needs = room(ingress, before.class, octets);

@@ -41,6 +41,8 @@ struct Network<'a> {
     numbers: Vec<Option<Numbers>>,
     /// The following hops of each hop.
     next: Vec<Vec<usize>>,
+    /// By hop, those of the same frames in further classes.
+    others: Vec<Vec<usize>>,
     arriving: Arriving,
     results: Vec<PortResult>,
     /// The delay of each hop, from its queue to the last bit out.
@@ -64,9 +66,11 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
     let mut models: Vec<Model<'_>> =
         plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(plan, port, openings)).collect();
     let mut next = vec![Vec::new(); hops.len()];
+    let mut others = vec![Vec::new(); hops.len()];
     for (number, hop) in hops.iter().enumerate() {
         models[hop.port].flows[usize::from(hop.class)].push(number);
         hop.parents.iter().for_each(|parent| next[*parent].push(number));
+        hop.of.iter().for_each(|own| others[*own].push(number));
     }
     let lists_of = |number: usize| Some((number, lists::of(&plan.ports[number], &wrong[number])?));
     let lists: Vec<(usize, Vec<Later>)> = (0..plan.ports.len()).filter_map(lists_of).collect();
@@ -96,19 +100,13 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         models,
         hops,
         next,
+        others,
     };
     network.solve();
     let found = network.report(&first);
     match not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan)) {
-        None => found,
-        Some(reason) => {
-            let mut found = found.without(&reason);
-            if reason == Reason::Internal {
-                let plain = bounds(&Plan { policing: Vec::new(), ..plan.clone() });
-                crate::analysis::cqf::refine(plan, &plain, &mut found);
-            }
-            found
-        }
+        None => crate::analysis::cqf::refine(plan, found),
+        Some(reason) => found.without(&reason),
     }
 }
 
@@ -124,9 +122,7 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
             return Some(Reason::Clocks);
         }
     }
-    let mut entries =
-        plan.policing.iter().flat_map(|policing| &policing.gates).flat_map(|gate| &gate.entries);
-    entries.any(|entry| entry.ipv.is_some()).then_some(Reason::Internal)
+    None
 }
 
 impl Network<'_> {
@@ -225,9 +221,11 @@ impl Network<'_> {
         let mut changed = self.results[port] != result;
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
+        }
+        for (hop, _) in &result.delays {
             // Even if the result of this port is unchanged (the link limits its arrivals), frames may now arrive
             // later at the next port.
-            changed |= self.pass_on(*hop);
+            changed |= self.pass_on(self.hops[*hop].of.unwrap_or(*hop));
         }
         self.results[port] = result;
         changed
@@ -242,6 +240,19 @@ impl Network<'_> {
                 class.backlog = Err(Reason::Held);
             }
         }
+    }
+
+    /// A hop of a flow in each of its classes.
+    fn in_classes(&self, hop: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::once(hop).chain(self.others[hop].iter().copied())
+    }
+
+    /// The delay of a hop, from its queue to the last bit out, in whichever class. Frames that are dropped in one of
+    /// them have none.
+    fn slowest_class(&self, hop: usize) -> Result<Ps, Reason> {
+        let fits = self.in_classes(hop).filter(|own| self.hops[*own].sizes.is_some());
+        let delays = fits.map(|own| self.delays[own].clone());
+        delays.reduce(|a, b| Ok(a?.max(b?))).unwrap_or(Err(Reason::Dropped))
     }
 
     /// Removes the bounds of all flows at a port.
@@ -278,7 +289,7 @@ impl Network<'_> {
     fn latest(&self, hop: usize) -> Option<Ps> {
         let processing = self.until_queued(hop);
         let by = |parent: &usize| {
-            let late = self.hops[*parent].latest?.checked_add(*self.delays[*parent].as_ref().ok()?)?;
+            let late = self.hops[*parent].latest?.checked_add(self.slowest_class(*parent).ok()?)?;
             let late = late.checked_add(self.on_link(self.hops[*parent].port))?.checked_add(processing)?;
             (late <= LONGEST).then_some(late)
         };
@@ -326,11 +337,12 @@ impl Network<'_> {
     fn unbounded_before(&self, hop: &FlowHop, depth: usize) -> Option<Reason> {
         // Merging paths may form a cycle.
         let parents = if depth > self.hops.len() { &[][..] } else { &hop.parents[..] };
-        let late = |parent: &&usize| self.hops[**parent].latest.is_none() || self.delays[**parent].is_err();
+        let late =
+            |parent: &&usize| self.hops[**parent].latest.is_none() || self.slowest_class(**parent).is_err();
         let before = *parents.iter().find(late)?;
         let earlier = self.unbounded_before(&self.hops[before], depth + 1);
         earlier.or_else(|| {
-            let why = match self.delays[before].clone() {
+            let why = match self.slowest_class(before) {
                 Err(Reason::Behind { why, .. }) => return Some(*why),
                 Err(why) => why,
                 Ok(_) if self.unconverged[self.hops[before].port] => Reason::Circle,
@@ -354,6 +366,9 @@ impl Network<'_> {
 impl Upstream for Network<'_> {
     fn shaper(&self, hop: &FlowHop) -> Option<Curve> {
         let before = &self.hops[hop.only_parent()?];
+        if before.classes != 1 << before.class {
+            return None;
+        }
         let shape =
             self.results[before.port].classes.get(usize::from(before.class))?.as_ref()?.shape.as_ref()?;
         Some(shape.ahead(hop.closer))
@@ -383,8 +398,9 @@ impl Upstream for Network<'_> {
         }
         let before = &self.hops[hop.only_parent()?];
         // Frames that get a tag here are longer than on the previous link.
-        let grows = hop.sizes.zip(before.sizes).is_some_and(|(own, before)| own.smallest > before.smallest);
-        (!grows).then_some((before.port, before.class))
+        let came = self.in_classes(hop.only_parent()?).find_map(|before| self.hops[before].sizes);
+        let grows = hop.sizes.zip(came).is_some_and(|(own, before)| own.smallest > before.smallest);
+        (!grows).then_some((before.port, before.classes))
     }
 
     fn unbounded(&self, hop: &FlowHop) -> Reason {

@@ -202,8 +202,8 @@ fn analyse_class(
 /// A flow whose arrivals only the link limits, if all others together are not too much for the class.
 fn unlimited<'a>(class: &Class<'a>, upstream: &dyn Upstream, served: Rate) -> Option<&'a FlowHop> {
     let with_frames = || class.hops.iter().copied().filter(|hop| hop.sizes.is_some());
-    let known: Vec<Stair> = with_frames().filter_map(FlowHop::stairs).flatten().collect();
-    let mut free = with_frames().filter(|hop| hop.stairs().is_none() && upstream.shaper(hop).is_none());
+    let known: Vec<Stair> = with_frames().filter_map(FlowHop::queued).flatten().collect();
+    let mut free = with_frames().filter(|hop| hop.queued().is_none() && upstream.shaper(hop).is_none());
     free.next().filter(|_| arrivals::rate(&known) <= served)
 }
 
@@ -281,7 +281,7 @@ fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstrea
 /// How long staircases are kept: for the longest backlogged period of the token buckets.
 fn horizon(model: &Model<'_>, hops: &[FlowHop]) -> Ps {
     let here = || model.flows.iter().flatten().map(|hop| &hops[*hop]);
-    let stairs: Vec<Stair> = here().filter_map(FlowHop::stairs).flatten().collect();
+    let stairs: Vec<Stair> = here().filter_map(FlowHop::queued).flatten().collect();
     let rate = arrivals::rate(&stairs);
     let longest = stairs.iter().map(|stair| stair.period).max().unwrap_or(1);
     let cycle = model.port.gates.as_ref().map_or(0, |gates| crate::curve::ps(gates.cycle_ns));

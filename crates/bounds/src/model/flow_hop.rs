@@ -7,6 +7,7 @@ use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, wire};
 use crate::model::span::Span;
 use crate::reason::Reason;
+use crate::model::stream_gates::{Turns, less};
 
 /// One flow at one port.
 #[derive(Clone, Debug)]
@@ -14,6 +15,12 @@ pub(crate) struct FlowHop {
     pub stream: usize,
     pub port: usize,
     pub class: u8,
+    /// All classes that stream gates may put its frames into: a bit per class.
+    pub classes: u8,
+    /// For a class that stream gates choose beside the first one: the hop of the flow in the first class.
+    pub of: Option<usize>,
+    /// When a stream gate puts its frames into this class, if that is known.
+    pub turns: Option<Turns>,
     /// The priority of its frames when they leave here.
     pub pcp: u8,
     /// Indices of the previous hops: several where paths merge, none at the talker.
@@ -49,7 +56,18 @@ pub(crate) struct FlowHop {
 }
 
 impl FlowHop {
-    /// The flow's arrivals here, if they have a bound of their own.
+    /// The flow's arrivals in the queue of this class, if they have a bound of their own.
+    pub fn queued(&self) -> Option<Vec<Stair>> {
+        let all: Vec<Stair> = self.stairs()?.collect();
+        // A frame may wait for its scheduler until another turn.
+        let turns = self.turns.as_ref().filter(|_| self.shaped.is_none());
+        match turns.and_then(|turns| turns.of_all(&all, self.closer)) {
+            Some(own) => Some(less(all, own)),
+            None => Some(all),
+        }
+    }
+
+    /// The flow's arrivals here in all classes, if they have a bound of their own.
     pub fn stairs(&self) -> Option<impl Iterator<Item = Stair> + '_> {
         let (shaped, own) = match &self.shaped {
             Some(shaped) => {

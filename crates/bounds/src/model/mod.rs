@@ -12,3 +12,4 @@ pub(crate) mod shaped;
 pub(crate) mod sizes;
 pub(crate) mod software;
 pub(crate) mod span;
+pub(crate) mod stream_gates;

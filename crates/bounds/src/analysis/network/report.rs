@@ -68,7 +68,7 @@ impl Network<'_> {
     /// The delay of a hop to the last bit at the other end.
     fn delay(&self, hop: usize) -> Result<Ps, Reason> {
         let port = self.hops[hop].port;
-        let delay = self.delays[hop].clone();
+        let delay = self.slowest_class(hop);
         if self.unconverged[port] && !matches!(delay, Err(Reason::Dropped)) && self.hops[hop].latest.is_none()
         {
             return delay.map_err(|_| Reason::Circle).map(|delay| delay.saturating_add(self.on_link(port)));
@@ -111,12 +111,16 @@ impl Network<'_> {
         let arrival = |place: usize| {
             let hop = &self.hops[begin + place];
             let classes = ports[hop.port].as_ref().map(|port| &port.classes[..]).unwrap_or_default();
-            let queue = classes.iter().find(|queue| queue.class == hop.class);
+            let lost = |hop: usize| {
+                let hop = &self.hops[hop];
+                let queue = classes.iter().find(|queue| queue.class == hop.class);
+                loss::at(self.plan, stream, place, hop, queue, causes)
+            };
             let least = if hop.babbles.is_empty() { hop.earliest } else { hop.fastest };
             Arrival {
                 earliest: least.saturating_add(hop.shortest),
                 latest: self.latest_out(begin + place),
-                lost: loss::at(self.plan, stream, place, hop, queue, causes),
+                lost: self.in_classes(begin + place).find_map(lost),
             }
         };
         Delivery {
@@ -251,7 +255,7 @@ impl Network<'_> {
         let busy = || sent.is_none().then(|| Reason::Busy { stream: stream.name.clone() });
         let waits = |path: &[usize]| path.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
-        let dropped = path.iter().any(|hop| self.hops[*hop].sizes.is_none());
+        let dropped = path.iter().any(|hop| self.in_classes(*hop).all(|own| self.hops[own].sizes.is_none()));
         let cut = !is_express(self.models[first].port.preemption.as_ref(), self.hops[path[0]].class);
         let late = self.on_link(first) - self.propagation(first);
         let on_first_at_most = || match self.results[first].passing.iter().find(|(hop, _)| *hop == path[0]) {

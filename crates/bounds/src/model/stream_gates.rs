@@ -1,0 +1,178 @@
+//! The classes that stream gates choose for the frames of a flow, and when.
+//!
+//! IEEE 802.1Q-2022, 8.6.10: the internal priority value (IPV) of a list's entry chooses the queue.
+
+use crate::curve::arrival::{self as arrivals, Stair};
+use crate::curve::{Data, Ps, ps};
+use crate::model::openings::Window;
+use tsn_plan::{Plan, StreamGate};
+
+/// When a stream gate puts frames into one class: spans of its cycle, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turns {
+    pub cycle: Ps,
+    pub spans: Vec<Window>,
+}
+
+/// The stream gate of frames that arrive at a port; none if no filter leads to one.
+pub(crate) fn gate_at(plan: &Plan, ingress: u32, stream: usize, pcp: u8) -> Option<&StreamGate> {
+    let node = plan.ports[ingress as usize].node;
+    let policing = plan.policing.iter().find(|policing| policing.node == node)?;
+    let filter = policing.matching(ingress, stream as u32, pcp)?;
+    policing.gates.get(policing.filters[filter].gate? as usize)
+}
+
+/// A class that a stream gate puts frames into, and when it does, if that is known.
+pub(crate) type Chosen = (u8, Option<Turns>);
+
+/// The classes of frames of a flow that arrive at one of these ports with a priority there, and leave with `pcp`: one,
+/// which is that of `pcp` if that is possible, and the others. Turns are known if all frames pass the same gate.
+/// `classes`: those of the port that the frames leave by.
+pub(crate) fn chosen(
+    plan: &Plan,
+    ingresses: &[(u32, u8)],
+    (stream, pcp): (usize, u8),
+    classes: &[u8; 8],
+) -> (u8, Option<Turns>, Vec<Chosen>) {
+    let of = |pcp: u8| classes[usize::from(pcp & 7)];
+    let mut found: Vec<Chosen> = Vec::new();
+    for (ingress, arrives_with) in ingresses {
+        let gate = gate_at(plan, *ingress, stream, *arrives_with);
+        // Where member streams get a priority of their own, that may choose the queue.
+        if gate.is_none() || *arrives_with != pcp {
+            found.push((of(pcp), None));
+        }
+        let Some(gate) = gate else { continue };
+        for entry in gate.entries.iter().filter(|entry| entry.open) {
+            let class = of(entry.ipv.unwrap_or(pcp));
+            if found.iter().all(|(other, _)| *other != class) {
+                // Clocks of nodes may make an entry longer than it says.
+                let alone = ingresses.len() == 1 && plan.clocks.is_none();
+                let chooses = |ipv: Option<u8>| of(ipv.unwrap_or(pcp)) == class;
+                found.push((class, Turns::of(gate, chooses).filter(|_| alone)));
+            }
+        }
+    }
+    // At any time, if one of several gates does not choose; then in no turn.
+    found.sort_by_key(|(class, turns)| (*class != of(pcp), *class, turns.is_some()));
+    found.dedup_by_key(|(class, _)| *class);
+    if found.is_empty() {
+        return (of(pcp), None, found);
+    }
+    let (class, turns) = found.remove(0);
+    (class, turns, found)
+}
+
+impl Turns {
+    /// The spans in which a gate is open and `chooses` a class; none if it always does, or if times are too long.
+    fn of(gate: &StreamGate, chooses: impl Fn(Option<u8>) -> bool) -> Option<Self> {
+        let cycle = Some(ps(gate.cycle_ns)).filter(|cycle| *cycle < Ps::MAX / 8)?;
+        let mut spans: Vec<Window> = Vec::new();
+        let mut at = 0;
+        for entry in &gate.entries {
+            let to = at + ps(entry.interval_ns);
+            if entry.open && chooses(entry.ipv) {
+                match spans.last_mut() {
+                    Some(last) if last.to == at => last.to = to,
+                    _ => spans.push(Window { from: at, to }),
+                }
+            }
+            at = to;
+        }
+        let always = spans.len() == 1 && spans[0].length() == cycle;
+        (!always && !spans.is_empty()).then_some(Self { cycle, spans })
+    }
+
+    /// The arrivals of a class in its turns, if those of all classes are `all`, and frames of one span may come into
+    /// the queue closer to each other by `closer`; none if they are too much to count.
+    pub fn of_all(&self, all: &[Stair], closer: Ps) -> Option<Stair> {
+        let mut unit: Data = 0;
+        for span in &self.spans {
+            for stair in all {
+                // Both ends of the greatest span between two arrivals are within the turn.
+                let steps = (span.length() - 1).checked_add(stair.jitter)? / stair.period + 1;
+                unit = unit.checked_add(stair.unit.checked_mul(Data::from(steps))?)?;
+            }
+        }
+        let extent = self.spans[self.spans.len() - 1].to - self.spans[0].from;
+        Some(Stair { unit, period: self.cycle, jitter: extent.checked_add(closer)? })
+    }
+}
+
+/// The arrivals with the lower rate; with the smaller burst, if the rates are equal.
+pub(crate) fn less(one: Vec<Stair>, other: Stair) -> Vec<Stair> {
+    let burst = |stairs: &[Stair]| -> Data {
+        stairs.iter().map(|own| own.unit.saturating_mul(Data::from(own.jitter / own.period + 1))).sum()
+    };
+    let key = |stairs: &[Stair]| (arrivals::rate(stairs), burst(stairs));
+    if key(&[other]) < key(&one) { vec![other] } else { one }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tsn_plan::StreamGateEntry;
+
+    fn gate(entries: &[(bool, Option<u8>, u64)]) -> StreamGate {
+        let entry = |(open, ipv, interval_ns): &(bool, Option<u8>, u64)| StreamGateEntry {
+            open: *open,
+            ipv: *ipv,
+            interval_ns: *interval_ns,
+            octets_max: None,
+        };
+        StreamGate {
+            cycle_ns: entries.iter().map(|entry| entry.2).sum(),
+            entries: entries.iter().map(entry).collect(),
+            ..StreamGate::default()
+        }
+    }
+
+    /// Entries that follow each other are one span; a closed one, and one of another queue, divide spans.
+    #[test]
+    fn the_turns_of_a_class() {
+        let list = [
+            (true, Some(6), 10),
+            (true, Some(6), 20),
+            (false, Some(6), 5),
+            (true, None, 7),
+            (true, Some(6), 8),
+        ];
+        let turns = Turns::of(&gate(&list), |ipv| ipv == Some(6)).unwrap();
+        let span = |from: Ps, to: Ps| Window { from: from * 1_000, to: to * 1_000 };
+        assert_eq!(turns, Turns { cycle: 50_000, spans: vec![span(0, 30), span(42, 50)] });
+        assert_eq!(Turns::of(&gate(&[(true, Some(6), 9)]), |_| true), None);
+        assert_eq!(Turns::of(&gate(&[(false, Some(6), 9)]), |_| true), None);
+    }
+
+    /// A frame every 10 us that may be 3 us late: a span of 20 us has the arrivals of 19.999999 us, 3 of them; one of
+    /// 7 us has one, one of 7.000001 us two, as 3 us early is 10 us.
+    #[test]
+    fn what_arrives_in_a_turn() {
+        const US: Ps = 1_000_000;
+        let own = Stair { unit: 100, period: 10 * US, jitter: 3 * US };
+        let turns = |spans: &[(Ps, Ps)]| Turns {
+            cycle: 100 * US,
+            spans: spans.iter().map(|(from, to)| Window { from: *from, to: *to }).collect(),
+        };
+        let unit = |to: Ps| turns(&[(0, to)]).of_all(&[own], 0).unwrap().unit;
+        assert_eq!([20 * US, 7 * US, 7 * US + 1].map(unit), [300, 100, 200]);
+        // Two spans, and what comes closer by 1 us behind the gate.
+        let found = turns(&[(0, 7 * US), (30 * US, 50 * US)]).of_all(&[own], US).unwrap();
+        assert_eq!(found, Stair { unit: 400, period: 100 * US, jitter: 51 * US });
+    }
+
+    /// Of two arrivals the lower rate counts, then the smaller burst.
+    #[test]
+    fn the_lesser_arrivals() {
+        let stair = |unit, period, jitter| Stair { unit: unit * crate::curve::BIT, period, jitter };
+        let own = stair(1_000, 1_000, 5_000);
+        for (other, lesser) in [
+            (stair(900, 1_000, 9_000), true),
+            (stair(1_100, 1_000, 0), false),
+            (stair(2_000, 2_000, 2_000), true),
+            (stair(2_000, 2_000, 4_000), false),
+        ] {
+            assert_eq!(less(vec![own], other) == vec![other], lesser, "{other:?}");
+        }
+    }
+}
