@@ -1,5 +1,6 @@
 //! The flows of a Plan at every port of their path.
 
+use crate::analysis::least::{Least, Way, least};
 use crate::curve::{Data, LONGEST, Ps, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::member_streams;
@@ -66,6 +67,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 classes: others.iter().fold(1 << class, |all, (other, _)| all | 1 << other),
                 of: None,
                 turns,
+                chain: None,
                 once: member_streams::once(plan, stream, &entries),
                 times: 1,
                 begin: begin_ps,
@@ -93,7 +95,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 ..hops[own].clone()
             }));
         }
-        set_earliest(plan, &mut hops, begin, openings);
+        set_earliest(plan, &mut hops, begin, &further, openings);
     }
     for mut hop in further {
         let Some(own) = hop.of.map(|own| &hops[own]) else { continue };
@@ -150,15 +152,37 @@ fn cut_through(plan: &Plan, hops: &mut [FlowHop]) {
     }
 }
 
-/// The earliest arrival of frames of one stream at each of its hops, from `begin` on.
-fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec<Option<Openings>>]) {
+/// The earliest arrival of frames of one stream at each of its hops, from `begin` on; `further`: those in further classes.
+fn set_earliest(
+    plan: &Plan,
+    hops: &mut [FlowHop],
+    begin: usize,
+    further: &[FlowHop],
+    openings: &[Vec<Option<Openings>>],
+) {
+    let chooses = hops[begin..].iter().any(|hop| hop.turns.is_some());
+    let mut behind: Vec<Option<Least>> = vec![None; hops.len()];
     // One pass suffices if parents come first; where paths merge, parents may come later.
     for _ in begin..hops.len() {
         let mut rests = true;
         for number in begin..hops.len() {
             let by = |before: &usize| arrives(plan, &hops[*before], &hops[number], openings);
             let found = hops[number].parents.iter().map(by).reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
-            let Some(found) = found else { continue };
+            let Some(mut found) = found else { continue };
+            if let Some(before) = hops[number].only_parent().filter(|_| chooses) {
+                if let Some(least) = &behind[before] {
+                    let since = &hops[least.since];
+                    let gate = since.only_parent().map_or(0, |before| queued(plan, &hops[before], since));
+                    let adds = least.time() - gate + queued(plan, &hops[before], &hops[number]);
+                    found.0 = found.0.max(since.earliest.saturating_add(adds));
+                    found.1 = found.1.max(since.fastest.saturating_add(adds));
+                }
+                let own =
+                    std::iter::once(&hops[number]).chain(further.iter().filter(|hop| hop.of == Some(number)));
+                let ways: Vec<Way<'_>> =
+                    own.filter_map(|hop| way(plan, &hops[before], hop, openings)).collect();
+                behind[number] = least(plan, number, &ways, behind[before].as_ref());
+            }
             rests &= found == (hops[number].earliest, hops[number].fastest);
             (hops[number].earliest, hops[number].fastest) = found;
         }
@@ -166,6 +190,27 @@ fn set_earliest(plan: &Plan, hops: &mut [FlowHop], begin: usize, openings: &[Vec
             return;
         }
     }
+}
+
+/// The least time from the last bit of a smallest frame until it is in the queue of a hop; below zero if the node may
+/// have forwarded it before.
+fn queued(plan: &Plan, before: &FlowHop, after: &FlowHop) -> Ps {
+    let [ingress, egress] = [before, after].map(|hop| &plan.ports[hop.port]);
+    let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
+    Processing::of(&plan.nodes[egress.node as usize]).least
+        - cut_short(plan, octets, before.pcp, ingress, egress)
+}
+
+/// How frames leave by a hop in one class; none if no frame fits a window.
+fn way<'a>(
+    plan: &Plan,
+    before: &FlowHop,
+    hop: &'a FlowHop,
+    openings: &'a [Vec<Option<Openings>>],
+) -> Option<Way<'a>> {
+    let needs = room(&plan.ports[hop.port], hop.class, hop.sizes?.smallest);
+    let openings = openings[hop.port][usize::from(hop.class)].as_ref();
+    Some(Way { hop, openings, needs, queued: queued(plan, before, hop) })
 }
 
 /// The sizes of frames that fit at least one window of a class; none if no frame fits.
@@ -192,11 +237,9 @@ fn room(port: &Port, class: u8, octets: u32) -> Ps {
 /// The earliest arrival of a frame from one hop in the queue of the next one: after its nominal release, and after
 /// its release.
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
-    let (ingress, egress) = (&plan.ports[before.port], &plan.ports[after.port]);
-    let processing = Processing::of(&plan.nodes[egress.node as usize]).least;
+    let ingress = &plan.ports[before.port];
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
-    let cut = cut_short(plan, octets, before.pcp, ingress, egress);
-    let adds = before.shortest.saturating_add(processing).saturating_sub(cut);
+    let adds = before.shortest.saturating_add(queued(plan, before, after));
     let opens = &openings[before.port][usize::from(before.class)];
     let gate = || {
         // The gate of another class may be open.
@@ -229,7 +272,7 @@ fn recorded(gaps_ns: &[u64], cycle_ns: u64) -> (Ps, Ps) {
 
 /// The releases of a token bucket as periodic ones: in the time of its jitter the bucket gains what it holds beyond a
 /// frame. How many frames there are in a span is then the same; no release has a time of its own.
-pub(crate) fn conforming(bucket: &TokenBucket) -> (Ps, Ps) {
+fn conforming(bucket: &TokenBucket) -> (Ps, Ps) {
     (bucket.period_ps().min(LONGEST), bucket.slack_ps().min(LONGEST))
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
+mod chains;
 mod faults;
 mod later;
 mod not_covered;
@@ -105,7 +106,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
     network.solve();
     let found = network.report(&first);
     match not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan)) {
-        None => crate::analysis::cqf::refine(plan, found),
+        None => found,
         Some(reason) => found.without(&reason),
     }
 }
@@ -192,17 +193,18 @@ impl Network<'_> {
         for hop in 0..self.hops.len() {
             if self.hops[hop].parents.iter().any(|parent| self.unconverged[self.hops[*parent].port]) {
                 self.hops[hop].latest = None;
+                self.hops[hop].chain = None;
                 self.hops[hop].times = self.times(hop, None);
             }
         }
         for port in &circle {
             self.results[*port] = PortResult::default();
         }
-        let inputs: Vec<(Option<Ps>, u32)> = self.hops.iter().map(|hop| (hop.latest, hop.times)).collect();
+        let inputs: Vec<_> = self.hops.iter().map(|hop| (hop.latest, hop.times, hop.chain.clone())).collect();
         for port in &circle {
             self.analyse(*port);
-            for (hop, (latest, times)) in self.hops.iter_mut().zip(&inputs) {
-                (hop.latest, hop.times) = (*latest, *times);
+            for (hop, input) in self.hops.iter_mut().zip(&inputs) {
+                (hop.latest, hop.times, hop.chain) = input.clone();
             }
         }
     }
@@ -222,12 +224,13 @@ impl Network<'_> {
         for (hop, delay) in &result.delays {
             self.delays[*hop] = delay.clone();
         }
-        for (hop, _) in &result.delays {
+        let hops: Vec<usize> = result.delays.iter().map(|(hop, _)| *hop).collect();
+        self.results[port] = result;
+        for hop in hops {
             // Even if the result of this port is unchanged (the link limits its arrivals), frames may now arrive
             // later at the next port.
-            changed |= self.pass_on(self.hops[*hop].of.unwrap_or(*hop));
+            changed |= self.pass_on(self.hops[hop].of.unwrap_or(hop));
         }
-        self.results[port] = result;
         changed
     }
 
@@ -282,6 +285,9 @@ impl Network<'_> {
             let next = &mut self.hops[number];
             changed |= found != (next.latest, next.times);
             (next.latest, next.times) = found;
+            let chain = self.chain(number);
+            changed |= chain != self.hops[number].chain;
+            self.hops[number].chain = chain;
         }
         changed
     }
@@ -290,10 +296,19 @@ impl Network<'_> {
         let processing = self.until_queued(hop);
         let by = |parent: &usize| {
             let late = self.hops[*parent].latest?.checked_add(self.slowest_class(*parent).ok()?)?;
-            let late = late.checked_add(self.on_link(self.hops[*parent].port))?.checked_add(processing)?;
+            let mut late = late.checked_add(self.on_link(self.hops[*parent].port))?;
+            if let Some((since, longest)) = self.since_turn(*parent) {
+                late = late.min(self.arrival(since)?.checked_add(longest)?);
+            }
+            let late = late.checked_add(processing)?;
             (late <= LONGEST).then_some(late)
         };
         self.hops[hop].parents.iter().map(by).try_fold(0, |most, late| Some(most.max(late?)))
+    }
+
+    /// Greatest time from the nominal release until the last bit of a frame arrives before a hop.
+    fn arrival(&self, hop: usize) -> Option<Ps> {
+        Some(self.hops[hop].latest? - self.until_queued(hop))
     }
 
     /// How often the same frame may arrive at a hop, if frames arrive until `latest`.

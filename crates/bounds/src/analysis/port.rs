@@ -3,6 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.
 
 use crate::analysis::aggregate::{Upstream, frames, incoming};
+use crate::analysis::cqf::{self, ClassTurns};
 use crate::analysis::delay_and_backlog::DelayAndBacklog;
 use crate::analysis::full_queue::Full;
 use crate::analysis::scheduled_arrivals;
@@ -12,6 +13,7 @@ use crate::curve::{Curve, Data, Ps, Rate};
 use crate::model::flow_hop::FlowHop;
 use crate::model::openings::Openings;
 use crate::model::sizes::{until_last_bit, wire};
+use crate::model::stream_gates::Turn;
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
 use crate::service::class::{Behind, Class, Model};
@@ -40,6 +42,8 @@ pub(crate) struct PortResult {
     pub delays: Vec<(usize, Result<Ps, Reason>)>,
     /// For flows whose frames can be interrupted here: the time from the first bit to the departure of the last one.
     pub passing: Vec<(usize, Result<Ps, Reason>)>,
+    /// For flows of which every window sends all turns that wait for it: when they leave.
+    pub sent: Vec<(usize, Vec<Turn>)>,
     /// The results by class; none for a class without flows.
     pub classes: Vec<Option<ClassResult>>,
 }
@@ -153,14 +157,21 @@ fn analyse_class(
     let delay = |octets: u32, largest: u32| passing.delay(class, &wait, octets, largest);
     let mut known: HashMap<(u32, u32), Result<Ps, Reason>> = HashMap::new();
     let busy = analysis.as_ref().ok().and_then(DelayAndBacklog::longest_busy);
+    let sent = cqf::sent(class);
+    let mut in_turns = sent.iter().flat_map(|sent| &sent.flows);
     let mut scheduled = scheduled_arrivals::waits(class, busy).unwrap_or_default().into_iter();
     for (hop, flow) in model.flows[usize::from(class.number)].iter().zip(&class.hops) {
+        let turns = in_turns.next();
+        result.sent.extend(turns.map(|turns| (*hop, turns.iter().map(|(_, turn)| *turn).collect())));
         let Some(sizes) = flow.sizes else { continue };
         let (smallest, largest) = (sizes.smallest, sizes.largest);
         let mut delay = known.entry((smallest, largest)).or_insert_with(|| delay(smallest, largest)).clone();
         if let Some(wait) = scheduled.next() {
             let timed = wait.saturating_add(until_last_bit(largest, model.port));
             delay = Ok(delay.map_or(timed, |delay| delay.min(timed)));
+        }
+        if let Some(longest) = turns.and_then(|turns| turns.iter().map(|(longest, _)| *longest).max()) {
+            delay = Ok(delay.map_or(longest, |delay| delay.min(longest)));
         }
         delay = delay.and_then(|delay| if model.trusts(delay) { Ok(delay) } else { Err(Reason::Changes) });
         result.delays.push((*hop, delay));
@@ -169,6 +180,10 @@ fn analyse_class(
         }
     }
     let backlog = analysis.as_ref().map_err(Clone::clone).and_then(DelayAndBacklog::backlog).map_err(blamed);
+    let backlog = match &sent {
+        Some(sent) => Ok(backlog.map_or(sent.backlog, |backlog| backlog.min(sent.backlog))),
+        None => backlog,
+    };
     let until_free = match &passing {
         Passing::Whole => {
             let occupied = model.occupied(class.largest).saturating_add(class.after_selection());
@@ -179,6 +194,9 @@ fn analyse_class(
         }
     };
     let until_free = until_free.filter(|time| model.trusts(*time));
+    let until_free =
+        [until_free, sent.as_ref().and_then(ClassTurns::longest).map(|longest| longest + model.gap())];
+    let until_free = until_free.into_iter().flatten().min();
     drop(analysis);
     let shape = credit.zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;

@@ -6,8 +6,8 @@ use crate::model::member_streams::Once;
 use crate::model::shaped::Shaped;
 use crate::model::sizes::{Sizes, wire};
 use crate::model::span::Span;
+use crate::model::stream_gates::{Chain, Turns, less};
 use crate::reason::Reason;
-use crate::model::stream_gates::{Turns, less};
 
 /// One flow at one port.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct FlowHop {
     pub of: Option<usize>,
     /// When a stream gate puts its frames into this class, if that is known.
     pub turns: Option<Turns>,
+    /// The turns that come into this class, if all its arrivals are known.
+    pub chain: Option<Chain>,
     /// The priority of its frames when they leave here.
     pub pcp: u8,
     /// Indices of the previous hops: several where paths merge, none at the talker.
@@ -59,9 +61,8 @@ impl FlowHop {
     /// The flow's arrivals in the queue of this class, if they have a bound of their own.
     pub fn queued(&self) -> Option<Vec<Stair>> {
         let all: Vec<Stair> = self.stairs()?.collect();
-        // A frame may wait for its scheduler until another turn.
-        let turns = self.turns.as_ref().filter(|_| self.shaped.is_none());
-        match turns.and_then(|turns| turns.of_all(&all, self.closer)) {
+        let in_turns = self.turns.as_ref().zip(self.chain.as_ref());
+        match in_turns.and_then(|(turns, chain)| chain.stair(turns.cycle, self.closer)) {
             Some(own) => Some(less(all, own)),
             None => Some(all),
         }

@@ -10,6 +10,7 @@ use tsn_plan::{Plan, StreamGate};
 /// When a stream gate puts frames into one class: spans of its cycle, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Turns {
+    pub base: Ps,
     pub cycle: Ps,
     pub spans: Vec<Window>,
 }
@@ -20,6 +21,27 @@ pub(crate) fn gate_at(plan: &Plan, ingress: u32, stream: usize, pcp: u8) -> Opti
     let policing = plan.policing.iter().find(|policing| policing.node == node)?;
     let filter = policing.matching(ingress, stream as u32, pcp)?;
     policing.gates.get(policing.filters[filter].gate? as usize)
+}
+
+/// The frames of a flow in one turn; all instants are in true time, and repeat with the cycle.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    /// The span of the first gate: its first instant, and the one after its last.
+    pub begin: Ps,
+    pub end: Ps,
+    /// The first and the last instant at which one of the frames arrives here with its last bit.
+    pub from: Ps,
+    pub to: Ps,
+    /// Most data of the frames.
+    pub unit: Data,
+}
+
+/// The turns of a flow that come into one class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chain {
+    /// The hop behind the first gate, in its first class.
+    pub since: usize,
+    pub turns: Vec<Turn>,
 }
 
 /// A class that a stream gate puts frames into, and when it does, if that is known.
@@ -80,22 +102,56 @@ impl Turns {
             at = to;
         }
         let always = spans.len() == 1 && spans[0].length() == cycle;
-        (!always && !spans.is_empty()).then_some(Self { cycle, spans })
+        let base = gate.base_time_ns.checked_mul(1_000)?;
+        (!always && !spans.is_empty()).then_some(Self { base, cycle, spans })
     }
 
-    /// The arrivals of a class in its turns, if those of all classes are `all`, and frames of one span may come into
-    /// the queue closer to each other by `closer`; none if they are too much to count.
-    pub fn of_all(&self, all: &[Stair], closer: Ps) -> Option<Stair> {
-        let mut unit: Data = 0;
-        for span in &self.spans {
-            for stair in all {
-                // Both ends of the greatest span between two arrivals are within the turn.
-                let steps = (span.length() - 1).checked_add(stair.jitter)? / stair.period + 1;
-                unit = unit.checked_add(stair.unit.checked_mul(Data::from(steps))?)?;
-            }
-        }
-        let extent = self.spans[self.spans.len() - 1].to - self.spans[0].from;
-        Some(Stair { unit, period: self.cycle, jitter: extent.checked_add(closer)? })
+    /// The turns of frames that arrive here at any time, of which `all` are the arrivals; none if there are too many
+    /// to count.
+    pub fn begun(&self, all: &[Stair]) -> Option<Vec<Turn>> {
+        let turn = |span: &Window| {
+            let (begin, end) = (self.base.checked_add(span.from)?, self.base.checked_add(span.to)?);
+            Some(Turn { begin, end, from: begin, to: end - 1, unit: most(span, all)? })
+        };
+        self.spans.iter().map(turn).collect()
+    }
+
+    /// The span that contains all arrivals of a turn.
+    fn span_of(&self, turn: &Turn) -> Option<&Window> {
+        let phase = (turn.from - self.base).rem_euclid(self.cycle);
+        let last = phase.checked_add(turn.to - turn.from)?;
+        self.spans.iter().find(|span| span.from <= phase && last < span.to)
+    }
+
+    /// Those of some turns that come into this class, whose flow has the arrivals `all` here.
+    pub fn continued(&self, sent: &[Turn], all: &[Stair]) -> Option<Vec<Turn>> {
+        let own = sent.iter().filter_map(|turn| Some((turn, self.span_of(turn)?)));
+        own.map(|(turn, span)| Some(Turn { unit: turn.unit.min(most(span, all)?), ..*turn })).collect()
+    }
+
+    /// Whether a turn comes into this class as a whole.
+    pub fn takes(&self, turn: &Turn) -> bool {
+        self.span_of(turn).is_some()
+    }
+}
+
+/// Most data of some arrivals within a span.
+fn most(span: &Window, all: &[Stair]) -> Option<Data> {
+    let data = |stair: &Stair| {
+        // Both ends of the greatest time between two arrivals are within the span.
+        let steps = (span.length() - 1).checked_add(stair.jitter)? / stair.period + 1;
+        stair.unit.checked_mul(Data::from(steps))
+    };
+    all.iter().try_fold(0, |sum: Data, stair| sum.checked_add(data(stair)?))
+}
+
+impl Chain {
+    /// The arrivals of all turns, whose frames may come into the queue closer to each other by `closer`.
+    pub fn stair(&self, cycle: Ps, closer: Ps) -> Option<Stair> {
+        let first = self.turns.iter().map(|turn| turn.from).min().unwrap_or(0);
+        let last = self.turns.iter().map(|turn| turn.to).max().unwrap_or(0);
+        let unit = self.turns.iter().try_fold(0, |sum: Data, turn| sum.checked_add(turn.unit))?;
+        Some(Stair { unit, period: cycle, jitter: (last - first).checked_add(closer)? })
     }
 }
 
@@ -139,26 +195,55 @@ mod tests {
         ];
         let turns = Turns::of(&gate(&list), |ipv| ipv == Some(6)).unwrap();
         let span = |from: Ps, to: Ps| Window { from: from * 1_000, to: to * 1_000 };
-        assert_eq!(turns, Turns { cycle: 50_000, spans: vec![span(0, 30), span(42, 50)] });
+        assert_eq!(turns, Turns { base: 0, cycle: 50_000, spans: vec![span(0, 30), span(42, 50)] });
         assert_eq!(Turns::of(&gate(&[(true, Some(6), 9)]), |_| true), None);
         assert_eq!(Turns::of(&gate(&[(false, Some(6), 9)]), |_| true), None);
+    }
+
+    const US: Ps = 1_000_000;
+
+    fn turns(base: Ps, spans: &[(Ps, Ps)]) -> Turns {
+        let spans = spans.iter().map(|(from, to)| Window { from: *from, to: *to }).collect();
+        Turns { base, cycle: 100 * US, spans }
     }
 
     /// A frame every 10 us that may be 3 us late: a span of 20 us has the arrivals of 19.999999 us, 3 of them; one of
     /// 7 us has one, one of 7.000001 us two, as 3 us early is 10 us.
     #[test]
     fn what_arrives_in_a_turn() {
-        const US: Ps = 1_000_000;
         let own = Stair { unit: 100, period: 10 * US, jitter: 3 * US };
-        let turns = |spans: &[(Ps, Ps)]| Turns {
-            cycle: 100 * US,
-            spans: spans.iter().map(|(from, to)| Window { from: *from, to: *to }).collect(),
-        };
-        let unit = |to: Ps| turns(&[(0, to)]).of_all(&[own], 0).unwrap().unit;
+        let begun = |spans: &[(Ps, Ps)]| turns(5, spans).begun(&[own]).unwrap();
+        let unit = |to: Ps| begun(&[(0, to)])[0].unit;
         assert_eq!([20 * US, 7 * US, 7 * US + 1].map(unit), [300, 100, 200]);
-        // Two spans, and what comes closer by 1 us behind the gate.
-        let found = turns(&[(0, 7 * US), (30 * US, 50 * US)]).of_all(&[own], US).unwrap();
-        assert_eq!(found, Stair { unit: 400, period: 100 * US, jitter: 51 * US });
+        // Of two spans the last arrival is at 50.000004 us, and the first at 0.000005 us; 1 us closer behind the gate.
+        let chain = Chain { since: 0, turns: begun(&[(0, 7 * US), (30 * US, 50 * US)]) };
+        let turn =
+            |from: Ps, to: Ps, unit| Turn { begin: from + 5, end: to + 5, from: from + 5, to: to + 4, unit };
+        assert_eq!(chain.turns, [turn(0, 7 * US, 100), turn(30 * US, 50 * US, 300)]);
+        let stair = chain.stair(100 * US, US).unwrap();
+        assert_eq!(stair, Stair { unit: 400, period: 100 * US, jitter: 51 * US - 1 });
+    }
+
+    /// A turn goes on if one span contains its first and its last arrival, in whichever cycle; then it has no more data
+    /// than arrive in that span.
+    #[test]
+    fn a_turn_goes_on_as_a_whole() {
+        let gate = turns(5, &[(10, 20), (60, 80)]);
+        let turn = |from: Ps, to: Ps| Turn { begin: 0, end: 1, from, to, unit: 300 };
+        for (from, to, taken) in [
+            (15, 24, true),
+            (14, 24, false),
+            (15, 25, false),
+            (65 + 300 * US, 84 + 300 * US, true),
+            (65 - 300 * US, 84 - 300 * US, true),
+            (20, 70, false),
+            (15, 24 + 100 * US, false),
+        ] {
+            assert_eq!(gate.takes(&turn(from, to)), taken, "{from} {to}");
+        }
+        let all = [Stair { unit: 100, period: 10, jitter: 0 }];
+        let found = gate.continued(&[turn(15, 24), turn(30, 31), turn(65, 84)], &all).unwrap();
+        assert_eq!(found, [Turn { unit: 100, ..turn(15, 24) }, Turn { unit: 200, ..turn(65, 84) }]);
     }
 
     /// Of two arrivals the lower rate counts, then the smaller burst.

@@ -4,6 +4,7 @@ use crate::curve::{Curve, Data, Ps, Rate, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::lists::{Later, Several};
 use crate::model::openings::{Openings, Window, covered};
+use crate::model::processing::Processing;
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::higher_priority::Higher;
@@ -21,6 +22,8 @@ pub(crate) struct Model<'a> {
     pub openings: Vec<Option<Openings>>,
     /// When preemptable frames are not held; none if this is not covered.
     pub released: Option<Openings>,
+    /// The time from the last bit in until a frame is in a queue.
+    pub processing: Processing,
     /// The flows here, by class.
     pub flows: Vec<Vec<usize>>,
     /// The length of the run, if clocks drift.
@@ -48,6 +51,7 @@ impl<'a> Model<'a> {
             rate: sure_rate(port.server.map_or(port.rate_bps, |server| server.rate_bps)),
             openings,
             released,
+            processing: Processing::of(&plan.nodes[port.node as usize]),
             flows,
             run: plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns))),
             several: None,

@@ -86,7 +86,7 @@ pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
 }
 
 /// The most data of higher classes within any span of time, as far as it falls into `windows`.
-fn any_time(class: &Class<'_>, windows: Option<(Ps, &[Window])>) -> Result<Curve, Reason> {
+pub(crate) fn any_time(class: &Class<'_>, windows: Option<(Ps, &[Window])>) -> Result<Curve, Reason> {
     any_time_of(class, windows, |_| true)
 }
 
@@ -202,7 +202,7 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
 
 /// How long frames of lower classes may still occupy the link after the beginning of a window; and how long those
 /// that begin within it, before `last`.
-fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(Ps, Ps), Reason> {
+pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(Ps, Ps), Reason> {
     // Until frames that were selected before have left, the buffer has no room.
     if let Some((_, time)) = class.buffered() {
         return Ok((time, time));

@@ -2,6 +2,7 @@
 //! rings.
 
 use crate::common::*;
+use crate::cyclic::{self, Cyclic};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use tsn_plan::{Fault, MacOperation, Pattern, Plan, Size};
@@ -184,8 +185,13 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         prop::collection::vec(talk(), 1..12),
         prop::collection::vec(shape(), 0..6),
         any::<u64>(),
+        prop::option::weighted(0.3, cyclic::cyclic()),
     );
-    parts.prop_map(|(net, links, talks, shapes, seed)| build(&net, &links, &talks, &shapes, seed))
+    parts.prop_map(|(net, links, talks, shapes, seed, turns)| {
+        let mut plan = build(&net, &links, &talks, &shapes, seed);
+        turns.iter().for_each(|turns: &Cyclic| cyclic::add(&mut plan, turns));
+        plan
+    })
 }
 
 fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[Shape], seed: u64) -> Plan {
@@ -414,5 +420,6 @@ pub fn text(plan: &Plan) -> String {
         ));
     }
     lines.extend(plan.faults.iter().map(|fault| format!("{fault:?}")));
+    lines.extend(plan.policing.iter().map(|table| format!("{table:?}")));
     lines.join("\n")
 }

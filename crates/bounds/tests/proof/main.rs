@@ -7,6 +7,7 @@
 
 #[path = "../../../sim/tests/all/common/mod.rs"]
 mod common;
+mod cyclic;
 mod draw;
 mod everything;
 mod failures;

@@ -2,7 +2,7 @@
 
 use super::Network;
 use crate::analysis::delivery::{Arrival, Delivery};
-use crate::analysis::flows::{cut_short, first_link};
+use crate::analysis::flows::first_link;
 use crate::analysis::loss::{self, Causes};
 use crate::analysis::port::ClassResult;
 use crate::analysis::survival::survives;
@@ -59,7 +59,11 @@ impl Network<'_> {
             let processing = self.until_queued(hop);
             path.push(hop);
             let sum = || delay?.checked_add(own?)?.checked_add(processing);
-            (sum(), path)
+            let in_turns = self.since_turn(hop).and_then(|(since, longest)| {
+                let before = self.hops[since].only_parent()?;
+                self.slowest(before, from_release, known, depth + 1).0?.checked_add(longest)
+            });
+            (sum().into_iter().chain(in_turns).min(), path)
         };
         known.insert(hop, found.clone());
         found
@@ -74,6 +78,23 @@ impl Network<'_> {
             return delay.map_err(|_| Reason::Circle).map(|delay| delay.saturating_add(self.on_link(port)));
         }
         delay.map(|delay| delay.saturating_add(self.on_link(port)))
+    }
+
+    /// Greatest delay along a path from its hop number `first` on: from the release, or from the last bit before that
+    /// hop.
+    fn along(&self, path: &[usize], first: usize) -> Option<Ps> {
+        // The delays up to the end of each hop.
+        let mut until: Vec<Ps> = vec![0];
+        for (place, hop) in path.iter().enumerate().skip(first) {
+            let queued = if place > 0 { self.until_queued(*hop) } else { 0 };
+            let sum = until.last()?.checked_add(self.delay(*hop).ok()?)?.checked_add(queued)?;
+            let in_turns = self.since_turn(*hop).and_then(|(since, longest)| {
+                let begin = path.iter().position(|hop| *hop == since)?.checked_sub(first)?;
+                until.get(begin)?.checked_add(longest)
+            });
+            until.push(in_turns.map_or(sum, |in_turns| in_turns.min(sum)));
+        }
+        until.pop()
     }
 
     /// The bounds of all flows and ports.
@@ -172,9 +193,12 @@ impl Network<'_> {
             at = *parent;
         }
         let latest = self.hops[hop].latest.zip(self.delay(hop).ok());
+        let in_turns =
+            self.since_turn(hop).and_then(|(since, longest)| self.arrival(since)?.checked_add(longest));
         let stream = || self.plan.streams[self.hops[hop].stream].name.clone();
         latest
             .and_then(|(latest, delay)| latest.checked_add(delay))
+            .map(|latest| in_turns.map_or(latest, |in_turns| in_turns.min(latest)))
             .ok_or_else(|| Reason::UnboundedArrivals { stream: stream() })
     }
 
@@ -212,23 +236,11 @@ impl Network<'_> {
         let start = tx_point == Point::Start;
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
-        let least_processing: Ps =
-            path[1..].iter().map(|hop| self.processing(self.hops[*hop].port).least).sum();
-        let processing: Ps = path[1..].iter().map(|hop| self.until_queued(*hop)).sum();
-        let after_first: Ps = path[1..].iter().map(|hop| self.hops[*hop].shortest).sum();
-        let cut: Ps = path
-            .windows(2)
-            .map(|pair| {
-                (self.hops[pair[0]].pcp, [pair[0], pair[1]].map(|hop| self.models[self.hops[hop].port].port))
-            })
-            .map(|(pcp, [before, after])| cut_short(self.plan, sizes.smallest, pcp, before, after))
-            .sum();
-        let after_first = after_first - cut;
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
-            (
-                on_first(sizes.smallest) + least_processing + after_first - unstamped(sizes.smallest),
-                least_processing + after_first + self.hops[path[0]].shortest,
-            )
+            let last = &self.hops[path[path.len() - 1]];
+            let released = last.fastest + last.shortest;
+            let stamped = on_first(sizes.smallest) - self.hops[path[0]].shortest - unstamped(sizes.smallest);
+            (released + stamped, released)
         } else {
             // The lower bound is that of the fastest path.
             let by = |end: &u32| {
@@ -253,7 +265,7 @@ impl Network<'_> {
             })
         };
         let busy = || sent.is_none().then(|| Reason::Busy { stream: stream.name.clone() });
-        let waits = |path: &[usize]| path.iter().map(|hop| self.delay(*hop).ok()).sum::<Option<Ps>>();
+        let waits = |first: usize| self.along(path, first);
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = path.iter().any(|hop| self.in_classes(*hop).all(|own| self.hops[own].sizes.is_none()));
         let cut = !is_express(self.models[first].port.preemption.as_ref(), self.hops[path[0]].class);
@@ -274,18 +286,16 @@ impl Network<'_> {
             None
         } else if one_root && shaped {
             let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
-            waits(path)
-                .filter(|_| !dropped)
-                .map(|delay| delay + processing - stamped - unstamped(sizes.smallest))
+            waits(0).filter(|_| !dropped).map(|delay| delay - stamped - unstamped(sizes.smallest))
         } else if one_root {
-            waits(&path[1..])
+            waits(1)
                 .filter(|_| !dropped)
-                .and_then(|rest| Some(on_first_at_most()? + processing + rest - unstamped(sizes.smallest)))
+                .and_then(|rest| Some(on_first_at_most()? + rest - unstamped(sizes.smallest)))
         } else {
             // Each copy passes the software for itself before it gets its first stamp.
             let apart = sent.map(|most| most - software.least);
-            let all = waits(path).filter(|_| !dropped);
-            all.zip(apart).map(|(all, apart)| all + apart + processing - unstamped(sizes.smallest))
+            let all = waits(0).filter(|_| !dropped);
+            all.zip(apart).map(|(all, apart)| all + apart - unstamped(sizes.smallest))
         };
         let hops = path.iter().map(|hop| {
             let upper = self.delay(*hop);
@@ -316,9 +326,7 @@ impl Network<'_> {
             lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(floor),
             upper_ps,
             lower_ps,
-            release_upper_ps: waits(path)
-                .zip(sent)
-                .map(|(delay, sent)| delay.saturating_add(sent) + processing),
+            release_upper_ps: waits(0).zip(sent).map(|(delay, sent)| delay.saturating_add(sent)),
             release_lower_ps: release_lower_ps.saturating_add(least_after_send(self.plan, stream)),
             program_ps: self.plan.nodes[listener.node as usize]
                 .host
