@@ -68,8 +68,6 @@ pub enum Reason {
     ShapedCopies,
     /// Frames that are not yet eligible wait here, which the bound of the queue does not count.
     Held,
-    /// Stream gates choose the queues of some frames, so that no class has arrivals of its own.
-    Internal,
     /// Numbers exceed what the analysis can count: hours of delay, or more data than a port sends in days.
     TooLarge,
     /// Gates or schedulers count on clocks of their own.
@@ -207,9 +205,6 @@ impl fmt::Display for Reason {
             ),
             Self::ShapedCopies => f.write_str("member streams meet, or get or lose their tags, where an ATS scheduler shapes them, which has no bound here"),
             Self::Held => f.write_str("frames wait here that are not eligible yet (ATS), which has no bound here"),
-            Self::Internal => {
-                f.write_str("stream gates choose queues in this plan, which the analysis does not cover")
-            }
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Qdisc => f.write_str(
                 "its queueing discipline (taprio or cbs) works in software, which has no bound here",

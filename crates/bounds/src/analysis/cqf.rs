@@ -2,6 +2,7 @@
 //!
 //! IEEE 802.1Q-2022, annex T. Derived in `docs/concepts/bounds.md`.
 
+use crate::curve::arrival::Stair;
 use crate::curve::deviation::Rises;
 use crate::curve::{BIT, Curve, Data, Ps};
 use crate::model::openings::{Openings, Window};
@@ -17,6 +18,8 @@ use tsn_units::INTER_FRAME_GAP;
 pub(crate) struct ClassTurns {
     /// Most data that wait.
     pub backlog: Data,
+    /// What is on the link within any span of time: by window.
+    pub on_link: Vec<Stair>,
     /// By flow, its turns: the longest delay from the queue until the last bit is out, and each turn with the first and
     /// the last instant at which its frames leave.
     pub flows: Vec<Vec<(Ps, Turn)>>,
@@ -48,7 +51,12 @@ pub(crate) fn sent(class: &Class<'_>) -> Option<ClassTurns> {
     }
     let needs = windows.iter().zip(&demand).map(|(window, demand)| needs(class, *cycle, window, *demand));
     let needs: Vec<Ps> = needs.collect::<Option<_>>()?;
-    let mut found = ClassTurns { backlog: demand.into_iter().max().unwrap_or(0), flows: Vec::new() };
+    // On the link from the opening of a window until the gap of its last frame is over.
+    let passes =
+        |(unit, needs): (&Data, &Ps)| Stair { unit: *unit, period: *cycle, jitter: needs + model.gap() };
+    let on_link = demand.iter().zip(&needs).map(passes).collect();
+    let backlog = demand.iter().copied().max().unwrap_or(0);
+    let mut found = ClassTurns { backlog, on_link, flows: Vec::new() };
     for hop in &class.hops {
         let chain = hop.chain.as_ref().filter(|_| hop.sizes.is_some());
         let leaves = |turn: &Turn| {

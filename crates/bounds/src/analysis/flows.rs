@@ -75,6 +75,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 latest: if parents.is_empty() { jitter } else { None },
                 earliest: if parents.is_empty() { 0 } else { LONGEST },
                 fastest: if parents.is_empty() { 0 } else { LONGEST },
+                ends: (LONGEST, LONGEST),
                 shaped: arriving.first().and_then(|(ingress, _)| Shaped::of(plan, *ingress, number, pcp)),
                 pcp,
                 parents,
@@ -99,7 +100,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
     }
     for mut hop in further {
         let Some(own) = hop.of.map(|own| &hops[own]) else { continue };
-        (hop.earliest, hop.fastest) = (own.earliest, own.fastest);
+        (hop.earliest, hop.fastest, hop.ends) = (own.earliest, own.fastest, own.ends);
         hops.push(hop);
     }
     cut_through(plan, &mut hops);
@@ -168,23 +169,26 @@ fn set_earliest(
         for number in begin..hops.len() {
             let by = |before: &usize| arrives(plan, &hops[*before], &hops[number], openings);
             let found = hops[number].parents.iter().map(by).reduce(|a, b| (a.0.min(b.0), a.1.min(b.1)));
-            let Some(mut found) = found else { continue };
+            let found = found.unwrap_or((hops[number].earliest, hops[number].fastest));
+            rests &= found == (hops[number].earliest, hops[number].fastest);
+            (hops[number].earliest, hops[number].fastest) = found;
+            let shortest = hops[number].shortest;
+            let mut ends = (found.0.saturating_add(shortest), found.1.saturating_add(shortest));
             if let Some(before) = hops[number].only_parent().filter(|_| chooses) {
-                if let Some(least) = &behind[before] {
-                    let since = &hops[least.since];
-                    let gate = since.only_parent().map_or(0, |before| queued(plan, &hops[before], since));
-                    let adds = least.time() - gate + queued(plan, &hops[before], &hops[number]);
-                    found.0 = found.0.max(since.earliest.saturating_add(adds));
-                    found.1 = found.1.max(since.fastest.saturating_add(adds));
-                }
-                let own =
-                    std::iter::once(&hops[number]).chain(further.iter().filter(|hop| hop.of == Some(number)));
+                let own = further.iter().filter(|hop| hop.of == Some(number)).chain([&hops[number]]);
                 let ways: Vec<Way<'_>> =
                     own.filter_map(|hop| way(plan, &hops[before], hop, openings)).collect();
                 behind[number] = least(plan, number, &ways, behind[before].as_ref());
+                if let Some((least, gate)) =
+                    behind[number].as_ref().and_then(|least| Some((least, hops[least.since].only_parent()?)))
+                {
+                    let time = least.time();
+                    let gate = hops[gate].ends;
+                    ends = (ends.0.max(gate.0.saturating_add(time)), ends.1.max(gate.1.saturating_add(time)));
+                }
             }
-            rests &= found == (hops[number].earliest, hops[number].fastest);
-            (hops[number].earliest, hops[number].fastest) = found;
+            rests &= ends == hops[number].ends;
+            hops[number].ends = ends;
         }
         if rests {
             return;
@@ -239,7 +243,7 @@ fn room(port: &Port, class: u8, octets: u32) -> Ps {
 fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Option<Openings>>]) -> (Ps, Ps) {
     let ingress = &plan.ports[before.port];
     let octets = before.sizes.map_or(0, |sizes| sizes.smallest);
-    let adds = before.shortest.saturating_add(queued(plan, before, after));
+    let queued = queued(plan, before, after);
     let opens = &openings[before.port][usize::from(before.class)];
     let gate = || {
         // The gate of another class may be open.
@@ -252,7 +256,8 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
         crate::analysis::scheduled_arrivals::least_wait(opens.as_ref(), base, known, before.earliest, needs)
     };
     let waits = if before.earliest < LONGEST { gate().unwrap_or(0) } else { 0 };
-    (before.earliest.saturating_add(waits).saturating_add(adds), before.fastest.saturating_add(adds))
+    let earliest = before.earliest.saturating_add(waits).saturating_add(before.shortest).max(before.ends.0);
+    (earliest.saturating_add(queued), before.ends.1.saturating_add(queued))
 }
 
 /// The releases of a recording as periodic ones: the mean gap, rounded down, and by how much releases are ahead of it

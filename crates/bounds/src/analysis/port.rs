@@ -211,6 +211,7 @@ fn analyse_class(
         express: !class.preemptable,
         arrivals: coming.ok().map(|(curve, _)| curve),
         until_free,
+        in_turns: sent.and_then(|sent| arrivals::sum(&sent.on_link, class.horizon)),
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };

@@ -47,6 +47,8 @@ pub(crate) struct FlowHop {
     pub earliest: Ps,
     /// Least time from the actual release, which may be late, until a frame is in this port's queue.
     pub fastest: Ps,
+    /// Least times from the nominal and from the actual release until the last bit of a frame at the other end.
+    pub ends: (Ps, Ps),
     /// Greatest time from the nominal release until a frame is in this port's queue; none without a bound.
     pub latest: Option<Ps>,
     /// Least time from the queue to the last bit at the other end.

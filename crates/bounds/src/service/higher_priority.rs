@@ -17,6 +17,8 @@ pub(crate) struct Higher {
     pub arrivals: Option<Curve>,
     /// Time from a frame's arrival until it has left the link.
     pub until_free: Option<Ps>,
+    /// What is on the link within any span of time, if every window sends all turns that wait for it.
+    pub in_turns: Option<Curve>,
     /// The shaper, and the highest credit that it gathers.
     pub shaper: Option<(Credit, Data)>,
     pub openings: Openings,
@@ -25,7 +27,8 @@ pub(crate) struct Higher {
 impl Higher {
     /// The most data of the class within any span of time, without its gates.
     pub fn any_time(&self, rate: Rate) -> Option<Curve> {
-        lesser(self.queued(), self.shaper.as_ref().and_then(|(credit, most)| credit.sent(rate, *most)))
+        let shaped = self.shaper.as_ref().and_then(|(credit, most)| credit.sent(rate, *most));
+        lesser(lesser(self.queued(), shaped), self.in_turns.clone())
     }
 
     /// The most data of a shaped class from a moment on at which it could not start.

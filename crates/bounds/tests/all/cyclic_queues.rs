@@ -1,32 +1,44 @@
-//! Bounds of frames whose queue a stream gate selects in turn: the end of each turn's window follows from
-//! arithmetic.
+//! Bounds of frames whose queue a stream gate selects in turn: when each turn has left follows from arithmetic.
 
 use crate::common::*;
-use tsn_bounds::{Reason, bounds};
+use tsn_bounds::{FlowBounds, bounds};
 use tsn_plan::{
-    Class, Fault, GateEntry, Gates, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter, StreamGate,
+    Fault, GateEntry, Gates, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter, StreamGate,
     StreamGateEntry,
 };
 
-/// One turn of two queues, of classes 6 and 7, in ns.
+/// One turn of two queues, of classes 5 and 6, in ns.
 const TURN: u64 = 100_000;
-/// A frame of 1,000 octets: 8,160 bit on the wire.
+/// A frame of 1,000 octets: 8,160 bit on the wire, of which 96 are the gap.
 const OCTETS: u32 = 1_000;
 /// From the `tx` stamp to the last bit at the first bridge: the frame and 5 ns of cable.
 const FIRST_LINK: i64 = 8_000_000 + 5_000;
-/// The window of a turn begins at 102 us at the first bridge (last arrival, and 2 us of processing). It
-/// begins at 205 us at the second bridge, whose stream gate changes at 202,006 ns, as the last bit arrives at
-/// 202,005 ns. So the last bit arrives at the listener at 305,005 ns.
-const LAST_BIT: i64 = 305_000_000 + 5_000;
+/// From the first bit of the preamble to the last one at the other end.
+const ALONE: i64 = 8_064_000 + 5_000;
+/// At the begin of its window, a frame may wait for the gap of the other queue's last frame.
+const GAP: i64 = 96_000;
+/// The window of a turn opens at 102 us at the first bridge (last arrival, and 2 us of processing). Its frame then
+/// reaches the second bridge within 96 ns, and the window there opens at 205 us.
+const OPENS: [i64; 2] = [102_000_000, 205_000_000];
+/// From the begin of a turn to the last bit at the listener.
+const LAST_BIT: i64 = OPENS[1] + GAP + ALONE;
 
-/// A filter and a stream gate for all frames of the streams: queue 6 in the first turn of a cycle, queue 7 in
-/// the second.
+/// How much later a frame is if its turn is not followed at the second bridge: it may come when no frame fits its window
+/// any more, and waits for the other queue's window, as at the first one.
+const APART: Option<i64> = Some(2 * (2_000_000 + 100_000_000 + GAP + ALONE) + 8_064_000 - LAST_BIT);
+
+fn entry(open: u8, interval_ns: u64) -> GateEntry {
+    GateEntry { open, interval_ns, mac: None }
+}
+
+/// A filter and a stream gate for all frames of the streams: queue 5 in the first turn of a cycle, queue 6 in the
+/// second.
 fn turns(node: u32, base_time_ns: i64, streams: &[u32]) -> Policing {
     let entry = |ipv| StreamGateEntry { open: true, ipv: Some(ipv), interval_ns: TURN, octets_max: None };
     let gate = StreamGate {
         base_time_ns,
         cycle_ns: 2 * TURN,
-        entries: vec![entry(6), entry(7)],
+        entries: vec![entry(5), entry(6)],
         ..StreamGate::default()
     };
     let filter = StreamFilter {
@@ -38,326 +50,352 @@ fn turns(node: u32, base_time_ns: i64, streams: &[u32]) -> Policing {
     Policing { node, filters: vec![filter], gates: vec![gate], ..Policing::default() }
 }
 
+/// A period that is no multiple of the cycle, so that a frame may come at any time: one in each turn.
+fn any_phase() -> Pattern {
+    periodic(2 * TURN + 1, 0)
+}
+
 /// Talker n0, bridges n1 and n2, listener n3. While one queue is filled, the other one is sent.
 fn line() -> Net {
     let mut net = Net::new(2_000_000);
     let path = net.line(4, 2_000, GIGABIT, 5_000);
-    net.stream("s", &path, 6, periodic(TURN, 0), frame(OCTETS));
+    net.stream("s", &path, 6, any_phase(), frame(OCTETS));
     for (bridge, window, gate) in [(1, 2_000, 0), (2, 5_000, 2_006)] {
-        // Frames of the first turn have class 6, and are sent in the second turn.
-        net.plan.ports[2 * bridge].gates = gates(window, &[(0x80, TURN), (0x40, TURN)]);
+        // Frames of the first turn have class 5, and are sent in the second turn.
+        net.plan.ports[2 * bridge].gates = gates(window, &[(0x40, TURN), (0x20, TURN)]);
         net.plan.policing.push(turns(bridge as u32, gate, &[0]));
     }
     net
 }
 
-/// The highest delay between the stamps of the first stream.
-fn upper(plan: &Plan) -> Option<i64> {
+fn flow(plan: &Plan, number: usize) -> FlowBounds {
     plan.check().unwrap();
-    let flow = bounds(plan).flows[0].clone();
-    assert_eq!(flow.reason, flow.upper_ps.is_none().then_some(Reason::Internal));
-    flow.upper_ps
+    bounds(plan).flows[number].clone()
 }
 
-fn with(alter: impl FnOnce(&mut Net)) -> Option<i64> {
+fn altered(alter: impl FnOnce(&mut Net)) -> FlowBounds {
     let mut net = line();
     alter(&mut net);
-    upper(&net.plan)
+    flow(&net.plan, 0)
+}
+
+/// The highest delay between the stamps of the first stream.
+fn with(alter: impl FnOnce(&mut Net)) -> Option<i64> {
+    altered(alter).upper_ps
+}
+
+/// How much later than without the change.
+fn later(alter: impl FnOnce(&mut Net)) -> Option<i64> {
+    with(alter).map(|upper| upper - FIRST_LINK - LAST_BIT)
 }
 
 fn list(plan: &mut Plan, port: usize) -> &mut Gates {
     plan.ports[port].gates.as_mut().unwrap()
 }
 
-#[test]
-fn a_frame_is_there_when_the_last_window_of_its_turn_ends() {
-    let mut net = line();
-    assert_eq!(upper(&net.plan), Some(FIRST_LINK + LAST_BIT));
-    let flow = bounds(&net.plan).flows[0].clone();
-    // Turns give no other bounds; without taps, stamps are in whole ns.
-    assert_eq!((flow.upper_ns, flow.release_upper_ps), (Some(313_010), None));
-    assert_eq!(flow.release_reason, Some(Reason::Internal));
-    assert!(flow.hops.iter().all(|hop| hop.upper_ps.is_none()));
-    // The first frame of a turn waits for most of the turn: its last bit leaves as that of the first frame in
-    // the last window.
-    net.plan.streams[0].pattern = periodic(2 * TURN, 2 * TURN - 8_069);
-    let taps = net.tap_ends(&[0, 1, 2, 3]);
-    let (sightings, _) = run(&net.plan);
-    let seen = delays(&sightings, taps, 0);
-    // The delay to the first bridge is 8 us + 5 ns; the frame arrives there 0 ns after the begin of a turn.
-    let first_of_last_window = 205_000 + 8_064 + 5;
-    assert!(seen.iter().all(|delay| *delay == 8_005 + first_of_last_window), "{seen:?}");
-    // With a coarser clock the stamps may show more.
-    net.plan.taps.iter_mut().for_each(|tap| tap.granularity_ns = 8);
-    assert_eq!(bounds(&net.plan).flows[0].upper_ns, Some(313_017));
+/// Windows of a bridge's port that are shorter than a turn; the other classes of `others` are always open.
+fn windows(net: &mut Net, port: usize, ns: u64, others: u8) {
+    let entries = [0x40, 0x20].map(|open| [entry(open | others, ns), entry(others, TURN - ns)]);
+    list(&mut net.plan, port).entries = entries.concat();
 }
 
 #[test]
-fn of_several_sizes_the_largest_counts_on_the_first_link() {
+fn a_frame_leaves_with_the_last_window_of_its_turn() {
+    let mut net = line();
+    let found = flow(&net.plan, 0);
+    assert_eq!(found.upper_ps, Some(FIRST_LINK + LAST_BIT));
+    // The talker's queue adds no wait: the preamble and the delimiter, 64 ns.
+    assert_eq!(found.release_upper_ps, Some(ALONE + LAST_BIT));
+    // In the queue from the begin of its turn on, and at the second bridge from the earliest arrival on.
+    let second = OPENS[1] - (OPENS[0] + ALONE + 2_000_000);
+    let hops: Vec<Option<i64>> = found.hops.iter().map(|hop| hop.upper_ps).collect();
+    assert_eq!(hops, [ALONE, OPENS[0] - 2_000_000 + GAP + ALONE, second + GAP + ALONE].map(Some));
+    // A frame that arrives with the last bit of its turn: the second window opens 105 us later.
+    let least = OPENS[1] - 100_000_000 + ALONE;
+    assert_eq!((found.lower_ps, found.release_lower_ps), (FIRST_LINK + least, ALONE + least));
+    let queues: Vec<_> = bounds(&net.plan).ports.into_iter().flat_map(|port| port.classes).collect();
+    let waiting = |class: u8| queues.iter().filter(move |queue| queue.class == class);
+    assert!(waiting(5).all(|queue| (queue.backlog_octets, queue.backlog_frames) == (Some(1_000), Some(1))));
+    assert_eq!((waiting(5).count(), waiting(6).count()), (2, 3));
+    // The first frame of a turn waits longest, the last one shortest: 8,069 ns after their releases.
+    let taps = net.tap_ends(&[0, 1, 2, 3]);
+    for (arrives, told) in [(2 * TURN, LAST_BIT - GAP), (TURN - 1, least + 1_000)] {
+        net.plan.streams[0].pattern = periodic(2 * TURN, arrives - 8_069);
+        let (sightings, _) = run(&net.plan);
+        let seen = delays(&sightings, taps, 0);
+        assert!(seen.iter().all(|delay| delay * 1_000 == FIRST_LINK + told), "{seen:?}");
+    }
+    // With a coarser clock the stamps may show more.
+    net.plan.streams[0].pattern = any_phase();
+    net.plan.taps.iter_mut().for_each(|tap| tap.granularity_ns = 8);
+    assert_eq!(bounds(&net.plan).flows[0].upper_ns, Some((FIRST_LINK + LAST_BIT) / 1_000 + 7));
+}
+
+/// A frame that is always released at the same time of the cycle waits as long in every cycle.
+#[test]
+fn where_the_phase_is_known_the_wait_is_too() {
+    // In the queue at 10,069 ns; the window opens at 102 us.
+    let found = altered(|net| net.plan.streams[0].pattern = periodic(2 * TURN, 0)).hops[1].upper_ps;
+    assert_eq!(found, Some(OPENS[0] - 10_069_000 + GAP + ALONE));
+}
+
+#[test]
+fn of_several_sizes_the_largest_counts() {
     let sizes =
         |octets: &[u32]| with(|net| net.plan.streams[0].size = Size::List { octets: octets.to_vec() });
-    assert_eq!(sizes(&[100, 1_000]), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(sizes(&[64, 500]), Some(500 * 8_000 + 5_000 + LAST_BIT));
+    assert_eq!(sizes(&[500, 1_000]), Some(FIRST_LINK + LAST_BIT));
+    // 500 octets: 4 us less on the first link and on the last one.
+    assert_eq!(sizes(&[400, 500]), Some(FIRST_LINK + LAST_BIT - 8_000_000));
 }
 
 /// Another cable adds at most one turn; windows that are farther apart add their distance.
 #[test]
 fn a_later_window_delays_by_as_much() {
     // The second bridge's windows are 7 us later.
-    assert_eq!(
-        with(|net| list(&mut net.plan, 4).base_time_ns += 7_000),
-        Some(FIRST_LINK + LAST_BIT + 7_000_000)
-    );
-    // The window opens 1 us before the last frame of the turn is in its queue: only the window of the next
-    // cycle remains.
-    let early = with(|net| list(&mut net.plan, 4).base_time_ns = 4_004);
-    assert_eq!(early, Some(FIRST_LINK + LAST_BIT + 199_004_000));
-    assert_eq!(
-        with(|net| list(&mut net.plan, 4).base_time_ns = 4_005),
-        Some(FIRST_LINK + 304_005_000 + 5_000)
-    );
+    assert_eq!(later(|net| list(&mut net.plan, 4).base_time_ns += 7_000), Some(7_000_000));
+    // The last frame of the turn is in the queue at 112,165 ns. A window that opens 1 ns later sends it.
+    let early = |ns: i64| later(|net| list(&mut net.plan, 4).base_time_ns = ns - 200_000);
+    assert_eq!(early(112_166), Some(112_166_000 - OPENS[1]));
+    // One that opens when it arrives may find another frame on the link. Then turns are not followed.
+    assert_eq!(early(112_165), APART);
     // The bound does not depend on the cycle in which a list begins.
     for cycles in [-7, 3] {
-        let moved = with(|net| {
+        let moved = later(|net| {
             list(&mut net.plan, 2).base_time_ns += cycles * 200_000;
             net.plan.policing[0].gates[0].base_time_ns -= cycles * 200_000;
             net.plan.policing[1].gates[0].base_time_ns += cycles * 600_000;
         });
-        assert_eq!(moved, Some(FIRST_LINK + LAST_BIT), "{cycles}");
+        assert_eq!(moved, Some(0), "{cycles}");
     }
 }
 
-/// The frames of one window must be one turn at the next bridge: from the first frame's last bit to the
-/// window's end.
+/// The frames of one window must be one turn at the next bridge, where they arrive from 110,069 to 110,165 ns.
 #[test]
-fn a_turn_that_is_cut_in_two_has_no_bound() {
-    // The last bit may arrive at 202,005 ns, so the entry may not end before 202,006 ns.
-    let ends = |ns: i64| with(|net| net.plan.policing[1].gates[0].base_time_ns = ns);
-    assert_eq!(ends(2_005), None);
-    assert_eq!(ends(2_006), Some(FIRST_LINK + LAST_BIT));
-    // The last bit of the first frame, of 64 octets, arrives 576 ns after its window opens and 5 ns of cable
-    // later: at 102,581 ns.
-    assert_eq!(ends(2_581), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(ends(2_582), None);
-}
-
-/// A window must have time for a gap, and for the largest number of frames that one turn brings of every
-/// stream: the periods in a turn, and one more.
-#[test]
-fn a_window_has_to_send_its_turn() {
-    let window = |ns: u64, alter: &dyn Fn(&mut Net)| {
-        with(|net| {
-            let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
-            let open = [0x80, 0x40].map(|open| [entry(open, ns), entry(0, TURN - ns)]);
-            list(&mut net.plan, 2).entries = open.concat();
-            alter(net);
+fn a_turn_that_is_cut_in_two_is_not_followed() {
+    // Entries end at `ns`; the frames of the entry before it are sent from `opens` on.
+    let ends = |ns: i64, opens: i64| {
+        later(|net| {
+            net.plan.policing[1].gates[0].base_time_ns = ns - 100_000;
+            list(&mut net.plan, 4).base_time_ns = opens - 100_000;
         })
     };
-    // At most two frames: 12 octets and 2 * 1,020 octets, at 8 ns.
-    assert_eq!(window(16_416, &|_| ()), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(window(16_415, &|_| ()), None);
-    // With a period that is 1 ns longer: one frame.
-    let slower = |net: &mut Net| net.plan.streams[0].pattern = periodic(TURN + 1, 0);
-    assert_eq!(window(8_256, &slower), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(window(8_255, &slower), None);
-    // Jitter moves frames closer together: 2 frames at 120 us with a jitter of 20 us.
-    let jittered = |jitter_ns| {
-        move |net: &mut Net| {
-            net.plan.streams[0].pattern = Pattern::Periodic { period_ns: 120_000, offset_ns: 0, jitter_ns };
-        }
-    };
-    assert_eq!(window(8_256, &jittered(19_999)), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(window(16_415, &jittered(20_000)), None);
-    assert_eq!(window(16_416, &jittered(20_000)), Some(FIRST_LINK + LAST_BIT));
-    // So does another class of the talker, whose frame of 1,542 octets with its gap may be in transmission.
-    let blocked = |period: u64| {
-        move |net: &mut Net| {
-            net.plan.streams[0].pattern = periodic(period, 0);
-            net.stream("other", &[0, 1], 0, periodic(1_000_000, 0), frame(FULL));
-        }
-    };
-    assert_eq!(window(8_256, &blocked(112_337)), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(window(8_256, &blocked(112_336)), None);
+    assert_eq!(ends(110_166, 205_000), Some(0));
+    assert_eq!(ends(110_165, 205_000), APART);
+    assert_eq!(ends(110_069, 305_000), Some(0));
+    assert_eq!(ends(110_070, 305_000), APART);
 }
 
-/// At a bridge, a frame of a lower class without turns may be in transmission when a window opens.
+/// A window must have time for a gap, and for the largest number of frames that arrive in one turn.
+#[test]
+fn a_window_has_to_send_its_turn() {
+    let window = |ns: u64, pattern: Pattern| {
+        with(|net| {
+            windows(net, 2, ns, 0);
+            net.plan.streams[0].pattern = pattern;
+        })
+    };
+    let late = |jitter_ns| Pattern::Periodic { period_ns: 120_000, offset_ns: 0, jitter_ns };
+    // The frame without its gap, as the other queue's frames have left long before.
+    assert_eq!(window(8_064, any_phase()), Some(FIRST_LINK + LAST_BIT));
+    assert_eq!(window(8_063, any_phase()), None);
+    // Two frames: 8,160 ns more at both bridges, of which the later one counts.
+    for (pattern, frames) in [
+        (periodic(TURN + 1, 0), 1),
+        (periodic(TURN - 1, 0), 2),
+        (late(20_000), 1),
+        (late(20_001), 2),
+        // The first and the last instant of a turn are less than a turn apart.
+        (Pattern::Periodic { period_ns: TURN + 1, offset_ns: 0, jitter_ns: 1 }, 1),
+        (Pattern::Periodic { period_ns: TURN + 1, offset_ns: 0, jitter_ns: 2 }, 2),
+    ] {
+        let more = (frames - 1) * 8_160;
+        let found = window(8_064 + more as u64, pattern.clone());
+        assert_eq!(found, Some(FIRST_LINK + LAST_BIT + more * 1_000), "{pattern:?}");
+        let less = window(8_063 + more as u64, pattern.clone());
+        assert!(less.is_none_or(|less| less > FIRST_LINK + LAST_BIT + more * 1_000), "{pattern:?}");
+    }
+}
+
+/// A talker that babbles sends one more frame in a turn.
+#[test]
+fn babble_comes_into_turns() {
+    let babble = Fault::Babble { stream: 0, from_ns: 0, until_ns: 1_000_000, every_ns: 300_001 };
+    assert_eq!(later(|net| net.plan.faults.push(babble)), Some(8_160_000));
+    let late = Fault::Delay {
+        port: 2,
+        from_ns: 0,
+        until_ns: 1_000_000,
+        least_ns: 0,
+        most_ns: 1_000,
+        share_ppm: 1_000_000,
+        keeps_order: true,
+    };
+    // The second bridge's turn is complete 1 us later, and still before its window.
+    assert_eq!(later(|net| net.plan.faults.push(late)), Some(0));
+}
+
+/// A frame of a lower class may be in transmission when a window opens.
 #[test]
 fn a_window_has_to_send_what_is_in_the_way_when_it_opens() {
     let beside = |ns: u64, pcp: u8, sizes: &[u32]| {
         with(|net| {
-            net.plan.streams[0].pattern = periodic(2 * TURN, 0);
-            let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
-            let open = [0x80, 0x40].map(|open| [entry(open | 0x3f, ns), entry(0x3f, TURN - ns)]);
-            list(&mut net.plan, 2).entries = open.concat();
+            windows(net, 2, ns, 0x9f);
             for (number, octets) in sizes.iter().enumerate() {
-                net.stream(&format!("low{number}"), &[1, 2], pcp, periodic(1_000_000, 0), frame(*octets));
+                net.stream(&format!("other{number}"), &[1, 2], pcp, periodic(1_000_000, 0), frame(*octets));
             }
         })
     };
-    // 12 + 1,020 + 320 octets.
-    assert_eq!(beside(10_816, 5, &[100, 300, 200]), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(beside(10_815, 5, &[100, 300, 200]), None);
-    assert_eq!(beside(8_256, 5, &[]), Some(FIRST_LINK + LAST_BIT));
-    // In a class as high as that of a turn, or higher, such a frame leaves no bound.
-    assert_eq!(beside(TURN - 1, 6, &[100]), None);
-    assert_eq!(beside(TURN - 1, 7, &[100]), None);
+    // 320 octets with gap, and the frame: 2,560 ns in the place of the gap, at a bridge that is not the last one.
+    assert_eq!(beside(10_624, 4, &[100, 300, 200]), Some(FIRST_LINK + LAST_BIT));
+    assert_eq!(beside(10_623, 4, &[100, 300, 200]), None);
+    assert_eq!(beside(8_064, 4, &[]), Some(FIRST_LINK + LAST_BIT));
+    // Frames of a higher class, 960 ns with gap each, of which two may be in one window: one that waited before.
+    assert_eq!(beside(8_064 + 2 * 960, 7, &[100, 100]), Some(FIRST_LINK + LAST_BIT));
+    assert!(beside(8_064 + 2 * 960 - 1, 7, &[100, 100]).is_none_or(|most| most > FIRST_LINK + LAST_BIT));
+}
+
+/// At the last bridge, what is in the way is in the bound; not where its gate is closed.
+#[test]
+fn other_classes_delay_the_last_frame() {
+    let beside = |others: u8, pcp: u8| {
+        later(|net| {
+            let list = list(&mut net.plan, 4);
+            list.entries.iter_mut().for_each(|entry| entry.open |= others);
+            net.stream("other", &[2, 3], pcp, periodic(1_000_000, 0), frame(100));
+        })
+    };
+    // 120 octets in the place of the gap, or beside it.
+    assert_eq!(beside(0x10, 4), Some(960_000 - GAP));
+    assert_eq!(beside(0x80, 7), Some(960_000));
+    // A port whose other queue is never sent is not one of two queues in turn, and a closed class is in no window.
+    assert_eq!(beside(0, 4), Some(0));
+}
+
+/// Frames of other classes wait for one frame of each queue, at the end of one turn and the begin of the next one.
+#[test]
+fn lower_classes_wait_for_both_queues() {
+    let mut net = line();
+    for port in [2, 4] {
+        windows(&mut net, port, TURN, 0x9f);
+        list(&mut net.plan, port).entries.retain(|entry| entry.interval_ns > 0);
+    }
+    net.stream("low", &[1, 2], 0, periodic(1_000_000, 0), frame(500));
+    net.stream("high", &[1, 2], 7, periodic(1_000_000, 0), frame(100));
+    let alone = |octets: i64| (octets + 8) * 8_000 + 5_000;
+    assert_eq!(flow(&net.plan, 1).hops[0].upper_ps, Some(2 * 8_160_000 + 960_000 + alone(500)));
+    // The largest frame of a lower class: 1,000 octets of a queue.
+    assert_eq!(flow(&net.plan, 2).hops[0].upper_ps, Some(8_160_000 + alone(100)));
+    // Behind the first gate, a frame has no more jitter than its turn: at the second bridge, too, one of each queue.
+    net.stream("next", &[2, 3], 0, periodic(1_000_000, 0), frame(500));
+    assert_eq!(flow(&net.plan, 3).hops[0].upper_ps, Some(2 * 8_160_000 + alone(500)));
 }
 
 /// Several streams share turns; streams over other ports are not counted.
 #[test]
 fn streams_that_share_turns_share_windows() {
     let window = |ns: u64| {
-        with(|net| {
-            let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
-            let open = [0x80, 0x40].map(|open| [entry(open, ns), entry(0, TURN - ns)]);
-            list(&mut net.plan, 2).entries = open.concat();
+        later(|net| {
+            windows(net, 2, ns, 0);
             // A stream from the same talker, and one back from the second bridge to the first.
-            net.stream("t", &[0, 1, 2], 6, periodic(TURN, 0), frame(480));
-            net.stream("back", &[2, 1], 7, periodic(TURN, 0), frame(FULL));
+            net.stream("t", &[0, 1, 2], 6, any_phase(), frame(480));
+            net.stream("back", &[2, 1], 6, any_phase(), frame(FULL));
             net.plan.policing.iter_mut().for_each(|table| table.filters[0].streams = vec![0, 1]);
         })
     };
-    // The talker's queue adds a jitter of one frame: still two frames of each. 12 + 2 * 1,020 + 2 * 500
-    // octets.
-    assert_eq!(window(24_416), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(window(24_415), None);
+    // 500 octets more; only at the first bridge.
+    assert_eq!(window(12_064), Some(0));
+    assert_eq!(window(12_063), None);
 }
 
-/// Both windows of a cycle must follow their turns after the same time; otherwise turns could meet.
 #[test]
-fn turns_that_wait_for_different_times_have_no_bound() {
-    let entry = |open, interval_ns| GateEntry { open, interval_ns, mac: None };
+fn windows_of_any_form() {
     let windows = |entries: &[(u8, u64)]| {
-        with(|net| {
+        later(|net| {
             list(&mut net.plan, 4).entries = entries.iter().map(|(open, ns)| entry(*open, *ns)).collect();
         })
     };
-    // Windows that are 20 us shorter, at their end or at their begin.
-    let first = [(0x80, 80_000), (0, 20_000), (0x40, 80_000), (0, 20_000)];
-    assert_eq!(windows(&first), Some(FIRST_LINK + LAST_BIT - 20_000_000));
-    let second = [(0, 20_000), (0x80, 80_000), (0, 20_000), (0x40, 80_000)];
-    assert_eq!(windows(&second), Some(FIRST_LINK + LAST_BIT));
-    assert_eq!(windows(&[(0x80, 80_000), (0, 20_000), (0, 20_000), (0x40, 80_000)]), None);
-    // Windows of different lengths: the longer one counts.
-    let uneven = [(0x80, 80_000), (0, 20_000), (0x40, 100_000)];
-    assert_eq!(windows(&uneven), Some(FIRST_LINK + LAST_BIT));
-    // A following entry that also has the gate open does not count.
-    let followed = [(0x80, 60_000), (0x81, 40_000), (0x40, 60_000), (0x41, 40_000)];
-    assert_eq!(windows(&followed), Some(FIRST_LINK + LAST_BIT - 40_000_000));
-    // Such an entry does not begin a window either: a turn that is 1 ns too late for the first window waits
-    // for a cycle.
-    let missed = with(|net| {
-        list(&mut net.plan, 4).entries = followed.iter().map(|(open, ns)| entry(*open, *ns)).collect();
-        list(&mut net.plan, 4).base_time_ns = 4_004;
-    });
-    assert_eq!(missed, Some(FIRST_LINK + LAST_BIT + 199_004_000 - 40_000_000));
-    // The other queue's gate is still open when a gate opens.
-    assert_eq!(windows(&[(0x80, 100_000), (0xc0, 50_000), (0x40, 50_000)]), None);
-    // A queue whose gate is open in both halves, or never.
-    assert_eq!(windows(&[(0xc0, 100_000), (0x40, 100_000)]), None);
-    assert_eq!(windows(&[(0x80, 100_000), (0x00, 100_000)]), None);
+    // Windows that are 20 us shorter, at their end or at their begin; without a frame's gap before them.
+    let first = [(0x40, 80_000), (0, 20_000), (0x20, 80_000), (0, 20_000)];
+    assert_eq!(windows(&first), Some(-GAP));
+    let second = [(0, 20_000), (0x40, 80_000), (0, 20_000), (0x20, 80_000)];
+    assert_eq!(windows(&second), Some(20_000_000 - GAP));
+    // The one of the second queue later: the longest wait counts.
+    assert_eq!(windows(&[(0x40, 80_000), (0, 40_000), (0x20, 80_000)]), Some(20_000_000 - GAP));
+    // Two entries, one window.
+    assert_eq!(windows(&[(0x40, 60_000), (0x41, 40_000), (0x20, 60_000), (0x21, 40_000)]), Some(0));
+    // The gate is open while a turn comes: then its frames wait for the end of a window at most.
+    assert!(windows(&[(0x40, 100_000), (0x60, 50_000), (0x20, 50_000)]).is_some());
+    // Frames of a queue that is never sent are dropped; those of the other one are not.
+    assert_eq!(windows(&[(0x40, 100_000), (0x00, 100_000)]), Some(-GAP));
+    assert_eq!(windows(&[(0x00, 200_000)]), None);
 }
 
-/// A Plan that is not cyclic queuing in all its parts has no bound.
+/// What is not cyclic queuing in all its parts has the bounds of each class that may be chosen.
 #[test]
-fn other_lists_and_plans_leave_no_bound() {
-    assert!(with(|_| ()).is_some());
-    // Entries of different lengths, the same queue twice, or another cycle.
-    assert_eq!(
-        with(|net| {
-            let entries = &mut net.plan.policing[0].gates[0].entries;
-            (entries[0].interval_ns, entries[1].interval_ns) = (TURN - 1, TURN + 1);
-        }),
-        None
-    );
-    assert_eq!(with(|net| net.plan.policing[1].gates[0].entries[1].ipv = Some(6)), None);
-    assert_eq!(
-        with(|net| {
-            let list = list(&mut net.plan, 2);
-            (list.entries[1].interval_ns, list.cycle_ns) = (TURN + 1, 2 * TURN + 1);
-        }),
-        None
-    );
-    assert_eq!(
-        with(|net| {
-            net.plan.policing[1].gates[0].entries.iter_mut().for_each(|entry| entry.interval_ns /= 2);
-            net.plan.policing[1].gates[0].cycle_ns = TURN;
-        }),
-        None
-    );
-    // A port without gates, a class with a shaper, a stream without a fixed pattern.
-    assert_eq!(with(|net| net.plan.ports[4].gates = None), None);
-    assert_eq!(
-        with(|net| net.plan.ports[2].classes[7].cbs = Some(cbs(400_000_000, GIGABIT as i64, 9, -9))),
-        None
-    );
-    assert!(
-        with(|net| {
-            let shaper = Some(cbs(400_000_000, GIGABIT as i64, 9, -9));
-            net.plan.ports[2].classes[5] = Class { cbs: shaper, ..Class::default() };
-        })
-        .is_some()
-    );
-    let poisson = Pattern::Poisson { mean_interval_ps: 1_000_000_000 };
-    assert_eq!(with(|net| net.plan.streams[0].pattern = poisson), None);
-    // Nodes that cut through, ports that interrupt frames or whose octets take no whole number of ps, lists
-    // that change.
-    assert_eq!(with(|net| net.plan.nodes[2].cut_through_octets = Some(64)), None);
-    let preemption = Some(tsn_plan::Preemption { express: 0xff, ..Default::default() });
-    assert_eq!(with(|net| net.plan.ports[5].preemption = preemption), None);
-    assert_eq!(with(|net| net.plan.ports[4].rate_bps = 3_000_000_000), None);
-    assert_eq!(with(|net| list(&mut net.plan, 2).unguarded = true), None);
-    // Faults that only lose frames, and one that adds frames.
-    let down = Fault::LinkDown { port: 2, from_ns: 0, until_ns: 1_000 };
-    assert!(with(|net| net.plan.faults.push(down)).is_some());
-    let babble = Fault::Babble { stream: 0, from_ns: 0, until_ns: 1_000_000, every_ns: 1_000_000 };
-    assert_eq!(with(|net| net.plan.faults.push(babble)), None);
-    // Member streams; and a talker's port that also forwards frames.
-    assert_eq!(with(|net| net.plan.streams[0].redundancy = Some(Box::default())), None);
-    let through = |alone: bool| {
-        with(|net| {
-            let x = net.node("x", 0);
-            net.link(x, 0, GIGABIT, 0);
-            net.stream(
-                "other",
-                if alone { &[0, 1] } else { &[4, 0, 1] },
-                0,
-                periodic(1_000_000, 0),
-                frame(64),
-            );
-        })
+fn other_lists_have_the_bound_of_the_slowest_class() {
+    // A turn that is not followed waits at both bridges as long as the other queue's turn lasts.
+    let gate = |number: usize, alter: &dyn Fn(&mut StreamGate)| {
+        later(|net| alter(&mut net.plan.policing[number].gates[0]))
     };
-    assert!(through(true).is_some() && through(false).is_none());
-    // A scheduler after the stream gate delays frames.
-    assert_eq!(
-        with(|net| {
-            let table = &mut net.plan.policing[1];
-            let group = tsn_plan::AtsGroup { name: "g".into(), max_residence_ns: 1_000_000_000 };
-            table.groups.push(group);
-            table.schedulers.push(tsn_plan::AtsScheduler {
-                cir_bps: 1_000_000_000,
-                cbs_bits: 100_000,
-                group: 0,
-            });
-            table.filters[0].scheduler = Some(0);
-        }),
-        None
-    );
+    // The same queue twice: the other one is empty, and as it is always the same that waits, its frame may come when its
+    // window ends.
+    assert_eq!(gate(1, &|gate| gate.entries[1].ipv = Some(5)), APART);
+    // Another cycle at the gate than at the port.
+    let halved = |gate: &mut StreamGate| {
+        gate.entries.iter_mut().for_each(|entry| entry.interval_ns /= 2);
+        gate.cycle_ns = TURN;
+    };
+    assert_eq!(gate(1, &halved), APART);
+    // A port without gates: a frame waits for one of the stream's own in the other class.
+    let open = later(|net| net.plan.ports[4].gates = None).unwrap();
+    assert_eq!(open, OPENS[0] + GAP + ALONE + 2_000_000 + 8_160_000 + ALONE - LAST_BIT);
+    // Nodes that cut through take frames of a filter as a whole.
+    assert_eq!(later(|net| net.plan.nodes[2].cut_through_octets = Some(64)), Some(0));
+    // A scheduler holds frames until another turn.
+    let shaped = |net: &mut Net| {
+        let table = &mut net.plan.policing[1];
+        table.groups.push(tsn_plan::AtsGroup { name: "g".into(), max_residence_ns: 1_000_000_000 });
+        let scheduler = tsn_plan::AtsScheduler { cir_bps: 90_000_000, cbs_bits: 16_320, group: 0 };
+        table.schedulers.push(scheduler);
+        table.filters[0].scheduler = Some(0);
+    };
+    assert!(later(shaped).is_none_or(|later| later > 0));
+    // Faults that only lose frames.
+    let down = Fault::LinkDown { port: 2, from_ns: 0, until_ns: 1_000 };
+    assert_eq!(later(|net| net.plan.faults.push(down)), Some(0));
+    // A stream that may release any amount at once, and the reason.
+    let found = altered(|net| net.plan.streams[0].pattern = Pattern::Poisson { mean_interval_ps: 1_000_000 });
+    assert_eq!(found.upper_ps, None);
+    assert!(found.reason.unwrap().to_string().contains("at n1 -> n2: "));
 }
 
-/// A stream without turns keeps its reason; it does not take the bounds of the others.
+/// Without gates at ports, a stream gate that chooses priorities: the delay of the lower one.
 #[test]
-fn only_streams_that_take_turns_have_a_bound_from_them() {
-    let mut net = line();
-    net.stream("plain", &[0, 1, 2, 3], 0, periodic(1_000_000, 0), frame(100));
-    net.plan.ports.iter_mut().filter_map(|port| port.gates.as_mut()).for_each(|gates| {
-        gates.entries.iter_mut().for_each(|entry| entry.open |= 1);
+fn of_two_priorities_the_slower_one_counts() {
+    let mut net = Net::new(2_000_000);
+    let path = net.line(3, 2_000, GIGABIT, 0);
+    net.stream("s", &path, 6, any_phase(), frame(OCTETS));
+    net.stream("other", &[1, 2], 4, periodic(1_000_000, 0), frame(480));
+    net.plan.policing.push(turns(1, 0, &[0]));
+    net.plan.policing[0].gates[0].entries[0].ipv = Some(3);
+    let alone = 8_064_000;
+    // In class 3 behind the other stream's frame, and behind one of its own that has class 6.
+    assert_eq!(flow(&net.plan, 0).hops[1].upper_ps, Some(4_000_000 + 8_160_000 + alone));
+    // The other stream: one frame of class 6, and one of class 3 that has begun.
+    assert_eq!(flow(&net.plan, 1).hops[0].upper_ps, Some(2 * 8_160_000 + 488 * 8_000));
+    // A closed entry brings no frames, and an entry without a priority those of the stream's own.
+    net.plan.policing[0].gates[0].entries[0].open = false;
+    assert_eq!(flow(&net.plan, 1).hops[0].upper_ps, Some(8_160_000 + 488 * 8_000));
+    net.plan.policing[0].gates[0].entries[1].ipv = None;
+    assert_eq!(flow(&net.plan, 1).hops[0].upper_ps, Some(8_160_000 + 488 * 8_000));
+}
+
+/// A tap at the receiver that stamps the begin of a frame: 1,000 octets earlier.
+#[test]
+fn stamps_at_the_begin_of_a_frame() {
+    let found = with(|net| {
+        let rx = net.port(3, 2);
+        net.tap(rx, Stage::Rx, Point::Start);
     });
-    let found = bounds(&net.plan);
-    assert_eq!(found.flows[0].upper_ps, Some(FIRST_LINK + LAST_BIT));
-    assert_eq!((found.flows[1].upper_ps, &found.flows[1].reason), (None, &Some(Reason::Internal)));
-    // A tap at the receiver that stamps the begin of a frame: 1,000 octets earlier.
-    let rx = net.port(3, 2);
-    net.tap(rx, Stage::Rx, Point::Start);
-    assert_eq!(bounds(&net.plan).flows[0].upper_ps, Some(FIRST_LINK + LAST_BIT - 8_000_000));
+    assert_eq!(found, Some(FIRST_LINK + LAST_BIT - 8_000_000));
 }

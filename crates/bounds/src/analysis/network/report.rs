@@ -137,9 +137,8 @@ impl Network<'_> {
                 let queue = classes.iter().find(|queue| queue.class == hop.class);
                 loss::at(self.plan, stream, place, hop, queue, causes)
             };
-            let least = if hop.babbles.is_empty() { hop.earliest } else { hop.fastest };
             Arrival {
-                earliest: least.saturating_add(hop.shortest),
+                earliest: if hop.babbles.is_empty() { hop.ends.0 } else { hop.ends.1 },
                 latest: self.latest_out(begin + place),
                 lost: self.in_classes(begin + place).find_map(lost),
             }
@@ -237,8 +236,7 @@ impl Network<'_> {
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
-            let last = &self.hops[path[path.len() - 1]];
-            let released = last.fastest + last.shortest;
+            let released = self.hops[path[path.len() - 1]].ends.1;
             let stamped = on_first(sizes.smallest) - self.hops[path[0]].shortest - unstamped(sizes.smallest);
             (released + stamped, released)
         } else {
@@ -246,7 +244,7 @@ impl Network<'_> {
             let by = |end: &u32| {
                 let hop = &self.hops[begin + *end as usize];
                 let unstamped = hop.sizes.map_or(0, |sizes| unstamped(sizes.smallest));
-                (hop.fastest + hop.shortest, hop.fastest + hop.shortest - unstamped)
+                (hop.ends.1, hop.ends.1 - unstamped)
             };
             let ends = entries_with(stream, listener.route);
             let (released, stamped) =
