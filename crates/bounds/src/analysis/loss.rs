@@ -40,8 +40,11 @@ pub(crate) fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
             let filter = &policing.filters[filter];
             // A longer frame of another stream may block the filter.
             let exceeds = |most: u32| filter.block_oversize || largest > most.saturating_add(AROUND_SDU);
+            // A gate that is always open, and passes any number of octets, only chooses queues.
+            let gate = filter.gate.and_then(|gate| policing.gates.get(gate as usize));
+            let mut entries = gate.into_iter().flat_map(|gate| &gate.entries);
             filter.max_sdu_octets.is_some_and(exceeds)
-                || filter.gate.is_some()
+                || entries.any(|entry| !entry.open || entry.octets_max.is_some())
                 || filter.meter.is_some()
                 || filter.scheduler.is_some()
         })
