@@ -13,6 +13,8 @@ use tsn_plan::Plan;
 pub(crate) struct Least {
     /// The hop behind the gate.
     pub since: usize,
+    /// The cycle of that gate; lists with other cycles meet it in any phase, and count as open.
+    cycle: Ps,
     /// By span of the gate: the instant after its last one, and the earliest instant at which a frame of it, or of a
     /// later span, arrives at the end of this hop's link.
     spans: Vec<[Ps; 2]>,
@@ -36,16 +38,16 @@ pub(crate) struct Way<'a> {
 }
 
 impl Way<'_> {
-    /// The earliest instant at the end of the link for frames that arrive at `at` or later.
-    fn leaves(&self, plan: &Plan, at: Ps) -> Option<Ps> {
+    /// The earliest instant at the end of the link for frames that arrive at `at` or later, in every cycle of `lap`.
+    fn leaves(&self, plan: &Plan, at: Ps, lap: Ps) -> Option<Ps> {
         let arrives = match &self.hop.turns {
-            Some(turns) => next(turns, at)?,
-            None => at,
+            Some(turns) if lap % turns.cycle == 0 => next(turns, at)?,
+            _ => at,
         };
         let port = &plan.ports[self.hop.port];
         let queued = arrives.checked_add(self.queued)?;
         let starts = match self.openings {
-            Some(Openings::Windows { cycle, windows }) => {
+            Some(Openings::Windows { cycle, windows }) if lap % cycle == 0 => {
                 let base = port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
                 opens(base, *cycle, windows, queued, self.needs)?
             }
@@ -62,21 +64,21 @@ pub(crate) fn least(
     classes: &[Way<'_>],
     before: Option<&Least>,
 ) -> Option<Least> {
-    let (since, spans) = match before {
-        Some(before) => (before.since, before.spans.clone()),
+    let (since, cycle, spans) = match before {
+        Some(before) => (before.since, before.cycle, before.spans.clone()),
         None => {
             let spans = classes.iter().try_fold(Vec::new(), |mut spans, class| {
                 let turns = class.hop.turns.as_ref()?;
                 spans.extend(turns.spans.iter().map(|span| [span.to, span.from].map(|at| turns.base + at)));
                 Some(spans)
             });
-            (number, spans?)
+            (number, classes.iter().find_map(|class| Some(class.hop.turns.as_ref()?.cycle))?, spans?)
         }
     };
-    let leaves = |at: Ps| classes.iter().filter_map(|class| class.leaves(plan, at)).min();
+    let leaves = |at: Ps| classes.iter().filter_map(|class| class.leaves(plan, at, cycle)).min();
     let spans: Option<Vec<[Ps; 2]>> =
         spans.into_iter().map(|[end, arrives]| Some([end, leaves(arrives)?])).collect();
-    Some(Least { since, spans: spans? })
+    Some(Least { since, cycle, spans: spans? })
 }
 
 /// The first instant from `at` on at which a gate chooses a class.

@@ -346,6 +346,19 @@ fn other_lists_have_the_bound_of_the_slowest_class() {
         gate.cycle_ns = TURN;
     };
     assert_eq!(gate(1, &halved), APART);
+    // A list whose cycle is no part of that of the first gate is met in any phase: no wait for it is certain.
+    let longer = |net: &mut Net| {
+        let list = list(&mut net.plan, 4);
+        (list.entries[1].interval_ns, list.cycle_ns) = (TURN + 1, 2 * TURN + 1);
+    };
+    assert_eq!(altered(longer).lower_ps, FIRST_LINK + 2 * (2_000_000 + ALONE));
+    let longer = |net: &mut Net| {
+        longer(net);
+        let gate = &mut net.plan.policing[1].gates[0];
+        (gate.entries[1].interval_ns, gate.cycle_ns) = (TURN + 1, 2 * TURN + 1);
+    };
+    assert_eq!(altered(longer).lower_ps, FIRST_LINK + 2 * (2_000_000 + ALONE));
+    assert!(later(longer) > APART);
     // A port without gates: a frame waits for one of the stream's own in the other class.
     let open = later(|net| net.plan.ports[4].gates = None).unwrap();
     assert_eq!(open, OPENS[0] + GAP + ALONE + 2_000_000 + 8_160_000 + ALONE - LAST_BIT);

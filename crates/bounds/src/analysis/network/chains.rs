@@ -21,7 +21,9 @@ impl Network<'_> {
                 self.in_classes(own)
                     .any(|other| self.hops[other].turns.as_ref().is_some_and(|own| own.takes(turn)))
             };
-            if sent.iter().all(takes) {
+            // Lists with other cycles meet these turns in any phase.
+            let before = hop.only_parent().and_then(|before| self.hops[before].turns.as_ref());
+            if before.is_some_and(|before| before.cycle == turns.cycle) && sent.iter().all(takes) {
                 return Some(Chain { since, turns: turns.continued(&sent, &all)? });
             }
         }
