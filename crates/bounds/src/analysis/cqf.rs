@@ -35,7 +35,9 @@ impl ClassTurns {
 /// What the windows of a class send, if each one sends all turns that wait for it; none if that is not certain.
 pub(crate) fn sent(class: &Class<'_>) -> Option<ClassTurns> {
     let (model, processing) = (class.model, class.model.processing);
-    let apart = class.preemptable || class.shaped() || model.overruns || model.changes;
+    // A transmit buffer sends frames after their window, and a server has a time of its own.
+    let behind = model.port.transmit_buffer.is_some() || model.server.is_some();
+    let apart = behind || class.preemptable || class.shaped() || model.overruns || model.changes;
     let Openings::Windows { cycle, windows } = class.openings().ok()? else { return None };
     let base = model.port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;
     let queues = Queues { base, cycle: *cycle, windows, processing };

@@ -213,7 +213,10 @@ fn way<'a>(
     openings: &'a [Vec<Option<Openings>>],
 ) -> Option<Way<'a>> {
     let needs = room(&plan.ports[hop.port], hop.class, hop.sizes?.smallest);
-    let openings = openings[hop.port][usize::from(hop.class)].as_ref();
+    let port = &plan.ports[hop.port];
+    // Gates before a transmit buffer are not assumed to delay any frame.
+    let gated = port.transmit_buffer.is_none() && port.server.is_none();
+    let openings = openings[hop.port][usize::from(hop.class)].as_ref().filter(|_| gated);
     Some(Way { hop, openings, needs, queued: queued(plan, before, hop) })
 }
 
