@@ -181,7 +181,7 @@ shapers:
     assert run.counters["streams"][0]["dropped_in_network"] == 500
 
 
-def test_what_does_not_fit_has_no_bound() -> None:
+def test_what_does_not_fit_waits_for_a_full_queue() -> None:
     text = """\
 name: full
 duration: 10 ms
@@ -195,10 +195,11 @@ streams:
 shapers:
   sw -> c: {cqf: {cycle: 100 us, pcp: [6], classes: [7, 6]}}
 """
-    for period, fits in (("20", True), ("13", False)):
+    # 5 and 5 frames in a turn fit, and leave with its window. Of 5 and 8 a window sends 12.
+    for period, least, most in (("20", 100_000, 200_000), ("13", 16_600_000, 17_000_000)):
         flows = bounds(plan_of(text.replace("PERIOD", period)))["flows"]
-        found = [flow["upper_ns"] for flow in flows]
-        assert all((upper is not None) is fits for upper in found), period
+        assert all(least < (flow["upper_ns"] or 0) < most for flow in flows), flows
+        assert all((flow["loss_reason"] is None) is (period == "20") for flow in flows), flows
 
 
 def test_a_slow_link_needs_more_queues(tmp_path: Path) -> None:
