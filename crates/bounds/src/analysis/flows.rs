@@ -1,8 +1,8 @@
 //! The flows of a Plan at every port of their path.
 
-use crate::analysis::least::{Least, Way, least};
 use crate::curve::{Data, LONGEST, Ps, ps};
 use crate::model::flow_hop::FlowHop;
+use crate::model::least::{Least, Way, least};
 use crate::model::member_streams;
 use crate::model::openings::Openings;
 use crate::model::processing::Processing;

@@ -9,7 +9,6 @@ pub(crate) mod delay_and_backlog;
 pub(crate) mod delivery;
 pub(crate) mod flows;
 pub(crate) mod full_queue;
-pub(crate) mod least;
 pub(crate) mod loss;
 pub(crate) mod network;
 pub(crate) mod port;
