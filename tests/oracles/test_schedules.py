@@ -145,7 +145,7 @@ def test_errors_of_a_changed_schedule_are_found() -> None:
     assert "stream c" in first or "port" in first
 
 
-OPEN = "{open: all, for: 1 ms}"
+SHUT = "{open: 0, for: 1 ms}"
 TWO = """\
 name: two
 duration: 10 ms
@@ -163,7 +163,7 @@ streams:
         (", requires: {delay: 100 us}", "", "", "streams.x", "x needs at least 161.28 us over 2 links"),
         (", offset: 1 us", ", offset: 1 us", "", "streams.y", "y"),
         (", jitter: 1 us", "", "", "streams.x.jitter", "jitter"),
-        ("", "", f"shapers: {{all: {{gates: {{entries: [{OPEN}]}}}}}}", "streams.x.scheduled", "a -> s"),
+        ("", "", f"shapers: {{all: {{gates: {{entries: [{SHUT}]}}}}}}", "shapers.all.gates", "0 ns at most"),
         ("", "", "  z: {from: a, to: c, pcp: 7, period: 1 ms, frame: 64 B}", "streams.z", "PCP 7"),
         ("", "", "schedule: {margin: 600 us}", "streams.x", "link a -> s for"),
     ],
