@@ -4,11 +4,14 @@
 
 use crate::curve::{Ps, ps};
 use crate::model::openings::overruns_covered;
+use crate::model::sizes::until_last_bit;
 use tsn_plan::{GateEntry, Gates, MacOperation, Port, Schedule, in_force};
 
 /// Most entries of the lists together, and least cycles of each list that are followed.
 const MOST_ENTRIES: usize = 1_024;
 const LEAST_CYCLES: usize = 8;
+/// Octets that no frame exceeds.
+const LARGEST: u32 = 65_536;
 /// Most cycles of one list that are followed.
 const MOST_CYCLES: usize = 64;
 
@@ -59,7 +62,7 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
         .map(|n| Span::of(gates, schedules[n].schedule, schedules[n].from_ns, ends(n)))
         .collect();
     for wrong in wrong {
-        spans = replaced(spans, wrong, &open)?;
+        spans = replaced(spans, wrong, &open, until_last_bit(LARGEST, port))?;
     }
     let entries: usize = spans.iter().map(|span| span.entries.len()).sum();
     let cycles = (MOST_ENTRIES / entries.max(1)).min(MOST_CYCLES);
@@ -70,17 +73,23 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
     (0..spans.len()).map(|first| later(port, gates, overruns, &spans[first..])).collect()
 }
 
-/// The lists with another one for some time; none if that changes, or guards otherwise.
-fn replaced(spans: Vec<Span>, wrong: &Wrong<'_>, open: &Gates) -> Option<Vec<Span>> {
+/// The lists with another one for some time; none if that changes, or guards otherwise, or if a list that is replaced
+/// closes a gate soon after, which the next one leaves open: no frame of up to `longest` then starts before.
+fn replaced(spans: Vec<Span>, wrong: &Wrong<'_>, open: &Gates, longest: Ps) -> Option<Vec<Span>> {
     let gates = wrong.gates.unwrap_or(open);
     let schedule = if wrong.gates.is_some() { Schedule::List(0) } else { Schedule::Initial };
     if gates.unguarded || !gates.changes.is_empty() || (wrong.gates.is_some() && gates.initial.is_some()) {
         return None;
     }
     let (from, until) = (i64::try_from(wrong.from_ns).ok()?, i64::try_from(wrong.until_ns).ok()?);
+    let other = Span::of(gates, schedule, from, until);
+    let guards = |span: &Span| span.guards(from, longest, &other) || other.guards(until, longest, span);
+    if spans.iter().any(guards) {
+        return None;
+    }
     let before = spans.iter().map(|span| Span { to: span.to.min(from), ..span.clone() });
     let after = spans.iter().map(|span| Span { from: span.from.max(until), ..span.clone() });
-    let all = before.chain([Span::of(gates, schedule, from, until)]).chain(after);
+    let all = before.chain([other]).chain(after);
     Some(all.filter(|span| span.from < span.to).collect())
 }
 
@@ -121,6 +130,37 @@ impl Span {
 
     fn constant(&self) -> bool {
         self.entries.len() == 1
+    }
+
+    /// Whether a gate that is open at `at`, and in the next list there, would close less than `longest` later in this one.
+    fn guards(&self, at: i64, longest: Ps, next: &Self) -> bool {
+        let within = |span: &Self, at: i64| (span.from..span.to).contains(&at);
+        let replaced = within(self, at - 1) && within(next, at);
+        let until = self.open_from(at - 1).into_iter().zip(next.open_from(at));
+        replaced
+            && until
+                .into_iter()
+                .any(|(own, next)| own > 1 && next > 0 && ps((own - 1).unsigned_abs()) < longest)
+    }
+
+    /// For how long each gate is open from an instant on; 0 if it is closed.
+    fn open_from(&self, at: i64) -> [i64; 8] {
+        let mut phase = (at - self.base).rem_euclid(self.cycle);
+        let (mut open, mut found) = (u8::MAX, [0_i64; 8]);
+        for entry in self.entries.iter().chain(&self.entries) {
+            let interval = i64::try_from(entry.interval_ns).unwrap_or(i64::MAX);
+            let lasts = (interval - phase).max(0);
+            phase = (phase - interval).max(0);
+            if lasts > 0 {
+                open &= entry.open;
+                let still = |class: &usize| open >> class & 1 == 1;
+                (0..8).filter(still).for_each(|class| found[class] = found[class].saturating_add(lasts));
+            }
+        }
+        // A gate that never closes.
+        let always = self.entries.iter().fold(u8::MAX, |all, entry| all & entry.open);
+        (0..8).filter(|class| always >> class & 1 == 1).for_each(|class| found[class] = i64::MAX);
+        found
     }
 
     /// Leaves out whole cycles, so that at most this number is left.

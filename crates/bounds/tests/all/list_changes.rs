@@ -193,3 +193,24 @@ fn what_a_list_holds_is_its_own() {
     };
     assert_eq!(found(Some(0xff)), found(None));
 }
+
+/// A wrong list from 1,277.301 us on closes too early for a frame of 40.8 us that is released at 1,293.525 us: it waits until
+/// the list ends at 1,302.445 us.
+#[test]
+fn a_wrong_list_of_another_cycle_makes_a_frame_wait_until_its_end() {
+    let mut net = Net::new(3_000_000);
+    let path = net.line(2, 0, 300_000_000, 0);
+    net.stream("lone", &path, 0, periodic(300_000, 693_525), frame(1_522));
+    net.plan.ports[0].gates = gates(408_697, &[(0xff, 100_000)]);
+    let wrong =
+        gates(-72_050, &[(0xff, 134_820), (0x80, 12_240), (0x3f, 13_000), (0x80, 145_270), (0x0a, 8_707)]);
+    net.plan.faults.push(Fault::Schedule {
+        port: 0,
+        from_ns: 1_277_301,
+        until_ns: 1_302_445,
+        gates: wrong.map(Box::new),
+    });
+    net.plan.check().unwrap();
+    // The analysis does not follow this.
+    assert_eq!(bounds(&net.plan).flows[0].release_reason, Some(tsn_bounds::Reason::WrongSchedule));
+}
