@@ -140,6 +140,7 @@ def test_a_kernel_judges_by_its_own_frames() -> None:
         JUDGES[Judge.NETNS](made)
 
 
+@pytest.mark.kernel
 @pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 def test_a_kernel_judges_values() -> None:
     """40 us are more than the link can send; with the other values every frame crosses this kernel."""
