@@ -85,6 +85,31 @@ def test_a_request_at_the_end_of_the_run_expects_no_answer(tmp_path: Path) -> No
     assert (row["met"], row["proof"], row["found"]) == ("yes", "proved", 87_920)
 
 
+SLAVE = "hosts: {slave: {kernel-rx: {from: 20 us, to: 40 us}, app-rx: {from: 10 us, to: 20 us}}}\n"
+
+
+def test_a_request_in_software_at_the_end_of_the_run_expects_no_answer(tmp_path: Path) -> None:
+    """The last request arrives at 19.925 ms: 30 to 60 us in software and 50 us later the run has ended.
+
+    The hardware's time and 50 us alone are before the end.
+    """
+    late = POLL.replace("period: 1 ms", "period: 1 ms, offset: 903720 ns").replace(
+        "frame: 100 B", "frame: 100 B, requires: {round-trip: 1 ms}"
+    )
+    folder = measured(tmp_path, late, SLAVE)
+    (reply,) = answered(folder)
+    assert (reply.requests, len(reply.times), reply.unanswered) == (20, 19, ())
+    (row,) = Run.open(folder).verdict()["rows"]
+    assert (row["met"], row["proof"]) == ("yes", "proved")
+
+
+def test_software_beside_a_limit_is_refused(tmp_path: Path) -> None:
+    """The request arrives 21.28 us after 2 ms; 80 to 110 us later may be before 2.11 ms or after."""
+    near = POLL.replace("after: 50 us,", "after: 50 us, start: 2110 us,")
+    with pytest.raises(InputError, match="reply cannot be paired: a release may be before or after start"):
+        answered(measured(tmp_path, near, SLAVE))
+
+
 def test_an_answer_that_stops_has_no_worst_case(tmp_path: Path) -> None:
     stops = POLL.replace("frame: 100 B", "frame: 100 B, stop: 10 ms, requires: {round-trip: 1 ms}")
     (row,) = Run.open(measured(tmp_path, stops)).verdict()["rows"]
@@ -143,7 +168,12 @@ def test_jitter_beside_a_limit_is_refused(tmp_path: Path) -> None:
                 "period: 1 ms", "period: 500 us"
             ),
             "",
-            "requests arrive closer together than the jitter of the answer",
+            "requests arrive closer together than the jitter of the answer$",
+        ),
+        (
+            POLL.replace("after: 50 us,", "after: 50 us, jitter: 950 us,"),
+            SLAVE,
+            "requests arrive closer together than the jitter of the answer and the software of its host",
         ),
     ],
 )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
+from tsnbench.plan.streams.software import receiving_ns
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import Run, file_names
 from tsnbench.runs.measures import figures as figures_of
@@ -289,12 +290,15 @@ def _triggers(
 
 def _after_the_end(stream: Stream, path: _Path, document: PlanDocument) -> list[int]:
     """The requests whose answer may be released at the end of the run or later, and so is not."""
-    pattern, end = stream["pattern"], document["duration_ns"]
+    end = document["duration_ns"]
     if stream["stop_ns"] < end:
         return []
-    least = end - stream["answers"]["after_ns"]
-    least -= pattern["jitter_ns"] if pattern["kind"] == "periodic" else 0
+    least = end - stream["answers"]["after_ns"] - _jitter(stream) - receiving_ns(document, stream["talker"])
     return [seq for seq, _, at in path.rows if at is not None and at >= least]
+
+
+def _jitter(stream: Stream) -> int:
+    return stream["pattern"]["jitter_ns"] if stream["pattern"]["kind"] == "periodic" else 0
 
 
 def _answered_by(
@@ -307,19 +311,21 @@ def _answered_by(
     if stream["size"]["kind"] != "frame":
         raise InputError(f"{folder}: answers of {name} cannot be paired: an answer has several frames")
     arrived = sorted((at, seq) for seq, _, at in path.rows if at is not None)
-    pattern = stream["pattern"]
-    jitter = pattern["jitter_ns"] if pattern["kind"] == "periodic" else 0
-    if jitter and any(after - before < jitter for (before, _), (after, _) in pairwise(arrived)):
+    jitter, software = _jitter(stream), receiving_ns(document, stream["talker"])
+    varies = jitter + software
+    # Software alone keeps the order of requests.
+    if jitter and any(after - before < varies for (before, _), (after, _) in pairwise(arrived)):
+        beside = " and the software of its host" if software else ""
         raise InputError(
             f"{folder}: answers of {name} cannot be paired: requests arrive closer together than the "
-            "jitter of the answer"
+            f"jitter of the answer{beside}"
         )
     after = stream["answers"]["after_ns"]
     stop = min(stream["stop_ns"], document["duration_ns"])
     at_once = [at + after for at, _ in arrived]
-    # With jitter, the release of a request near start or stop may be on either side of it.
+    # With jitter or software, the release of a request near start or stop may be on either side of it.
     for word, limit in (("start", stream["start_ns"]), ("stop", stream["stop_ns"])):
-        near = any(limit - jitter <= at < limit for at in at_once)
+        near = any(limit - varies <= at < limit for at in at_once)
         if near and 0 < limit < document["duration_ns"]:
             raise InputError(
                 f"{folder}: answers of {name} cannot be paired: a release may be before or after {word}"
