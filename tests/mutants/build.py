@@ -23,7 +23,8 @@ MARK = re.compile(rb"/\*<([\d,]+)\*/")
 class Crate:
     """A crate and its tests: quick ones first, and slow ones for what those have not seen.
 
-    ``--lib`` are the tests beside the code; each other name is a module of the test program ``all``.
+    ``--lib`` are the tests beside the code, ``all`` those of the test program with this name; each other name
+    is one of its modules.
     """
 
     name: str
@@ -39,14 +40,13 @@ class Crate:
         return f"tsn-{self.name}"
 
 
-BOUNDS = ("ats", "clocks", "full_queues", "hold_release", "list_changes", "moved_frames")
 CRATES = {
     crate.name: crate
     for crate in (
         Crate("bridge", ("--lib", "port", "preemption"), ("slots", "parts")),
         Crate("clock", ("--lib", "parts"), ("chain",)),
         Crate("measure", ("--lib", "run", "captures"), ("rtc_testbench", "hostile")),
-        Crate("bounds", ("--lib", "closed_forms", "cyclic_queues", "losses", "stamps_and_reasons"), BOUNDS),
+        Crate("bounds", ("--lib", "all"), ()),
     )
 }
 
@@ -100,21 +100,42 @@ def _programs(crate: Crate, messages: Iterable[dict[str, Any]]) -> Iterator[tupl
 
 
 def _mutants_of_errors(messages: Iterable[dict[str, Any]], texts: dict[str, bytes]) -> set[int]:
-    """For every error the innermost marked text that it is in; else all that is marked within it."""
+    """For every error the innermost marked text that it is in; else all that is marked within it.
+
+    If that is none, it is the last marked text before the place where the compiler would mend it: where an
+    arm of a match is missing, this is the arm that a mutant takes away.
+    """
     found: set[int] = set()
     for message in messages:
         if message.get("reason") != "compiler-message" or message["message"]["level"] != "error":
             continue
-        for span in message["message"]["spans"]:
-            file = next((name for name in texts if name.endswith(span["file_name"])), None)
-            if file is None or not span["is_primary"]:
-                continue
-            start, end = span["byte_start"], span["byte_end"]
-            regions = list(_regions(texts[file]))
-            around = [one for one in regions if one[0] <= start and end <= one[1]]
-            within = [one for one in regions if start <= one[0] and one[1] <= end]
-            for region in [min(around, key=lambda one: one[1] - one[0])] if around else within:
-                found |= region[2]
+        own = message["message"]
+        at = [span for span in own["spans"] if span["is_primary"]]
+        found |= _marked(at, texts) or _marked(own["spans"], texts) or _marked_before(own["children"], texts)
+    return found
+
+
+def _marked_before(hints: Iterable[dict[str, Any]], texts: dict[str, bytes]) -> set[int]:
+    for span in (span for hint in hints for span in hint["spans"] if span["suggested_replacement"]):
+        file = next((name for name in texts if name.endswith(span["file_name"])), None)
+        before = [one for one in _regions(texts[file]) if one[1] <= span["byte_start"]] if file else []
+        if before:
+            return max(before)[2]
+    return set()
+
+
+def _marked(spans: Iterable[dict[str, Any]], texts: dict[str, bytes]) -> set[int]:
+    found: set[int] = set()
+    for span in spans:
+        file = next((name for name in texts if name.endswith(span["file_name"])), None)
+        if file is None:
+            continue
+        start, end = span["byte_start"], span["byte_end"]
+        regions = list(_regions(texts[file]))
+        around = [one for one in regions if one[0] <= start and end <= one[1]]
+        within = [one for one in regions if start <= one[0] and one[1] <= end]
+        for region in [min(around, key=lambda one: one[1] - one[0])] if around else within:
+            found |= region[2]
     return found
 
 
@@ -137,7 +158,7 @@ def judge(
     own = {**environment, "CARGO_MANIFEST_DIR": str(folder)}
     tests = (*crate.quick, *crate.slow)
     commands = {
-        name: [programs["--lib"], "-q"] if name == "--lib" else [programs["all"], "-q", f"{name}::"]
+        name: [programs[name], "-q"] if name in programs else [programs["all"], "-q", f"{name}::"]
         for name in tests
     }
     limits = {}
