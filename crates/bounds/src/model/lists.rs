@@ -324,4 +324,70 @@ mod tests {
         assert_eq!((first, all[0].1[128], all[0].1[129]), (6_430, (3, 30), (1, 64_000_000)));
         assert_eq!(all[0].2, Some(Several { begins: 6_430_000, trusted: 6_130_000 }));
     }
+
+    /// 100 Tbit/s: the longest frame takes 5,244 ps.
+    fn beside(gates: Gates, wrong: &Gates, from_ns: u64, until_ns: u64) -> Option<Vec<Later>> {
+        let port = Port { rate_bps: 100_000_000_000_000, gates: Some(gates), ..Port::default() };
+        of(&port, &[Wrong { from_ns, until_ns, gates: Some(wrong) }])
+    }
+
+    fn list(entries: &[(u8, u64)]) -> Gates {
+        let entries: Vec<GateEntry> = entries.iter().map(|(open, ns)| entry(*open, *ns)).collect();
+        Gates { cycle_ns: entries.iter().map(|one| one.interval_ns).sum(), entries, ..Gates::default() }
+    }
+
+    #[test]
+    fn a_wrong_list_takes_the_place_of_the_own_one() {
+        let wrong = list(&[(0, 30), (1, 50), (0, 20)]);
+        let all = beside(list(&[(3, 70), (0, 30)]), &wrong, 1_080, 1_180).unwrap();
+        assert_eq!(all.iter().map(|one| one.from).collect::<Vec<_>>(), [0, 1_080_000, 1_180_000]);
+        let entries = &all[0].port.gates.as_ref().unwrap().entries;
+        let entries: Vec<(u8, u64)> = entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect();
+        assert_eq!(entries[..4], [(3, 70), (0, 30), (3, 70), (0, 30)]);
+        assert_eq!(entries[20..27], [(3, 70), (0, 10), (0, 20), (0, 30), (1, 50), (0, 20), (3, 70)]);
+    }
+
+    #[test]
+    fn wrong_lists_that_change_or_guard_otherwise_are_not_followed() {
+        let wrong = list(&[(0, 30), (1, 50), (0, 20)]);
+        let followed = |wrong: &Gates| beside(list(&[(3, 70), (0, 30)]), wrong, 1_080, 1_180).is_some();
+        assert!(followed(&wrong));
+        assert!(!followed(&Gates { unguarded: true, ..wrong.clone() }));
+        assert!(!followed(&Gates { changes: vec![GateChange::default()], ..wrong.clone() }));
+        assert!(!followed(&Gates { initial: Some(1), ..wrong }));
+    }
+
+    /// Both ends of a wrong list: a gate that would close 4 ns later holds the longest frame, one with 6 ns does not.
+    #[test]
+    fn a_list_that_is_replaced_before_its_gate_closes_may_hold_frames() {
+        let span = |gates: &Gates, from: i64, to: i64| Span::of(gates, Schedule::List(0), from, to);
+        let longest = 5_000;
+        let guards = |own: &[(u8, u64)], next: &[(u8, u64)], at: i64| {
+            span(&list(own), 0, at).guards(at, longest, &span(&list(next), at, 2_000))
+        };
+        let guards = |own: &[(u8, u64)], next: &[(u8, u64)], at: i64| {
+            // The own list goes on for its own part.
+            let whole = span(&list(own), 0, 2_000);
+            assert_eq!(whole.guards(at, longest, &span(&list(next), at, 2_000)), guards(own, next, at));
+            guards(own, next, at)
+        };
+        let (open, shut) = ([(3, 100)], [(0, 100)]);
+        assert!(guards(&[(1, 50), (0, 50)], &open, 146));
+        // Exactly the longest frame fits, and a gate that closes just then holds none.
+        assert!(!guards(&[(1, 50), (0, 50)], &open, 145));
+        assert!(!guards(&[(1, 50), (0, 50)], &open, 150));
+        assert!(!guards(&[(1, 50), (0, 50)], &open, 160));
+        // The gate is closed in the next list, or never closes.
+        assert!(!guards(&[(1, 50), (0, 50)], &shut, 146));
+        assert!(!guards(&[(1, 50), (0, 50)], &[(2, 100)], 146));
+        assert!(!guards(&[(1, 50), (1, 50)], &open, 146));
+        // A gate that opens within its cycle, and one that is open over the end of the cycle.
+        assert!(guards(&[(0, 30), (2, 20), (0, 50)], &open, 146));
+        assert!(guards(&[(1, 20), (0, 30), (1, 50)], &open, 118));
+        assert!(!guards(&[(1, 20), (0, 30), (1, 50)], &open, 198));
+        // One of both lists is not in force then.
+        let (own, next) = (list(&[(1, 50), (0, 50)]), list(&open));
+        assert!(!span(&own, 0, 100).guards(146, longest, &span(&next, 146, 2_000)));
+        assert!(!span(&own, 0, 2_000).guards(146, longest, &span(&next, 200, 2_000)));
+    }
 }

@@ -66,7 +66,6 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
     let Some(host) = talker(plan, stream) else { return Ok(Span::default()) };
     let port = &plan.ports[hop.port];
     let strict = match child(port, hop.class) {
-        Some(Child::Uncovered) => return Err(Reason::Qdisc),
         Some(Child::Strict { delta, offload }) => Some((delta, offload)),
         _ => None,
     };

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use tsn_bounds::{Bounds, FlowBounds, bounds};
-use tsn_plan::Pattern;
+use tsn_plan::{Fault, Pattern};
 
 const US: i64 = 1_000_000;
 /// One gigabit hop of 100 octets, with preamble, in ps.
@@ -125,4 +125,26 @@ fn a_request_over_several_paths_is_answered_once_if_one_copy_passes() {
     let (_, none, reason) = found(200_000);
     assert_eq!(none, None);
     assert!(reason.unwrap().to_string().contains("answers s"));
+}
+
+/// Each frame of a request that babbles, and each copy of one that a fault repeats, is answered. Other streams and
+/// other ports do not matter.
+#[test]
+fn a_request_that_comes_more_often_is_answered_more_often() {
+    let answered = |fault: fn(&Net) -> Fault| {
+        let mut net = asked();
+        net.stream("beside", &[0, 1], 6, periodic(1_000_003, 0), frame(100));
+        net.plan.faults.push(fault(&net));
+        flow(&bounds(&net.plan), "answer").release_upper_ps.is_some()
+    };
+    fn babble(stream: u32) -> Fault {
+        Fault::Babble { stream, from_ns: 0, until_ns: 1_000_000, every_ns: 300_001 }
+    }
+    fn again(port: u32) -> Fault {
+        Fault::Duplicate { port, from_ns: 0, until_ns: 1_000_000, share_ppm: 1_000_000, after_ns: 0 }
+    }
+    assert!(!answered(|_| babble(0)));
+    assert!(answered(|_| babble(2)));
+    assert!(!answered(|net| again(net.port(0, 1))));
+    assert!(answered(|net| again(net.port(2, 1))));
 }

@@ -3,8 +3,8 @@
 use crate::common::*;
 use tsn_bounds::{FlowBounds, bounds};
 use tsn_plan::{
-    Fault, GateEntry, Gates, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter, StreamGate,
-    StreamGateEntry,
+    Fault, GateEntry, Gates, Pattern, Plan, Point, Policing, Preemption, Size, Stage, StreamFilter,
+    StreamGate, StreamGateEntry,
 };
 
 /// One turn of two queues, of classes 5 and 6, in ns.
@@ -183,6 +183,58 @@ fn a_turn_that_is_cut_in_two_is_not_followed() {
     assert_eq!(ends(110_165, 205_000), APART);
     assert_eq!(ends(110_069, 305_000), Some(0));
     assert_eq!(ends(110_070, 305_000), APART);
+}
+
+/// The window in which a turn leaves may be the second one of its cycle; the one before it has to be over then.
+#[test]
+fn a_turn_leaves_in_any_window_of_its_cycle() {
+    // The list begins at 160 us. Queue 5 is sent until `ns` after that, and from 102 to 150 us; queue 6 from 202 us on.
+    let until = |ns: u64| {
+        later(|net| {
+            let both = ns.saturating_sub(42_000);
+            let entries = [
+                (0x20, ns - both),
+                (0, 42_000 - (ns - both)),
+                (0x60, both),
+                (0x40, 84_000 - both),
+                (0, 16_000),
+                (0x20, 48_000),
+                (0, 10_000),
+            ];
+            let entries: Vec<(u8, u64)> = entries.into_iter().filter(|(_, ns)| *ns > 0).collect();
+            net.plan.ports[2].gates = gates(160_000, &entries);
+        })
+    };
+    assert_eq!(until(30_000), Some(0));
+    // It may be open until the first frame of the turn comes, at 202 us.
+    assert_eq!(until(42_000), Some(0));
+    assert_ne!(until(42_001), Some(0));
+}
+
+/// What sends frames at other times than its windows, or in parts, has no turns.
+#[test]
+fn ports_that_do_more_than_open_and_close_have_no_turns() {
+    type Change = fn(&mut Plan);
+    let all: [(&str, Change); 5] = [
+        ("buffer", |plan| plan.ports[2].transmit_buffer = Some(2)),
+        ("interrupted", |plan| {
+            plan.ports[2].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+        }),
+        ("shaped", |plan| {
+            for class in [5, 6] {
+                plan.ports[2].classes[class].cbs = Some(cbs(900_000_000, GIGABIT as i64, 100_000, -100_000));
+            }
+        }),
+        ("unguarded", |plan| list(plan, 2).unguarded = true),
+        ("changes", |plan| {
+            let again = [(0x40, TURN), (0x20, TURN)];
+            list(plan, 2).changes = vec![change(500_000, 602_000, &again)];
+        }),
+    ];
+    assert_eq!(later(|_| ()), Some(0));
+    for (name, alter) in all {
+        assert_ne!(later(|net| alter(&mut net.plan)), Some(0), "{name}");
+    }
 }
 
 /// A window must have time for a gap, and for the largest number of frames that arrive in one turn.

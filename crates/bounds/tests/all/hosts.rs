@@ -3,7 +3,7 @@
 use crate::common::*;
 use serde_json::{Value, json};
 use tsn_bounds::{FlowBounds, Reason, bounds};
-use tsn_plan::{Pattern, Plan, Size};
+use tsn_plan::{Clocks, NodeClock, Pattern, Plan, Size};
 
 const US: i64 = 1_000_000;
 /// One link of a gigabit for 1,230 octets, with 5 ns of cable: 9.909 us.
@@ -120,6 +120,27 @@ fn a_transmission_time_is_the_latest_one() {
     assert_eq!(timed(33_000, 50_000, true).release_upper_ps, behind);
     let late = Reason::At { port: "n0 -> n1".into(), why: Box::new(Reason::TooLate) };
     assert_eq!(timed(200_000, 10_000, false).loss_reason, Some(late));
+}
+
+/// The transmission time is one of the host's clock.
+#[test]
+fn etf_on_a_clock_of_its_own_has_no_bound() {
+    let mut plan = each(200_000);
+    let nodes = vec![NodeClock::default(); 2];
+    plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
+    assert!(released(&plan).is_some());
+    let etf = json!({"kind": "etf", "delta_ns": 10_000});
+    plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![etf; 8]})).unwrap());
+    let socket = json!({"advance_ns": 60_000, "txtime": true});
+    plan.streams[0].socket = Some(serde_json::from_value(socket).unwrap());
+    assert_eq!(first(&plan).release_reason, Some(Reason::Clocks));
+}
+
+/// Frames of a saturating stream wait in the hardware.
+#[test]
+fn a_saturating_stream_does_not_wait_for_its_program() {
+    let plan = lone(Pattern::Saturating { backlog: 2 }, frame(1_230));
+    assert_eq!(first(&plan).release_lower_ps, LINK);
 }
 
 /// A request arrives at a host's program up to 270 ns after its last bit: answers each 24.27 us may be 3 us apart.
