@@ -159,10 +159,16 @@ def test_beside_gates_the_send_slope_moves_with_the_idle_slope_and_given_credits
     assert needed >= 2_435
     own = f"idle-slope: 98688 kbit/s, hi-credit: {needed} bit"
     assert "follows" not in shaper(own, GATES)
-    # The hint of a send slope counts without gates, too.
-    assert warned("idle-slope: 98688 kbit/s, send-slope: -1 Gbit/s", GATES)[-1][2].startswith(
-        "write send-slope: -901312 kbit/s"
+    # A warning has the slopes that are written. 197.376 * 1000 / (197.376 + 901.312) pass half of the time.
+    (told,) = warned("idle-slope: 98688 kbit/s, send-slope: -1 Gbit/s", GATES)
+    assert told[1] == (
+        "class 1 has a send slope of -1 Gbit/s, idle slope less rate is -901.312 Mbit/s: "
+        "in the long run it passes 89.823 Mbit/s, not 98.688 Mbit/s"
     )
+    assert told[2].startswith("write send-slope: -901312 kbit/s")
+    # It owes 8160 bit * 0.802624 = 6550: half of 197.376 * 1000 / (197.376 + 802.624 * 1000 / 6550).
+    (told,) = warned("idle-slope: 98688 kbit/s, lo-credit: -1000 bit", GATES)
+    assert told[1].endswith("the class may pass 308.483 Mbit/s")
     problem = refusal_text(shaper, "idle-slope: 98688 kbit/s, send-slope: -98688 kbit/s", GATES)
     assert problem.endswith(
         "expected a send slope below -98.688 Mbit/s, by which gates raise the idle slope of class 1, "

@@ -64,12 +64,13 @@ def _differences(own: _Shaper, traffic_class: int, rate: int) -> Iterator[tuple[
     high, low = own.follows.get("hi_credit_bits"), own.follows.get("lo_credit_bits")
     hint = "write {}, or leave it out: it follows from the idle slope"
     begin = f"class {traffic_class} has a"
+    # Gates raise both slopes, and the class passes less in the long run than while its gate is open.
+    raised, is_open = max(own.idle - own.reserved, 0), min(Fraction(own.reserved, own.idle), Fraction(1))
     if send is not None:
-        passes = quantities.rate(Fraction(own.idle * rate, own.idle - own.send))
-        text = f"{begin} send slope of {quantities.rate(own.send)}, idle slope less rate is "
-        text += (
-            f"{quantities.rate(send)}: in the long run it passes {passes}, not {quantities.rate(own.idle)}"
-        )
+        passes = quantities.rate(Fraction(own.idle * rate, own.idle - own.send) * is_open)
+        text = f"{begin} send slope of {quantities.rate(own.send - raised)}, idle slope less rate is "
+        text += f"{quantities.rate(send - raised)}: in the long run it passes {passes}, "
+        text += f"not {quantities.rate(own.idle * is_open)}"
         slope = own.reserved - (own.idle - send)
         yield "send-slope", text, hint.format(f"send-slope: {slope // 1_000} kbit/s")
     if high is not None:
@@ -84,7 +85,8 @@ def _differences(own: _Shaper, traffic_class: int, rate: int) -> Iterator[tuple[
         text = f"{begin} lowest credit of {_bits(own.low)}, its largest frame owes {_bits(-low)}: "
         if own.low > low:
             kept = own.idle - own.send * Fraction(own.low, low)
-            text += f"the rest is forgotten, and the class may pass {quantities.rate(own.idle * rate / kept)}"
+            passes = quantities.rate(own.idle * rate / kept * is_open)
+            text += f"the rest is forgotten, and the class may pass {passes}"
         else:
             text += "it is never reached"
         yield "lo-credit", text, hint.format(f"lo-credit: {low} bit")
