@@ -176,6 +176,13 @@ def test_beside_gates_the_send_slope_moves_with_the_idle_slope_and_given_credits
     )
 
 
+def test_a_class_without_frames_has_no_warning() -> None:
+    """No frame of class 1 leaves b, and the credits are those of a's frames."""
+    every = TEXT.replace("a -> b:\n", "all:\n")
+    given = "{idle-slope: 98688 kbit/s, hi-credit: 1218 bit, lo-credit: -7355 bit}"
+    assert list(plan_of(every.replace("{GIVEN}", given)).warnings) == []
+
+
 def test_a_kernel_of_a_host_gets_the_given_numbers() -> None:
     more = "    qdisc: {cbs: software}\nhosts: {default: low-latency}\n"
     text = TEXT.replace("GIVEN", PASTED) + more

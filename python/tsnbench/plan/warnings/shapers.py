@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tsnbench import quantities
 from tsnbench.plan.streams.facts import Facts
+from tsnbench.plan.streams.policing import chosen_by_gates
 from tsnbench.plan.warnings.doubt import Doubt
 
 if TYPE_CHECKING:
@@ -31,9 +32,12 @@ class _Shaper(NamedTuple):
 
 
 def shaper_doubts(facts: Facts) -> Iterator[Doubt]:
-    """Kinds: given-send-slope, given-hi-credit, given-lo-credit."""
-    for port in facts.document["ports"]:
+    """Kinds: given-send-slope, given-hi-credit, given-lo-credit; of classes with frames."""
+    chosen = chosen_by_gates(facts.document)
+    for number, port in enumerate(facts.document["ports"]):
         for traffic_class, shaper in _shapers(port):
+            if facts.loads[number][traffic_class].idle and not chosen:
+                continue
             for kind, text, hint in _differences(shaper, traffic_class, port["rate_bps"]):
                 yield Doubt(f"given-{kind}", port["name"], text, "cbs", port["name"], hint)
 
