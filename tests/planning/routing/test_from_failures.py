@@ -61,6 +61,14 @@ def passed(document: Any) -> list[str]:
             "{any: 1, of: [links]}",
             "a -> x, a -> y, m -> u, m -> v, u -> c, v -> c, x -> m, y -> m",
         ),
+        # The shortest path (over m) and the path beside it (over k1) have 11 links, the best two 10.
+        (
+            "a -- p, p -- m, m -- q, q -- c, a -- x1, x1 -- x2, x2 -- x3, x3 -- q, "
+            "p -- u1, u1 -- u2, u2 -- u3, u3 -- c, "
+            "a -- k1, k1 -- k2, k2 -- k3, k3 -- k4, k4 -- k5, k5 -- k6, k6 -- c",
+            "1",
+            "a -> p, p -> u1, u1 -> u2, u2 -> u3, u3 -> c, a -> x1, x1 -> x2, x2 -> x3, x3 -> q, q -> c",
+        ),
         # Round the ring both ways, over the only links of a and c.
         (RING, "{of: [bridge-links]}", "a -> b1, b1 -> b2, b1 -> b5, b2 -> b3, b3 -> c, b4 -> b3, b5 -> b4"),
     ],
@@ -78,6 +86,26 @@ def test_listeners_share_links() -> None:
     )
 
 
+def test_each_stream_has_the_paths_that_it_has_alone() -> None:
+    """Streams from one talker to other listeners, or with other failures; c2 is as c, with larger frames."""
+    links = f"p2 -- d, {LADDER}, q2 -- d"
+    own = {"few": ("c", "{of: [p1]}"), "c": ("c", "1"), "d": ("d", "1"), "c2": ("c", "1")}
+    text = network(links, "1").replace("stations: [a, c]", "stations: [a, c, d]").replace("d, p1", "p1")
+    head = text[: text.index("  s: ")]
+    stream = {name: f"  {name}: {STREAM % parts}\n" for name, parts in own.items()}
+    stream["c2"] = stream["c2"].replace("100 B", "200 B")
+    alone = {name: document_of(head + line)["streams"][0]["route"] for name, line in stream.items()}
+    together = document_of(head + "".join(stream.values()))["streams"]
+    assert {one["name"]: one["route"] for one in together} == alone
+
+
+def test_stations_do_not_forward() -> None:
+    """d has a link to c, but is a station."""
+    links = "a -- b, b -- c, b -- d, a -- d, d -- c"
+    said = refusal_text(network(links, "{of: [b]}", "[c, d]"))
+    assert "b alone connects a to c" in said
+
+
 @pytest.mark.parametrize(
     ("links", "required", "said"),
     [
@@ -86,13 +114,33 @@ def test_listeners_share_links() -> None:
             "1",
             "the link a -- b1 alone connects a to c; add links, or write survives: {of: [bridge-links]}",
         ),
-        (RING, "{of: [nodes]}", "b1 alone connects a to c"),
+        (
+            RING,
+            "{of: [nodes]}",
+            "b1 alone connects a to c; add links, or write survives: {of: [bridge-links]}",
+        ),
         (
             LADDER,
             "2",
             "the link a -- p1 and the link a -- q1 alone connect a to c; add links, or write any: 1",
         ),
         (LADDER, "{any: 2, of: [nodes]}", "p1 and q1 alone connect a to c; add links, or write any: 1"),
+        # Three paths survive two failures.
+        (
+            "a -- x, a -- y, a -- z, x -- c, y -- c, z -- c",
+            "3",
+            "the link a -- x, the link a -- y and the link a -- z alone connect a to c; "
+            "add links, or write any: 2",
+        ),
+        # The links between bridges survive two failures, those of c none.
+        (
+            "a -- x, x -- m, x -- n, x -- o, m -- y, n -- y, o -- y, y -- c",
+            "2",
+            "the link a -- x alone connects a to c; "
+            "add links, or write survives: {any: 2, of: [bridge-links]}",
+        ),
+        # No link is between bridges.
+        ("a -- x, x -- c", "{of: [nodes]}", "x alone connects a to c; add links"),
         (
             RING,
             "{any: 2, of: [bridge-links]}",
@@ -101,7 +149,8 @@ def test_listeners_share_links() -> None:
     ],
 )
 def test_the_cut_that_prevents_it(links: str, required: str, said: str) -> None:
-    assert said in refusal_text(network(links, required)).replace("\n  hint: ", "; ")
+    text = refusal_text(network(links, required)).replace("\n  hint: ", "; ")
+    assert text.endswith(f"found {said}")
 
 
 @pytest.mark.parametrize(
@@ -133,9 +182,9 @@ class Network:
         pairs = list(itertools.combinations(range(count), 2))
         tree = [(random_.randrange(node), node) for node in range(1, count)]
         others = [pair for pair in pairs if pair not in tree]
-        self.pairs = tree + random_.sample(others, min(len(others), random_.randint(1, 3)))
+        self.pairs = tree + random_.sample(others, min(len(others), random_.randint(2, 4)))
         self.count = count
-        self.listeners = random_.sample(range(1, count), random_.choice([1, 1, 2]))
+        self.listeners = random_.sample(range(1, count), random_.randint(1, 3))
         self.failures = random_.choice([1, 1, 2])
         nodes = [node for node in range(1, count) if node not in self.listeners]
         self.links = random_.sample(range(len(self.pairs)), random_.randint(1, len(self.pairs)))
@@ -201,6 +250,17 @@ def test_no_subset_with_fewer_links_survives(seed: int) -> None:
     found = fewest_links(demands)
     assert own.survives(tuple(sorted(found)))
     assert not any(own.survives(some) for some in itertools.combinations(every, len(found) - 1))
+
+
+def test_the_second_unit_takes_back_what_the_first_one_took() -> None:
+    """The cheapest path is 0 - 1 - 2 - 3. Of the two that share nothing, none has the link 1 - 2."""
+    pairs = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 2), (1, 5), (5, 3)]
+    links = [Link(2 * number, 2 * number + 1, *pair) for number, pair in enumerate(pairs)]
+    demand = Demand(links, 0, 3, 1, {link.port: "link" for link in links}, {})
+    flow = demand.cheapest([1, 0, 1, 1, 1, 1, 1], set())
+    assert flow is not None
+    assert (flow.cost, flow.units) == (6, [1, 0, 1, 1, 1, 1, 1])
+    assert demand.paths(flow) == [[0, 5, 6], [3, 4, 2]]
 
 
 def random_network(seed: int) -> str:

@@ -51,7 +51,7 @@ class Demand:
         links: all links that paths may take, from ``talker`` to ``listener``.
         failures: so many parts fail at once.
         failing_links: the names of links that may fail, by their lower port.
-        failing_nodes: the names of nodes that may fail.
+        failing_nodes: the names of nodes that may fail; neither the talker nor the listener.
     """
 
     links: Sequence[Link]
@@ -65,11 +65,9 @@ class Demand:
     def __post_init__(self) -> None:
         self.arcs = []
         numbers: dict[Vertex, int] = {}
-        ends = (self.talker, self.listener)
 
         def number(node: int, out: bool) -> int:
-            side = out and node in self.failing_nodes and node not in ends
-            return numbers.setdefault((node, side), len(numbers))
+            return numbers.setdefault((node, out and node in self.failing_nodes), len(numbers))
 
         self.source, self.sink = number(self.talker, True), number(self.listener, False)
         for place, link in enumerate(self.links):
@@ -155,9 +153,9 @@ class Demand:
         """The reduced cost to each vertex (Dijkstra), and the arc by which it is reached."""
         distances: list[int | None] = [None] * self.vertices
         came = [0] * self.vertices
-        left: list[tuple[int, int, int, int]] = [(0, 0, self.source, 0)]
+        left = [(0, self.source, 0)]
         while left:
-            distance, hops, vertex, step = heappop(left)
+            distance, vertex, step = heappop(left)
             if distances[vertex] is not None:
                 continue
             distances[vertex], came[vertex] = distance, step
@@ -173,7 +171,7 @@ class Demand:
                     to, price = arc.begin, -costs[-1 - number]
                 if distances[to] is None:
                     reduced = price + flow.potentials[vertex] - flow.potentials[to]
-                    heappush(left, (distance + reduced, hops + 1, to, number))
+                    heappush(left, (distance + reduced, to, number))
         return distances, came
 
     def paths(self, flow: Flow) -> list[list[int]]:
