@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from support.planned import plan_of, refusal_text, run_of
+from support.planned import plan_of, port_of, refusal_text, run_of
 from tsnbench.plan.bounds import bounds, bounds_table
 from tsnbench.planning import Plan
 
@@ -92,6 +92,37 @@ def test_what_the_proof_says_against_runs(seed: int, alike: bool, tmp_path: Path
         assert said == (spare == 0)
         return
     assert said == late if alike or not said or not spare else said
+
+
+def open_ns(made: Plan, port: str) -> dict[int, int]:
+    """By class, for how long of a cycle its gate is open."""
+    entries = port_of(made.document, port)["gates"]["entries"]
+    return {one: sum(own["interval_ns"] for own in entries if own["open"] >> one & 1) for one in range(8)}
+
+
+@pytest.mark.parametrize("spare", [1, 2])
+@pytest.mark.parametrize("port", ["a -> s1", "s1 -> c"])
+def test_the_windows_of_each_queue_by_hand(port: str, spare: int) -> None:
+    """Once in the round of 3 ms, as long as the largest frame of the queue: 1008 and 208 octets of 80 ns, and
+    a gap of 960 ns before and behind, which windows beside each other share."""
+    streams = (
+        f"{ONE}\n  y: {{from: a, to: c, pcp: 6, period: 1500 us, frame: 500 B, scheduled: true}}\n"
+        "  z: {from: a, to: c, pcp: 5, period: 3 ms, frame: 200 B, scheduled: true}"
+    )
+    without, found = (open_ns(plan_of(TEXT % (9, count, streams)), port) for count in (0, spare))
+    for queue, octets in ((6, 1008), (5, 208)):
+        more = found[queue] - without[queue]
+        assert spare * (octets * 80 + 960) <= more <= spare * (octets * 80 + 2 * 960)
+
+
+def test_a_spare_window_is_for_frames_with_their_redundancy_tag() -> None:
+    """A frame of 1000 octets is 1006 long with its R-TAG: IEEE 802.1CB-2017, 7.8."""
+    text = TEXT.replace("bridges: [s1]", "bridges: [s1, s2]").replace(
+        "s1 -- c]", "s1 -- c, a -- s2, s2 -- c]"
+    )
+    streams = ONE.replace("}", ", frer: {disjoint: 2}}")
+    without, found = (open_ns(plan_of(text % (9, count, streams)), "s2 -> c")[6] for count in (0, 1))
+    assert found - without == 1014 * 80 + 960
 
 
 def test_no_room_for_a_spare_window() -> None:

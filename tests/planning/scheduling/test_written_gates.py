@@ -112,6 +112,84 @@ def test_frames_do_not_wait_at_a_written_gate() -> None:
     )
 
 
+ALONE = """\
+name: n
+duration: 100 ms
+network: {{stations: [a, c], bridges: [s1], links: {{rate: 100 Mbit/s, between: [a -- s1, s1 -- c]}}}}
+schedule: {{margin: {margin} us}}
+streams:
+  x: {{from: a, to: c, pcp: 6, period: {period} ms, frame: 1000 B, scheduled: true}}
+  z: {{from: a, to: c, pcp: 0, period: 1 ms, frame: 64 B}}
+shapers: {{s1 -> c: {{gates: {{base-time: 1100 us, entries: [{entries}]}}}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("margin", "period", "lengths"),
+    [
+        # Classes 6 and 0 take turns, from class 6 on. Up to 0: by so much shorter than what the frame needs.
+        (0, 1, (0, 918_400)),
+        (5, 1, (0, 908_400)),
+        # More octets than a frame of the search has.
+        (0, 20, (0, 19_918_400)),
+        # Across the begin of the cycle.
+        (0, 1, (-40_000, 918_400, 40_000)),
+        # A period of 1 ms and a cycle of 400 us meet at two places, which are 200 us apart.
+        (0, 1, (0, 118_400, 0, 118_400)),
+    ],
+)
+def test_a_span_that_is_just_long_enough(margin: int, period: int, lengths: tuple[int, ...]) -> None:
+    """A frame of 1000 octets, its preamble and the gap before it take 81.6 us, with a margin on both sides;
+    in a span that is shorter by 1 ns, and closed for longer, there is no place."""
+    needs = 81_600 + 2_000 * margin
+
+    def text(least: int) -> str:
+        entries = ", ".join(
+            f"{{open: [0], for: {length + needs - least} ns}}"
+            if place % 2
+            else f"{{open: [6], for: {length if length > 0 else length + least} ns}}"
+            for place, length in enumerate(lengths)
+        )
+        return ALONE.format(margin=margin, period=period, entries=entries)
+
+    plan_of(text(needs))
+    had = f"found {(needs - 1) / 1_000:g} us at most in which class 6 may send"
+    assert had in refusal_text(text(needs - 1))
+
+
+@pytest.mark.parametrize(
+    ("more", "gates", "said"),
+    [
+        # Each of the two queues may get the frames.
+        ("schedule: {pcps: [7, 6]}", LIST.replace("[6]", "[7, 6]"), None),
+        ("schedule: {pcps: [7, 6]}", LIST, "found 0 ns at most in which classes 6, 7 may send"),
+        # PTP's messages have the class 3.
+        (
+            "schedule: {margin: 5 us}\nclocks: {within: 1 us, gptp: {grandmaster: s1, pcp: 3}}",
+            LIST.replace("[6]", "[6, 3]"),
+            "found 0 ns at most in which class 6 may send",
+        ),
+    ],
+)
+def test_classes_that_have_to_be_open_or_closed(more: str, gates: str, said: str | None) -> None:
+    text = TEXT % (more, gates)
+    if said is None:
+        plan_of(text)
+    else:
+        assert said in refusal_text(text)
+
+
+def test_only_the_list_that_is_too_short_is_named() -> None:
+    short = LIST.replace("300 us", "90 us").replace("700 us", "910 us")
+    text = (
+        TEXT % ("", short)
+        + "  s2 -> c: {gates: {entries: [{open: [6], for: 900 us}, {open: [0], for: 100 us}]}}\n"
+    )
+    said = refusal_text(text)
+    assert "shapers.s1 -> s2.gates" in said
+    assert "shapers.s2 -> c.gates" not in said
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_a_place_is_found_where_there_is_one(seed: int, tmp_path: Path) -> None:
     """One stream and a random list, against each microsecond as the begin: the frame and the gap before it
