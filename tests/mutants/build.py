@@ -43,7 +43,7 @@ class Crate:
 CRATES = {
     crate.name: crate
     for crate in (
-        Crate("bridge", ("--lib", "port", "preemption"), ("slots", "parts")),
+        Crate("bridge", ("--lib", "port", "preemption", "stages"), ("slots", "parts")),
         Crate("clock", ("--lib", "parts"), ("chain",)),
         Crate("measure", ("--lib", "run", "captures"), ("rtc_testbench", "hostile")),
         Crate("bounds", ("--lib", "all"), ()),
