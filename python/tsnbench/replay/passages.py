@@ -46,7 +46,7 @@ class Recording:
 
     passages: pl.DataFrame
     """One row per frame and port, in the order in which frames begin to leave; the columns are those of
-    :class:`tsnbench.replay.waiting.Passage`, and ``number``. Times are whole ns, rounded down."""
+    :class:`tsnbench.replay.waiting.Passage`. Times are whole ns, rounded down."""
     fragments: dict[int, list[tuple[int, int]]]
     """By number of the passage, first and last bit of each mPacket of a frame that was interrupted."""
     clocks: dict[int, NodeClock]

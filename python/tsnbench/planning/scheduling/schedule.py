@@ -83,7 +83,7 @@ def schedule_flows(draft: Draft) -> None:
     draft.raise_problems()
     if wanted.spare_windows:
         planned = [port.shaper.gates is None for port in draft.ports]
-        problem, found = with_spare_windows(draft, problem, found, earlier, len(flows), planned)
+        problem, found = with_spare_windows(draft, problem, found, earlier, planned)
         draft.raise_problems()
         earlier = _padded(earlier, problem)
     _obey(draft, flows, queues, found)

@@ -23,7 +23,6 @@ def with_spare_windows(
     problem: Problem,
     found: Found,
     earlier: Sequence[Placed | None],
-    count: int,
     planned: Sequence[bool],
 ) -> tuple[Problem, Found]:
     """The problem with spare windows behind its streams, which keep their paths, and its schedule.
@@ -33,7 +32,6 @@ def with_spare_windows(
         problem: the problem without spare windows.
         found: a schedule for it.
         earlier: by stream the decision of an earlier Plan.
-        count: so many of the streams send.
         planned: by port, whether its gates are planned.
     """
     wanted = draft.scenario.schedule
@@ -42,7 +40,7 @@ def with_spare_windows(
     streams: list[Stream] = [
         {**stream, "tree": own["tree"]} for stream, own in zip(problem["streams"], placed, strict=True)
     ]
-    spare = _spare(problem, placed[:count], wanted.spare_windows, planned)
+    spare = _spare(problem, placed, wanted.spare_windows, planned)
     more: Problem = {**problem, "streams": streams + spare}
     none: list[None] = [None] * len(spare)
     for kept in ([*placed, *none], [*earlier, *none] if any(earlier) else []):
@@ -66,7 +64,7 @@ def _spare(problem: Problem, placed: Sequence[Placed], count: int, planned: Sequ
     """Streams that never send, as large as the largest frame of each queue at each link."""
     periods: dict[int, int] = {}
     largest: dict[tuple[int, int], int] = {}
-    for stream, own in zip(problem["streams"], placed, strict=False):
+    for stream, own in zip(problem["streams"], placed, strict=True):
         tags = stream.get("more_octets") or [0] * len(own["tree"])
         for entry, tag in zip(own["tree"], tags, strict=True):
             link = entry["link"]
