@@ -56,13 +56,11 @@ class Written:
         """The longest span in which a frame of each period may pass. Period and cycle repeat together: all
         that counts is where in their greatest common divisor a frame is."""
         common = gcd(period, self.gates.cycle_ns)
-        if any(end - begin >= common for begin, end in self.closed):
-            return 0
         folded = sorted((begin % common, begin % common + end - begin) for begin, end in self.closed)
         if not folded:
             return common
         longest, until = 0, max(end for _, end in folded) - common
-        for begin, end in [*folded, (folded[0][0] + common, 0)]:
+        for begin, end in folded:
             longest, until = max(longest, begin - until), max(until, end)
         return longest
 
