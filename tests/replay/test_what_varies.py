@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 from replay.test_why_frames_waited import BRIDGE, of_stream, parts, replayed
 from support.commands import tsnbench
 from support.journeys import disagreements
 from tsnbench.replay.clocks import NodeClock
-from tsnbench.replay.waiting import History, Reason
+from tsnbench.replay.waiting import COLUMNS, OPTIONAL, History, Reason, Rows
 from tsnbench.replay.window import Journey, around, as_document, window
 from tsnbench.runs import Run
 from tsnbench.ui.replays import Replay
@@ -198,6 +200,15 @@ def test_ptp_messages_are_other_frames(tmp_path: Path) -> None:
     assert list(disagreements(run, history)) == []
     waits = [part for one in history.all() for part in history.parts(one) if part.reason is Reason.OTHERS]
     assert len(run.plan.document["streams"]) in {part.stream for part in waits}
+
+
+def test_a_clock_may_show_a_time_before_the_begin() -> None:
+    """-1 stands for no value in columns of numbers, and is a time on a clock."""
+    row = dict.fromkeys(COLUMNS, 0)
+    arrived, lost = row | {"arrived_clock_ns": -1}, row | dict.fromkeys(OPTIONAL)
+    found = Rows(pl.DataFrame([arrived, lost])).passages(np.arange(2))
+    assert [one.arrived_clock_ns for one in found] == [-1, None]
+    assert (found[1].arrived_ns, found[1].before, found[1].qdisc_ns) == (None, None, None)
 
 
 def test_a_clock_is_lines_of_true_time() -> None:

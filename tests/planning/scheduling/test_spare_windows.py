@@ -107,7 +107,7 @@ def test_the_windows_of_each_queue_by_hand(port: str, spare: int) -> None:
     a gap of 960 ns before and behind, which windows beside each other share."""
     streams = (
         f"{ONE}\n  y: {{from: a, to: c, pcp: 6, period: 1500 us, frame: 500 B, scheduled: true}}\n"
-        "  z: {from: a, to: c, pcp: 5, period: 3 ms, frame: 200 B, scheduled: true}"
+        "  z: {from: a, to: c, pcp: 5, period: 1 ms, frame: 200 B, scheduled: true}"
     )
     without, found = (open_ns(plan_of(TEXT % (9, count, streams)), port) for count in (0, spare))
     for queue, octets in ((6, 1008), (5, 208)):

@@ -136,6 +136,8 @@ shapers: {{s1 -> c: {{gates: {{base-time: 1100 us, entries: [{entries}]}}}}}}
         (0, 1, (-40_000, 918_400, 40_000)),
         # A period of 1 ms and a cycle of 400 us meet at two places, which are 200 us apart.
         (0, 1, (0, 118_400, 0, 118_400)),
+        # A closed span of 10 octets.
+        (0, 1, (0, 800, -79_600, 915_600)),
     ],
 )
 def test_a_span_that_is_just_long_enough(margin: int, period: int, lengths: tuple[int, ...]) -> None:
@@ -162,6 +164,8 @@ def test_a_span_that_is_just_long_enough(margin: int, period: int, lengths: tupl
     [
         # Each of the two queues may get the frames.
         ("schedule: {pcps: [7, 6]}", LIST.replace("[6]", "[7, 6]"), None),
+        # States before a list that is in force from the begin on are never seen.
+        ("", LIST.replace("base-time: 100 us", "before: open"), None),
         ("schedule: {pcps: [7, 6]}", LIST, "found 0 ns at most in which classes 6, 7 may send"),
         # PTP's messages have the class 3.
         (
@@ -177,6 +181,25 @@ def test_classes_that_have_to_be_open_or_closed(more: str, gates: str, said: str
         plan_of(text)
     else:
         assert said in refusal_text(text)
+
+
+def test_spare_windows_are_planned_beside_a_written_list_without_room_for_one() -> None:
+    entries = "{open: [6], for: 81600 ns}, {open: [0], for: 918400 ns}"
+    text = ALONE.format(margin=0, period=1, entries=entries)
+    spare = text.replace("margin: 0 us", "margin: 0 us, spare-windows: 1")
+    before, after = (
+        [
+            sum(
+                entry["interval_ns"]
+                for entry in port_of(made, port)["gates"]["entries"]
+                if entry["open"] & 64
+            )
+            for port in ("a -> s1", "s1 -> c")
+        ]
+        for made in (plan_of(text).document, plan_of(spare).document)
+    )
+    # 1008 octets of 80 ns and the gap between two windows.
+    assert after == [before[0] + 81_600, 81_600]
 
 
 def test_only_the_list_that_is_too_short_is_named() -> None:
