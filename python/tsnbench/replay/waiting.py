@@ -190,7 +190,7 @@ class PortHistory:
                 # The frame no longer fits once the gate closes in less than the time that it needs.
                 edges |= {edge, edge - needed}
         # The frames that were in the transmit buffer with this one left without a pause before it.
-        edges.add(selected := self._selected(busy, begin, end))
+        edges.add(selected := self._selected(busy, end))
         inner = sorted(edge for edge in edges if begin <= edge <= end)
         for left, right in pairwise(inner):
             if left >= selected:
@@ -199,7 +199,7 @@ class PortHistory:
                 continue
             yield (left, right, *self._reason(frame, left, busy, ahead))
 
-    def _selected(self, busy: list[Passage], begin: int, end: int) -> int:
+    def _selected(self, busy: list[Passage], end: int) -> int:
         """From when on a frame that starts at ``end`` is in the transmit buffer, if this was always full;
         ``end`` without a buffer."""
         since, number = end, len(busy) - 1
@@ -207,7 +207,7 @@ class PortHistory:
             if number < 0 or abs(busy[number].end_ns + self._gap - since) > STAMP_NS:
                 break
             since, number = busy[number].start_ns, number - 1
-        return max(begin, since)
+        return since
 
     def _reason(self, frame: Passage, at: int, busy: list[Passage], ahead: int) -> tuple[Reason, int | None]:
         gate = self.gates.shuts(frame.traffic_class, at) if self.gates is not None else None
