@@ -8,9 +8,9 @@ mod reader;
 mod table;
 mod writer;
 
-pub use clocks::{ClockLineWriter, ClockWriter, NODES_KEY};
-pub use passages::{FragmentWriter, PassageWriter};
+pub use clocks::NODES_KEY;
 pub use reader::Reader;
+pub use table::{Row, TableWriter};
 pub use writer::Writer;
 
 /// The metadata key of the [`Legend`](crate::Legend), which is JSON.

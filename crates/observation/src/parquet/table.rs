@@ -8,24 +8,38 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 
 /// Rows per row group.
 const ROWS: usize = 1 << 16;
 
-/// Writes rows of whole numbers; without a call of [`Self::finish`] the file has no footer.
-pub(super) struct TableWriter<W: Write + Send, const COLUMNS: usize> {
-    file: SerializedFileWriter<W>,
-    rows: Vec<[Option<i64>; COLUMNS]>,
+/// A row of whole numbers.
+pub trait Row {
+    /// The columns, which are 32 or 64 bits wide.
+    const SCHEMA: &'static str;
+
+    /// The value of each column.
+    fn values(&self) -> impl AsRef<[Option<i64>]>;
 }
 
-impl<W: Write + Send, const COLUMNS: usize> TableWriter<W, COLUMNS> {
-    /// A file with the columns of `schema`, which are 32 or 64 bits wide.
+/// Writes rows of one type; without a call of [`Self::finish`] the file has no footer.
+pub struct TableWriter<R: Row, W: Write + Send = File> {
+    file: SerializedFileWriter<W>,
+    rows: Vec<R>,
+}
+
+impl<R: Row, W: Write + Send> TableWriter<R, W> {
+    /// Writes to any destination.
     ///
     /// # Errors
     /// The first bytes cannot be written.
-    pub fn new(into: W, schema: &str, metadata: Vec<KeyValue>) -> Result<Self, Error> {
+    pub fn new(into: W) -> Result<Self, Error> {
+        Self::with_metadata(into, Vec::new())
+    }
+
+    pub(super) fn with_metadata(into: W, metadata: Vec<KeyValue>) -> Result<Self, Error> {
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_2_0)
             .set_created_by(concat!("tsnbench ", env!("CARGO_PKG_VERSION")).into())
@@ -35,7 +49,7 @@ impl<W: Write + Send, const COLUMNS: usize> TableWriter<W, COLUMNS> {
             .set_compression(compression()?)
             .set_statistics_enabled(EnabledStatistics::None)
             .build();
-        let schema = Arc::new(parse_message_type(schema)?);
+        let schema = Arc::new(parse_message_type(R::SCHEMA)?);
         let file = SerializedFileWriter::new(into, schema, Arc::new(properties))?;
         Ok(Self { file, rows: Vec::new() })
     }
@@ -44,7 +58,7 @@ impl<W: Write + Send, const COLUMNS: usize> TableWriter<W, COLUMNS> {
     ///
     /// # Errors
     /// For example, the disk is full.
-    pub fn put(&mut self, row: [Option<i64>; COLUMNS]) -> Result<(), Error> {
+    pub fn put(&mut self, row: R) -> Result<(), Error> {
         self.rows.push(row);
         if self.rows.len() >= ROWS { self.flush() } else { Ok(()) }
     }
@@ -66,7 +80,7 @@ impl<W: Write + Send, const COLUMNS: usize> TableWriter<W, COLUMNS> {
         let descriptors = self.file.schema_descr().columns().to_vec();
         let mut group = self.file.next_row_group()?;
         for (place, descriptor) in descriptors.iter().enumerate() {
-            let values = self.rows.iter().map(|row| row.get(place).copied().flatten());
+            let values = self.rows.iter().map(|row| row.values().as_ref().get(place).copied().flatten());
             let defined: Vec<i16> = values.clone().map(|value| i16::from(value.is_some())).collect();
             let defined = Some(defined.as_slice()).filter(|_| descriptor.max_def_level() > 0);
             if descriptor.physical_type() == Type::INT32 {

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
-use tsn_observation::parquet::{ClockLineWriter, ClockWriter, FragmentWriter, PassageWriter, Writer};
+use tsn_observation::parquet::{TableWriter, Writer};
 use tsn_observation::{
     ClockError, ClockLine, Fragment, Legend, Passage, Sighting, Sink, StreamLegend, TapLegend,
 };
@@ -45,13 +45,13 @@ pub fn record(
         let captures = if pcap { Some(Captures::create(&folder.join(CAPTURES), plan)?) } else { None };
         let names: Vec<&str> = plan.nodes.iter().map(|node| node.name.as_str()).collect();
         let clocks = match plan.clocks {
-            Some(_) => Some(ClockWriter::create(&folder.join(CLOCK_ERROR), &names)?),
+            Some(_) => Some(TableWriter::create(&folder.join(CLOCK_ERROR), &names)?),
             None => None,
         };
         let mut all = All { observations, captures, clocks };
         let counters = simulation.run(&mut all, watch)?;
         all.captures.map_or(Ok(()), Captures::finish)?;
-        all.clocks.map_or(Ok(()), ClockWriter::finish)?;
+        all.clocks.map_or(Ok(()), TableWriter::finish)?;
         all.observations.finish()?;
         counters
     } else {
@@ -77,9 +77,9 @@ pub fn record_passages(
 ) -> Result<RunCounters, SimError> {
     let mut all = Journaled {
         observations: Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?,
-        passages: PassageWriter::new(File::create(folder.join(PASSAGES))?)?,
-        fragments: FragmentWriter::new(File::create(folder.join(FRAGMENTS))?)?,
-        clocks: ClockLineWriter::new(File::create(folder.join(CLOCK_LINES))?)?,
+        passages: TableWriter::new(File::create(folder.join(PASSAGES))?)?,
+        fragments: TableWriter::new(File::create(folder.join(FRAGMENTS))?)?,
+        clocks: TableWriter::new(File::create(folder.join(CLOCK_LINES))?)?,
     };
     let counters = Simulation::new(plan)?.run(&mut all, watch)?;
     all.observations.finish()?;
@@ -129,7 +129,7 @@ pub fn legend(plan: &Plan) -> Legend {
 struct All {
     observations: Writer,
     captures: Option<Captures>,
-    clocks: Option<ClockWriter>,
+    clocks: Option<TableWriter<ClockError>>,
 }
 
 impl Sink for All {
@@ -155,9 +155,9 @@ impl Sink for All {
 /// A sink for a run that is replayed.
 struct Journaled {
     observations: Writer,
-    passages: PassageWriter,
-    fragments: FragmentWriter,
-    clocks: ClockLineWriter,
+    passages: TableWriter<Passage>,
+    fragments: TableWriter<Fragment>,
+    clocks: TableWriter<ClockLine>,
 }
 
 impl Sink for Journaled {
