@@ -7,7 +7,6 @@ use crate::curve::deviation::Rises;
 use crate::curve::{BIT, Curve, Data, Ps};
 use crate::model::openings::{Openings, Window};
 use crate::model::processing::Processing;
-use crate::model::sizes::until_last_bit;
 use crate::model::stream_gates::Turn;
 use crate::service::class::Class;
 use crate::service::{any_time, blocked};
@@ -23,13 +22,6 @@ pub(crate) struct ClassTurns {
     /// By flow, its turns: the longest delay from the queue until the last bit is out, and each turn with the first and
     /// the last instant at which its frames leave.
     pub flows: Vec<Vec<(Ps, Turn)>>,
-}
-
-impl ClassTurns {
-    /// The longest delay of all flows; none without a frame.
-    pub fn longest(&self) -> Option<Ps> {
-        self.flows.iter().flatten().map(|(longest, _)| *longest).max()
-    }
 }
 
 /// What the windows of a class send, if each one sends all turns that wait for it; none if that is not certain.
@@ -108,8 +100,8 @@ fn needs(class: &Class<'_>, cycle: Ps, window: &Window, demand: Data) -> Option<
         return Some(0);
     }
     let model = class.model;
-    let last = window.to - until_last_bit(class.largest, model.port);
-    let (late, _) = blocked(class, window, last).ok()?;
+    // When lower frames may begin does not matter: all that arrive before the window count.
+    let (late, _) = blocked(class, window, window.to).ok()?;
     let rest = [Window { from: window.from + late, to: window.to }];
     let taken = any_time(class, Some((cycle, &rest))).ok()?;
     let service = Curve::affine(0, model.rate).sub(&taken);

@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.
 
 use crate::analysis::aggregate::{Upstream, frames, incoming};
-use crate::analysis::cqf::{self, ClassTurns};
+use crate::analysis::cqf;
 use crate::analysis::delay_and_backlog::DelayAndBacklog;
 use crate::analysis::full_queue::Full;
 use crate::analysis::scheduled_arrivals;
@@ -194,9 +194,6 @@ fn analyse_class(
         }
     };
     let until_free = until_free.filter(|time| model.trusts(*time));
-    let until_free =
-        [until_free, sent.as_ref().and_then(ClassTurns::longest).map(|longest| longest + model.gap())];
-    let until_free = until_free.into_iter().flatten().min();
     drop(analysis);
     let shape = credit.zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
