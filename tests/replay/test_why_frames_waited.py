@@ -126,6 +126,7 @@ def by_hand(
         "rate_bps": 10**9,
         "peer": 1,
         "node": 0,
+        "pcp_to_class": [0] * 8,
         "classes": [{}, {"cbs": {}} if cbs else {}],
     }
     port |= {} if gates is None else {"gates": gates}
@@ -223,6 +224,27 @@ def test_a_frame_that_is_not_eligible_waits_for_its_shaper() -> None:
         ("own class ahead", 1_096, 0),
         ("unknown", 1_404, None),
     ]
+
+
+@pytest.mark.parametrize(("own", "cyclic"), [({"streams": [0]}, {0}), ({}, {0, 1})])
+def test_the_turn_is_awaited_by_streams_whose_gate_chooses_the_queue(
+    own: dict[str, Any], cyclic: set[int]
+) -> None:
+    filters = [{"gate": 0, **own}, {"streams": [1]}]
+    policing = [{"node": 0, "filters": filters, "gates": [{"entries": [{"ipv": 0}, {}]}]}]
+    frames = [(0, 0, 3_000), (0, 0, 4_100)]
+    lists = gate_list((0b10, 3_000), (0b01, 3_000))
+    history = by_hand(lists, frames, policing=policing, streams=[{}, {}])
+    for place in (0, 1):
+        turn = "not the turn of its cyclic queue" if place in cyclic else "gate shut"
+        assert waits_of(history, place)[0] == (turn, 3_000, None)
+
+
+def test_a_journey_ends_with_the_first_arrival_that_was_accepted() -> None:
+    table = by_hand(None, [(0, 0, 0), (0, 0, 2_000), (0, 0, 4_000)]).table
+    table = table.with_columns(stream=pl.lit(0), accepted=pl.Series([0, 1, 1]))
+    (passage,) = History(by_hand(None, []).document, table).journey(0, 0, 1)
+    assert passage.number == 1
 
 
 @pytest.mark.parametrize(
