@@ -126,6 +126,9 @@ class Rig(InLab):
         for socket in self.folder.glob("*.ssh"):
             words = ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", socket.stem]
             subprocess.run(words, capture_output=True, timeout=20, check=False)
+            until = time.monotonic() + 20
+            while socket.exists() and time.monotonic() < until:
+                time.sleep(0.05)
             assert not socket.exists(), f"the connection to {socket.stem} has not ended"
 
     def state(self) -> dict[str, list[str]]:

@@ -112,6 +112,11 @@ class Job:
         with suppress(ProcessLookupError):
             self.process.send_signal(signal.SIGINT)
 
+    def read_out(self) -> None:
+        """Waits until all that the ended process said is read; until then it counts as running."""
+        for thread in self._threads:
+            thread.join(PATIENCE_S)
+
     def told(self) -> Told:
         """The present state and progress of the job."""
         running = self.running
@@ -206,6 +211,7 @@ class Jobs:
                 with suppress(ProcessLookupError):
                     os.killpg(job.process.pid, signal.SIGKILL)
                 job.process.wait()
+            job.read_out()
 
 
 def _refuse_busy(active: list[Job], place: Place) -> None:
