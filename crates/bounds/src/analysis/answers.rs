@@ -22,8 +22,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
         return network::bounds(plan);
     }
-    let timetable =
-        |stream: &Stream| Stream { answers: None, start_ns: start(plan, stream), ..stream.clone() };
+    let timetable = |stream: &Stream| Stream { start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
     let mut unlimited: Vec<bool> =
         plan.streams.iter().map(|stream| stream.answers.is_some_and(|own| repeats(plan, own))).collect();

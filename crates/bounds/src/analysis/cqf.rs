@@ -107,6 +107,6 @@ fn needs(class: &Class<'_>, cycle: Ps, window: &Window, demand: Data) -> Option<
     let service = Curve::affine(0, model.rate).sub(&taken);
     // The last frame has left before its inter-frame gap has.
     let data = demand - Data::from(INTER_FRAME_GAP.0) * 8 * BIT;
-    let needs = Rises::of(&service).after(data - 1)?.checked_add(late)?;
+    let needs = Rises::of(&service).after(data)?.checked_add(late)?;
     (needs <= window.length()).then_some(needs)
 }

@@ -91,7 +91,7 @@ fn next(turns: &Turns, at: Ps) -> Option<Ps> {
 /// The first instant from `at` on at which a window has room for a frame.
 fn opens(base: Ps, cycle: Ps, windows: &[Window], at: Ps, needs: Ps) -> Option<Ps> {
     let phase = (at - base).rem_euclid(cycle);
-    let laps = windows.iter().flat_map(|window| [-cycle, 0, cycle, 2 * cycle].map(|by| window.moved(by)));
+    let laps = windows.iter().flat_map(|window| [-cycle, 0, cycle].map(|by| window.moved(by)));
     let starts = laps.map(|window| (window.from.max(phase), window.to));
     let first = starts.filter(|(from, to)| from + needs <= *to).map(|(from, _)| from).min()?;
     Some(at - phase + first)

@@ -265,23 +265,26 @@ mod tests {
 
     type Found = (Ps, Vec<(u8, u64)>, Option<Several>);
 
+    fn followed(gates: Gates) -> Option<Vec<Later>> {
+        of(&Port { rate_bps: 1, gates: Some(gates), ..Port::default() }, &[])
+    }
+
     fn found(gates: Gates) -> Vec<Found> {
-        let port = Port { rate_bps: 1, gates: Some(gates), ..Port::default() };
         let entries = |port: &Port| {
             let entries = &port.gates.as_ref().unwrap().entries;
             entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect()
         };
-        of(&port, &[]).unwrap().iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
+        followed(gates).unwrap().iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
     }
 
-    /// Closed until 250 ns, then a list of 100 ns from its third quarter on, as its base time is 0.
+    /// Closed until 50 ns, then a list of 100 ns until 250 ns, then one of 110 ns.
     #[test]
     fn lists_follow_each_other_in_one_cycle() {
         let change = GateChange {
             at_ns: 100,
             base_time_ns: 250,
-            cycle_ns: 100,
-            entries: vec![entry(1, 60), entry(2, 40)],
+            cycle_ns: 110,
+            entries: vec![entry(1, 60), entry(2, 50)],
             ..GateChange::default()
         };
         let gates = Gates {
@@ -292,37 +295,84 @@ mod tests {
             changes: vec![change],
             ..Gates::default()
         };
-        let all = found(gates);
+        let all = found(gates.clone());
         assert_eq!(all.iter().map(|one| one.0).collect::<Vec<_>>(), [0, 50_000, 250_000]);
-        let begin = [(0, 50), (3, 70), (0, 30), (3, 70), (0, 30), (1, 60), (2, 40)];
+        let begin = [(0, 50), (3, 70), (0, 30), (3, 70), (0, 30), (1, 60), (2, 50)];
         assert_eq!(all[0].1[..7], begin);
         assert_eq!(all[1].1[..4], begin[1..5]);
         // Two cycles of the last list are enough to begin in; 64 of them are there.
-        assert_eq!(all[0].2, Some(Several { begins: 450_000, trusted: 6_100_000 }));
+        assert_eq!(all[0].2, Some(Several { begins: 470_000, trusted: 6_710_000 }));
         assert_eq!((all[0].1.len(), all[0].1[133]), (134, (0, 1_000)));
         assert_eq!((all[2].1.len(), all[2].2), (2, None));
+        // One list each: 1 us closed behind 64 cycles of the last one; or that one for ever, from its own base time on.
+        let lists = followed(gates).unwrap().into_iter().map(|one| one.port.gates.unwrap());
+        let lists: Vec<_> = lists.map(|own| (own.base_time_ns, own.cycle_ns, own.changes.len())).collect();
+        let last = 64 * 110 + 1_000;
+        assert_eq!(lists, [(0, 250 + last, 0), (50, 200 + last, 0), (250, 110, 0)]);
     }
 
-    /// The first list is in force for a million cycles, and ends within one.
+    /// A list that is replaced when the run begins is never in force.
+    #[test]
+    fn lists_of_the_time_before_the_run_are_left_out() {
+        let gates = Gates { initial: Some(0), ..list(&[(3, 70), (0, 30)]) };
+        assert_eq!(found(gates), [(0, vec![(3, 70), (0, 30)], None)]);
+    }
+
+    /// A thousand entries are followed, with the one before the list, and 64 cycles; not less than 8 of them. The last 3
+    /// stand for those that are left out.
+    #[test]
+    fn long_lists_are_followed_for_fewer_cycles() {
+        let trusted = |entries: usize| {
+            let list = list(&[(1, 10), (0, 10)].repeat(64)[..entries]);
+            let gates = Gates { initial: Some(0), base_time_ns: 50, ..list };
+            Some(followed(gates)?[0].several.unwrap().trusted / ps(10 * entries as u64))
+        };
+        for (entries, cycles) in [(15, Some(64)), (19, Some(51)), (127, Some(8)), (128, None)] {
+            assert_eq!(trusted(entries), cycles.map(|cycles| cycles - 3), "{entries}");
+        }
+    }
+
+    /// The state of holding at the begin of a list is that of its end, also where its last cycle is extended.
+    #[test]
+    fn holds_go_on_until_the_next_one_is_written() {
+        let change = GateChange {
+            base_time_ns: 230,
+            cycle_ns: 100,
+            entries: vec![entry(1, 60), entry(2, 40)],
+            ..GateChange::default()
+        };
+        let mut gates =
+            Gates { cycle_extension_ns: 50, changes: vec![change], ..list(&[(3, 20), (1, 50), (0, 30)]) };
+        gates.entries[1].mac = Some(MacOperation::Release);
+        gates.entries[2].mac = Some(MacOperation::Hold);
+        let states = followed(gates).unwrap()[0].port.gates.clone().unwrap().entries;
+        let held = states[..8].iter().map(|one| (one.interval_ns, one.mac == Some(MacOperation::Hold)));
+        let cycle = [(20, true), (50, false), (30, true)];
+        let expected = [&cycle[..], &cycle, &[(30, true), (60, false)]].concat();
+        assert_eq!(held.collect::<Vec<_>>(), expected);
+    }
+
+    /// Closed for a millisecond; then a list is in force for a million cycles, and ends within one.
     #[test]
     fn of_a_long_time_whole_cycles_are_left_out() {
         let change = GateChange {
-            at_ns: 0,
-            base_time_ns: 100_000_030,
+            at_ns: 2_000_000,
+            base_time_ns: 101_000_030,
             cycle_ns: 100,
             entries: vec![entry(1, 100)],
             ..GateChange::default()
         };
         let gates = Gates {
-            cycle_ns: 100,
-            entries: vec![entry(3, 70), entry(0, 30)],
+            base_time_ns: 1_000_000,
+            initial: Some(0),
             changes: vec![change],
-            ..Gates::default()
+            ..list(&[(3, 70), (0, 30)])
         };
         let all = found(gates);
-        let first: u64 = all[0].1.iter().take(129).map(|entry| entry.1).sum();
-        assert_eq!((first, all[0].1[128], all[0].1[129]), (6_430, (3, 30), (1, 64_000_000)));
-        assert_eq!(all[0].2, Some(Several { begins: 6_430_000, trusted: 6_130_000 }));
+        let first: u64 = all[0].1[1..130].iter().map(|entry| entry.1).sum();
+        assert_eq!((first, all[0].1[0]), (6_430, (0, 1_000_000)));
+        assert_eq!((all[0].1[129], all[0].1[130]), ((3, 30), (1, 64_000_000)));
+        assert_eq!(all[0].2, Some(Several { begins: 1_006_430_000, trusted: 6_130_000 }));
     }
 
     /// 100 Tbit/s: the longest frame takes 5,244 ps.

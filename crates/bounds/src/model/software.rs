@@ -160,7 +160,6 @@ fn child(port: &Port, class: u8) -> Option<Child> {
 pub(crate) fn dropped(port: &Port, class: u8) -> Option<Reason> {
     match port.qdisc.as_ref()?.children.get(usize::from(class))? {
         ChildQdisc::Etf { .. } => Some(Reason::TooLate),
-        ChildQdisc::Pfifo { limit_frames: 0 } => Some(Reason::Overflow),
         _ => child(port, class).filter(|child| matches!(child, Child::Uncovered)).map(|_| Reason::Qdisc),
     }
 }

@@ -200,6 +200,47 @@ mod tests {
         assert_eq!(Turns::of(&gate(&[(false, Some(6), 9)]), |_| true), None);
     }
 
+    /// A gate at ports 1 and 2 that chooses queue 5, then queue 6; or 5 at all times. Port 0 has none.
+    #[test]
+    fn the_classes_that_gates_choose() {
+        let two = gate(&[(true, Some(5), 10), (true, Some(6), 10)]);
+        let one = gate(&[(true, Some(5), 10)]);
+        let plan = |gate: &StreamGate, clocks: bool| {
+            let port = |node| tsn_plan::Port { node, ..tsn_plan::Port::default() };
+            let filter = tsn_plan::StreamFilter { streams: vec![0], gate: Some(0), ..Default::default() };
+            let policing = tsn_plan::Policing {
+                node: 1,
+                filters: vec![filter],
+                gates: vec![gate.clone()],
+                ..Default::default()
+            };
+            let all =
+                tsn_plan::Clocks { nodes: vec![], record_ns: 1, within_ns: None, gptp: None, faults: vec![] };
+            let clocks = clocks.then_some(all);
+            Plan { ports: [0, 1, 1].map(port).to_vec(), policing: vec![policing], clocks, ..Plan::default() }
+        };
+        let found = |plan: &Plan, ingresses: &[(u32, u8)]| {
+            let (class, turns, others) = chosen(plan, ingresses, (0, 6), &[0, 1, 2, 3, 4, 5, 6, 7]);
+            let others = others.iter().map(|(class, turns)| (*class, turns.is_some())).collect::<Vec<_>>();
+            (class, turns.is_some(), others)
+        };
+        let [followed, any, clocked] = [plan(&two, false), plan(&one, false), plan(&two, true)];
+        for (plan, ingresses, expected) in [
+            (&followed, &[(1, 6)][..], (6, true, vec![(5, true)])),
+            // Frames of a port without a gate come at any time, as do those of several gates.
+            (&followed, &[(0, 6)], (6, false, vec![])),
+            (&followed, &[(1, 6), (2, 6)], (6, false, vec![(5, false)])),
+            (&any, &[(0, 6), (1, 6)], (6, false, vec![(5, false)])),
+            (&any, &[(1, 6)], (5, false, vec![])),
+            // A priority of its own on the way to the gate may choose the queue.
+            (&any, &[(1, 4)], (6, false, vec![(5, false)])),
+            // Clocks make turns shorter or longer.
+            (&clocked, &[(1, 6)], (6, false, vec![(5, false)])),
+        ] {
+            assert_eq!(found(plan, ingresses), expected, "{ingresses:?}");
+        }
+    }
+
     const US: Ps = 1_000_000;
 
     fn turns(base: Ps, spans: &[(Ps, Ps)]) -> Turns {

@@ -148,3 +148,21 @@ fn a_request_that_comes_more_often_is_answered_more_often() {
     assert!(!answered(|net| again(net.port(0, 1))));
     assert!(answered(|net| again(net.port(2, 1))));
 }
+
+/// Nine streams that answer each other, over one link and back. The i-th one is late by what the i before it wait. In a
+/// period of 38.4 us nobody is late by a period, so five frames meet on the way there. In one of 19.2 us each round of the
+/// analysis makes them wait longer: 4 frames of a twentieth of it, and (2 + 4 + 6 + 8) / 20 of the wait itself.
+#[test]
+fn delays_that_grow_around_a_chain_of_answers_have_no_bound() {
+    let ninth = |period_ns: u64| {
+        let (mut net, path) = Net::row(1_000_000, 2);
+        net.stream("0", &path, 6, periodic(period_ns, 0), frame(100));
+        for request in 0..8 {
+            respond(&mut net.plan, request, 0, 6, frame(if request % 2 == 0 { 130 } else { 100 }), 0);
+        }
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[8].hops[0].upper_ps
+    };
+    assert_eq!(ninth(38_400), Some(4 * (BEFORE + 100 + AFTER) * 8_000 + HOP));
+    assert_eq!(ninth(19_200), None);
+}

@@ -342,6 +342,29 @@ fn lower_classes_wait_for_both_queues() {
     assert_eq!(flow(&net.plan, 3).hops[0].upper_ps, Some(2 * 8_160_000 + alone(500)));
 }
 
+/// A window's frames are on the link until a frame of a lower class, the frame of its turn and a gap have passed: within
+/// 200 us less that time they come once, else twice. Fifteen lower frames at once need almost as long; with one octet
+/// more each, the last one starts behind the second window.
+#[test]
+fn lower_classes_wait_once_more_in_a_longer_time() {
+    let last = |octets: u32| {
+        let mut net = line();
+        windows(&mut net, 2, TURN, 0x9f);
+        list(&mut net.plan, 2).entries.retain(|entry| entry.interval_ns > 0);
+        let own = Size::Units { octets: vec![15 * (octets - 50)], most_per_frame: octets - 50, overhead: 50 };
+        net.stream("low", &[1, 2], 0, periodic(1_000_000, 0), own);
+        flow(&net.plan, 1).hops[0].upper_ps
+    };
+    let alone = |octets: i64| (octets + 8) * 8_000 + 5_000;
+    let (both, wire) = (2 * 8_160_000, |octets: i64| (octets + 20) * 8_000);
+    // From when on the second window may have come, and the start of the last frame without it.
+    let again = |octets: i64| 200_000_000 - wire(octets) - 8_160_000;
+    let starts = |octets: i64| both + 14 * wire(octets);
+    assert!(starts(1_442) < again(1_442) && (again(1_443)..again(1_443) + GAP).contains(&starts(1_443)));
+    assert_eq!(last(1_442), Some(starts(1_442) + alone(1_442)));
+    assert_eq!(last(1_443), Some(starts(1_443) + both + alone(1_443)));
+}
+
 /// Several streams share turns; streams over other ports are not counted.
 #[test]
 fn streams_that_share_turns_share_windows() {
@@ -411,6 +434,13 @@ fn other_lists_have_the_bound_of_the_slowest_class() {
     };
     assert_eq!(altered(longer).lower_ps, FIRST_LINK + 2 * (2_000_000 + ALONE));
     assert!(later(longer) > APART);
+    // A gate whose cycle is no part of the first one's may be open whenever a frame comes.
+    let half_closed = |net: &mut Net| {
+        let gate = &mut net.plan.policing[1].gates[0];
+        gate.entries[0].open = false;
+        (gate.entries[1].interval_ns, gate.cycle_ns) = (TURN + 1, 2 * TURN + 1);
+    };
+    assert_eq!(altered(half_closed).lower_ps, FIRST_LINK + 2 * (2_000_000 + ALONE));
     // A port without gates: a frame waits for one of the stream's own in the other class.
     let open = later(|net| net.plan.ports[4].gates = None).unwrap();
     assert_eq!(open, OPENS[0] + GAP + ALONE + 2_000_000 + 8_160_000 + ALONE - LAST_BIT);

@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.2 and 8.6.8.4.
 
 use crate::common::*;
-use tsn_bounds::bounds;
+use tsn_bounds::{Reason, bounds};
 use tsn_plan::{Fault, MacOperation, Pattern, Point, Preemption, Size, Stage};
 
 const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
@@ -217,4 +217,23 @@ fn windows_count_by_their_time_where_frames_go_on_in_the_next_one() {
         let upper = bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap();
         assert!(longest <= upper, "{hold}: {longest} of {upper}");
     }
+}
+
+/// A release may come before the entry by less than the hold of 50 us lasts: else frames are released before they are
+/// held.
+#[test]
+fn a_hold_is_longer_than_the_advance_of_its_release() {
+    let found = |release_advance_ns: u64| {
+        let (mut net, path) = Net::row(1_000_000, 2);
+        net.stream("s", &path, 0, UNSCHEDULED, frame(64));
+        let mut list = gates(0, &[(0xff, 50_000), (0xff, 50_000)]).unwrap();
+        list.entries[0].mac = Some(MacOperation::Hold);
+        list.entries[1].mac = Some(MacOperation::Release);
+        net.plan.ports[0].gates = Some(list);
+        net.plan.ports[0].preemption =
+            Some(Preemption { express: 0x80, hold_advance_ns: 0, release_advance_ns });
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].hops[0].reason.clone()
+    };
+    assert_eq!([49_999, 50_000].map(found), [None, Some(Reason::ShortHolds)]);
 }

@@ -178,4 +178,11 @@ fn reasons_name_what_has_no_bound_in_software() {
     plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![cbs; 8]})).unwrap());
     assert_eq!(told(&plan).1, Some(Reason::Qdisc));
     assert_eq!(first(&plan).loss_reason, at(Reason::Qdisc));
+    // `taprio` in software, whatever its classes have.
+    let fifo = json!({"kind": "pfifo", "limit_frames": 9});
+    let entries = json!([{"open": 255, "interval_ns": 1_000}]);
+    let taprio = json!({"mode": "software", "base_time_ns": 0, "cycle_ns": 1_000, "entries": entries});
+    let qdisc = json!({"children": vec![fifo; 8], "taprio": taprio});
+    plan.ports[0].qdisc = Some(serde_json::from_value(qdisc).unwrap());
+    assert_eq!(told(&plan).1, Some(Reason::Qdisc));
 }

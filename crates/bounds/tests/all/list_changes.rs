@@ -91,6 +91,11 @@ fn what_is_not_followed_is_said() {
         plan.ports[0].classes[7].cbs = Some(cbs(100_000_000, 1_000_000_000, 10_000, -10_000));
     };
     assert_eq!(upper(0, shaped), Err(Reason::Changes));
+    let unguarded = |plan: &mut Plan| {
+        plan.ports[0].gates.as_mut().unwrap().unguarded = true;
+        plan.ports[0].classes[7].cbs = Some(cbs(100_000_000, 1_000_000_000, 10_000, -10_000));
+    };
+    assert_eq!(upper(0, unguarded), Err(Reason::Unguarded));
     // One frame in each cycle of 20 us, of which 64 are followed: 1.22 ms without the first and last ones.
     let cycles = |plan: &mut Plan| changes(plan, &[(1_000_000, &[(0x80, 7_000), (0, 13_000)])]);
     let with = |pattern: Pattern, limit: Option<u32>| {
