@@ -48,7 +48,7 @@ def test_a_requirement_that_fails_ends_with_one(tmp_path: Path) -> None:
     path.write_text(text + "  y: {from: c, to: b, payload: 1000 B, period: 1 ms, pcp: 4}\n")
     done = tsnbench("run", path, "--json", "--no-report", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
-    (run,) = json.loads(done.stdout)
+    (run,) = json.loads(done.stdout)["runs"]
     rows = {row["requirement"]: row for row in run["verdict"]["rows"]}
     assert rows["delay"]["met"] == "no"
     # 1050 octets over two links: twice 8.4 us, and the second preamble and delimiter, 64 ns. The frame first
@@ -71,13 +71,11 @@ def test_a_limit_that_no_frame_can_keep_is_a_mistake(tmp_path: Path) -> None:
 
 
 def test_export_formats_without_a_folder_are_refused(tmp_path: Path) -> None:
-    for option in (["--to", "tc"], ["--interface", "a -> s=eth0"]):
+    for option in (["--as", "tc"], ["--interface", "a -> s=eth0"]):
         done = tsnbench("plan", small(tmp_path), *option, cwd=tmp_path)
         assert done.returncode == 2
-        assert (
-            done.stderr == f"{option[0]}: expected --export with it, found none\n  hint: add --export out\n"
-        )
-        assert tsnbench("plan", small(tmp_path), *option, "--export", "out", cwd=tmp_path).returncode == 0
+        assert done.stderr == f"{option[0]}: expected --into with it, found none\n  hint: add --into out\n"
+        assert tsnbench("plan", small(tmp_path), *option, "--into", "out", cwd=tmp_path).returncode == 0
 
 
 def test_strict_makes_warnings_errors(tmp_path: Path) -> None:
@@ -256,11 +254,11 @@ def test_help_names_what_options_take_and_what_exit_codes_mean() -> None:
 
 def test_catalogue_and_report_as_json(tmp_path: Path) -> None:
     found = tsnbench("catalogue", "sr/", "--json")
-    assert "PCP 3" in json.loads(found.stdout)["sr/A"]
+    assert "PCP 3" in json.loads(found.stdout)["names"]["sr/A"]
     assert tsnbench("catalogue", "nobody/").returncode == 2
     tsnbench("run", small(tmp_path), "--into", tmp_path / "run", "--no-report")
     found = tsnbench("report", tmp_path / "run", "--json")
-    assert json.loads(found.stdout) == {"report": str(tmp_path / "run" / "report.html")}
+    assert json.loads(found.stdout)["report"] == str(tmp_path / "run" / "report.html")
 
 
 def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path: Path) -> None:
@@ -284,13 +282,13 @@ def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path
 
 
 def test_what_cannot_be_measured_is_refused_with_what_is_expected(tmp_path: Path) -> None:
-    """``--frames`` of a run folder once ended with exit code 0, and wrote nothing."""
+    """``--output`` of a run folder once ended with exit code 0, and wrote nothing."""
     tsnbench("run", small(tmp_path), "--no-report", cwd=tmp_path)
     frames = "hint: runs/small/frames.parquet has one row per frame, once the run is measured"
     for words, said in {
-        "runs/small --frames x.parquet": f"--frames: expected captures of both ends\n{frames}",
+        "runs/small --output x.parquet": f"--output: expected captures of both ends\n{frames}",
         "runs/small --offset 37s": "--offset: expected captures of both ends",
-        "small.yaml --frames x.parquet": "--frames: expected captures of both ends",
+        "small.yaml --output x.parquet": "--output: expected captures of both ends",
         "--tx small.yaml --offset 37s": "--offset: expected captures of both ends",
         "--tx small.yaml": "expected captures of both ends: --tx and --rx",
         "": "expected a run folder, or captures with --tx and --rx",
@@ -298,7 +296,7 @@ def test_what_cannot_be_measured_is_refused_with_what_is_expected(tmp_path: Path
         "runs/small --below 1us": "--below: expected --sync",
         "runs/small --sync a": "--sync: expected one log and no run folder or capture",
         "--stages": "--stages: expected a run folder, or one of tsnbench send and receive",
-        "runs/small --time-out 1s": "--time-out: expected one capture with TRDP telegrams",
+        "runs/small --timeout 1s": "--timeout: expected one capture with TRDP telegrams",
     }.items():
         done = tsnbench("measure", *words.split(), cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")

@@ -15,7 +15,7 @@ GOLDEN = ROOT / "tests/exports/golden"
 
 
 def test_files_on_stdout_and_what_is_lost_on_stderr(tmp_path: Path) -> None:
-    done = tsnbench("plan", RICH, "--export", tmp_path / "out", "--to", "tc,csv")
+    done = tsnbench("plan", RICH, "--into", tmp_path / "out", "--as", "tc,csv")
     assert done.returncode == 0, done.stderr
     paths = [Path(line) for line in done.stdout.splitlines()]
     assert all(path.is_file() for path in paths)
@@ -36,7 +36,7 @@ def test_files_on_stdout_and_what_is_lost_on_stderr(tmp_path: Path) -> None:
 def test_choices_reach_the_text(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = tsnbench(
-        "plan", RICH, "--export", out, "--to", "tc", "--taprio", "full", "--queues", "renumbered",
+        "plan", RICH, "--into", out, "--as", "tc", "--taprio", "full", "--queues", "renumbered",
         "--interface", "left -> right=enp3s0",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -49,7 +49,10 @@ def test_choices_reach_the_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--to", "tv"], "--to: expected one of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, found tv"),
+        (
+            ["--as", "tv"],
+            "--as: expected some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, html, found tv",
+        ),
         (["--taprio", "fast"], "--taprio: expected one of software, txtime-assist, full, found fast"),
         (["--queues", "odd"], "--queues: expected one of reversed, renumbered, straight, found odd"),
         (["--interface", "eth0"], "--interface: expected a port and its interface"),
@@ -64,7 +67,7 @@ def test_choices_reach_the_text(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_are_named(tmp_path: Path, arguments: list[str], words: str | None) -> None:
-    done = tsnbench("plan", RICH, "--export", tmp_path / "out", "--to", "csv", *arguments)
+    done = tsnbench("plan", RICH, "--into", tmp_path / "out", "--as", "csv", *arguments)
     assert done.returncode == (0 if words is None else 2)
     if words is not None:
         assert words in done.stderr
@@ -73,7 +76,7 @@ def test_wrong_options_are_named(tmp_path: Path, arguments: list[str], words: st
 
 def test_a_sweep_exports_one_run(tmp_path: Path) -> None:
     done = tsnbench(
-        "plan", ROOT / "scenarios/tutorial/2-gates.yaml", "--export", tmp_path / "out", "--to", "csv"
+        "plan", ROOT / "scenarios/tutorial/2-gates.yaml", "--into", tmp_path / "out", "--as", "csv"
     )
     assert done.returncode == 2
     assert "expected one run, found 3" in done.stderr

@@ -1,4 +1,4 @@
-"""``run --jobs``: several runs of a sweep at the same time give the files that they give one by one."""
+"""``run --workers``: several runs of a sweep at the same time give the files that they give one by one."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def written(folder: Path, duration: str, rates: list[int]) -> Path:
 
 def test_runs_at_the_same_time_give_the_same_files(tmp_path: Path) -> None:
     written(tmp_path, "20 ms", [50, 100, 200])
-    for words in ("--into with-1 --jobs 1 --no-report", "--into with-2 --jobs 2"):
+    for words in ("--into with-1 --workers 1 --no-report", "--into with-2 --workers 2"):
         done = tsnbench("run", "load.yaml", *words.split(), "--json", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
-        told = json.loads(done.stdout)
+        told = json.loads(done.stdout)["runs"]
         assert [one["variant"]["poisson"] for one in told] == [f"{rate} Mbit/s" for rate in (50, 100, 200)]
     one_by_one = sorted(path.parent for path in (tmp_path / "with-1").rglob(file_names.OBSERVATIONS))
     assert len(one_by_one) == 3
@@ -46,14 +46,14 @@ def test_runs_at_the_same_time_give_the_same_files(tmp_path: Path) -> None:
         for name in (file_names.OBSERVATIONS, file_names.MEASURES, file_names.VERDICT, file_names.PLAN):
             assert (folder / name).read_bytes() == (other / name).read_bytes(), (folder.name, name)
         assert (other / file_names.REPORT).exists()
-    words = "--into with-2 --jobs 2 --no-report"
+    words = "--into with-2 --workers 2 --no-report"
     again = tsnbench("run", "load.yaml", *words.split(), cwd=tmp_path)
     assert again.stdout.endswith("; 3 runs used again\n")
 
 
 def test_progress_names_the_run_of_each_line(tmp_path: Path) -> None:
     written(tmp_path, "2 ms", [50, 100])
-    words = ("run", "load.yaml", "--no-report", "--jobs", "2", "--progress", "json")
+    words = ("run", "load.yaml", "--no-report", "--workers", "2", "--progress", "json")
     done = tsnbench(*words, cwd=tmp_path)
     lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
     measured = sorted(line["number"] for line in lines if line.get("step") == "measuring")
@@ -65,10 +65,10 @@ def test_progress_names_the_run_of_each_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (("--jobs", "0"), "--jobs: expected a number from 1, found 0"),
+        (("--workers", "0"), "--workers: expected at least 1, found 0"),
         (
-            ("--jobs", "2", "--on", "vm"),
-            "--jobs: only for --on simulation: runs on a kernel would disturb each other",
+            ("--workers", "2", "--on", "vm"),
+            "--workers: only for --on simulation: runs on a kernel would disturb each other",
         ),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_failure_ends_the_other_runs(tmp_path: Path) -> None:
     foreign = tmp_path / "out" / "poisson=100_Mbit_s"
     foreign.mkdir(parents=True)
     (foreign / "thesis.tex").write_text("mine")
-    done = tsnbench("run", "load.yaml", "--into", "out", "--jobs", "2", "--no-report", cwd=tmp_path)
+    done = tsnbench("run", "load.yaml", "--into", "out", "--workers", "2", "--no-report", cwd=tmp_path)
     assert done.returncode == 2
     assert "found other files" in done.stderr
     assert "Traceback" not in done.stderr
@@ -98,7 +98,7 @@ def test_a_failure_ends_the_other_runs(tmp_path: Path) -> None:
 def test_signals_leave_runs_that_can_be_read(tmp_path: Path, number: signal.Signals, code: int) -> None:
     written(tmp_path, "10 min", [100, 200, 300])
     process = subprocess.Popen(
-        command("run", "load.yaml", "--no-report", "--jobs", "2", "--progress", "json"), cwd=tmp_path,
+        command("run", "load.yaml", "--no-report", "--workers", "2", "--progress", "json"), cwd=tmp_path,
         text=True, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip

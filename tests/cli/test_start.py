@@ -13,7 +13,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from support.commands import tsnbench
-from tsnbench.cli.console.summaries import SUMMARIES
+from tsnbench.cli.console.summaries import GROUPS, SUMMARIES
 from tsnbench.cli.main import COMMANDS, app, application, program
 
 SLOW = ("pydantic", "polars", "matplotlib", "numpy", "ortools", "jinja2")
@@ -105,12 +105,31 @@ def test_the_help_loads_no_command() -> None:
     assert not {f"tsnbench.cli.{name}" for name in COMMANDS.values()} & set(found)
 
 
-@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), ([], 2), (["rnu"], 2), (["--no-such"], 2)])
+@pytest.mark.parametrize(("words", "code"), [(["--help"], 0), (["rnu"], 2), (["--no-such"], 2)])
 def test_the_outline_answers_as_the_whole_program(words: list[str], code: int) -> None:
     outlined, whole = (CliRunner().invoke(made, words) for made in (program(words), application()))
     assert program(words).registered_commands[0].help == SUMMARIES["init"], "an outline"
     assert outlined.exit_code == whole.exit_code == code
     assert (outlined.stdout, outlined.stderr) == (whole.stdout, whole.stderr)
+
+
+def test_no_words_are_answered_with_the_help() -> None:
+    alone, helped = tsnbench(), tsnbench("--help")
+    assert (alone.returncode, alone.stderr) == (0, "")
+    assert alone.stdout == helped.stdout
+
+
+def test_the_help_lists_every_command_once_in_a_group_and_cuts_no_line() -> None:
+    text = tsnbench("--help", columns=80).stdout
+    assert max(map(len, text.splitlines())) <= 80
+    assert "..." not in text.split("\n", 1)[1]
+    lines = [line.split() for line in text.splitlines() if line.startswith("  ")]
+    for name, summary in SUMMARIES.items():
+        assert lines.count([name, *summary.split()]) == 1
+    assert [text.index(f"{title}:") for title in GROUPS] == sorted(
+        text.index(f"{title}:") for title in GROUPS
+    )
+    assert list(SUMMARIES) == list(COMMANDS)
 
 
 def test_a_shell_completes_the_options_of_every_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,13 +31,13 @@ def test_messages_tables_and_json_have_no_control_character(capsys: pytest.Captu
     output.print_table(table)
     output.print_table(Sheet(STRIKE, [Column(STRIKE, name=True)], [[STRIKE]], [STRIKE]))
     output.print_line(STRIKE)
-    output.print_json({STRIKE: STRIKE})
+    output.print_json("test", {STRIKE: STRIKE})
     told = capsys.readouterr()
     assert told.err == f"{SHOWN}\n"
     table_part, _, document = told.out.partition("\n{")
     # The text is not cut to the width of the text before it, and is not read as markup.
     assert f" {SHOWN} [/b][fe80::1] :x: " in table_part
-    assert json.loads("{" + document) == {STRIKE: STRIKE}
+    assert json.loads("{" + document) == {"format": "tsnbench-test/1", STRIKE: STRIKE}
     assert visible(told.out) == told.out
 
 

@@ -37,7 +37,7 @@ def test_json_has_every_evaluation() -> None:
 
 
 def test_one_question_with_a_known_judge_is_needed() -> None:
-    for arguments in ((), ("--first", "hops", "--last", "hops"), ("--first", "hops", "--by", "luck")):
+    for arguments in ((), ("--first", "hops", "--last", "hops"), ("--first", "hops", "--on", "luck")):
         done = tune(*arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "expected" in done.stderr
@@ -73,7 +73,7 @@ def test_no_room_for_one_flow_is_exit_code_1() -> None:
 
 def test_what_runs_out_first_begins_with_what_is_broken() -> None:
     command = ("plan", "scenarios/tutorial/2-gates.yaml", "--tightest")
-    found = json.loads(tsnbench(*command, "--json", cwd=ROOT).stdout)
+    found = json.loads(tsnbench(*command, "--json", cwd=ROOT).stdout)["runs"]
     assert [one["variant"]["port"] for one in found] == ["no-priority", "priority", "gates"]
     without, priority, gates = found
     assert (without["uses"][0]["kind"], without["uses"][0]["where"]) == (

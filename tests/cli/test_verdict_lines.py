@@ -130,6 +130,6 @@ def test_a_sweep_is_one_table_and_one_line(tmp_path: Path) -> None:
     last = first.stdout.splitlines()[-1]
     assert last == "NOT ALL MET in 1 of 2 runs: worst limit 200 us, x at b: delay 254.24 us of 200 us"
     again = tsnbench("run", scenario, "--no-report", "--json", cwd=tmp_path)
-    assert [run["reused"] for run in json.loads(again.stdout)] == [True, True]
+    assert [run["reused"] for run in json.loads(again.stdout)["runs"]] == [True, True]
     quiet = tsnbench("run", scenario, "--no-report", "-q", cwd=tmp_path)
     assert quiet.stdout == f"{last}; 2 runs used again\n"

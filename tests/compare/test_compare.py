@@ -203,7 +203,7 @@ def test_the_page_says_who_is_beyond_the_bound(folder: Path, tmp_path: Path) -> 
 def test_single_figures_of_a_comparison_without_the_page(folder: Path, tmp_path: Path) -> None:
     runs = [str(_run(folder, name)) for name in ("first", "second")]
     done = tsnbench(
-        "compare", *runs, "--json", "--to", str(tmp_path), "--figure", "differences", "--figures", "csv,svg"
+        "compare", *runs, "--json", "--into", str(tmp_path), "--figure", "differences", "--figures", "csv,svg"
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["format"].startswith("tsnbench-compar")
@@ -213,7 +213,7 @@ def test_single_figures_of_a_comparison_without_the_page(folder: Path, tmp_path:
     assert f"figure: {tmp_path / 'figures/differences.csv'}" in done.stderr
     done = tsnbench("compare", *runs, "--figure", "differences")
     assert done.returncode == 2
-    assert "--figure: expected --to" in done.stderr
+    assert "--figure: expected --into" in done.stderr
 
 
 def test_clocks_of_several_runs_are_in_one_figure(folder: Path, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ clocks:
 
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     one, longer = str(_run(folder, "one")), str(_run(folder, "longer", duration="30 ms"))
-    same = tsnbench("compare", one, one, "--to", str(tmp_path))
+    same = tsnbench("compare", one, one, "--into", str(tmp_path))
     assert same.returncode == 0, same.stderr
     assert "10 of 10 quantities agree" in same.stdout
     assert (tmp_path / "compare.html").is_file()
@@ -250,5 +250,5 @@ def test_the_command(folder: Path, tmp_path: Path) -> None:
     assert document["agrees"] is (found.returncode == 0)
     assert document["plans_differ"][0]["run"] == 1
     assert tsnbench("compare", one).returncode == 2
-    assert tsnbench("compare", one, one, "--within", "5").returncode == 2
+    assert tsnbench("compare", one, one, "--tolerance", "5").returncode == 2
     assert tsnbench("compare", one, one, "--tx", "x.pcap").returncode == 2

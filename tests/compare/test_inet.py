@@ -137,7 +137,7 @@ def test_the_command_tells_it_in_words_json_and_csv(run: Path, tmp_path: Path) -
     packets["x"] = [(at, delay + 9_000) for at, delay in packets["x"]]
     file.write_text(vectors(packets), encoding="utf-8")
     assert tsnbench("compare", run, file).returncode == 1
-    assert tsnbench("compare", run, file, "--within", "10ns").returncode == 0
+    assert tsnbench("compare", run, file, "--tolerance", "10ns").returncode == 0
 
 
 def test_what_cannot_be_held_together_is_said(run: Path, tmp_path: Path) -> None:

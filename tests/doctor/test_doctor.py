@@ -101,7 +101,7 @@ def test_port_states_and_offset_of_ptp4l():
 def test_each_finding_on_this_machine_has_a_state():
     code, said = _doctor("--json")
     assert code == 0
-    found = json.loads(said)
+    found = json.loads(said)["findings"]
     assert {one["state"] for one in found} <= {"ok", "note", "missing"}
     assert {"kernel", "tools", "rights", "processors"} <= {one["room"] for one in found}
     code, said = _doctor()
@@ -117,7 +117,7 @@ def test_what_no_kernel_can_run_has_reasons(tmp_path: Path, json_too: bool):
     assert code == 1, said
     assert "preemption" in said
     if json_too:
-        given = {one["backend"]: one for one in json.loads(said)}
+        given = {one["backend"]: one for one in json.loads(said)["answers"]}
         assert [given[name]["can"] for name in ("simulation", "netns", "vm")] == [True, False, False]
 
 
@@ -125,7 +125,7 @@ def test_a_wrong_scenario_or_host_is_exit_code_2(tmp_path: Path):
     path = tmp_path / "scenario.yaml"
     path.write_text("name: 5\n")
     assert _doctor("--for", str(path))[0] == 2
-    assert _doctor("--on", "-oProxyCommand=true")[0] == 2
+    assert _doctor("--host", "-oProxyCommand=true")[0] == 2
 
 
 def test_nothing_to_undo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -136,5 +136,5 @@ def test_nothing_to_undo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "states" / "tsnb-0123456789ab.json").write_text("{")
     done = tsnbench("restore", "--json")
     assert done.returncode == 0
-    assert len(json.loads(done.stdout)) == 1
+    assert len(json.loads(done.stdout)["removed"]) == 1
     assert not (tmp_path / "states").exists()

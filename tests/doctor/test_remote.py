@@ -1,4 +1,4 @@
-"""``tsnbench doctor --on HOST``: a host of a lab of namespaces, with a real sshd."""
+"""``tsnbench doctor --host HOST``: a host of a lab of namespaces, with a real sshd."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 def test_another_host_is_found_as_this_one_is(there: dict[str, str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TSNBENCH_SSH", there["client"])
-    code, said = _doctor("--on", "a", "--json")
+    code, said = _doctor("--host", "a", "--json")
     assert code == 0, said
-    found = {(one["room"], one["name"]): one for one in json.loads(said)}
-    here = {(one["room"], one["name"]): one for one in json.loads(_doctor("--json")[1])}
+    found = {(one["room"], one["name"]): one for one in json.loads(said)["findings"]}
+    here = {(one["room"], one["name"]): one for one in json.loads(_doctor("--json")[1])["findings"]}
     # Host and machine share a kernel: all findings are the same but for the namespace's own interfaces.
     keys = {key for key in here if not key[0].startswith("interface")}
     assert {key for key in found if not key[0].startswith("interface")} == keys
@@ -73,7 +73,7 @@ def test_another_host_is_found_as_this_one_is(there: dict[str, str], monkeypatch
     unlike = [key for key in keys if found[key] != here[key] and key[0] not in ("processors", "clocks")]
     assert unlike == []
     assert ("kernel", "qdisc pfifo") in found
-    code, said = _doctor("--on", "a")
+    code, said = _doctor("--host", "a")
     assert code == 0
     assert said.startswith("rights\n  ok ")
 
@@ -90,7 +90,7 @@ def test_a_failed_login_or_connection_is_reported(
     there: dict[str, str], monkeypatch: pytest.MonkeyPatch, client: str, words: str
 ):
     monkeypatch.setenv("TSNBENCH_SSH", there[client])
-    code, said = _doctor("--on", "a")
+    code, said = _doctor("--host", "a")
     assert code == 3
     assert words in said
     assert "hint: " in said
@@ -107,25 +107,25 @@ def test_an_absent_host_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         program.write_text(f"#!/bin/sh\n{words}\n")
         program.chmod(0o755)
         monkeypatch.setenv("TSNBENCH_SSH", str(program))
-        code, said = _doctor("--on", "nowhere")
+        code, said = _doctor("--host", "nowhere")
         assert code == 3
         assert meant in said
     monkeypatch.setattr(remote, "LIMIT_S", 0.2)
     program.write_text("#!/bin/sh\nexec sleep 5\n")
-    assert _doctor("--on", "nowhere")[0] == 3
+    assert _doctor("--host", "nowhere")[0] == 3
     monkeypatch.setenv("TSNBENCH_SSH", str(tmp_path / "gone"))
-    code, said = _doctor("--on", "nowhere")
+    code, said = _doctor("--host", "nowhere")
     assert (code, "openssh-client" in said) == (3, True)
 
 
 @pytest.mark.parametrize("host", ["-oProxyCommand=true", "a b", "host;ls", "", "$(ls)"])
 def test_what_is_no_host_never_reaches_ssh(monkeypatch: pytest.MonkeyPatch, host: str):
     monkeypatch.setenv("TSNBENCH_SSH", "/bin/false")
-    assert _doctor("--on", host)[0] == 2
+    assert _doctor("--host", host)[0] == 2
 
 
 def test_a_scenario_is_examined_on_this_machine_only(tmp_path: Path):
-    assert _doctor("--on", "host", "--for", str(tmp_path / "x"))[0] == 2
+    assert _doctor("--host", "host", "--for", str(tmp_path / "x"))[0] == 2
 
 
 @pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])

@@ -493,7 +493,7 @@ def test_an_export_without_any_stream_is_an_error() -> None:
     with pytest.raises(InputError) as raised:
         export(document, ["inet"])
     expected = "inet: expected a stream that INET can send, found none among 1"
-    assert str(raised.value) == f"{expected}\n  hint: leave inet out of --to"
+    assert str(raised.value) == f"{expected}\n  hint: leave inet out of --as"
 
 
 def test_the_ini_says_how_it_is_run() -> None:

@@ -207,8 +207,8 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     assert "2,000 received, 0 lost" in table.stdout
     done = tsnbench("measure", "--json", path)
     assert json.loads(done.stdout) == measure_foreign(path)
-    wrong = tsnbench("measure", "--time-out", "1s", path)
-    assert (wrong.returncode, wrong.stderr) == (2, "--time-out: expected one capture with TRDP telegrams\n")
+    wrong = tsnbench("measure", "--timeout", "1s", path)
+    assert (wrong.returncode, wrong.stderr) == (2, "--timeout: expected one capture with TRDP telegrams\n")
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -78,7 +78,7 @@ def test_tshark_prints_every_field(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_only_a_file_of_tsnbench_is_replaced(tmp_path: Path) -> None:
     path = tmp_path / NAME
-    words = ["wireshark", "install", "--folder", str(tmp_path)]
+    words = ["wireshark", "install", "--into", str(tmp_path)]
     path.write_text(dissector().splitlines()[0] + "\n-- older\n")
     assert tsnbench(*words).returncode == 0
     assert path.read_text() == dissector()

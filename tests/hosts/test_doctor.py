@@ -19,7 +19,7 @@ def doctor(*words: str | Path) -> tuple[int, str]:
 
 def found(*words: str | Path) -> dict[tuple[str, str], dict[str, str]]:
     _, said = doctor(*words, "--json")
-    return {(one["room"], one["name"]): one for one in json.loads(said)}
+    return {(one["room"], one["name"]): one for one in json.loads(said)["findings"]}
 
 
 def test_a_lab_that_can_run_the_plan(rig: Rig) -> None:
@@ -84,7 +84,7 @@ def test_gates_need_a_kernel_that_has_them(rig: Rig, tmp_path: Path) -> None:
 def test_one_host_is_compared_with_every_node(rig: Rig, tmp_path: Path) -> None:
     """``a`` has one wire: it can be a station but not a bridge; ``s`` can be either."""
     before = rig.state()
-    words = ("--on", "a", "--for", rig.scenario)
+    words = ("--host", "a", "--for", rig.scenario)
     code, said = doctor(*words)
     assert code == 0, said
     assert said.rstrip().endswith("--on hosts: can run at a")
@@ -92,26 +92,26 @@ def test_one_host_is_compared_with_every_node(rig: Rig, tmp_path: Path) -> None:
     assert seen["a", "as b"]["state"] == "ok"
     assert "3 ports, and it has 1 free interfaces (eth1)" in seen["a", "as s: ports"]["found"]
     assert seen["a", "as s: ports"]["remedy"]
-    assert found("--on", "s", "--for", rig.scenario)["s", "as s"]["state"] == "ok"
+    assert found("--host", "s", "--for", rig.scenario)["s", "as s"]["state"] == "ok"
     # Gates need a capability that no kernel of the lab has, so no host can be such a node.
     gated = tmp_path / "gated.yaml"
     gates = "{gates: {cycle: 1 ms, entries: [{open: all, for: 1 ms}]}}"
     gated.write_text(SCENARIO + f"shapers: {{a -> s: {gates}, c -> s: {gates}, s -> b: {gates}}}\n")
-    seen = found("--on", "a", "--for", gated)
+    seen = found("--host", "a", "--for", gated)
     assert "modprobe sch_taprio" in seen["a", "as a: qdisc taprio"]["remedy"]
     assert rig.state() == before
 
 
 def test_a_host_that_cannot_be_reached_is_exit_code_3(rig: Rig) -> None:
-    code, said = doctor("--on", "ssh://192.0.2.1:1", "--for", rig.scenario)
+    code, said = doctor("--host", "ssh://192.0.2.1:1", "--for", rig.scenario)
     assert (code, "could not be examined" in said) == (3, True), said
-    assert doctor("--on", "-oProxyCommand=x", "--for", rig.scenario)[0] == 2
+    assert doctor("--host", "-oProxyCommand=x", "--for", rig.scenario)[0] == 2
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("--hosts", "LAB", "--on", "a"),
+        ("--hosts", "LAB", "--host", "a"),
         ("--map", "a=b"),
         ("--hosts", "LAB", "--map", "a=b"),
         ("--hosts", "LAB", "--for", "SCENARIO", "--map", "a"),

@@ -102,7 +102,7 @@ def exact(there: Guest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, R
 
 
 def compare(*runs: Run) -> subprocess.CompletedProcess[str]:
-    words = command("compare", *(run.folder for run in runs), "--within", WITHIN)
+    words = command("compare", *(run.folder for run in runs), "--tolerance", WITHIN)
     return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -417,7 +417,7 @@ def test_restore_undoes_what_a_killed_agent_left(rig: Rig, tmp_path: Path, uncha
 
 
 def test_say_prints_the_commands_and_does_none(rig: Rig, tmp_path: Path, unchanged: None) -> None:
-    process = on(rig, tmp_path / "run", "--say")
+    process = on(rig, tmp_path / "run", "--dry-run")
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert "ip link add tsnbench0 type bridge" in said

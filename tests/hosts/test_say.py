@@ -1,4 +1,4 @@
-"""The output of ``--say`` for the labs of the papers, command by command.
+"""The output of ``--dry-run`` for the labs of the papers, command by command.
 
 ``TSNBENCH_UPDATE=1`` writes the files anew; check them as an engineer of that lab would.
 """

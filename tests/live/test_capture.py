@@ -49,7 +49,7 @@ def _ended(capture: subprocess.Popen[str], code: int = 0) -> dict:
 
 def _send(link, side: int, *words: str) -> int:
     """Send test frames; the number of frames sent."""
-    sender = link.start(side, "send", "--to", f"v{side}", "--json", *words)
+    sender = link.start(side, "send", "--interface", f"v{side}", "--json", *words)
     out, said = sender.communicate(timeout=60)
     assert sender.returncode == 0, said
     return sum(stream["frames"] for stream in json.loads(out)["streams"])
@@ -76,7 +76,7 @@ def test_a_capture_has_the_frames_and_stamps_of_tcpdump(link, tmp_path, tcpdump,
     )  # fmt: skip
     while "listening on" not in (said := other.stderr.readline()):
         assert said, "tcpdump ended"
-    words = ["--period", "1ms", "--for", "100ms", "--vlan", "7", "--pcp", "5"]
+    words = ["--period", "1ms", "--duration", "100ms", "--vlan", "7", "--pcp", "5"]
     words += ["--stream", "plain: {period: 2 ms, payload: 300 B, vlan: none}"]
     arrived = _send(link, 0, *words, "--payload", "100B")
     sent = _send(link, 1, *words, "--payload", "200B")
@@ -100,7 +100,7 @@ def test_a_capture_has_the_frames_and_stamps_of_tcpdump(link, tmp_path, tcpdump,
 def test_all_frames_until_the_signal_are_kept(link, tmp_path, tcpdump):
     file = tmp_path / "a.pcap"
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(file))
-    sent = _send(link, 0, "--saturating", "--payload", "100B", "--for", "100ms")
+    sent = _send(link, 0, "--saturating", "--payload", "100B", "--duration", "100ms")
     capture.terminate()
     counts = _ended(capture)
     assert counts["frames"] + counts["dropped"] == sent > 100
@@ -112,7 +112,7 @@ def test_frames_in_a_block_that_is_not_full_are_kept(link, tmp_path):
     file = tmp_path / "a.pcap"
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(file))
     capture.send_signal(signal.SIGSTOP)
-    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--duration", "5ms")
     capture.terminate()
     capture.send_signal(signal.SIGCONT)
     assert _ended(capture)["frames"] == sent == 5
@@ -124,7 +124,7 @@ def test_frames_that_have_no_room_are_counted(link, tmp_path, tcpdump):
     capture = _capture(link, 0, *words)
     # The capture is stopped while frames arrive, so nothing empties its ring.
     capture.send_signal(signal.SIGSTOP)
-    sent = _send(link, 0, "--for", "300ms", "--period", "100us", "--payload", "1000B")
+    sent = _send(link, 0, "--duration", "300ms", "--period", "100us", "--payload", "1000B")
     capture.send_signal(signal.SIGCONT)
     capture.terminate()
     counts = _ended(capture)
@@ -158,7 +158,7 @@ def test_a_full_disk_is_named_and_the_file_ends_with_a_whole_frame(link, tmp_pat
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert capture.stdout.readline() == "capturing\n", capture.communicate()
-    _send(link, 0, "--for", "100ms", "--period", "100us", "--payload", "1000B")
+    _send(link, 0, "--duration", "100ms", "--period", "100us", "--payload", "1000B")
     out, said = capture.communicate(timeout=60)
     assert (capture.returncode, out) == (1, ""), said
     assert f"{file}: No space left on device" in said
@@ -171,11 +171,11 @@ def test_a_full_disk_is_named_and_the_file_ends_with_a_whole_frame(link, tmp_pat
 
 def test_an_interface_that_goes_down_may_come_up_again(link, tmp_path):
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
-    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--duration", "5ms")
     link.do(0, "ip link set v0 down")
     assert "v0: Network is down" in capture.stderr.readline()
     link.do(0, "ip link set v0 up")
-    sent += _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    sent += _send(link, 0, "--period", "1ms", "--payload", "100B", "--duration", "5ms")
     capture.terminate()
     counts = _ended(capture)
     assert counts["frames"] == sent == 10
@@ -183,7 +183,7 @@ def test_an_interface_that_goes_down_may_come_up_again(link, tmp_path):
 
 def test_an_interface_that_is_gone_ends_the_capture(link, tmp_path):
     capture = _capture(link, 0, "v0", "--direction", "out", "--file", str(tmp_path / "a.pcap"))
-    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--for", "5ms")
+    sent = _send(link, 0, "--period", "1ms", "--payload", "100B", "--duration", "5ms")
     link.do(0, "ip link del v0")
     counts = _ended(capture, code=1)
     assert counts["frames"] == sent == 5

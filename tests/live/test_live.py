@@ -43,7 +43,7 @@ def _stamps(folder: Path) -> list[int]:
 
 
 def _sent(link, *words: str) -> dict:
-    sender = link.start(0, "send", "--to", "v0", "--json", *words)
+    sender = link.start(0, "send", "--interface", "v0", "--json", *words)
     out, said = sender.communicate(timeout=60)
     assert sender.returncode == 0, said
     return json.loads(out)
@@ -53,7 +53,7 @@ def _sent(link, *words: str) -> dict:
 def test_all_frames_of_all_streams_arrive_on_their_period_and_in_order(link, tmp_path, way):
     heard, _ = _listen(link, tmp_path, "--count", "550", "--sights", str(tmp_path / "receive.sights"), *way)
     told = _sent(
-        link, "--for", "500ms", "--into", str(tmp_path), "--vlan", "7", "--pcp", "5", "--period", "1ms",
+        link, "--duration", "500ms", "--into", str(tmp_path), "--vlan", "7", "--pcp", "5", "--period", "1ms",
         "--payload", "100B", "--stream", "slow: {period: 10 ms, offset: 5 ms, payload: 1000 B}",
     )  # fmt: skip
     assert [(one["stream"], one["frames"], one["refused"]) for one in told["streams"]] == [
@@ -97,7 +97,7 @@ def test_missing_numbers_are_losses_and_repeated_ones_duplicates(link, tmp_path)
     frames = tmp_path / "frames.pcap"
     heard, _ = _listen(link, tmp_path, "--count", "8")
     record(frames, [0, 1, 4, 4, 5, 3, 6, 9], gap_ns=2_000_000)
-    sender = link.start(0, "send", "--to", "v0", "--replay", str(frames), "--json")
+    sender = link.start(0, "send", "--interface", "v0", "--replay", str(frames), "--json")
     out, said = sender.communicate(timeout=60)
     assert sender.returncode == 0, said
     assert json.loads(out)["streams"][0]["frames"] == 8
@@ -114,7 +114,7 @@ def test_a_capture_is_replayed_at_its_own_pace_or_slower(link, tmp_path):
     for slower in (1, 3):
         log = tmp_path / f"heard-{slower}.sights"
         heard, _ = _listen(link, tmp_path, "--count", "20", "--wake", "--sights", str(log))
-        sender = link.start(0, "send", "--to", "v0", "--replay", str(frames), "--slower", str(slower))
+        sender = link.start(0, "send", "--interface", "v0", "--replay", str(frames), "--dilate", str(slower))
         sender.communicate(timeout=60)
         heard()
         folder = tmp_path / str(slower)
@@ -129,7 +129,7 @@ def test_a_listener_with_a_small_ring_counts_the_frames_that_it_drops(link, tmp_
     heard, listener = _listen(link, tmp_path, "--ring", "8", "--priority", "0")
     # The listener is stopped while frames arrive, so nothing empties its ring.
     listener.send_signal(19)
-    told = _sent(link, "--for", "100ms", "--period", "100us", "--payload", "1000B")
+    told = _sent(link, "--duration", "100ms", "--period", "100us", "--payload", "1000B")
     listener.send_signal(18)
     until_idle(listener)
     listener.terminate()
@@ -144,7 +144,7 @@ def test_a_listener_with_a_small_ring_counts_the_frames_that_it_drops(link, tmp_
 def test_a_talker_that_is_late_all_the_time_keeps_the_stamps_of_its_frames(link, tmp_path):
     """Its period is shorter than a call to send: it never waits, and must read its stamps nevertheless."""
     told = _sent(
-        link, "--for", "4ms", "--into", str(tmp_path), "--period", "1us", "--payload", "1000B"
+        link, "--duration", "4ms", "--into", str(tmp_path), "--period", "1us", "--payload", "1000B"
     )  # fmt: skip
     (stream,) = told["streams"]
     assert (stream["frames"], stream["refused"]) == (4000, 0)
@@ -157,7 +157,7 @@ def test_a_talker_that_is_late_all_the_time_keeps_the_stamps_of_its_frames(link,
 
 def test_udp_is_sent_without_own_headers(link, tmp_path):
     heard, _ = _listen(link, tmp_path, "--count", "50")
-    told = _sent(link, "--udp", "10.97.0.2", "--for", "100ms", "--period", "2ms", "--payload", "200B")
+    told = _sent(link, "--udp", "10.97.0.2", "--duration", "100ms", "--period", "2ms", "--payload", "200B")
     assert told["streams"][0]["frames"] == 50
     # No program has the port open, so each datagram gets an ICMP error; all of them are sent nevertheless.
     assert told["streams"][0]["refused"] == 0
@@ -170,7 +170,7 @@ def test_a_saturating_talker_fills_its_line_and_loses_nothing(link, tmp_path):
     if shaped.returncode:
         pytest.skip(f"this kernel has no tbf: {shaped.stderr.strip()}")
     heard, listener = _listen(link, tmp_path, "--sights", str(tmp_path / "receive.sights"))
-    told = _sent(link, "--saturating", "--payload", "1000B", "--for", "400ms")
+    told = _sent(link, "--saturating", "--payload", "1000B", "--duration", "400ms")
     until(lambda: "backlog 0b" in link.do(0, "tc -s qdisc show dev v0").stdout)
     until_idle(listener)
     listener.terminate()

@@ -70,5 +70,5 @@ def test_the_log_of_a_talker_is_read_by_stream():
     ],
 )  # fmt: skip
 def test_what_cannot_be_sent_is_refused_in_words(words: str, expected: str):
-    done = tsnbench("send", "--to", *words.split())
+    done = tsnbench("send", "--interface", *words.split())
     assert (done.returncode, expected in done.stderr) == (2, True), done.stderr

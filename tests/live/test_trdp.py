@@ -32,7 +32,7 @@ def both(link: Link, sender: list[str], receiver: list[str], more_s: float = 0) 
     assert listening.stderr is not None
     assert listening.stderr.readline() == "v1: listening\n", listening.communicate()
     words = [word for keys in sender for word in ("--trdp", keys)]
-    sending = link.start(0, "send", "--to", "v0", *words, "--json")
+    sending = link.start(0, "send", "--interface", "v0", *words, "--json")
     told = sending.communicate(timeout=60)
     if more_s:
         time.sleep(more_s)

@@ -146,7 +146,7 @@ def test_a_simulated_run_keeps_its_gates(plan: Plan, tmp_path: Path) -> None:
     assert given.returncode == 1
     assert "OUTSIDE" in given.stdout
     page = tmp_path / "page.html"
-    assert tsnbench(*late, "--report", page).returncode == 1
+    assert tsnbench(*late, "--into", page).returncode == 1
     assert "loop frame 0 began" in page.read_text()
 
 

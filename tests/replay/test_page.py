@@ -59,7 +59,7 @@ def dom(page: Path, profile: Path) -> str:
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_a_browser_shows_what_the_clock_of_a_node_showed(tmp_path: Path) -> None:
     run, _, _ = replayed(CLOCK, tmp_path)
-    code, text = replay(run.folder, "--html", tmp_path / "page.html", "--frame", "fast/0")
+    code, text = replay(run.folder, "--output", tmp_path / "page.html", "--frame", "fast/0")
     assert code == 0, text
     why = re.search(r'<div id="why".*?</div>', dom(tmp_path / "page.html", tmp_path / "profile"), re.S)
     assert why is not None
@@ -71,7 +71,7 @@ def test_a_browser_shows_what_the_clock_of_a_node_showed(tmp_path: Path) -> None
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_a_browser_shows_the_frame_that_waited(run: Path, tmp_path: Path) -> None:
-    code, text = replay(run, "--html", tmp_path / "page.html")
+    code, text = replay(run, "--output", tmp_path / "page.html")
     assert code == 0, text
     shown = dom(tmp_path / "page.html", tmp_path / "profile")
     # The loop has a greatest delay, so its slowest frame is shown first.
@@ -96,7 +96,7 @@ def test_names_of_a_scenario_cannot_end_the_script() -> None:
 def test_a_file_of_somebody_else_stays(run: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.html"
     mine.write_text("<p>mine</p>")
-    code, text = replay(run, "--html", mine)
+    code, text = replay(run, "--output", mine)
     assert (code, mine.read_text()) == (2, "<p>mine</p>")
     assert "tsnbench has not written" in text
 
@@ -138,7 +138,7 @@ def test_a_page_that_does_not_fit_leaves_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    code, text = replay(run, "--html", tmp_path / "page.html")
+    code, text = replay(run, "--output", tmp_path / "page.html")
     assert (code, "No space left on device" in text) == (3, True)
     assert list(tmp_path.iterdir()) == []
 
@@ -155,33 +155,33 @@ def test_many_streams_fold(tmp_path: Path) -> None:
     # The seventh stream is handed over at the same time and waits for six frames, so it is the slowest.
     assert text.index("s6/") < text.index("s5/")
     assert replay(tmp_path / "run", "--all")[1].count(" to b: ") == 7
-    assert len(json.loads(replay(tmp_path / "run", "--json")[1])) == 7
+    assert len(json.loads(replay(tmp_path / "run", "--json")[1])["frames"]) == 7
 
 
 def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
     assert replay(run, "--from", "1 ms", "--frame", "loop/0") == (
-        2, "--frame names one frame, --from and --until the slowest ones of a window: write one\n",
+        2, "--frame names one frame, --from and --to the slowest ones of a window: write one\n",
     )  # fmt: skip
-    assert replay(run, "--from", "2 ms", "--until", "1 ms") == (
-        2, "--until: expected a time after 2 ms, found 1 ms\n",
+    assert replay(run, "--from", "2 ms", "--to", "1 ms") == (
+        2, "--to: expected a time after 2 ms, found 1 ms\n",
     )  # fmt: skip
     assert replay(run, "--from", "10 s") == (2, f"{run}: no frame arrived at its listener in this window\n")
-    code, text = replay(run, "--html", tmp_path / "p.html", "--from", "2 ms", "--until", "1 ms")
-    assert (code, text) == (2, "--until: expected a time after 2 ms, found 1 ms\n")
+    code, text = replay(run, "--output", tmp_path / "p.html", "--from", "2 ms", "--to", "1 ms")
+    assert (code, text) == (2, "--to: expected a time after 2 ms, found 1 ms\n")
     assert not (tmp_path / "p.html").exists()
     code, text = replay(run, "--frame", "loop")
     assert (code, text) == (
         2,
         "--frame: expected a stream and a sequence number such as loop/0, found loop\n",
     )
-    code, text = replay(run, "--html", tmp_path / "p.html", "--from", "10 s", "--until", "11 s")
+    code, text = replay(run, "--output", tmp_path / "p.html", "--from", "10 s", "--to", "11 s")
     assert (code, text) == (2, "no frame is in the network in this window\n")
 
 
 def test_json_has_the_parts(run: Path) -> None:
     code, text = replay(run, "--json")
     assert code == 0
-    first, second = json.loads(text)
+    first, second = json.loads(text)["frames"]
     assert (first["stream"], second["stream"]) == ("loop", "files")
     for one in (first, second):
         parts = [part for hop in one["hops"] for part in hop["parts"]]
@@ -190,12 +190,12 @@ def test_json_has_the_parts(run: Path) -> None:
 
 def test_a_window_has_its_own_slowest_frames(run: Path) -> None:
     code, text = replay(run, "--json")
-    (whole, *_) = json.loads(text)
+    (whole, *_) = json.loads(text)["frames"]
     begin = whole["hops"][0]["came_ns"]
-    code, text = replay(run, "--json", "--from", f"{begin} ns", "--until", f"{begin + 1} ns")
-    assert (code, json.loads(text)[0]) == (0, whole)
-    code, text = replay(run, "--json", "--until", f"{begin} ns")
-    before = next(one for one in json.loads(text) if one["stream"] == whole["stream"])
+    code, text = replay(run, "--json", "--from", f"{begin} ns", "--to", f"{begin + 1} ns")
+    assert (code, json.loads(text)["frames"][0]) == (0, whole)
+    code, text = replay(run, "--json", "--to", f"{begin} ns")
+    before = next(one for one in json.loads(text)["frames"] if one["stream"] == whole["stream"])
     assert before["seq"] < whole["seq"]
     assert before["total_ns"] <= whole["total_ns"]
     assert before["hops"][0]["came_ns"] < begin
@@ -220,7 +220,7 @@ def test_a_lesson_stands_beside_the_replay_and_its_links_go_to_instants(run: Pat
 
     text, made = tmp_path / "lesson.md", tmp_path / "page.html"
     text.write_text(LESSON)
-    code, said = replay(run, "--html", made, "--lesson", text)
+    code, said = replay(run, "--output", made, "--lesson", text)
     assert code == 0, said
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -245,7 +245,7 @@ def test_a_lesson_stands_beside_the_replay_and_its_links_go_to_instants(run: Pat
 
 def test_a_lesson_needs_a_page_and_a_file(run: Path, tmp_path: Path) -> None:
     code, said = replay(run, "--lesson", tmp_path / "none.md")
-    assert (code, "add --html FILE" in said) == (2, True)
-    code, said = replay(run, "--html", tmp_path / "page.html", "--lesson", tmp_path / "none.md")
+    assert (code, "add --output FILE" in said) == (2, True)
+    code, said = replay(run, "--output", tmp_path / "page.html", "--lesson", tmp_path / "none.md")
     assert (code, "none.md" in said) == (2, True)
     assert not (tmp_path / "page.html").exists()

@@ -66,7 +66,7 @@ def test_no_console_message_and_no_request_but_the_page(
     report.write(star, into=site / "star.html")
     report.write(hops, into=site / "sweep.html")
     tx, rx = map(str, ends)
-    for words in (["measure", tx, rx, "--report"], ["inspect", tx, "--report"]):
+    for words in (["measure", tx, rx, "--into"], ["inspect", tx, "--into"]):
         assert tsnbench(*words, site / f"{words[0]}.html").returncode == 0
     with served(site) as (url, asked):
         for name in ("run", "star", "sweep", "measure", "inspect"):

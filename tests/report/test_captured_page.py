@@ -69,7 +69,7 @@ def test_shares_of_lost_frames_and_rates(tmp_path: Path) -> None:
 
 def test_the_page_of_two_captures(ends: tuple[Path, Path], tmp_path: Path) -> None:
     tx, rx = map(str, ends)
-    given = tsnbench("measure", tx, rx, "--json", "--report", tmp_path / "site", "--figures", "svg")
+    given = tsnbench("measure", tx, rx, "--json", "--into", tmp_path / "site", "--figures", "svg")
     assert given.returncode == 0, given.stderr
     assert json.loads(given.stdout) == json.loads(json.dumps(measure_captures(tx, rx)))
     page = (tmp_path / "site/report.html").read_text()
@@ -85,12 +85,12 @@ def test_single_figures_of_captures_without_the_page(ends: tuple[Path, Path], tm
     tx, rx = map(str, ends)
     site = tmp_path / "site"
     for words, figure in ((["measure", tx, rx], "ccdf"), (["inspect", rx], "rates-over-time")):
-        given = tsnbench(*words, "--json", "--report", site, "--figure", figure, "--figures", "csv")
+        given = tsnbench(*words, "--json", "--into", site, "--figure", figure, "--figures", "csv")
         assert given.returncode == 0, given.stderr
         json.loads(given.stdout)
         assert given.stderr.splitlines()[-1] == f"figure: {site / 'figures' / figure}.csv"
     # Without --figures the file is a pdf; with the page's path, it stands where the page would.
-    given = tsnbench("inspect", rx, "--report", site / "a.html", "--figure", "intervals")
+    given = tsnbench("inspect", rx, "--into", site / "a.html", "--figure", "intervals")
     assert given.returncode == 0, given.stderr
     assert sorted(str(one.relative_to(site)) for one in site.glob("**/*.*")) == [
         "figures/ccdf.csv", "figures/intervals.pdf", "figures/rates-over-time.csv"
@@ -99,14 +99,14 @@ def test_single_figures_of_captures_without_the_page(ends: tuple[Path, Path], tm
 
 def test_without_losses_there_is_no_figure_of_losses(ends: tuple[Path, Path], tmp_path: Path) -> None:
     shutil.copy(ends[0], ends[1])
-    given = tsnbench("measure", *ends, "--report", tmp_path / "page.html")
+    given = tsnbench("measure", *ends, "--into", tmp_path / "page.html")
     assert given.returncode == 0
     assert "losses-over-time" not in (tmp_path / "page.html").read_text()
 
 
 def test_the_page_of_one_capture(ends: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "one.html"
-    given = tsnbench("inspect", ends[1], "--report", page)
+    given = tsnbench("inspect", ends[1], "--into", page)
     assert given.returncode == 0, given.stderr
     text = page.read_text()
     assert "5\u202f000 frames of 1 stream." in text
@@ -126,18 +126,18 @@ def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["measure", "{tx}", "--report", "p.html"], "hint: tsnbench inspect {tx} --report PATH"),
-        (["measure", "{folder}", "--report", "p.html"], "hint: tsnbench report {folder}"),
-        (["measure", "--report", "p.html"], "--report: expected captures of both ends"),
-        (["measure", "{tx}", "{rx}", "--figures", "svg"], "--figures: expected --report"),
+        (["measure", "{tx}", "--into", "p.html"], "hint: tsnbench inspect {tx} --into DIR"),
+        (["measure", "{folder}", "--into", "p.html"], "hint: tsnbench report {folder}"),
+        (["measure", "--into", "p.html"], "--into: expected captures of both ends"),
+        (["measure", "{tx}", "{rx}", "--figures", "svg"], "--figures: expected --into"),
         (
-            ["inspect", "{tx}", "--report", "p.html", "--figures", "gif"],
+            ["inspect", "{tx}", "--into", "p.html", "--figures", "gif"],
             "expected svg, pdf, png, pgf or csv, found gif",
         ),
-        (["measure", "{tx}", "{rx}", "--figure", "ccdf"], "--figure: expected --report"),
-        (["inspect", "{tx}", "--figure", "intervals"], "--figure: expected --report"),
+        (["measure", "{tx}", "{rx}", "--figure", "ccdf"], "--figure: expected --into"),
+        (["inspect", "{tx}", "--figure", "intervals"], "--figure: expected --into"),
         (
-            ["measure", "{tx}", "{rx}", "--report", "{folder}", "--figure", "heat"],
+            ["measure", "{tx}", "{rx}", "--into", "{folder}", "--figure", "heat"],
             "--figure: expected one of ccdf, ",
         ),
         (["measure", "{tx}", "{rx}", "{tx}"], "expected one run folder or file, or two captures"),
@@ -154,7 +154,7 @@ def test_mistakes(ends: tuple[Path, Path], tmp_path: Path, words: list[str], sai
 def test_a_page_that_tsnbench_did_not_write_stays(ends: tuple[Path, Path], tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     page.write_text("<html>mine</html>")
-    given = tsnbench("measure", *ends, "--report", page)
+    given = tsnbench("measure", *ends, "--into", page)
     assert given.returncode == 2
     assert page.read_text() == "<html>mine</html>"
 
@@ -192,7 +192,7 @@ THIN = "\u202f"
 def test_the_page_of_a_capture_with_trdp(command: str, name: str, caption: str, tmp_path: Path) -> None:
     """The tables of telegrams and of message data are those of the terminal."""
     capture = recorded(f"trdp/{name}.pcap", tmp_path)
-    given = tsnbench(command, capture, "--report", tmp_path / "page.html")
+    given = tsnbench(command, capture, "--into", tmp_path / "page.html")
     assert given.returncode == 0, given.stderr
     page = html.unescape((tmp_path / "page.html").read_text())
     assert caption in page
@@ -207,6 +207,6 @@ def test_the_page_of_a_capture_with_trdp(command: str, name: str, caption: str, 
 
 
 def test_the_page_of_a_capture_without_trdp_has_no_telegrams(ends: tuple[Path, Path], tmp_path: Path) -> None:
-    given = tsnbench("inspect", ends[0], "--report", tmp_path / "page.html")
+    given = tsnbench("inspect", ends[0], "--into", tmp_path / "page.html")
     assert given.returncode == 0, given.stderr
     assert "TRDP" not in (tmp_path / "page.html").read_text()

@@ -67,7 +67,7 @@ def test_a_killed_worker_costs_nothing(
     )
     (place / "spread.yaml").write_text(STUDY.format(scenario="table.yaml"), encoding="utf-8")
     study(place, "run", "spread.yaml", "--into", "here", code=1)
-    begun = start(place, "run", "spread.yaml", "--into", "there", "--on", f"dask:{address}")
+    begun = start(place, "run", "spread.yaml", "--into", "there", "--cluster", f"dask:{address}")
     wait_for(lambda: len(runs_of(place / "there")) > 1, begun)
     processes[1].send_signal(signal.SIGKILL)
     assert "13 runs made, 0 were there already" in ended(begun, code=1)
@@ -84,7 +84,7 @@ def test_a_killed_worker_costs_nothing(
     )
     assert any("expected a limit of at least 502464 ns" in one for one in here)
     assert there == [one.replace("here/", "there/") for one in here]
-    begun = start(place, "run", "spread.yaml", "--into", "there", "--on", f"dask:{address}")
+    begun = start(place, "run", "spread.yaml", "--into", "there", "--cluster", f"dask:{address}")
     assert "0 runs made, 13 were there already" in ended(begun, code=1)
 
 
@@ -98,5 +98,5 @@ def test_addresses() -> None:
 
 def test_a_scheduler_that_is_not_there(place: Path) -> None:
     text = STUDY.format(scenario="port.yaml")
-    _, said = made(place, text, "--workers", "2", "--on", "dask:127.0.0.1:1", code=2)
-    assert "--workers: not with --on" in said
+    _, said = made(place, text, "--workers", "2", "--cluster", "dask:127.0.0.1:1", code=2)
+    assert "--workers: not with --cluster" in said

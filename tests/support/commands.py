@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench.cli.console.net import ended
-from tsnbench.cli.main import program
+from tsnbench.cli.main import run
 
 SCENARIO = """\
 name: small
@@ -50,7 +50,7 @@ def tsnbench(*words: object, cwd: Path | None = None, columns: int | None = None
         patch.delenv("COLUMNS", raising=False)
         if columns is not None:
             patch.setenv("COLUMNS", str(columns))
-        code = ended(lambda: program(given)(args=given, prog_name="tsnbench"))
+        code = ended(lambda: run(given))
         said = []
         for stream in (out, err):
             stream.flush()

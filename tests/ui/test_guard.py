@@ -143,7 +143,8 @@ def test_problems_are_those_of_the_command_check(server: Server) -> None:
     _, _, content = server.ask("POST", "/api/check/two.yaml", wrong.encode())
     found = json.loads(content)
     (server.folder / "two.yaml").write_text(wrong)
-    assert found == json.loads(tsnbench("check", "--json", server.folder / "two.yaml").stdout)
+    printed = json.loads(tsnbench("check", "--json", server.folder / "two.yaml").stdout)
+    assert printed == {"format": "tsnbench-check/1", **found}
     assert [one["line"] for one in found["problems"]] == [9] * len(found["problems"])
     assert len(found["problems"]) >= 1
 

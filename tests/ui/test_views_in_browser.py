@@ -42,7 +42,7 @@ def test_the_address_leads_to_the_window_and_the_frame(page: Page, server: Serve
     there = address(page)
     assert there["frame"].startswith("cam/")
     told = tsnbench("replay", runs[0], "--json", "--frame", there["frame"], cwd=server.folder)
-    total = json.loads(told.stdout)[0]["total_ns"]
+    total = json.loads(told.stdout)["frames"][0]["total_ns"]
     expect(page.locator("#why caption")).to_contain_text(f"{total / 1000:g} us from hand-over")
     # The same address in a new page shows the same.
     url, title = page.url, page.locator("#why caption").inner_text()

@@ -53,7 +53,7 @@ Rename = Annotated[
 
 def compare(
     folders: Folders,
-    to: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
+    into: Annotated[Path | None, option("DIR", "Write compare.html into this folder.")] = None,
     figures: FigureKinds = "",
     figure: FigureNames = None,
     tx: Annotated[
@@ -63,35 +63,36 @@ def compare(
         list[Path] | None, option("FILE", "Capture at the listener, as one more run; may be repeated.")
     ] = None,
     rename: Rename = None,
-    within: Annotated[
+    tolerance: Annotated[
         str | None, option("TIME", "Tolerance for times instead of the derived one: 20us.")
     ] = None,
     as_json: Annotated[bool, json_of("The comparison")] = False,
     as_csv: Annotated[bool, csv_of("The comparison")] = False,
 ) -> None:
-    """Compare runs (simulator, kernels, captures) with the first run, and all runs with the bounds.
+    """Compare runs with the first one, and all runs with the bounds.
 
-    Exit code 1 where a quantity differs by more than its tolerance.
+    A run may be of the simulator, of a kernel or of captures. Exit code 1 where a quantity differs by more
+    than its tolerance.
     """
     form = form_of(as_json, as_csv)
-    kinds = figure_kinds(figures, to, "--to", figure)
+    kinds = figure_kinds(figures, into, names=figure)
     if bool(tx) != bool(rx):
         fail(Exit.INPUT_WRONG, "expected captures of both ends: --tx and --rx")
     names = pairs_of("--rename", "theirs=ours", rename)
     with user_errors(), TemporaryDirectory(prefix="tsnbench-compare-") as scratch:
-        limit = given_ns("--within", within)
+        limit = given_ns("--tolerance", tolerance)
         if files := [one for one in folders if one.is_file()]:
-            if len(folders) != 2 or folders[0].is_file() or tx or to is not None:
+            if len(folders) != 2 or folders[0].is_file() or tx or into is not None:
                 fail(
                     Exit.INPUT_WRONG,
-                    f"expected one run folder, then {files[0]} alone, without --to, --tx and --rx",
+                    f"expected one run folder, then {files[0]} alone, without --into, --tx and --rx",
                 )
             raise typer.Exit(_beside_inet(folders[0], folders[1], limit, form))
         sides = [opened(folder) for folder in folders]
         if tx and rx:
             sides.append(captured(tx, rx, Path(scratch), names, like=sides[0]))
         found = hold_together(sides, within_ns=limit)
-        written = [] if to is None else _written(found, to, kinds, figure)
+        written = [] if into is None else _written(found, into, kinds, figure)
         _print(found, form)
     print_written(written, figure, "comparison")
     raise typer.Exit(Exit.MET if found.agrees else Exit.REQUIREMENT_FAILED)

@@ -16,6 +16,9 @@ from typing import Any
 import typer
 
 from tsnbench.cli.console.net import guarded
+from tsnbench.cli.console.output import print_message
+from tsnbench.cli.console.overview import Overview
+from tsnbench.cli.console.renamed import current
 from tsnbench.cli.console.summaries import SUMMARIES
 from tsnbench.version import __version__
 
@@ -24,25 +27,25 @@ COMMANDS = {
     "check": "planning.check",
     "schema": "planning.listing",
     "catalogue": "planning.listing",
-    "plan": "planning.plan",
     "import": "planning.importing",
-    "deploy": "machines.deploy",
-    "run": "running.run",
-    "study": "study",
+    "plan": "planning.plan",
     "tune": "study.tune",
-    "reproduce": "study.reproduce",
-    "doctor": "machines.doctor",
-    "lab": "machines.lab",
-    "restore": "machines.restore",
+    "run": "running.run",
     "measure": "measuring.measure",
     "inspect": "measuring.inspect",
-    "wireshark": "measuring.wireshark",
     "report": "report",
-    "replay": "replay",
     "compare": "compare",
+    "replay": "replay",
+    "study": "study",
+    "reproduce": "study.reproduce",
+    "doctor": "machines.doctor",
+    "deploy": "machines.deploy",
     "send": "live.send",
     "receive": "live.receive",
+    "lab": "machines.lab",
+    "restore": "machines.restore",
     "ui": "editing.ui",
+    "wireshark": "measuring.wireshark",
     "lsp": "editing.lsp",
 }
 """Every command and the module of ``tsnbench.cli`` that has it under its name, in the order of ``--help``.
@@ -56,8 +59,8 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """The program with the commands of these names; by default with all commands."""
     made = typer.Typer(
         name="tsnbench",
+        cls=Overview,
         help="Find out whether a time-sensitive network is on time.",
-        no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         epilog="Exit codes: 0 every requirement was met, 1 a requirement failed (or runs differ), "
@@ -80,6 +83,18 @@ def outline() -> typer.Typer:
     for name, summary in SUMMARIES.items():
         made.command(name, help=summary)(_nothing)
     return made
+
+
+def run(words: list[str]) -> None:
+    """Runs the command that these words name; without words, prints the help.
+
+    Raises:
+        SystemExit: the command has ended.
+    """
+    now, notes = current(words)
+    for note in notes:
+        print_message(note)
+    program(now)(args=now or ["--help"], prog_name="tsnbench")
 
 
 def program(words: list[str]) -> typer.Typer:
@@ -127,7 +142,7 @@ def main() -> None:
         # These commands make only such trees, and end soon.
         gc.disable()
     words = sys.argv[1:]
-    code = guarded(lambda: program(words)())
+    code = guarded(lambda: run(words))
     # All memory is freed at once at the end: a search for cycles has no use.
     gc.freeze()
     sys.exit(code)

@@ -39,19 +39,19 @@ Begin = Annotated[
     str | None,
     option(
         "TIME",
-        "Only frames that talkers hand over from here on; with --html, the begin of the page.",
+        "Only frames that talkers hand over from here on; with --output, the begin of the page.",
         "--from",
     ),
 ]
 End = Annotated[
     str | None,
-    option("TIME", "Only frames that talkers hand over before; with --html, the end of the page.", "--until"),
+    option("TIME", "Only frames that talkers hand over before; with --output, the end of the page.", "--to"),
 ]
 Lesson = Annotated[
     Path | None,
     option(
         "FILE",
-        "With --html, a lesson beside the replay: Markdown whose links to #t=12ms go to this instant.",
+        "With --output, a lesson beside the replay: Markdown whose links to #t=12ms go to this instant.",
         "--lesson",
     ),
 ]
@@ -60,46 +60,46 @@ Lesson = Annotated[
 def replay(
     folder: Annotated[Path, argument("FOLDER", "Run folder of a simulated run.")],
     frame: Frame = None,
-    html: Page = None,
+    output: Page = None,
     begin: Begin = None,
     end: End = None,
     beside: Lesson = None,
     everything: Annotated[bool, flag("--all", "The slowest frames of all streams.")] = False,
     as_json: Annotated[bool, json_of("The parts of each hop")] = False,
 ) -> None:
-    """Show why frames waited, hop by hop, and replay a window of the run in a page.
+    """Show why frames waited, hop by hop, also as an animated page.
 
     The run's Plan is simulated again, and the simulator writes down what each frame does at each port.
     """
     with user_errors():
-        if frame is not None and html is None and (begin is not None or end is not None):
+        if frame is not None and output is None and (begin is not None or end is not None):
             raise InputError(
-                "--frame names one frame, --from and --until the slowest ones of a window: write one"
+                "--frame names one frame, --from and --to the slowest ones of a window: write one"
             )
-        first, last = given_ns("--from", begin), given_ns("--until", end)
+        first, last = given_ns("--from", begin), given_ns("--to", end)
         _refuse_disorder(first, last)
-        if html is None and beside is not None:
-            raise InputError("--lesson stands beside a page\nhint: add --html FILE")
+        if output is None and beside is not None:
+            raise InputError("--lesson stands beside a page\nhint: add --output FILE")
         text = "" if beside is None else replay_page.lesson(beside)
         run = Run.open(folder)
         document = run.plan.document
-        if html is not None:
+        if output is not None:
             refuse_large(document)
         with progress("replay", 1, 1, document["duration_ns"]) as bar:
             history = History.of(run, bar.progress)
         if frame is None:
             # A page offers the slowest frames of the whole run, wherever its window is.
-            handed = (None, None) if html else (first, last)
+            handed = (None, None) if output else (first, last)
             journeys = slowest(history, handed=handed)
         else:
             journeys = journey_named(history, frame)
         if not journeys:
-            where = "" if html or (first, last) == (None, None) else " in this window"
+            where = "" if output or (first, last) == (None, None) else " in this window"
             raise InputError(f"{folder}: no frame arrived at its listener{where}")
-        if html is not None:
-            _write_page(html, history, journeys, first, last, text)
+        if output is not None:
+            _write_page(output, history, journeys, first, last, text)
     if as_json:
-        print_json([as_document(history, one) for one in journeys])
+        print_json("replay", {"frames": [as_document(history, one) for one in journeys]})
         return
     shown = journeys if everything else journeys[:MOST_TABLES]
     print_line("time from the hand-over at the talker to the arrival at the listener")
@@ -107,12 +107,12 @@ def replay(
         print_journey(history, one)
     if hidden := len(journeys) - len(shown):
         print_line(f"… and {hidden} more, farther from their greatest delay: --all, or --frame STREAM/SEQ")
-    if html is not None:
-        print_line(f"page: {html}")
+    if output is not None:
+        print_line(f"page: {output}")
 
 
 def _write_page(
-    html: Path,
+    output: Path,
     history: History,
     journeys: Sequence[Journey],
     first: int | None,
@@ -125,15 +125,15 @@ def _write_page(
     end = end if last is None else last
     _refuse_disorder(begin, end)
     content = window(history, history.table, begin, end, journeys[:MOST_JOURNEYS])
-    replay_page.write(html, content, text)
+    replay_page.write(output, content, text)
     if content["cut"]:
         print_message(
             f"note: the page ends {content['length_ns']} ns after its beginning: more frames would "
-            "make it too large\nhint: choose a shorter window with --from and --until"
+            "make it too large\nhint: choose a shorter window with --from and --to"
         )
 
 
 def _refuse_disorder(first: int | None, last: int | None) -> None:
     if first is not None and last is not None and first >= last:
         after, found = quantities.exact(first), quantities.exact(last)
-        raise InputError(f"--until: expected a time after {after}, found {found}")
+        raise InputError(f"--to: expected a time after {after}, found {found}")

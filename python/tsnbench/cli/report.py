@@ -33,7 +33,10 @@ def report(
         bool, flag("--summary", "Write summary.html instead: one run on one page of A4.")
     ] = False,
 ) -> None:
-    """Write a report as one HTML file; several runs, or those of a sweep, are compared in it."""
+    """Write the report of one or several runs as one HTML file.
+
+    Several runs, or those of a sweep, are compared in it.
+    """
     kinds = figure_kinds(figures, Path(), names=figure)
     if figure and summary:
         fail(Exit.INPUT_WRONG, "--figure: not with --summary")
@@ -50,7 +53,7 @@ def report(
         with busy("report" if len(runs) == 1 else f"report of {len(runs)} runs"):
             where = write(runs[0] if len(runs) == 1 else runs, into=into, figures=kinds, summary=summary)
     if as_json:
-        print_json({"report": str(where)})
+        print_json("report", {"report": str(where)})
         return
     print_line(str(where))
 

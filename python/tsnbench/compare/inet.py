@@ -78,7 +78,7 @@ def beside(folder: Path, file: Path, within_ns: float = WITHIN_NS) -> list[Besid
     if not found:
         raise InputError(
             f"{file}: expected a stream of {folder}, found {some([one.stream for one in theirs]) or 'none'}\n"
-            "hint: names come from the display-name of applications, as tsnbench plan --to inet writes it"
+            "hint: names come from the display-name of applications, as tsnbench plan --as inet writes it"
         )
     return found
 

@@ -30,8 +30,8 @@ def examine_host(target: str, plans: Sequence[Plan]) -> LabReport:
         BackendError: the live program is missing on this machine.
     """
     if target.startswith("-"):
-        raise InputError(f"--on: ssh would take {target} for an option; write USER@HOST")
-    inventory = Inventory("--on", {target: Host(target, target, {})})
+        raise InputError(f"--host: ssh would take {target} for an option; write USER@HOST")
+    inventory = Inventory("--host", {target: Host(target, target, {})})
     answer = doctor.ask(inventory, [target])[target]
     return judge_host(target, answer, [plan.document for plan in plans])
 

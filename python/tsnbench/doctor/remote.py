@@ -69,12 +69,14 @@ def ask(host: str) -> Host:
         way = Ssh(host)
         told = way.command(["sh", "-s"])
     except InputError as error:
-        raise InputError(f"--on: {error}") from None
+        raise InputError(f"--host: {error}") from None
     except BackendError as error:
-        raise BackendError(f"--on {host}: {error}") from None
-    sections, done = _answers(f"--on {host}", told)
+        raise BackendError(f"--host {host}: {error}") from None
+    sections, done = _answers(f"--host {host}", told)
     if _END not in sections:
-        raise BackendError(f"--on {host}: {_why(way, done.returncode, done.stderr.decode(errors='replace'))}")
+        raise BackendError(
+            f"--host {host}: {_why(way, done.returncode, done.stderr.decode(errors='replace'))}"
+        )
     return Host(sections)
 
 

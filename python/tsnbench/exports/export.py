@@ -73,7 +73,7 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
     wanted = list(to)
     for name in wanted:
         if name not in FORMATS:
-            raise InputError(f"--to: expected one of {', '.join(FORMATS)}, found {name}")
+            raise InputError(f"formats: expected one of {', '.join(FORMATS)}, found {name}")
     for name in dict.fromkeys(part for one in wanted for part in (*NEEDS.get(one, ()), one)):
         notes = Notes(name)
         done.files |= FORMATS[name](network, profile or Profile(), notes)

@@ -94,7 +94,7 @@ def _is_csv(head: bytes) -> bool:
     return False
 
 
-_WRITTEN = "tsnbench writes such files (tsnbench plan SCENARIO --export FOLDER --to inet) and reads none"
+_WRITTEN = "tsnbench writes such files (tsnbench plan SCENARIO --into FOLDER --as inet) and reads none"
 _NED = rb"^(?:import inet\.|package [\w.]+;|(?:network|module|simple) \w+(?: extends \w+)?\s*\{?$)"
 _TSNKIT = rb"\A(?:\xef\xbb\xbf)?(?:(?:id|stream),src,dst,size|link,q_num,rate)"
 _KEYS = [re.compile(rb"^%s:" % key, re.MULTILINE) for key in (b"network", b"streams")]

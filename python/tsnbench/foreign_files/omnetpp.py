@@ -80,7 +80,7 @@ def measure(file: ForeignFile) -> ForeignMeasures:
         file.warnings.append(others)
     hint = (
         "hint: INET's sinks record meanBitLifeTimePerPacket:vector; an omnetpp.ini of tsnbench asks for "
-        "it (tsnbench plan SCENARIO --export FOLDER --to inet)"
+        "it (tsnbench plan SCENARIO --into FOLDER --as inet)"
     )
     return file.measures("OMNeT++", "delays or counts of packets", f"{found.others} other results\n{hint}")
 

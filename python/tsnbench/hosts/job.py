@@ -110,7 +110,7 @@ def jobs(
         inventory: the lab.
         mapped: the mapping of the Plan.
         facts: the facts by host. A missing host is assumed to have network cards and a kernel that supports
-            everything (``--say`` without asking).
+            everything (``--dry-run`` without asking).
         phase_ns: an instant of TAI with the phase of the Plan's zero, to which gate cycles are aligned.
         dilate: how many times slower the hosts' time is than the Plan's.
 
@@ -226,7 +226,7 @@ def _virtual(
 def _hardware(
     plan: PlanDocument, node: int, names: Mapping[int, str], facts: Facts | None, phase_ns: int
 ) -> list[Step]:
-    """Network cards get the commands of the export ``--to tc``."""
+    """Network cards get the commands of the export ``--as tc``."""
     network = Network(plan)
     own = {network.ports[port]["name"]: name for port, name in names.items()}
     lines = []

@@ -111,7 +111,7 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
     notes.parts(network, "talkers and captures are programs, not configuration", "streams", "taps")
     if network.document.get("clocks"):
         notes.lost(
-            "clocks' drift and faults", "a real clock has its own drift; --to ptp4l writes the files of ptp4l"
+            "clocks' drift and faults", "a real clock has its own drift; --as ptp4l writes the files of ptp4l"
         )
     if any("host" in one for one in network.nodes):
         notes.lost("latencies of hosts' software", "a real host has latencies of its own")

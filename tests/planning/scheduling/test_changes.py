@@ -256,7 +256,7 @@ def test_an_earlier_plan_is_read_from_its_file_and_from_what_is_printed(tmp_path
     file.write_text(made.to_json(), encoding="utf-8")
     assert read_earlier(file).document == made.document
     assert read_earlier(file).hash == made.hash
-    # As printed by `plan --keep --json`: the Plan with its hash, and more.
+    # As printed by `plan --keep-schedule --json`: the Plan with its hash, and more.
     printed = {"plan": json.loads(made.to_json()), "changes": []}
     file.write_text(json.dumps(printed), encoding="utf-8")
     assert read_earlier(file).document == made.document

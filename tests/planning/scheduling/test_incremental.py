@@ -108,7 +108,7 @@ def test_the_command_says_it_in_words_and_in_json(tmp_path: Path) -> None:
     (tmp_path / "new.yaml").write_text(HEAD + ALARM + VIDEO, encoding="utf-8")
     old = tsnbench("plan", "old.yaml", "--json", cwd=tmp_path)
     (tmp_path / "old.plan.json").write_text(old.stdout, encoding="utf-8")
-    done = tsnbench("plan", "new.yaml", "--keep", "old.plan.json", "--json", cwd=tmp_path)
+    done = tsnbench("plan", "new.yaml", "--keep-schedule", "old.plan.json", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "scheduled streams: 1 kept, 0 moved, 1 added, 4 removed" in done.stderr
     printed = json.loads(done.stdout)
@@ -116,8 +116,8 @@ def test_the_command_says_it_in_words_and_in_json(tmp_path: Path) -> None:
     # What was printed can be kept in turn.
     (tmp_path / "next.json").write_text(done.stdout, encoding="utf-8")
     assert read_earlier(tmp_path / "next.json").hash == printed["plan"]["hash"]
-    again = tsnbench("plan", "new.yaml", "--keep", "next.json", cwd=tmp_path)
+    again = tsnbench("plan", "new.yaml", "--keep-schedule", "next.json", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "2 kept, 0 moved, 0 added, 0 removed" in again.stderr
     (tmp_path / "broken.json").write_text("{}", encoding="utf-8")
-    assert tsnbench("plan", "new.yaml", "--keep", "broken.json", cwd=tmp_path).returncode == 2
+    assert tsnbench("plan", "new.yaml", "--keep-schedule", "broken.json", cwd=tmp_path).returncode == 2

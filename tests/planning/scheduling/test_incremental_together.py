@@ -124,15 +124,15 @@ def test_run_keeps_the_schedule_of_an_earlier_run(tmp_path: Path) -> None:
     (tmp_path / "new.yaml").write_text(RING + OTHER + BESIDE + COPIES, encoding="utf-8")
     first = run("old.yaml", "--into", "first", "--no-report")
     assert first.returncode == 0, first.stderr
-    second = run("new.yaml", "--into", "second", "--no-report", "--keep", "first/plan.json")
+    second = run("new.yaml", "--into", "second", "--no-report", "--keep-schedule", "first/plan.json")
     assert second.returncode == 0, second.stderr
     assert "scheduled streams: 4 kept, 0 moved, 2 added, 0 removed" in second.stderr
     ran = [json.loads((tmp_path / name / "plan.json").read_text()) for name in ("first", "second")]
     starts = [{s["name"]: s["scheduled"] for s in one["streams"]} for one in ran]
     assert starts[0].items() <= starts[1].items()
     manifest = json.loads((tmp_path / "second" / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["command"][-2:] == ["--keep", "first/plan.json"]
-    assert run("new.yaml", "--keep", "none.json").returncode == 2
+    assert manifest["command"][-2:] == ["--keep-schedule", "first/plan.json"]
+    assert run("new.yaml", "--keep-schedule", "none.json").returncode == 2
 
 
 @needs_ortools

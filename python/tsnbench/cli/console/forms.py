@@ -39,7 +39,7 @@ def print_found(
         tables: makes their tables.
     """
     if form is Form.JSON:
-        print_json(document)
+        print_json("figures", document)
     elif form is Form.CSV:
         print_csv(csv())
     else:

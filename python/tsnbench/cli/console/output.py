@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -97,9 +97,19 @@ def fail(code: Exit, text: str) -> NoReturn:
     raise typer.Exit(code)
 
 
-def print_json(value: Any) -> None:
-    """Prints one JSON document on stdout."""
-    print_json_text(json.dumps(value, ensure_ascii=False))
+def print_json(kind: str, value: Mapping[str, Any]) -> None:
+    """Prints one JSON object on stdout, with its format.
+
+    Args:
+        kind: the name of the format, unless the object has a format.
+        value: the object.
+    """
+    print_json_text(json.dumps({"format": f"tsnbench-{kind}/1", **value}, ensure_ascii=False))
+
+
+def print_json_runs(kind: str, documents: Sequence[Mapping[str, Any]]) -> None:
+    """Prints the object of one run, or one with ``runs`` of several; arguments as above."""
+    print_json(kind, documents[0] if len(documents) == 1 else {"runs": documents})
 
 
 def print_json_text(text: str) -> None:
@@ -137,7 +147,7 @@ def user_errors() -> Iterator[None]:
 def print_files(files: Sequence[Path], as_json: bool) -> None:
     """Print the written files on stdout: one on each line, or ``files`` of a JSON object."""
     if as_json:
-        print_json({"files": [str(file) for file in files]})
+        print_json("files", {"files": [str(file) for file in files]})
         return
     for file in files:
         print_line(str(file))
@@ -156,7 +166,7 @@ def print_written(files: Sequence[Path], figure: Sequence[str] | None, page: str
 
 
 def figure_kinds(
-    words: str, into: Path | None, option: str = "--report", names: Sequence[str] | None = None
+    words: str, into: Path | None, option: str = "--into", names: Sequence[str] | None = None
 ) -> tuple[str, ...]:
     """The kinds of figure files that ``--figures`` names; single figures of ``--figure`` are pdf without it.
 

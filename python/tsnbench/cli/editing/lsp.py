@@ -7,7 +7,10 @@ from tsnbench.cli.parts import language_server
 
 
 def lsp() -> None:
-    """Run a language server on standard input and output, for editors: problems, completion, meanings."""
+    """Run a language server for editors on standard input and output.
+
+    Editors show problems, completion and meanings with it.
+    """
     try:
         server = language_server.server
     except ImportError as error:

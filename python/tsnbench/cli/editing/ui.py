@@ -16,9 +16,10 @@ def ui(
         int, setting("NUMBER", "Port of 127.0.0.1; a free one unless given.", min=0, max=65535)
     ] = 0,
 ) -> None:
-    """Open a folder in the browser: edit scenarios, see their problems as you type, list runs and reports.
+    """Open a folder of scenarios and runs in the browser.
 
-    The page answers this machine only, at the printed address. From another machine, use ssh -L.
+    The page edits scenarios, shows their problems as you type, and lists runs and reports. It answers this
+    machine only, at the printed address. From another machine, use ssh -L.
     """
     try:
         serve = ui_server.serve

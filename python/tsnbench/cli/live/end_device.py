@@ -10,7 +10,7 @@ from tsnbench.live.trdp_tables import tables
 def print_end_device(found: Result, as_json: bool) -> None:
     """Prints the counters, as tables or JSON."""
     if as_json:
-        print_json(found)
+        print_json("end-device", found)
         return
     for table in tables(found):
         print_table(table)

@@ -28,7 +28,7 @@ from tsnbench.sheet import plain_table
 
 def receive(
     interface: Annotated[str, argument("INTERFACE", "The interface.")],
-    duration: Annotated[str | None, option("TIME", "Duration: 10s; default: until Ctrl-C.", "--for")] = None,
+    duration: Annotated[str | None, option("TIME", "Duration: 10s; default: until Ctrl-C.")] = None,
     frames: Annotated[int | None, option("NUMBER", "End after this number of frames.")] = None,
     ring: Annotated[str, setting("SIZE", "Memory for frames not yet read: 8MB.")] = "64MB",
     wake: Annotated[bool, flag("--wake", "Wake up for each frame, as an ordinary program; no ring.")] = False,
@@ -42,19 +42,22 @@ def receive(
     ] = None,
     as_json: Annotated[bool, json_of("Counts")] = False,
 ) -> None:
-    """Count received frames per stream: lost, duplicate, out of order, delay. Needs root."""
+    """Count received frames per stream. Needs root.
+
+    Lost, duplicate and reordered frames are counted, and delays measured.
+    """
 
     def ready() -> None:
         print_message(f"{interface}: listening")
 
     if trdp:
         with user_errors():
-            print_end_device(be(receiver(interface, trdp, given_ns("--for", duration)), ready), as_json)
+            print_end_device(be(receiver(interface, trdp, given_ns("--duration", duration)), ready), as_json)
         return
     with user_errors():
         asked = Receiving(
             on=interface,
-            duration_ns=given_ns("--for", duration),
+            duration_ns=given_ns("--duration", duration),
             frames=frames,
             ring_octets=size_octets("--ring", ring),
             wake=wake,
@@ -71,7 +74,7 @@ def receive(
                 "which had no room; lost frames below are not the network's alone"
             )
     if as_json:
-        print_json(found)
+        print_json("received", found)
     else:
         _table(found)
 

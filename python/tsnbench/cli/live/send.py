@@ -30,7 +30,7 @@ DEFAULT_S = 10
 """How long streams and telegrams without a count are sent unless it is given."""
 Scenario = Annotated[Path | None, argument("SCENARIO", "Scenario file with the node of --node.")]
 Node = Annotated[str | None, option("NODE", "Send the streams of this node of the scenario.", "--node")]
-Offset = Annotated[str | None, option("TIME", "Offset in the period: 200us.", "--shift", "--offset")]
+Offset = Annotated[str | None, option("TIME", "Offset in the period: 200us.", "--shift")]
 Jitter = Annotated[str | None, option("TIME", "Greatest random delay of each frame: 50us.")]
 Payload = Annotated[str | None, option("SIZE", "Octets in each frame's UDP datagram: 100B.")]
 FrameSize = Annotated[str | None, option("SIZE", "Octets of the whole frame, in place of --payload: 1500B.")]
@@ -47,9 +47,9 @@ Telegrams = Annotated[
         "--trdp",
     ),
 ]
-Slower = Annotated[int, setting("TIMES", "With --replay: slower than captured by this factor.")]
+Dilate = Annotated[int, setting("TIMES", "With --replay: slower than captured by this factor.")]
 Duration = Annotated[
-    str | None, option("TIME", "Duration; default 10s, or as long as telegrams have a count.", "--for")
+    str | None, option("TIME", "Duration; default 10s, or as long as telegrams have a count.")
 ]
 Udp = Annotated[str | None, option("ADDRESS", "Send UDP to this IPv4 address in place of whole frames.")]
 LaunchTimes = Annotated[str | None, option("MODE", "Launch times (SO_TXTIME): strict or deadline.")]
@@ -60,7 +60,7 @@ Advance = Annotated[
 
 def send(
     file: Scenario = None,
-    to: Annotated[str, option("INTERFACE", "The interface; required.")] = "",
+    interface: Annotated[str, option("INTERFACE", "The interface; required.", "--interface")] = "",
     node: Node = None,
     period: Annotated[str | None, option("TIME", "Time from one frame to the next: 1ms.")] = None,
     offset: Offset = None,
@@ -76,7 +76,7 @@ def send(
     stream: More = None,
     telegram: Telegrams = None,
     replay: Annotated[Path | None, option("FILE", "A capture's frames, at their own pace.")] = None,
-    slower: Slower = 1,
+    dilate: Dilate = 1,
     duration: Duration = None,
     mac: Annotated[str, setting("ADDRESS", "Destination address.")] = sending.BROADCAST,
     udp: Udp = None,
@@ -88,14 +88,15 @@ def send(
     into: StageFolder = None,
     as_json: Annotated[bool, json_of("Counts")] = False,
 ) -> None:
-    """Send streams on an interface, on time; report lateness and refused frames. Needs root."""
-    if not to:
-        _wrong("--to: expected an interface")
+    """Send streams on an interface, on time. Needs root.
+
+    Lateness and refused frames are reported.
+    """
+    if not interface:
+        _wrong("--interface: expected one")
     if telegram:
-        if file or stream or replay or period or payload or frame:
-            _wrong("--trdp: telegrams are described by their own keys; leave out what describes frames")
-        with user_errors():
-            _telegrams(to, telegram, duration, as_json)
+        described = bool(file or stream or replay or period or payload or frame)
+        _telegrams(interface, telegram, duration, as_json, described)
         return
     words = _words(
         period=period, offset=offset, jitter=jitter, poisson=poisson, payload=payload, frame=frame,
@@ -104,20 +105,18 @@ def send(
     _check(txtime, mac, replay, file, bool(words or stream))
     with user_errors():
         asked = Sending(
-            to=to, streams={}, duration=duration or f"{DEFAULT_S}s", mac=mac, udp=udp, by_device=by_device,
-            txtime=txtime, advance=advance, hardware=hardware, cpu=cpu, priority=priority, into=into,
+            to=interface, streams={}, duration=duration or f"{DEFAULT_S}s", mac=mac, udp=udp,
+            by_device=by_device, txtime=txtime, advance=advance, hardware=hardware, cpu=cpu,
+            priority=priority, into=into,
         )  # fmt: skip
         if replay:
-            found = sending.replay(replay, to, slower, cpu, priority)
+            found = sending.replay(replay, interface, dilate, cpu, priority)
         elif file:
             found = _scenario(file, node, asked)
         else:
             streams = _streams(words, vlan or (100 if by_device else None), pcp, stream or [])
             found = sending.send(replace(asked, streams=streams))
-    if as_json:
-        print_json(found)
-    else:
-        _table(found)
+    _tell(found, as_json)
 
 
 def _check(txtime: str | None, mac: str, replay: Path | None, file: Path | None, described: bool) -> None:
@@ -144,13 +143,18 @@ def _streams(words: list[str], vlan: int | None, pcp: int | None, more: list[str
     return own | _named(more)
 
 
-def _telegrams(to: str, words: list[str], duration: str | None, as_json: bool) -> None:
-    duration_ns = given_ns("--for", duration)
-    asked = trdp.sender(to, words, duration_ns)
-    endless = [one for one in asked.publish if one["count"] is None]
-    if endless and duration_ns is None:
-        asked = trdp.sender(to, words, DEFAULT_S * 10**9)
-    print_end_device(trdp.be(asked), as_json)
+def _telegrams(
+    interface: str, words: list[str], duration: str | None, as_json: bool, described: bool
+) -> None:
+    if described:
+        _wrong("--trdp: telegrams are described by their own keys; leave out what describes frames")
+    with user_errors():
+        duration_ns = given_ns("--duration", duration)
+        asked = trdp.sender(interface, words, duration_ns)
+        endless = [one for one in asked.publish if one["count"] is None]
+        if endless and duration_ns is None:
+            asked = trdp.sender(interface, words, DEFAULT_S * 10**9)
+        print_end_device(trdp.be(asked), as_json)
 
 
 def _scenario(file: Path, node: str | None, asked: Sending) -> Sent:
@@ -176,7 +180,10 @@ def _wrong(text: str) -> NoReturn:
     fail(Exit.INPUT_WRONG, text)
 
 
-def _table(found: Sent) -> None:
+def _tell(found: Sent, as_json: bool) -> None:
+    if as_json:
+        print_json("sent", found)
+        return
     heads = ("frames", "refused", "late: mean us", "most us", "launch times missed", "invalid")
     table = plain_table("sent", ("stream",), heads)
     for one in found["streams"]:

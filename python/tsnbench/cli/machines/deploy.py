@@ -63,9 +63,10 @@ def deploy(
     timeout: TimeOut = 30,
     as_json: Annotated[bool, json_of("The outcome")] = False,
 ) -> None:
-    """Configure running devices by NETCONF: all or none. The earlier state is recorded.
+    """Configure running devices by NETCONF: all or none.
 
-    The password is taken from the environment (TSNBENCH_NETCONF_PASSWORD); without one, keys are tried.
+    The earlier state is recorded. The password is taken from the environment (TSNBENCH_NETCONF_PASSWORD);
+    without one, keys are tried.
     """
     if (file is None) == (restore is None):
         fail(Exit.INPUT_WRONG, "expected a Plan or scenario, or --restore RECORD, and not both")
@@ -122,7 +123,7 @@ def _tell(outcome: Outcome, as_json: bool, dry_run: bool) -> None:
     for warning in outcome.warnings:
         print_message(f"warning: {warning}")
     if as_json:
-        print_json(outcome.document())
+        print_json("deployed", outcome.document())
         return
     for node, lines in outcome.changes.items():
         if not lines:

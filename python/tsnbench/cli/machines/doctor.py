@@ -21,9 +21,9 @@ from tsnbench.scenario import load_variants
 def doctor(
     scenario: Annotated[
         Path | None,
-        option("FILE", "Scenario: whether it can run here or on --hosts; what --on's host lacks.", "--for"),
+        option("FILE", "Scenario: whether it can run here or on --hosts; what --host lacks.", "--for"),
     ] = None,
-    on: Annotated[str | None, option("HOST", "Examine another host, over ssh.")] = None,
+    host: Annotated[str | None, option("HOST", "Examine another host, over ssh.", "--host")] = None,
     hosts: Annotated[
         Path | None, option("FILE", "Examine all hosts of this lab (lab.yaml) at once, over ssh.")
     ] = None,
@@ -33,27 +33,30 @@ def doctor(
     ] = None,
     as_json: Annotated[bool, json_of("Findings")] = False,
 ) -> None:
-    """Report the features that this machine's kernel, interfaces, clocks and processors support, with reasons
-    for missing ones; for a lab, the features that its hosts lack."""
+    """Report what this machine, a host or a lab supports.
+
+    The report names features of the kernel, interfaces, clocks and processors, with reasons for missing
+    ones; for a lab, the features that its hosts lack.
+    """
     if hosts is not None:
-        _lab(hosts, scenario, on, place or [], as_json)
+        _lab(hosts, scenario, host, place or [], as_json)
     if place:
         fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
 
-    if on is not None and scenario is not None:
-        _one_host(on, scenario, as_json)
+    if host is not None and scenario is not None:
+        _one_host(host, scenario, as_json)
     with user_errors():
         if scenario is not None:
             given = answers(_plans(scenario))
             if as_json:
-                print_json([asdict(one) for one in given])
+                print_json("doctor", {"answers": [asdict(one) for one in given]})
             else:
                 _answer(scenario, given)
             kernels = any(one.can for one in given if one.backend != "simulation")
             raise typer.Exit(Exit.MET if kernels else Exit.REQUIREMENT_FAILED)
-        findings = examine(remote.ask(on) if on is not None else None)
+        findings = examine(remote.ask(host) if host is not None else None)
     if as_json:
-        print_json([asdict(one) for one in findings])
+        print_json("doctor", {"findings": [asdict(one) for one in findings]})
         return
     _list(findings)
 
@@ -62,10 +65,10 @@ def _plans(scenario: Path) -> list[Plan]:
     return [make_plan(one) for one in load_variants(scenario)]
 
 
-def _lab(file: Path, scenario: Path | None, on: str | None, place: list[str], as_json: bool) -> NoReturn:
+def _lab(file: Path, scenario: Path | None, host: str | None, place: list[str], as_json: bool) -> NoReturn:
     """Examines all hosts of a lab at once."""
-    if on is not None:
-        fail(Exit.INPUT_WRONG, "--on: examines one host, and --hosts all of a lab; give one of them")
+    if host is not None:
+        fail(Exit.INPUT_WRONG, "--host: examines one host, and --hosts all of a lab; give one of them")
     if place and scenario is None:
         fail(Exit.INPUT_WRONG, "--map: only with --hosts and --for")
     with user_errors():
@@ -87,7 +90,7 @@ def _end(
     report: LabReport, what: str, as_json: bool, scenario: Path | None, where: str = "on this lab"
 ) -> NoReturn:
     if as_json:
-        print_json([asdict(one) for one in report.findings])
+        print_json("doctor", {"findings": [asdict(one) for one in report.findings]})
     else:
         _print(report.findings)
         _conclude(what, scenario, report.silent, report.lacks, where)

@@ -26,7 +26,7 @@ class Kind(StrEnum):
     GUESTS = "guests"
 
 
-app = typer.Typer(help="Make a lab of hosts on this machine, with an ssh server each, or end it.")
+app = typer.Typer(help="Make a lab of hosts on this machine, or end it.")
 
 
 @app.command()

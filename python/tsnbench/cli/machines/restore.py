@@ -21,14 +21,17 @@ def restore(
     ] = None,
     as_json: Annotated[bool, json_of("The removed objects")] = False,
 ) -> None:
-    """Remove everything that killed runs left on this machine, or on hosts. Active runs are not changed."""
+    """Remove everything that killed runs left on machines.
+
+    These are this machine and the hosts of a lab. Active runs are not changed.
+    """
     if hosts is not None:
         _restore_hosts(hosts, as_json)
         return
     with user_errors():
         done = state.restore()
     if as_json:
-        print_json([asdict(one) for one in done])
+        print_json("restore", {"removed": [asdict(one) for one in done]})
         return
     for one in done:
         print_line(str(one))
@@ -40,7 +43,7 @@ def _restore_hosts(file: Path, as_json: bool) -> None:
     with user_errors():
         found = restore_hosts(load_inventory(file))
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json("restore", {"removed": [asdict(one) for one in found]})
     else:
         for one in found:
             print_line(str(one))

@@ -25,15 +25,15 @@ class Asked:
     """Most rows of a table, or all."""
     quiet: bool
     offset: str | None
-    frames: Path | None
+    output: Path | None
     start: str | None
     end: str | None
     sync: Path | None
     below: str | None
-    time_out: str | None
+    timeout: str | None
     stages: bool
     answers: bool
-    report: Path | None
+    into: Path | None
     kinds: tuple[str, ...]
     """The kinds of figure files."""
     figure: list[str] | None

@@ -41,30 +41,30 @@ def both_ends(asked: Asked) -> Exit:
 
 def _measured(asked: Asked) -> tuple[Measures, list[Path]]:
     """The measures, and the page or single figures that were written of them."""
-    if asked.report is None:
-        return measure_captures(asked.tx, asked.rx, offset=asked.offset, frames=asked.frames), []
+    if asked.into is None:
+        return measure_captures(asked.tx, asked.rx, offset=asked.offset, frames=asked.output), []
     with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
-        table = Path(scratch) / "frames.parquet" if asked.frames is None else asked.frames
+        table = Path(scratch) / "frames.parquet" if asked.output is None else asked.output
         measures = measure_captures(asked.tx, asked.rx, offset=asked.offset, frames=table)
         if not asked.figure:
-            return measures, [captured_page.write_captures(measures, table, asked.report, asked.kinds)]
+            return measures, [captured_page.write_captures(measures, table, asked.into, asked.kinds)]
         drawings = captured_page.captures_drawings(measures, table)
-        page = report_files.destination([], asked.report)
+        page = report_files.destination([], asked.into)
         return measures, report_files.write_chosen(drawings, asked.figure, page, asked.kinds)
 
 
 def telegrams(asked: Asked) -> Exit:
     """The TRDP telegrams of one capture."""
-    time_out_ns = given_ns("--time-out", asked.time_out)
+    time_out_ns = given_ns("--timeout", asked.timeout)
     try:
         found = measure_trdp(asked.folder, time_out_ns)
     except MeasureError as error:
         if not str(error).startswith(NO_TELEGRAM):
             raise
-        more = "" if asked.report is None else " --report PATH"
+        more = "" if asked.into is None else " --into DIR"
         hint = f"tsnbench inspect {asked.folder}{more}, or name two captures: at the talker, at the listener"
         raise MeasureError(f"{error}\nhint: {hint}") from None
-    written = [] if asked.report is None else _page(asked, found, asked.report)
+    written = [] if asked.into is None else _page(asked, found, asked.into)
     print_warnings(found["source"]["warnings"])
     print_written(written, asked.figure)
     print_found(

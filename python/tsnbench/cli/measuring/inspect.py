@@ -63,8 +63,9 @@ BaseTime = Annotated[
 Tolerance = Annotated[
     str | None, option("TIME", "With --plan: permitted distance of a frame from its window; default 2ns.")
 ]
-Report = Annotated[
-    Path | None, option("PATH", "Also write a report: an HTML file, or a folder for report.html.")
+Folder = Annotated[
+    Path | None,
+    option("DIR", "Also write report.html into this folder; a name that ends in .html is the page's own."),
 ]
 
 
@@ -76,21 +77,21 @@ def inspect(
     stamp: StampPoint = None,
     base_time: BaseTime = None,
     tolerance: Tolerance = None,
-    report: Report = None,
+    into: Folder = None,
     figures: FigureKinds = "",
     figure: FigureNames = None,
     everything: AllRows = False,
     as_csv: Annotated[bool, csv_of("The figures")] = False,
     as_json: Annotated[bool, json_of("The figures")] = False,
 ) -> None:
-    """Report the figures of one capture: streams, rates, intervals, bursts, missing numbers.
+    """Report streams, rates, intervals and bursts of one capture.
 
     With --plan also the frames outside the windows of their gates; exit code 1 if there are any.
     """
     if plan is None and (port or stamp or base_time or tolerance):
         fail(Exit.INPUT_WRONG, "--port, --stamp, --base-time, --tolerance: expected --plan")
     form = form_of(as_json, as_csv)
-    drawn = figure_kinds(figures, report, names=figure)
+    drawn = figure_kinds(figures, into, names=figure)
     written: list[Path] = []
     with user_errors(), TemporaryDirectory(prefix="tsnbench-inspect-") as scratch:
         refuse_other(file, unknown=True)
@@ -100,8 +101,8 @@ def inspect(
         table = Path(scratch) / "frames.parquet"
         against = None if plan is None else _against(plan, port, stamp, base_time, tolerance)
         found = inspect_capture(file, length, table, against)
-        if report is not None:
-            written = write_inspected(found, table, report, drawn, figure, lambda: telegrams_of(file))
+        if into is not None:
+            written = write_inspected(found, table, into, drawn, figure, lambda: telegrams_of(file))
     print_warnings(found["warnings"])
     print_written(written, figure)
 

@@ -16,8 +16,8 @@ NO_TELEGRAMS = "expected one capture with TRDP telegrams"
 def foreign(asked: Asked) -> Exit:
     """The figures of a log of another tool."""
     found = measure_foreign(asked.folder)
-    if asked.time_out is not None:
-        fail(Exit.INPUT_WRONG, f"--time-out: {NO_TELEGRAMS}")
+    if asked.timeout is not None:
+        fail(Exit.INPUT_WRONG, f"--timeout: {NO_TELEGRAMS}")
     print_warnings(found["warnings"])
     print_found(
         asked.form,

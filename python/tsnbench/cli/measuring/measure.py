@@ -42,9 +42,12 @@ Stages = Annotated[
 Answers = Annotated[
     bool, flag("--answers", "For a run folder: times from a request to the reception of its answers.")
 ]
-Report = Annotated[
+Folder = Annotated[
     Path | None,
-    option("PATH", "For captures, also write a report: an HTML file, or a folder for report.html."),
+    option(
+        "DIR",
+        "For captures, also write report.html into this folder; a name that ends in .html is the page's own.",
+    ),
 ]
 
 
@@ -53,15 +56,17 @@ def measure(
     tx: Annotated[list[Path] | None, option("FILE", "Capture at the talker; may be repeated.")] = None,
     rx: Annotated[list[Path] | None, option("FILE", "Capture at the listener; may be repeated.")] = None,
     offset: Offset = None,
-    frames: Annotated[Path | None, option("FILE", "Also write one row per frame (Parquet).")] = None,
+    output: Annotated[
+        Path | None, option("FILE", "For captures, also write one row per frame (Parquet).")
+    ] = None,
     start: Annotated[str | None, option("STAGE", "Stage to measure from: tx unless given.", "--from")] = None,
     end: Annotated[str | None, option("STAGE", "Stage to measure to: rx unless given.", "--to")] = None,
     sync: SyncLog = None,
     below: Below = None,
-    time_out: TimeOut = None,
+    timeout: TimeOut = None,
     stages: Stages = False,
     answers: Answers = False,
-    report: Report = None,
+    into: Folder = None,
     figures: FigureKinds = "",
     figure: FigureNames = None,
     everything: Annotated[
@@ -73,17 +78,18 @@ def measure(
     as_csv: Annotated[bool, csv_of("The figures")] = False,
     as_json: Annotated[bool, json_of("The measures")] = False,
 ) -> None:
-    """Measure delay, jitter and loss per stream: of a run folder, or of captures (A B, or --tx, --rx).
+    """Measure delay, jitter and loss of a run folder or of captures.
 
-    For one capture, count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or
-    cyclictest, or a result file of OMNeT++, print its figures.
+    Captures are two files, at the talker and at the listener, or those of --tx and --rx. For one capture,
+    count its TRDP telegrams. For a log of isochron, netlatency, RTC-Testbench or cyclictest, or a result file
+    of OMNeT++, print its figures.
     """
-    kinds = figure_kinds(figures, report, names=figure)
+    kinds = figure_kinds(figures, into, names=figure)
     form = form_of(as_json, as_csv)
     asked = Asked.of(
         what or [], tx or [], rx or [], form=form, most=None if everything else MOST_ROWS, quiet=quiet,
-        offset=offset, frames=frames, start=start, end=end, sync=sync, below=below, time_out=time_out,
-        stages=stages, answers=answers, report=report, kinds=kinds, figure=figure,
+        offset=offset, output=output, start=start, end=end, sync=sync, below=below, timeout=timeout,
+        stages=stages, answers=answers, into=into, kinds=kinds, figure=figure,
     )  # fmt: skip
     with user_errors():
         raise typer.Exit(measured(asked))

@@ -30,13 +30,13 @@ MODES = {
     # A time-out has no effect here.
     "clocks": Mode(
         "--sync: expected one log and no run folder or capture",
-        "--below --time-out",
+        "--below --timeout",
         clocks,
         lambda asked: asked.file is not None or asked.ends or asked.stages,
     ),
-    "telegrams": Mode("one capture", "--report --time-out", telegrams, lambda _: False),
+    "telegrams": Mode("one capture", "--into --timeout", telegrams, lambda _: False),
     # A time-out is refused when the log is read.
-    "log": Mode("one log of another tool", "--time-out", foreign, lambda _: False),
+    "log": Mode("one log of another tool", "--timeout", foreign, lambda _: False),
     "stages": Mode(
         "--stages: expected a run folder, or one of tsnbench send and receive",
         "",
@@ -51,7 +51,7 @@ MODES = {
     ),
     "captures": Mode(
         "expected a run folder, or captures with --tx and --rx",
-        "--report --offset --frames",
+        "--into --offset --output",
         both_ends,
         lambda asked: asked.file is not None,
     ),
@@ -65,11 +65,11 @@ MODES = {
 """Every mode. ``--all``, ``--json`` and ``--csv`` are for all of them."""
 BOTH_ENDS = "expected captures of both ends"
 REFUSED = {
-    "--report": BOTH_ENDS,
+    "--into": BOTH_ENDS,
     "--offset": BOTH_ENDS,
-    "--frames": BOTH_ENDS,
+    "--output": BOTH_ENDS,
     "--below": "expected --sync",
-    "--time-out": NO_TELEGRAMS,
+    "--timeout": NO_TELEGRAMS,
 }
 """Options that not every mode takes, in the order in which they are refused, with what they need."""
 
@@ -105,10 +105,10 @@ def mode_of(asked: Asked) -> str:
 
 def _hint(option: str, asked: Asked) -> str:
     """Where a folder or a file has what captures of both ends have from this option."""
-    if asked.file is None or option not in ("--report", "--frames"):
+    if asked.file is None or option not in ("--into", "--output"):
         return ""
-    if option == "--report":
-        words = f"report {asked.file}" if asked.file.is_dir() else f"inspect {asked.file} --report PATH"
+    if option == "--into":
+        words = f"report {asked.file}" if asked.file.is_dir() else f"inspect {asked.file} --into DIR"
         return f"\nhint: tsnbench {words}"
     if not asked.file.is_dir():
         return ""

@@ -13,7 +13,7 @@ from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.foreign_files.wireshark import install as write
 
 app = typer.Typer(
-    help="Install a dissector of tsnbench's test payload and of TRDP.",
+    help="Install a dissector for Wireshark and tshark.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -21,17 +21,15 @@ app = typer.Typer(
 
 @app.callback()
 def root() -> None:
-    """A dissector of tsnbench's test payload and of TRDP."""
+    """Install a dissector for Wireshark and tshark."""
 
 
 @app.command("install")
 def install(
-    folder: Annotated[
+    into: Annotated[
         Path | None,
         option(
-            "FOLDER",
-            "Where, without the profile; ~/.local/lib/wireshark/plugins unless given.",
-            "--folder",
+            "DIR", "Folder of the dissector; without a profile. ~/.local/lib/wireshark/plugins unless given."
         ),
     ] = None,
     plan: Annotated[
@@ -44,5 +42,5 @@ def install(
         names = []
         if plan is not None:
             names = [stream["name"] for stream in read_plan(plan).document["streams"]]
-        for path in write(folder, names):
+        for path in write(into, names):
             print_line(str(path))

@@ -31,7 +31,7 @@ def check(
     as_json: Annotated[bool, json_of("Problems and warnings")] = False,
     strict: Strict = False,
 ) -> None:
-    """Check scenarios: read and plan them, and report every mistake at once."""
+    """Read and plan scenarios, and report every mistake at once."""
     problems: list[dict[str, Any]] = []
     warnings: list[dict[str, str]] = []
     wrong = False
@@ -44,7 +44,7 @@ def check(
         if not as_json:
             _tell(file, found, strict)
     if as_json:
-        print_json({"ok": not wrong, "problems": problems, "warnings": warnings})
+        print_json("check", {"ok": not wrong, "problems": problems, "warnings": warnings})
     if wrong:
         raise typer.Exit(Exit.INPUT_WRONG)
 

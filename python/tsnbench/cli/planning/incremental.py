@@ -1,4 +1,4 @@
-"""``--keep old.plan.json``: a scenario planned beside an earlier Plan, for ``plan`` and ``run``."""
+"""``--keep-schedule old.plan.json``: a scenario planned beside an earlier Plan, for ``plan`` and ``run``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def plan_incrementally(scenarios: Sequence[Scenario], keep: Path) -> tuple[Plan,
     """
     if len(scenarios) != 1:
         raise InputError(
-            f"--keep: expected one run, found {len(scenarios)}\n  hint: choose with --only, such as hops=3"
+            f"--keep-schedule: expected one run, found {len(scenarios)}\n  "
+            "hint: choose with --only, such as hops=3"
         )
     earlier = incremental.read_earlier(keep)
     made = make_plan(scenarios[0], earlier)

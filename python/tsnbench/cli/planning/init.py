@@ -19,10 +19,10 @@ def init(
         Path | None, argument("FILE", "Output file; default TEMPLATE.yaml; - for stdout.")
     ] = None,
 ) -> None:
-    """Write a scenario with comments to begin with: a small network, a zonal car, a ring, a line of
-    drives, a star or a train.
+    """Write a commented starter scenario.
 
-    An existing file is never overwritten.
+    It is a small network, a zonal car, a ring, a line of drives, a star or a train. An existing file is never
+    overwritten.
     """
     if template not in names():
         fail(

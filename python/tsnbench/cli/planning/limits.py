@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import typer
 
-from tsnbench.cli.console.output import Exit, data, print_json, print_line, print_table
+from tsnbench.cli.console.output import Exit, data, print_json_runs, print_line, print_table
 from tsnbench.cli.parts import headline, measure_tables, tightest, verdict
 from tsnbench.plan.bounds import bounds, bounds_table
 from tsnbench.plan.document import Plan
@@ -21,7 +21,10 @@ MOST_USES = 10
 def print_tightest(plans: Sequence[Plan], as_json: bool, everything: bool) -> None:
     """Prints the limits of each Plan by the share that is used, the greatest share first."""
     if as_json:
-        print_json([{"variant": one.document["variant"], **asdict(tightest.tightest(one))} for one in plans])
+        print_json_runs(
+            "tightest",
+            [{"variant": one.document["variant"], **asdict(tightest.tightest(one))} for one in plans],
+        )
         return
     columns = [
         Column("what", name=True), Column("where", name=True), Column("used"), Column("of"), Column("share")
@@ -62,7 +65,7 @@ def print_bounds(plans: Sequence[Plan], as_json: bool, judge: bool, everything: 
             )
         print_line(headline.worst_case_line(rows))
     if as_json:
-        print_json(documents[0] if len(documents) == 1 else documents)
+        print_json_runs("bounds", documents)
     if broken:
         raise typer.Exit(Exit.REQUIREMENT_FAILED)
 

@@ -25,7 +25,10 @@ class Subject(StrEnum):
 def schema(
     of: Annotated[Subject, typer.Option(help="The kind of file.")] = Subject.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of scenario files, or of inventories, for editors."""
+    """Print the JSON Schema of scenario files or inventories.
+
+    Editors complete and check files with it.
+    """
     found = (inventory if of is Subject.INVENTORY else scenario).json_schema()
     # Only programs read the schema: without indentation it has less than half the size.
     print_line(json.dumps(found, separators=(",", ":"), ensure_ascii=False))
@@ -35,14 +38,17 @@ def catalogue(
     prefix: Annotated[str, argument("PREFIX", "Only names with this prefix: engine/, flextest/gcl.")] = "",
     as_json: Annotated[bool, json_of("Names and their meaning")] = False,
 ) -> None:
-    """List the names that a scenario can use in place of numbers: patterns, classes, gate control lists."""
+    """List named patterns, classes and gate control lists.
+
+    A scenario can use these names in place of numbers.
+    """
     found = [(name, text) for name, text in entries() if name.startswith(prefix)]
     if not found:
         fail(
             Exit.INPUT_WRONG, f"{prefix}: no name begins like this\nhint: tsnbench catalogue lists all names"
         )
     if as_json:
-        print_json(dict(found))
+        print_json("catalogue", {"names": dict(found)})
     else:
         for name, text in found:
             print_line(f"{name:32} {text}")

@@ -22,14 +22,14 @@ from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.cli.console.strict import refuse_warnings
 from tsnbench.cli.planning.incremental import plan_incrementally
 from tsnbench.cli.planning.limits import print_bounds, print_tightest
-from tsnbench.cli.planning.written import Export, write_page
+from tsnbench.cli.planning.written import PAGE, Export, formats_of, write_page
 from tsnbench.errors import InputError
 from tsnbench.planning.passes import Planned, planned
 from tsnbench.scenario import load_variants
 from tsnbench.scenario.selection import selected
 
 FORMATS = "tc,ptp4l,yang,inet,tsnkit,csv"
-"""What is exported unless formats are named."""
+"""What is written unless formats are named."""
 Tightest = Annotated[
     bool, flag("--tightest", "The limits with the least reserve: worst cases, links, gates, reservations.")
 ]
@@ -46,21 +46,19 @@ Keep = Annotated[
     option(
         "FILE",
         "Keep the schedule of this earlier Plan (--json) as far as possible, and report what moved.",
+        "--keep-schedule",
     ),
 ]
-ExportFolder = Annotated[
-    Path | None, option("DIR", "Write files for devices and other tools into this folder.")
-]
-Report = Annotated[
-    Path | None,
-    option("DIR", "Write the schedule, bounds and network as one HTML file into this folder."),
+Folder = Annotated[
+    Path | None, option("DIR", "Write files for devices, other tools or people into this folder.")
 ]
 Formats = Annotated[
     str | None,
     option(
         "FORMATS",
-        "With --export: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp; all but the last two "
-        "unless given.",
+        "With --into: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, and html: schedule, bounds "
+        f"and network on one page. {FORMATS} unless given.",
+        "--as",
     ),
 ]
 Taprio = Annotated[str, setting("WAY", "How taprio opens gates: software, txtime-assist or full.")]
@@ -75,16 +73,15 @@ Modules = Annotated[
 
 def plan(
     file: ScenarioFile,
-    as_json: Annotated[bool, flag("--json", "The Plan as JSON (a list for a sweep).")] = False,
+    as_json: Annotated[bool, flag("--json", "The Plan as JSON; of a sweep, all of them.")] = False,
     bounds: Annotated[bool, flag("--bounds", "Worst-case bounds of delay and backlog.")] = False,
     tight: Tightest = False,
     judge: Judge = False,
     everything: Everything = False,
     only: Only = None,
     keep: Keep = None,
-    export: ExportFolder = None,
-    report: Report = None,
-    to: Formats = None,
+    into: Folder = None,
+    formats: Formats = None,
     taprio: Taprio = "software",
     queues: Queues = "reversed",
     yang: Modules = None,
@@ -92,32 +89,32 @@ def plan(
     strict: Strict = False,
     timing: Annotated[bool, flag("--timing", "The processor time of each planning pass, on stderr.")] = False,
 ) -> None:
-    """Plan a scenario: paths, classes, shapers, loads, or the worst case; as tables, JSON or files."""
+    """Plan a scenario: paths, gates, worst cases; tables, JSON or files."""
     with user_errors():
-        for name, value in (("--to", to), ("--yang", yang), ("--interface", interface)):
-            if value and export is None:
-                raise InputError(f"{name}: expected --export with it, found none\n  hint: add --export out")
+        for name, value in (("--as", formats), ("--yang", yang), ("--interface", interface)):
+            if value and into is None:
+                raise InputError(f"{name}: expected --into with it, found none\n  hint: add --into out")
         done = Timing().done if timing else _untimed
         done("start")
         scenarios = selected(load_variants(file), only or [])
         done("read")
-        files = report is not None or export is not None
         if keep is None:
             made = [planned(scenario, done=done) for scenario in scenarios]
         else:
             beside, changes = plan_incrementally(scenarios, keep)
-            if as_json and not bounds and not files:
-                print_json({"plan": json.loads(beside.to_json()), "changes": changes})
+            if as_json and not bounds and into is None:
+                print_json("changed-plan", {"plan": json.loads(beside.to_json()), "changes": changes})
                 return
             made = [Planned(beside, *beside.written())]
         plans = [one.plan for one in made]
         if strict:
             refuse_warnings(plans)
-        if report is not None:
-            write_page(plans, scenarios[0].title, report)
-        if export is not None:
-            Export(export, to or FORMATS, taprio, queues, interface, yang).write(plans)
-        if files:
+        if into is not None:
+            named = formats_of(formats or FORMATS)
+            if PAGE in named:
+                write_page(plans, scenarios[0].title, into)
+            if exported := [one for one in named if one != PAGE]:
+                Export(into, exported, taprio, queues, interface, yang).write(plans)
             return
         if tight:
             print_tightest(plans, as_json, everything)
@@ -132,7 +129,9 @@ def _print(made: Sequence[Planned], as_json: bool, everything: bool) -> None:
     """Prints Plans: their tables, or their JSON."""
     if as_json:
         texts = [one.text for one in made]
-        print_json_text(texts[0] if len(texts) == 1 else f"[{','.join(texts)}]")
+        print_json_text(
+            texts[0] if len(texts) == 1 else f'{{"format": "tsnbench-plans/1", "runs": [{",".join(texts)}]}}'
+        )
         return
     for each in made:
         print_plan(each.plan, data(), everything, each.hash)

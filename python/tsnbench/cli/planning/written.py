@@ -1,4 +1,4 @@
-"""``tsnbench plan --report`` and ``--export``: files of one Plan."""
+"""``tsnbench plan --into``: files of one Plan."""
 
 from __future__ import annotations
 
@@ -13,10 +13,26 @@ from tsnbench.errors import InputError
 from tsnbench.plan.document import Plan
 from tsnbench.plan.notes import SHOWN
 
+PAGE = "html"
+"""The format of the page."""
+
+
+def formats_of(text: str) -> list[str]:
+    """The formats that ``--as`` names, with commas.
+
+    Raises:
+        InputError: a format is not known.
+    """
+    named = [one.strip() for one in text.split(",") if one.strip()]
+    known = [*exports.FORMATS, PAGE]
+    if unknown := [one for one in named if one not in known]:
+        raise InputError(f"--as: expected some of {', '.join(known)}, found {', '.join(unknown)}")
+    return named
+
 
 def write_page(plans: Sequence[Plan], title: str, folder: Path) -> None:
     """Writes the page of a Plan; prints its path on stdout."""
-    print_line(str(plan_page.write_plan(_only_one(plans, "--report"), folder, title)))
+    print_line(str(plan_page.write_plan(_only_one(plans, "--into"), folder, title)))
 
 
 @dataclass(frozen=True)
@@ -24,8 +40,7 @@ class Export:
     """The options of an export."""
 
     folder: Path
-    to: str
-    """Formats, with commas."""
+    formats: list[str]
     taprio: str
     queues: str
     interfaces: list[str] | None
@@ -39,7 +54,7 @@ class Export:
         Raises:
             InputError: an option has a wrong value, or there are several Plans.
         """
-        document = _only_one(plans, "--export").document
+        document = _only_one(plans, "--into").document
         mode, layout = linux_profile.Mode, linux_profile.Layout
         for name, text, words in (
             ("--taprio", self.taprio, list(mode)),
@@ -49,8 +64,7 @@ class Export:
                 raise InputError(f"{name}: expected one of {', '.join(words)}, found {text}")
         names = interfaces_of({port["name"] for port in document["ports"]}, self.interfaces, "eth0")
         profile = linux_profile.Profile(mode=mode(self.taprio), layout=layout(self.queues), interfaces=names)
-        formats = [one.strip() for one in self.to.split(",") if one.strip()]
-        done = exports.export(document, formats, profile)
+        done = exports.export(document, self.formats, profile)
         if self.yang is not None:
             for name, content in done.files.items():
                 if name.endswith("/yang.xml"):

@@ -77,7 +77,9 @@ class Chosen:
         made = []
         for scenario, plan, folder in zip(self.scenarios, self.plans, folders, strict=True):
             about = about_run(scenario, file, self.choice.duration, self.choice.seed)
-            about["command"] += [] if self.choice.keep is None else ["--keep", called(self.choice.keep)]
+            about["command"] += (
+                [] if self.choice.keep is None else ["--keep-schedule", called(self.choice.keep)]
+            )
             about["command"] += elsewhere
             made.append(Job(plan, folder, about))
         return made

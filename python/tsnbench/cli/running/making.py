@@ -17,15 +17,17 @@ from tsnbench.runs.room import need
 from tsnbench.scenario import Scenario
 
 
-def workers_of(jobs: int | None, on: str, runs: int) -> int:
+def workers_of(workers: int | None, on: str, runs: int) -> int:
     """The number of runs at the same time: one on kernels and hosts, where runs would disturb each other."""
-    if jobs is not None and jobs < 1:
-        fail(Exit.INPUT_WRONG, f"--jobs: expected a number from 1, found {jobs}")
-    if jobs is not None and jobs > 1 and on != "simulation":
-        fail(Exit.INPUT_WRONG, "--jobs: only for --on simulation: runs on a kernel would disturb each other")
+    if workers is not None and workers < 1:
+        fail(Exit.INPUT_WRONG, f"--workers: expected at least 1, found {workers}")
+    if workers is not None and workers > 1 and on != "simulation":
+        fail(
+            Exit.INPUT_WRONG, "--workers: only for --on simulation: runs on a kernel would disturb each other"
+        )
     if on != "simulation":
         return 1
-    return min(runs, jobs or cores())
+    return min(runs, workers or cores())
 
 
 def announce(plans: Sequence[Plan], backend: Backend, pcap: bool, workers: int, dilate: int) -> None:

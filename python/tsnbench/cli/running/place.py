@@ -61,7 +61,7 @@ class Place:
 def say(place: Place, backend: Backend, plans: Sequence[Plan]) -> None:
     """Prints every command for every host, in place of runs."""
     if place.on != "hosts":
-        fail(Exit.INPUT_WRONG, "--say: only for --on hosts")
+        fail(Exit.INPUT_WRONG, "--dry-run: only for --on hosts")
     assert isinstance(backend, host_backend.Hosts)
     for plan in plans:
         for line in backend.say(plan):

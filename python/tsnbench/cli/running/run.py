@@ -33,6 +33,7 @@ Keep = Annotated[
         "FILE",
         "Keep the schedule of this earlier Plan (plan --json, or a run's plan.json) as far as "
         "possible, and report what moved.",
+        "--keep-schedule",
     ),
 ]
 On = Annotated[
@@ -47,14 +48,16 @@ Lab = Annotated[Path | None, option("FILE", "The lab for --on hosts: machines, p
 Machines = Annotated[
     list[str] | None, setting("NODE=MACHINE", "With --on hosts: the machine of a node.", "--map")
 ]
-Say = Annotated[bool, flag("--say", "With --on hosts: print every command for every host; change nothing.")]
+DryRun = Annotated[
+    bool, flag("--dry-run", "With --on hosts: print every command for every host; change nothing.")
+]
 Dilate = Annotated[
     int,
     setting("TIMES", "On vm and netns: run slower by this factor; results are in the scenario's time."),
 ]
-Jobs = Annotated[
+Workers = Annotated[
     int | None,
-    option("NUMBER", "Simulated runs of a sweep at the same time; default: as many as there are cores."),
+    option("N", "Simulated runs of a sweep at the same time; default: as many as there are cores."),
 ]
 KeepRuns = Annotated[
     bool, flag("--keep-runs", "Replace no run: if the folder exists, use its name with -2, -3, …")
@@ -79,9 +82,9 @@ def run(
     on: On = "simulation",
     hosts: Lab = None,
     place: Machines = None,
-    print_line: Say = False,
+    dry_run: DryRun = False,
     dilate: Dilate = 1,
-    jobs: Jobs = None,
+    workers: Workers = None,
     pcap: Annotated[bool, flag("--pcap", "Also write a capture per tap (pcapng, ns).")] = False,
     figures: FigureKinds = "",
     report: Annotated[bool, typer.Option(help="Write report.html.")] = True,
@@ -95,7 +98,7 @@ def run(
     until_closed: UntilClosed = False,
     strict: Strict = False,
 ) -> None:
-    """Plan, run, measure, judge and report a scenario; of a sweep, all runs."""
+    """Plan, run, measure, judge and report a scenario, or a whole sweep."""
     known(progress)
     if until_closed:
         end_with_input()
@@ -112,16 +115,16 @@ def run(
             refuse_warnings(plans)
         into = into or Path("runs") / chosen.scenarios[0].name
         into = stack.enter_context(numbered(into)) if keep_runs else into
-        if print_line:
+        if dry_run:
             say(where, backend, plans)
             raise typer.Exit(Exit.MET)
         made = chosen.jobs(into, options, where.words())
         stack.callback(backend.close)
         chosen.print_warnings()
-        workers = workers_of(jobs, on, len(plans))
+        together = workers_of(workers, on, len(plans))
         if not quiet:
-            announce(plans, backend, pcap, workers, dilate)
-        outcomes = make(made, chosen.scenarios, options, backend, workers, progress)
+            announce(plans, backend, pcap, together, dilate)
+        outcomes = make(made, chosen.scenarios, options, backend, together, progress)
         page = _page(outcomes, into, options, progress) if report else None
     tell(outcomes, as_json, everything, quiet)
     if not quiet:

@@ -23,17 +23,16 @@ from tsnbench.measure import (
 def tell(outcomes: list[Outcome], as_json: bool, everything: bool, quiet: bool) -> None:
     """Prints the verdicts, as tables for people or JSON for programs."""
     if as_json:
-        print_json(
-            [
-                {
-                    "folder": str(o.run.folder),
-                    "variant": o.run.manifest["variant"],
-                    "reused": o.reused,
-                    "verdict": o.verdict,
-                }
-                for o in outcomes
-            ]
-        )
+        runs = [
+            {
+                "folder": str(o.run.folder),
+                "variant": o.run.manifest["variant"],
+                "reused": o.reused,
+                "verdict": o.verdict,
+            }
+            for o in outcomes
+        ]
+        print_json("runs", {"runs": runs})
         return
     labels = [", ".join(f"{k} {v}" for k, v in o.run.manifest["variant"].items()) for o in outcomes]
     many = len(outcomes) > 1

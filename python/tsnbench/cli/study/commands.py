@@ -70,13 +70,14 @@ def status(
     numbers = {"runs": len(content.runs), "made": len(content.runs) - len(left), "under_way": len(busy)}
     if as_json:
         print_json(
+            "study-status",
             {
                 "study": content.name,
                 "engine": content.engine,
                 **numbers,
                 "left": len(left) - len(busy),
                 "until": looks(content, progress),
-            }
+            },
         )
         return
     print_line(

@@ -32,7 +32,10 @@ def reproduce(
     ] = None,
     figures: FigureKinds = "csv",
 ) -> None:
-    """Run the scenarios of a paper's figure, and draw its numbers beside the results; or run its study."""
+    """Run the scenarios of a paper's figure beside its printed numbers.
+
+    Or run the study of a paper.
+    """
     if not (papers / PACKAGE / "__main__.py").is_file():
         hint = "hint: run it in the folder of tsnbench's sources, or name scenarios/papers with --papers"
         fail(Exit.INPUT_WRONG, f"{papers}: expected the papers' scenarios, found none\n{hint}")

@@ -49,7 +49,8 @@ def print_tables(
     """Prints the results, and ends the command: with exit code 1 if the study has no answer."""
     if as_json:
         print_json(
-            {"study": content.name, "engine": content.engine, "missing": found.missing, "runs": found.runs}
+            "study-report",
+            {"study": content.name, "engine": content.engine, "missing": found.missing, "runs": found.runs},
         )
     else:
         if not quiet:

@@ -27,14 +27,14 @@ from tsnbench.studies.worker import sweep_scratch
 
 Folder = Annotated[Path | None, option("DIR", "Folder of the study; default studies/<study name>.")]
 Workers = Annotated[int | None, option("N", "Worker processes; default one for each core; 0: no run.")]
-Cluster = Annotated[str | None, setting("CLUSTER", "dask:ADDRESS: run on a Dask cluster.", "--on")]
+Cluster = Annotated[str | None, setting("CLUSTER", "dask:ADDRESS: run on a Dask cluster.", "--cluster")]
 
 
 def run(
     file: Annotated[Path, argument("FILE", "File of the study.")],
     into: Folder = None,
     workers: Workers = None,
-    on: Cluster = None,
+    cluster: Cluster = None,
     progress: Annotated[str, setting("HOW", "Progress: bar or json (one line a run).")] = "bar",
     with_report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     everything: AllRows = False,
@@ -45,10 +45,10 @@ def run(
     known(progress)
     if workers is not None and workers < 0:
         fail(Exit.INPUT_WRONG, f"--workers: expected at least 0, found {workers}")
-    if on is not None and workers is not None:
-        fail(Exit.INPUT_WRONG, "--workers: not with --on; the cluster has its own workers")
+    if cluster is not None and workers is not None:
+        fail(Exit.INPUT_WRONG, "--workers: not with --cluster, which has its own workers")
     with user_errors():
-        makers = Makers(None if on is None else dask.address_of(on), workers, progress, quiet)
+        makers = Makers(None if cluster is None else dask.address_of(cluster), workers, progress, quiet)
         text = source.read_file(file, study_file.SUBJECT)
         study = study_file.of_text(text, file)
         texts = {STUDY: text, SCENARIO: source.read_file(study.scenario)}

@@ -29,7 +29,7 @@ Last = Annotated[
 ]
 Count = Annotated[str | None, option("STREAM", "Find how many flows of this stream fit: the greatest count.")]
 Most = Annotated[int | None, option("NUMBER", "With --count: no more flows than this; 10000 unless given.")]
-By = Annotated[str, setting("JUDGE", "Decide by bounds (worst case), simulation, vm or netns.")]
+On = Annotated[str, setting("JUDGE", "Decide on bounds (worst case), simulation, vm or netns.")]
 Seeds = Annotated[
     int | None, option("NUMBER", "Runs of each value, each with another seed; not with bounds.")
 ]
@@ -42,13 +42,16 @@ def tune(
     last: Last = None,
     count: Count = None,
     most: Most = None,
-    by: By = "bounds",
+    on: On = "bounds",
     only: Only = None,
     seeds: Seeds = None,
     every: Every = False,
     as_json: Annotated[bool, flag("--json", "Answers and evaluations as JSON.")] = False,
 ) -> None:
-    """Find the first or last value of a parameter that keeps every requirement, or how many flows fit."""
+    """Find the smallest or largest value that meets every requirement.
+
+    Or find how many flows of a stream fit.
+    """
     if sum(one is not None for one in (first, last, count)) != 1:
         fail(
             Exit.INPUT_WRONG,
@@ -60,7 +63,7 @@ def tune(
         fail(Exit.INPUT_WRONG, "--most: only with --count")
     if every and count is not None:
         fail(Exit.INPUT_WRONG, "--every: only with --first or --last")
-    judge, repeated = _judge(by, seeds)
+    judge, repeated = _judge(on, seeds)
     with user_errors():
         scenarios = selected(load_variants(file), only or [])
         if count is not None:
@@ -72,7 +75,9 @@ def tune(
             scenarios, parameter, judge, file=str(file), greatest=greatest, every=every, seeds=repeated
         )
         if as_json:
-            print_json({"parameter": parameter, "judge": by, "answers": [asdict(one) for one in found]})
+            print_json(
+                "tune", {"parameter": parameter, "judge": on, "answers": [asdict(one) for one in found]}
+            )
         else:
             for one in found:
                 _print(one, parameter, "last" if greatest else "first")
@@ -80,15 +85,15 @@ def tune(
         raise typer.Exit(Exit.REQUIREMENT_FAILED)
 
 
-def _judge(by: str, seeds: int | None) -> tuple[Judge, int]:
+def _judge(on: str, seeds: int | None) -> tuple[Judge, int]:
     """Who judges a value, and with how many seeds; options that do not fit end the command."""
-    if by not in list(Judge):
-        fail(Exit.INPUT_WRONG, f"--by: expected {' or '.join(Judge)}, found {by}")
-    if seeds is not None and by == Judge.BOUNDS:
-        fail(Exit.INPUT_WRONG, "--seeds: not with --by bounds; the worst case holds for all seeds")
+    if on not in list(Judge):
+        fail(Exit.INPUT_WRONG, f"--on: expected {' or '.join(Judge)}, found {on}")
+    if seeds is not None and on == Judge.BOUNDS:
+        fail(Exit.INPUT_WRONG, "--seeds: not with --on bounds; the worst case holds for all seeds")
     if seeds is not None and seeds < 1:
         fail(Exit.INPUT_WRONG, f"--seeds: expected at least 1, found {seeds}")
-    return Judge(by), 1 if seeds is None else seeds
+    return Judge(on), 1 if seeds is None else seeds
 
 
 def _fitting(
@@ -97,7 +102,9 @@ def _fitting(
     """Prints how many flows of a stream fit, for each run of a sweep."""
     found = [fitting(scenario, stream, judge, most, seeds) for scenario in scenarios]
     if as_json:
-        print_json({"stream": stream, "judge": judge.value, "answers": [asdict(one) for one in found]})
+        print_json(
+            "tune", {"stream": stream, "judge": judge.value, "answers": [asdict(one) for one in found]}
+        )
     else:
         for one in found:
             _print_fitting(one, most)

@@ -42,7 +42,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     if network.streams and not paths.streams:
         raise InputError(
             f"inet: expected a stream that INET can send, found none among {len(network.streams)}"
-            "\n  hint: leave inet out of --to"
+            "\n  hint: leave inet out of --as"
         )
     cuts = any("cut_through_octets" in node for node in network.nodes)
     breaks = broken_links.script(network, layout)

@@ -52,7 +52,7 @@ class Change:
 
 
 def read_earlier(path: Path) -> Plan:
-    """Reads a Plan's file, or the output of ``plan --keep --json``, which has the Plan under ``plan``.
+    """Reads a Plan's file, or the output of ``plan --keep-schedule --json``, with the Plan in ``plan``.
 
     Raises:
         PlanReadError: as :meth:`Plan.read`.

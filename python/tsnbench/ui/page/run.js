@@ -61,7 +61,7 @@ function build() {
   if (!run.no_replay) links.push(make("a", { href: url("replay", run.folder), text: "replay" }));
   for (const name of run.no_replay ? [] : run.lessons) {
     const lesson = `${url("replay", run.folder)}?lesson=${encodeURIComponent(name)}`;
-    links.push(make("a", { href: lesson, text: `replay with ${name}`, title: `tsnbench replay ${quoted(run.folder)} --html page.html --lesson ${quoted(name)}` }));
+    links.push(make("a", { href: lesson, text: `replay with ${name}`, title: `tsnbench replay ${quoted(run.folder)} --output page.html --lesson ${quoted(name)}` }));
   }
   const choice = make("select", { id: "stream" }, ...run.streams.map((one) => make("option", {
     value: `${one.stream}\t${one.listener}`, text: `${one.stream} to ${one.listener}`,
@@ -275,7 +275,7 @@ function drawAll() {
   at("window").textContent = `${instant(from)} to ${instant(until)}: ${time(until - from)}`;
   const folder = quoted(run.folder);
   const frame = state.frame ? ` --frame ${quoted(state.frame)}` : "";
-  const html = state.from === null ? "" : `; tsnbench replay ${folder} --html page.html --from ${Math.round(from)}ns --until ${Math.round(until)}ns`;
+  const html = state.from === null ? "" : `; tsnbench replay ${folder} --output page.html --from ${Math.round(from)}ns --to ${Math.round(until)}ns`;
   at("run-command").textContent = run.no_replay ? `tsnbench report ${folder}` : `tsnbench report ${folder}; tsnbench replay ${folder}${frame}${html}`;
 }
 
