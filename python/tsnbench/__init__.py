@@ -1,8 +1,8 @@
 """Find out whether a time-sensitive network is on time.
 
 >>> from tsnbench import Simulation, load
->>> scenario = load("ring.yaml")                                # every value knows its place in the file
->>> plan = scenario.plan()                                      # nothing left to decide, integers
+>>> scenario = load("ring.yaml")                                # each value records its line and column
+>>> plan = scenario.plan()                                      # fully resolved, in integer nanoseconds
 >>> run = plan.run(on=Simulation(), into="runs/ring-1")         # a run folder
 >>> run.delay("camera-front").ccdf()                            # a table; .plot() draws it
 """

@@ -60,8 +60,8 @@ LEGEND = {
     Outcome.NO_DATA: "there was nothing to judge; it does not count as met.",
     Outcome.MEAN_AND_MEDIAN: "the largest sample breaks the limit, mean and median keep it (YES* in EnGINE's "
     "Table 14); it does not count as met.",
-    Outcome.UNCERTAIN: "the margin is smaller than what the measurement may be wrong by (\u00b1), so that "
-    "nobody knows whether the limit was kept; it does not count as met.",
+    Outcome.UNCERTAIN: "the margin is smaller than the measurement error (\u00b1), so it is unknown "
+    "whether the limit was kept; it does not count as met.",
     Outcome.NOT_PROVED: "the scenario requires a proof that the limit is always kept, and there is none; "
     "that this run did not break it does not count.",
     Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",

@@ -55,7 +55,7 @@ def without_hash(document: PlanDocument) -> PlanDocument:
 
 @dataclass(frozen=True)
 class Plan:
-    """A whole experiment with nothing left to decide. Plans with the same hash are the same experiment.
+    """A fully resolved experiment, in integer nanoseconds. Plans with the same hash are the same experiment.
 
     ``docs/reference/plan.md`` describes every field of the document.
     """

@@ -1,6 +1,6 @@
 """The JSON of ``ansible-inventory --list`` as the tree of an inventory. Nothing of Ansible is imported.
 
-JSON is YAML, so every value knows its place in the file, and the inventory's own grammar checks all of it.
+JSON is YAML, so each value records its line and column, and the inventory's own grammar checks all of it.
 """
 
 from __future__ import annotations

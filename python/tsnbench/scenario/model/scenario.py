@@ -30,7 +30,7 @@ SETTLED = "settled"
 
 
 class Scenario(Part):
-    """One experiment as a person describes it; every value knows its place in the file.
+    """One experiment as a person describes it; each value records its line and column.
 
     Durations are in ns, sizes in octets, rates in bit/s. A scenario is not changed after it was read.
     """

@@ -25,7 +25,7 @@ const whole = (text) => (text !== null && /^-?\d{1,16}$/.test(text) ? Number(tex
 export async function show(parts) {
   const folder = parts.get("run");
   if (!folder) {
-    host().replaceChildren(make("h2", { text: "Choose a run" }), make("p", { text: "Each run in the list has a button: charts." }));
+    host().replaceChildren(make("h2", { text: "Choose a run" }), make("p", { text: "Select a run to see its charts." }));
     run = null;
     return;
   }
@@ -87,7 +87,7 @@ function build() {
     pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is shut. Grey line: another gate list. Outline: planned frame."),
     make("section", { "aria-label": "Why this frame waited" }, make("h3", { text: "Why this frame waited" }), make("div", { id: "why", "aria-live": "polite" })),
     pane("ccdf", "Share of frames with a greater delay", "Logarithmic. Dotted: worst case. Red: limit."),
-    make("p", {}, "The commands that do the same: ", make("code", { id: "run-command" })),
+    make("p", {}, "Equivalent commands: ", make("code", { id: "run-command" })),
     make("p", { class: "soft", text: "Keys on a chart: arrows move the window, + and - zoom, Home shows the whole run. The address of the page leads to this window and frame." }),
   );
 }
