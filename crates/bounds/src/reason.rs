@@ -48,19 +48,21 @@ pub enum Reason {
     Preemption,
     /// A transmit buffer behind transmission selection holds frames of the port, which has shapers.
     TransmitBuffer,
-    /// The port's gate control list lets frames overrun a window, beside a shaper or pre-emption.
+    /// The port's gate control list lets frames overrun a window, beside pre-emption.
     Unguarded,
     /// Credit of the port's shapers grows while gates are closed.
     CreditRuns,
-    /// The port's gate control list changes, beside a shaper, or too slowly for the periods in which a class waits.
+    /// The port's gate control list changes, and its lists have too many entries to follow.
     Changes,
+    /// The port's gate control list changes, and a class waits for longer than the cycles that are followed.
+    LongWait,
     /// Holds of the port's gate control list are shorter than the advances of holding and releasing.
     ShortHolds,
     /// Ports feed each other in a cycle, and delays around the cycle grow without end.
     Circle,
     /// A fault delays or repeats frames before an ATS scheduler, or delays them beside pre-emption.
     Faults,
-    /// A fault gives the port a wrong schedule, beside a shaper or pre-emption.
+    /// A fault gives the port a wrong schedule, beside pre-emption or where a replaced list would close a gate soon.
     WrongSchedule,
     /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
@@ -181,13 +183,16 @@ impl fmt::Display for Reason {
                 f.write_str("shapers in front of a transmit buffer have no bound here")
             }
             Self::Unguarded => {
-                f.write_str("frames may overrun the windows of its gates (no guard), which has no bound here beside a shaper or pre-emption")
+                f.write_str("frames may overrun the windows of its gates (no guard), which has no bound here beside pre-emption")
             }
             Self::CreditRuns => {
                 f.write_str("credit grows there while gates are closed, which has no bound here")
             }
-            Self::Changes => f.write_str(
-                "its gate control list changes, beside a shaper or in too many entries to follow, which has no bound here",
+            Self::Changes => {
+                f.write_str("its gate control lists replace each other, and have too many entries or holds to follow")
+            }
+            Self::LongWait => f.write_str(
+                "its gate control list changes, and frames may wait for longer than the cycles that are followed",
             ),
             Self::ShortHolds => {
                 f.write_str("its holds are shorter than their advances, which has no bound here")
@@ -198,7 +203,7 @@ impl fmt::Display for Reason {
                  which has no bound here",
             ),
             Self::WrongSchedule => f.write_str(
-                "a fault gives it a wrong schedule beside a shaper or pre-emption, which has no bound here",
+                "a fault gives it a wrong schedule, beside pre-emption or shortly before a gate closes, which has no bound here",
             ),
             Self::Shaping => f.write_str(
                 "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",

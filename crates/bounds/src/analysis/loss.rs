@@ -72,8 +72,11 @@ fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBo
         let openings = last.and_then(|last| Openings::of(Some(&last), hop.class));
         let needs = if gates.unguarded { 1 } else { until_last_bit(largest, port) };
         let fits = |openings: Openings| openings.longest().is_none_or(|longest| longest >= needs);
-        if gates.holds() || !openings.is_some_and(fits) {
-            return Some(if gates.unguarded { Reason::Unguarded } else { Reason::Changes });
+        if gates.holds() {
+            return Some(Reason::Changes);
+        }
+        if !openings.is_some_and(fits) {
+            return Some(Reason::Dropped);
         }
     }
     queue.and_then(|queue| queue.reason.clone())

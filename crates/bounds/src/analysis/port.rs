@@ -15,7 +15,6 @@ use crate::model::openings::Openings;
 use crate::model::sizes::{until_last_bit, wire};
 use crate::model::stream_gates::Turn;
 use crate::reason::Reason;
-use crate::service::cbs::Credit;
 use crate::service::class::{Behind, Class, Model};
 use crate::service::held;
 use crate::service::higher_priority::Higher;
@@ -104,6 +103,9 @@ pub(crate) fn analyse(
         let (outcome, mut higher) = analyse_class(&class, hops, &mut result, upstream);
         if let Some(Some(earlier)) = earlier.get(number) {
             higher.until_free = higher.until_free.zip(earlier.until_free).map(|(now, then)| now.max(then));
+            if let Some((credit, most)) = &mut higher.shaper {
+                *most = earlier.gathered.map_or(credit.highest, |then| then.min(credit.highest).max(*most));
+            }
         }
         above.push(higher);
         result.classes[number] = Some(outcome);
@@ -119,12 +121,10 @@ fn analyse_class(
     upstream: &dyn Upstream,
 ) -> (ClassResult, Higher) {
     let model = class.model;
-    let cbs = model.port.classes[usize::from(class.number)].cbs.as_ref();
-    let credit = cbs.map(|cbs| Credit::of(cbs, model.occupied(class.largest)));
+    let credit = class.credit();
     let coming = incoming(&class.hops, class.horizon, upstream);
     let unshaped_above = || unshaped_arrivals(class, hops, upstream);
     let (services, gathered) = crate::service::services(class, credit.as_ref(), &unshaped_above);
-    let most_credit = credit.map(|c| gathered.unwrap_or(c.highest).min(c.highest));
     let analysis = match (&coming, &services) {
         (Err(hop), _) => Err(upstream.unbounded(hop)),
         (_, Err(reason)) => Err(reason.clone()),
@@ -133,9 +133,12 @@ fn analyse_class(
                 DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest), model.run);
             let trusted =
                 model.several.is_none() || found.longest_busy().is_some_and(|busy| model.trusts(busy));
-            if trusted { Ok(found) } else { Err(Reason::Changes) }
+            if trusted { Ok(found) } else { Err(Reason::LongWait) }
         }
     };
+    // What several lists stand for holds as long as no wait exceeds them.
+    let gathered = gathered.filter(|_| model.several.is_none() || analysis.is_ok());
+    let most_credit = credit.as_ref().map(|own| gathered.unwrap_or(own.highest).min(own.highest));
     let blamed = |reason: Reason| match (reason, class.busiest_above()) {
         (Reason::Overload { served_bps: 0, .. }, Some(class)) => Reason::HigherClass { class },
         (Reason::Overload { coming_bps, served_bps }, _) => match unlimited(class, upstream, served_bps) {
@@ -173,7 +176,7 @@ fn analyse_class(
         if let Some(longest) = turns.and_then(|turns| turns.iter().map(|(longest, _)| *longest).max()) {
             delay = Ok(delay.map_or(longest, |delay| delay.min(longest)));
         }
-        delay = delay.and_then(|delay| if model.trusts(delay) { Ok(delay) } else { Err(Reason::Changes) });
+        delay = delay.and_then(|delay| if model.trusts(delay) { Ok(delay) } else { Err(Reason::LongWait) });
         result.delays.push((*hop, delay));
         if let Passing::Interrupted(express) = &passing {
             result.passing.push((*hop, passing_time(class, express, largest)));
@@ -195,7 +198,7 @@ fn analyse_class(
     };
     let until_free = until_free.filter(|time| model.trusts(*time));
     drop(analysis);
-    let shape = credit.zip(most_credit).and_then(|(credit, most)| {
+    let shape = credit.as_ref().zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
         // The first frame of a span may have begun long before, if it was interrupted.
         let begun = if class.interrupted { 2 } else { 1 };

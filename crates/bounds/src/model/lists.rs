@@ -2,10 +2,10 @@
 //!
 //! IEEE 802.1Q-2022, 8.6.9. Derived in `docs/concepts/bounds.md`.
 
-use crate::curve::{Ps, ps};
+use crate::curve::{Ps, Rate, ps};
 use crate::model::openings::overruns_covered;
 use crate::model::sizes::until_last_bit;
-use tsn_plan::{GateEntry, Gates, MacOperation, Port, Schedule, in_force};
+use tsn_plan::{GateEntry, Gates, IdleSlope, MacOperation, Port, Schedule, in_force};
 
 /// Most entries of the lists together, and least cycles of each list that are followed.
 const MOST_ENTRIES: usize = 1_024;
@@ -29,12 +29,30 @@ pub(crate) struct Later {
 }
 
 /// What several lists in one cycle stand for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Several {
     /// The last moment of the cycle at which waiting may begin: any later one is like one before it.
     pub begins: Ps,
     /// The longest busy period for which the cycles that are left stand for all.
     pub trusted: Ps,
+    /// By list its begin in the cycle, and the idle slopes that it sets; empty if no list sets any.
+    slopes: Vec<(Ps, Vec<IdleSlope>)>,
+}
+
+impl Several {
+    /// From when on a class has which idle slope; empty if that does not change. `own`: the slope that the class has
+    /// without a list.
+    pub fn slopes(&self, class: u8, own: Rate) -> Vec<(Ps, Rate)> {
+        let mut found: Vec<_> =
+            self.slopes.iter().map(|(from, set)| (*from, slope_of(set, class, own))).collect();
+        found.dedup_by_key(|(_, slope)| *slope);
+        if found.len() > 1 { found } else { Vec::new() }
+    }
+}
+
+/// The idle slope of a class in the time of a list that sets these.
+fn slope_of(set: &[IdleSlope], class: u8, own: Rate) -> Rate {
+    set.iter().find(|one| one.class == class && one.bps != 0).map_or(own, |one| one.bps)
 }
 
 /// A list that a fault gives a port for some time; none for gates that are all open.
@@ -51,8 +69,7 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
     let gates = port.gates.as_ref().or_else(|| (!wrong.is_empty()).then_some(&open))?;
     let one = gates.changes.is_empty() && gates.initial.is_none() && wrong.is_empty();
     let overruns = gates.unguarded || !wrong.is_empty();
-    let shaped = port.classes.iter().any(|class| class.cbs.is_some());
-    if one || shaped || (overruns && !overruns_covered(port)) {
+    if one || (overruns && !overruns_covered(port)) {
         return None;
     }
     let schedules = in_force(gates).0;
@@ -103,6 +120,7 @@ struct Span {
     base: i64,
     cycle: i64,
     entries: Vec<GateEntry>,
+    slopes: Vec<IdleSlope>,
 }
 
 impl Span {
@@ -125,7 +143,12 @@ impl Span {
                 constant(open, mac == Some(MacOperation::Hold))
             }
         };
-        Self { from: from.max(0), to, without: 0, base, cycle: cycle.max(1), entries }
+        let change = match schedule {
+            Schedule::List(n) | Schedule::Extended(n) => n.checked_sub(1),
+            Schedule::Initial => None,
+        };
+        let slopes = change.map(|change| gates.changes[change].idle_slopes.clone()).unwrap_or_default();
+        Self { from: from.max(0), to, without: 0, base, cycle: cycle.max(1), entries, slopes }
     }
 
     fn constant(&self) -> bool {
@@ -225,7 +248,14 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span]) -> Option<L
     let alone = Gates { changes: Vec::new(), initial: None, ..gates.clone() };
     let with = |gates: Gates, several: Option<Several>| {
         let overruns = gates.unguarded || (overruns && several.is_some());
-        let port = Port { gates: Some(gates), ..port.clone() };
+        let mut port = Port { gates: Some(gates), ..port.clone() };
+        for (class, own) in (0..).zip(&mut port.classes) {
+            if let Some(cbs) = own.cbs.as_mut().filter(|_| several.is_none()) {
+                let idle = slope_of(&first.slopes, class, cbs.idle_slope_bps);
+                cbs.send_slope_bps += idle - cbs.idle_slope_bps;
+                cbs.idle_slope_bps = idle;
+            }
+        }
         Some(Later { port, from: ps(first.from.unsigned_abs()), several, overruns })
     };
     if let ([only], false) = (spans, first.constant()) {
@@ -249,9 +279,21 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span]) -> Option<L
     let several = Several {
         begins: ps((before + 2 * cycle).unsigned_abs()),
         trusted: ps(u64::try_from(trusted).ok()?),
+        slopes: if spans.iter().any(|span| !span.slopes.is_empty()) { begins(spans) } else { Vec::new() },
     };
     let cycle_ns = entries.iter().map(|entry| entry.interval_ns).sum();
     with(Gates { base_time_ns: first.from, cycle_ns, entries, ..alone }, Some(several))
+}
+
+/// When each list begins in the cycle of all, and the idle slopes that it sets.
+fn begins(spans: &[Span]) -> Vec<(Ps, Vec<IdleSlope>)> {
+    let mut at: i64 = 0;
+    let mut found = Vec::with_capacity(spans.len());
+    for span in spans {
+        found.push((ps(at.unsigned_abs()), span.slopes.clone()));
+        at += span.length();
+    }
+    found
 }
 
 #[cfg(test)]
@@ -265,6 +307,10 @@ mod tests {
 
     type Found = (Ps, Vec<(u8, u64)>, Option<Several>);
 
+    fn several(begins: Ps, trusted: Ps) -> Option<Several> {
+        Some(Several { begins, trusted, slopes: Vec::new() })
+    }
+
     fn followed(gates: Gates) -> Option<Vec<Later>> {
         of(&Port { rate_bps: 1, gates: Some(gates), ..Port::default() }, &[])
     }
@@ -274,7 +320,7 @@ mod tests {
             let entries = &port.gates.as_ref().unwrap().entries;
             entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect()
         };
-        followed(gates).unwrap().iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
+        followed(gates).unwrap().into_iter().map(|one| (one.from, entries(&one.port), one.several)).collect()
     }
 
     /// Closed until 50 ns, then a list of 100 ns until 250 ns, then one of 110 ns.
@@ -301,9 +347,9 @@ mod tests {
         assert_eq!(all[0].1[..7], begin);
         assert_eq!(all[1].1[..4], begin[1..5]);
         // Two cycles of the last list are enough to begin in; 64 of them are there.
-        assert_eq!(all[0].2, Some(Several { begins: 470_000, trusted: 6_710_000 }));
+        assert_eq!(all[0].2, several(470_000, 6_710_000));
         assert_eq!((all[0].1.len(), all[0].1[133]), (134, (0, 1_000)));
-        assert_eq!((all[2].1.len(), all[2].2), (2, None));
+        assert_eq!((all[2].1.len(), &all[2].2), (2, &None));
         // One list each: 1 us closed behind 64 cycles of the last one; or that one for ever, from its own base time on.
         let lists = followed(gates).unwrap().into_iter().map(|one| one.port.gates.unwrap());
         let lists: Vec<_> = lists.map(|own| (own.base_time_ns, own.cycle_ns, own.changes.len())).collect();
@@ -325,7 +371,7 @@ mod tests {
         let trusted = |entries: usize| {
             let list = list(&[(1, 10), (0, 10)].repeat(64)[..entries]);
             let gates = Gates { initial: Some(0), base_time_ns: 50, ..list };
-            Some(followed(gates)?[0].several.unwrap().trusted / ps(10 * entries as u64))
+            Some(followed(gates)?[0].several.as_ref()?.trusted / ps(10 * entries as u64))
         };
         for (entries, cycles) in [(15, Some(64)), (19, Some(51)), (127, Some(8)), (128, None)] {
             assert_eq!(trusted(entries), cycles.map(|cycles| cycles - 3), "{entries}");
@@ -372,7 +418,7 @@ mod tests {
         let first: u64 = all[0].1[1..130].iter().map(|entry| entry.1).sum();
         assert_eq!((first, all[0].1[0]), (6_430, (0, 1_000_000)));
         assert_eq!((all[0].1[129], all[0].1[130]), ((3, 30), (1, 64_000_000)));
-        assert_eq!(all[0].2, Some(Several { begins: 1_006_430_000, trusted: 6_130_000 }));
+        assert_eq!(all[0].2, several(1_006_430_000, 6_130_000));
     }
 
     /// 100 Tbit/s: the longest frame takes 5,244 ps.

@@ -244,11 +244,13 @@ pub(crate) struct Starts {
 
 /// The unit of service in one window, for [`Starts::service`].
 #[derive(Copy, Clone, Debug)]
-pub(crate) enum Serving {
+pub(crate) enum Serving<'a> {
     /// The duration of the window.
     Time,
     /// Whole frames, whose wire data are multiples of this: the last one may start at the window's end.
     Frames(Data),
+    /// The duration of the window, at the rate of its number in place of that of the link.
+    Rates(&'a [Rate]),
 }
 
 impl Starts {
@@ -258,18 +260,18 @@ impl Starts {
     }
 
     /// Service on a link of `rate` for a frame that just misses window `place`, after waiting for `before` it.
-    pub fn service(&self, place: usize, rate: Rate, serving: Serving) -> Curve {
+    pub fn service(&self, place: usize, rate: Rate, serving: Serving<'_>) -> Curve {
         self.service_from(place + 1, self.windows[place].to - self.before[place], rate, serving)
     }
 
     /// Service from the begin of the cycle on.
-    pub fn service_from_begin(&self, rate: Rate, serving: Serving) -> Curve {
+    pub fn service_from_begin(&self, rate: Rate, serving: Serving<'_>) -> Curve {
         self.service_from(0, 0, rate, serving)
     }
 
     /// Service from a moment within a window on, at which a frame of a lower class has just begun; none outside of
     /// windows.
-    pub fn service_within(&self, at: Ps, rate: Rate, serving: Serving) -> Option<Curve> {
+    pub fn service_within(&self, at: Ps, rate: Rate, serving: Serving<'_>) -> Option<Curve> {
         let place = self.windows.iter().position(|window| window.from <= at && at < window.to)?;
         let mut rest = self.clone();
         rest.windows[place].from = at.saturating_add(self.blocked[place]).min(self.windows[place].to);
@@ -277,16 +279,20 @@ impl Starts {
     }
 
     /// Service from a moment on, in the windows from number `first` on.
-    fn service_from(&self, first: usize, since: Ps, rate: Rate, serving: Serving) -> Curve {
+    fn service_from(&self, first: usize, since: Ps, rate: Rate, serving: Serving<'_>) -> Curve {
         let count = self.windows.len();
-        let served = |window: &Window| {
-            let time = Data::from(window.length()) * Data::from(rate);
+        let rate = |number: usize| match serving {
+            Serving::Rates(rates) => rates[number % count],
+            Serving::Time | Serving::Frames(_) => rate,
+        };
+        let served = |number: usize| {
+            let time = Data::from(self.windows[number % count].length()) * Data::from(rate(number));
             match serving {
-                Serving::Time => time,
+                Serving::Time | Serving::Rates(_) => time,
                 Serving::Frames(grain) => (time / grain + 1) * grain,
             }
         };
-        let per_cycle: Data = self.windows.iter().map(served).sum();
+        let per_cycle: Data = (0..count).map(served).sum();
         let laps = (MOST_WINDOWS / count).clamp(2, 64);
         let mut segments = vec![Segment { at: 0, value: 0, slope: 0 }];
         let (mut total, mut end) = (0, 0);
@@ -302,12 +308,12 @@ impl Starts {
                 break;
             }
             if window.length() > 0 {
-                segments.push(Segment { at: from, value: total, slope: rate });
+                segments.push(Segment { at: from, value: total, slope: rate(number) });
             }
             if step >= count * (laps - 1) {
                 last.push((from, total));
             }
-            total += served(&window);
+            total += served(number);
             segments.push(Segment { at: end, value: total, slope: 0 });
         }
         // The average begins here: the highest line that is at no opening above what was served before it. Each later
@@ -330,7 +336,7 @@ pub(crate) fn covered(port: &Port) -> Option<&Gates> {
 
 /// Whether the bounds cover frames of a port that overrun their windows.
 pub(crate) fn overruns_covered(port: &Port) -> bool {
-    port.preemption.is_none() && port.classes.iter().all(|class| class.cbs.is_none())
+    port.preemption.is_none()
 }
 
 #[cfg(test)]

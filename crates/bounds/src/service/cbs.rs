@@ -13,8 +13,8 @@ const MOST_LAPS: Data = 64;
 #[derive(Copy, Clone, Debug, Default)]
 struct Moment {
     at: Ps,
-    /// Time for which the gate was open.
-    open: Ps,
+    /// Credit that the class could gain while the gate was open.
+    gained: Data,
     /// Time in which the class could start its largest frame.
     starts: Ps,
     /// Credit, if the class always has frames to send and has the link alone in `starts`.
@@ -22,19 +22,24 @@ struct Moment {
 }
 
 impl Moment {
-    /// The moment, within the period before this one, at which `starts` was this much.
-    fn rewound_to(self, starts: Ps) -> Self {
+    /// The moment, within the period before this one, at which `starts` was this much; `idle`: the idle slope of the
+    /// period.
+    fn rewound_to(self, starts: Ps, idle: Rate) -> Self {
         let span = (self.starts - starts).max(0);
-        Self { at: self.at - span, open: self.open - span, ..self }
+        Self { at: self.at - span, gained: self.gained - Data::from(idle) * Data::from(span), ..self }
     }
 }
 
 /// A shaper in data units, and the port it works at.
-#[derive(Copy, Clone, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Credit {
-    /// Idle slope, bit/s.
+    /// Idle slope, bit/s; the highest one, if gate control lists change it.
     pub idle: Rate,
-    /// Send slope, bit/s.
+    /// The lowest idle slope.
+    slowest: Rate,
+    /// From when on in the cycle of the port's gates there is which idle slope; empty if it does not change.
+    slopes: Vec<(Ps, Rate)>,
+    /// Send slope beside the lowest idle slope, bit/s. The sum of both is the same in every list.
     pub send: Rate,
     pub highest: Data,
     /// What sending costs at least, bit/s: the lowest credit cuts off a part of the debt of long frames.
@@ -44,16 +49,26 @@ pub(crate) struct Credit {
     /// How far credit may be below zero when the class begins to wait, and how far at any time.
     owed: Data,
     deepest: Data,
+    /// What frames may gain that begin before an idle slope changes, and are charged as if it did not.
+    carried: Data,
 }
 
 impl Credit {
-    /// `longest`: how long the longest frame of the class occupies the link.
-    pub fn of(cbs: &Cbs, longest: Ps) -> Self {
-        let send = cbs.send_slope_bps.saturating_neg();
+    /// `longest`: how long the longest frame of the class occupies the link; `slopes`: from when on lists set which
+    /// idle slope, if they set several.
+    pub fn of(cbs: &Cbs, longest: Ps, slopes: Vec<(Ps, Rate)>) -> Self {
+        let each = || slopes.iter().map(|(_, idle)| *idle);
+        let own = cbs.idle_slope_bps;
+        let (idle, slowest) = (each().max().unwrap_or(own), each().min().unwrap_or(own));
+        let send = cbs.send_slope_bps.saturating_neg() + (own - slowest);
+        let changes = Data::try_from(slopes.len()).unwrap_or(0).saturating_sub(1).max(0);
         let deepest = -(Data::from(cbs.lo_credit_bits) * BIT).min(0);
         let kept = Rate::try_from(deepest / Data::from(longest.max(1))).unwrap_or(Rate::MAX);
         Self {
-            idle: cbs.idle_slope_bps,
+            idle,
+            slowest,
+            carried: changes * Data::from(idle - slowest) * Data::from(longest),
+            slopes,
             send,
             highest: Data::from(cbs.hi_credit_bits) * BIT,
             least: send.min(kept),
@@ -65,17 +80,38 @@ impl Credit {
 
     /// The same shaper, seen from any moment on: its credit may be the lowest one.
     pub fn owing(&self) -> Self {
-        Self { owed: self.deepest, ..*self }
+        Self { owed: self.deepest, ..self.clone() }
+    }
+
+    /// The idle slope at an instant of the cycle of the port's gates.
+    fn idle_at(&self, at: Ps) -> Rate {
+        let number = self.slopes.partition_point(|(from, _)| *from <= at);
+        number.checked_sub(1).map_or(self.idle, |number| self.slopes[number].1)
+    }
+
+    /// The windows, each with one idle slope.
+    pub fn pieces(&self, windows: &[Window]) -> Vec<(Window, Rate)> {
+        let mut found = Vec::new();
+        for window in windows {
+            let within =
+                self.slopes.iter().map(|(at, _)| *at).filter(|at| window.from < *at && *at < window.to);
+            let mut edges = vec![window.from];
+            edges.extend(within);
+            edges.push(window.to);
+            let piece = |pair: &[Ps]| (Window { from: pair[0], to: pair[1] }, self.idle_at(pair[0]));
+            found.extend(edges.windows(2).map(piece));
+        }
+        found
     }
 
     /// Decrease of credit per ps of sending, relative to its gain per ps: idle slope minus send slope.
     pub fn drain(&self) -> Data {
-        Data::from(self.idle) + Data::from(self.send)
+        Data::from(self.slowest) + Data::from(self.send)
     }
 
     /// The decrease of credit that is certain, whatever the lowest credit cuts off.
     fn least_drain(&self) -> Data {
-        Data::from(self.idle) + Data::from(self.least)
+        Data::from(self.slowest) + Data::from(self.least)
     }
 
     /// The most data sent within any span of time on a link of `rate` that begins with at most `credit`.
@@ -130,28 +166,32 @@ impl Credit {
             };
             most = most.max(here);
         }
-        Some(most)
+        Some(most + self.carried)
     }
 
     /// The highest credit that the class can gather with gates: credit rises in `open` windows, and the class is
-    /// guaranteed the link in `starts` except for the part of higher classes (at most `burst + slope * t`).
+    /// guaranteed the link in `starts` except for the part of higher classes (at most `burst + slope * t`). `once`:
+    /// the cycle comes once, and no wait is longer.
     pub fn gathered_with_gates(
         &self,
         rate: Rate,
-        cycle: Ps,
+        (cycle, once): (Ps, bool),
         open: &[Window],
         starts: &[Window],
         others: (Data, Rate),
     ) -> Option<Data> {
-        let (line, idle, drain) = (Data::from(rate), Data::from(self.idle), self.least_drain());
+        let (line, drain) = (Data::from(rate), self.least_drain());
         let (burst, slope) = others;
         // In `starts`, other classes have the link for this long, and for `taken` of any further time.
         let blocked = Ps::try_from((burst + line - 1).div_euclid(line)).ok()?;
         let taken = ratio_up(drain, Data::from(slope), line)?;
         let per_cycle: Ps = starts.iter().map(Window::length).sum();
         let laps = Data::from(blocked) / Data::from(per_cycle.max(1)) + 3;
-        let laps = if per_cycle > 0 && laps <= MOST_LAPS { laps as Ps } else { 2 };
+        let followed = per_cycle > 0 && (once || laps <= MOST_LAPS);
+        let laps = if !followed { 2 } else { laps as Ps };
+        let laps = if once { 1 } else { laps };
         let mut edges: Vec<Ps> = (0..=laps).map(|lap| lap.saturating_mul(cycle)).collect();
+        edges.extend(self.slopes.iter().map(|(from, _)| *from));
         for lap in -1..=laps {
             let by = lap.saturating_mul(cycle);
             edges.extend(
@@ -163,41 +203,41 @@ impl Credit {
         edges.dedup();
         let within = |list: &[Window], at: Ps| {
             let at = at.rem_euclid(cycle);
-            list.iter().any(|w| (w.from..w.to).contains(&at) || (w.from..w.to).contains(&(at + cycle)))
+            let before = list[..list.partition_point(|w| w.from <= at)].last().is_some_and(|w| at < w.to);
+            before || list.last().is_some_and(|w| at + cycle < w.to)
         };
         let mut moments = vec![Moment::default()];
         for pair in edges.windows(2) {
             let (last, span) = (moments[moments.len() - 1], pair[1] - pair[0]);
             let opened = if within(open, pair[0]) { span } else { 0 };
             let sure = if within(starts, pair[0]) { span } else { 0 };
-            let level = taken * Data::from(span) + idle * Data::from(opened) - drain * Data::from(sure);
+            let gained = Data::from(self.idle_at(pair[0])) * Data::from(opened);
             moments.push(Moment {
                 at: pair[1],
-                open: last.open + opened,
+                gained: last.gained + gained,
                 starts: last.starts + sure,
-                level: last.level + level,
+                level: last.level + taken * Data::from(span) + gained - drain * Data::from(sure),
             });
         }
-        if moments.iter().any(|moment| moment.at == cycle && moment.level > 0) {
+        if !once && moments.iter().any(|moment| moment.at == cycle && moment.level > 0) {
             return None;
         }
-        if per_cycle == 0 || laps == 2 {
+        if !followed {
             let rise = |lowest: &mut Data, moment: &Moment| {
                 *lowest = (*lowest).min(moment.level);
                 Some(moment.level - *lowest)
             };
-            return Some(moments.iter().scan(0, rise).max()? + ratio_up(drain, burst, line)?);
+            return Some(moments.iter().scan(0, rise).max()? + ratio_up(drain, burst, line)? + self.carried);
         }
         // Until the class was guaranteed the link for longer than `blocked`, it gains while it is open and is not
         // guaranteed to send. After that every moment of `starts` costs more than it gains.
-        let gained = |from: Moment, to: Moment| {
-            idle * Data::from(to.open - from.open) + taken * Data::from(to.at - from.at)
-        };
+        let gained = |from: Moment, to: Moment| to.gained - from.gained + taken * Data::from(to.at - from.at);
         let (mut most, mut lowest, mut before) = (0, Data::MAX, 0);
         for (number, end) in moments.iter().enumerate() {
             let before_that = (end.starts - blocked).max(0);
             let first = moments.partition_point(|moment| moment.starts < before_that);
-            most = most.max(gained(moments[first].rewound_to(before_that), *end));
+            let idle = self.idle_at(moments[first.saturating_sub(1)].at);
+            most = most.max(gained(moments[first].rewound_to(before_that, idle), *end));
             while before < number && end.starts - moments[before].starts >= blocked {
                 lowest = lowest.min(moments[before].level);
                 before += 1;
@@ -206,11 +246,11 @@ impl Credit {
                 most = most.max(end.level - lowest + ratio_up(drain, burst, line)?);
             }
         }
-        Some(most)
+        Some(most + self.carried)
     }
 
-    /// The guaranteed service of the class, if it can gather at most `gathered`; `open` is the yield of a rate while
-    /// its gate is open.
+    /// The guaranteed service of the class, if it can gather at most `gathered`; `open` is what its idle slopes yield
+    /// while its gate is open, each at the rate that it is worth.
     ///
     /// If that exceeds the highest credit, each loss counts: at most once per frame of `smallest` (if none is
     /// interrupted), and not before the highest credit has been spent.
@@ -219,8 +259,8 @@ impl Credit {
         rate: Rate,
         gathered: Data,
         smallest: Option<Data>,
-        open: impl Fn(Rate) -> Curve,
-    ) -> Option<Curve> {
+        open: impl Fn(&dyn Fn(Rate) -> Rate) -> Vec<Curve>,
+    ) -> Option<Vec<Curve>> {
         let (line, drain) = (Data::from(rate), self.drain());
         let lost = (gathered - self.highest).max(0);
         let per_frame = match smallest {
@@ -235,8 +275,15 @@ impl Credit {
             (Some(a), Some(b)) => drain + a.min(b),
             (a, b) => drain + a.or(b)?,
         };
-        let slope = Rate::try_from(Data::from(self.idle) * line / cost).ok()?;
-        Some(open(slope).add(&Curve::affine(-ratio_up(gathered + self.owed, line, cost)?, 0)))
+        let worth = |idle: Rate| Rate::try_from(Data::from(idle) * line / cost).unwrap_or(0);
+        let missing = Curve::affine(-ratio_up(gathered + self.owed, line, cost)?, 0);
+        Some(open(&worth).iter().map(|served| served.add(&missing)).collect())
+    }
+
+    /// [`Self::service`] where the gate never closes.
+    pub fn service_always(&self, rate: Rate, gathered: Data, smallest: Option<Data>) -> Option<Curve> {
+        let open = |worth: &dyn Fn(Rate) -> Rate| vec![Curve::affine(0, worth(self.slowest))];
+        self.service(rate, gathered, smallest, open)?.pop()
     }
 
     /// The guaranteed service without any knowledge of credit, if every frame pays its debt (at most the lowest credit)
@@ -248,7 +295,7 @@ impl Credit {
         lower: Data,
         smallest: Data,
     ) -> Option<Curve> {
-        let (idle, line) = (Data::from(self.idle), Data::from(rate));
+        let (idle, line) = (Data::from(self.slowest), Data::from(rate));
         let (lower, smallest) = ((lower + BIT - 1) / BIT, (smallest / BIT).max(1));
         // Per bit, a small frame owes the most.
         let debt = (self.deepest + BIT - 1) / BIT;
@@ -279,7 +326,7 @@ mod tests {
             lo_credit_bits: lo,
             ..Cbs::default()
         };
-        Credit::of(&cbs, longest)
+        Credit::of(&cbs, longest, Vec::new())
     }
 
     /// EnGINE eq. 5: hiCredit of class A is idleSlope times the longest frame; of class B it adds what A can send.
@@ -308,23 +355,34 @@ mod tests {
         let starts = [Window { from: 50_000_000, to: cycle - 12_240_000 }];
         let lower = Data::from(1542 * 8) * BIT;
         let own = credit(idle, GBIT, 1, -100_000, 12_336_000);
-        let gathered = |slope| own.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, slope));
+        let gathered = |slope| own.gathered_with_gates(GBIT, (cycle, false), &open, &starts, (lower, slope));
         assert_eq!(gathered(0), Some(Data::from(idle) * (12_240_000 + 12_336_000)));
         // Other classes also send all the time: more credit is gathered.
         let most = gathered(100_000_000).unwrap();
         assert!(most > Data::from(idle) * (12_240_000 + 12_336_000), "{most}");
         // A lower frame of 480 us is longer than the window of 450 us: the end of a window counts twice.
         let long = Data::from(60_000 * 8) * BIT;
-        let long = own.gathered_with_gates(GBIT, cycle, &open, &starts, (long, 0)).unwrap();
+        let long = own.gathered_with_gates(GBIT, (cycle, false), &open, &starts, (long, 0)).unwrap();
         assert_eq!(long, Data::from(idle) * (480_000_000 + 2 * 12_240_000));
         // Nothing is guaranteed if the class gains more credit than the windows let it spend.
         let greedy = credit(990_000_000, GBIT, 1, -100_000, 12_336_000);
-        assert_eq!(greedy.gathered_with_gates(GBIT, cycle, &open, &starts, (lower, 0)), None);
+        assert_eq!(greedy.gathered_with_gates(GBIT, (cycle, false), &open, &starts, (lower, 0)), None);
     }
 
     /// 4 gained and 6 spent, on a link of 10.
     fn small() -> Credit {
-        Credit { idle: 4, send: 6, highest: 0, least: 6, debt: 60, owed: 0, deepest: 60 }
+        Credit {
+            idle: 4,
+            slowest: 4,
+            slopes: Vec::new(),
+            send: 6,
+            highest: 0,
+            least: 6,
+            debt: 60,
+            owed: 0,
+            deepest: 60,
+            carried: 0,
+        }
     }
 
     /// Sending spends 900 bit/s: in 10 ms this is 9 bit, the lowest credit. In 20 ms it would be 18, so that sending
@@ -384,7 +442,7 @@ mod tests {
     /// Open for 50 of 100, of which frames may start in 40.
     fn gated(credit: &Credit, from: Ps, others: (Data, Rate)) -> Option<Data> {
         let window = |length| [Window { from, to: from + length }];
-        credit.gathered_with_gates(10, 100, &window(50), &window(40), others)
+        credit.gathered_with_gates(10, (100, false), &window(50), &window(40), others)
     }
 
     #[test]
@@ -398,7 +456,7 @@ mod tests {
         }
         // 8 gained and 2 spent per ps: a cycle gains as much as it spends. From the end of the starts to the end of the
         // next window: 10 ps at 8, 10 ps of the lower frame at 8, 30 ps at -2, and 10 ps at 8.
-        let slopes = |idle, send| Credit { idle, send, least: send, ..small() };
+        let slopes = |idle, send| Credit { idle, slowest: idle, send, least: send, ..small() };
         let greedy = slopes(8, 2);
         assert_eq!(gated(&greedy, 0, (100, 0)), Some(80 + 80 - 60 + 80));
         assert_eq!(gated(&slopes(9, 1), 0, (100, 0)), None);
@@ -413,15 +471,39 @@ mod tests {
         assert_eq!(gated(&small(), 0, (62 * 400, 0)), Some(62 * 400 + 40));
         // No frame fits these windows.
         let open = [Window { from: 0, to: 50 }];
-        assert_eq!(small().gathered_with_gates(10, 100, &open, &[Window { from: 9, to: 9 }], (0, 0)), None);
+        assert_eq!(
+            small().gathered_with_gates(10, (100, false), &open, &[Window { from: 9, to: 9 }], (0, 0)),
+            None
+        );
+    }
+
+    /// Open for 30 of which all are starts, with a slope of 4; then for 50 from 100 on, with a slope of 2, and starts in 40.
+    /// From 20 on, others have the link for 10, and the window closes: 40. From 130 on, it is 20 until the window closes:
+    /// 40, too. Only if the lists came again would the last and the first window meet: from 135 to 150, and 5 more.
+    #[test]
+    fn lists_that_come_once_have_slopes_of_their_own() {
+        let window = |from, to| Window { from, to };
+        let own = Credit { slowest: 2, send: 8, least: 8, slopes: vec![(0, 4), (100, 2)], ..small() };
+        let (open, starts) = ([window(0, 30), window(100, 150)], [window(0, 30), window(100, 140)]);
+        let gathered = |own: &Credit| own.gathered_with_gates(10, (200, true), &open, &starts, (100, 0));
+        assert_eq!(gathered(&own), Some(40));
+        assert_eq!(gathered(&Credit { carried: 7, ..own.clone() }), Some(47));
+        let pieces = own.pieces(&[window(0, 30), window(90, 150)]);
+        assert_eq!(pieces, [(window(0, 30), 4), (window(90, 100), 4), (window(100, 150), 2)]);
+        assert_eq!(small().pieces(&open), open.map(|open| (open, 4)));
+        // 100 gained and 900 spent, or 80 and 920; a frame of 10 ps that begins before the change gains 20 too much.
+        let cbs = Cbs { idle_slope_bps: 100, send_slope_bps: -900, lo_credit_bits: -9, ..Cbs::default() };
+        let found = Credit::of(&cbs, 10, vec![(0, 100), (5, 80)]);
+        assert_eq!((found.idle, found.slowest, found.send, found.carried), (100, 80, 920, 200));
+        assert_eq!((found.drain(), found.debt), (1_000, 9_200));
     }
 
     /// If 20 of 50 are kept, 30 are lost: once per frame, or once per 20.
     #[test]
     fn credit_that_is_cut_off_costs_service() {
         let service = |highest, gathered, smallest| {
-            let own = Credit { idle: 4_000, send: 6_000, highest, ..small() };
-            own.service(10_000, gathered, Some(smallest), |slope| Curve::affine(0, slope))
+            let own = Credit { idle: 4_000, slowest: 4_000, send: 6_000, highest, ..small() };
+            own.service_always(10_000, gathered, Some(smallest))
         };
         // Nothing lost.
         assert_eq!(service(50, 50, 100), Some(Curve::affine(-50, 4_000)));
@@ -431,18 +513,18 @@ mod tests {
         // 30 are lost with every 200 of credit, not with every 30 sent: 4,000 * 10 / 11.5, and 230 * 10 / 11.5.
         assert_eq!(service(200, 230, 30), Some(Curve::affine(-200, 3_478)));
         // In fragments, 200 of credit are 200 / 14,000 of time: 30 cost 2,101 more, 4,000 * 10,000 / 12,101.
-        let own = Credit { idle: 4_000, send: 6_000, highest: 200, ..small() };
-        let service = |credit: Credit| credit.service(10_000, 230, None, |slope| Curve::affine(0, slope));
-        assert_eq!(service(own), Some(Curve::affine(-191, 3_305)));
+        let own = Credit { idle: 4_000, slowest: 4_000, send: 6_000, highest: 200, ..small() };
+        let service = |credit: Credit| credit.service_always(10_000, 230, None);
+        assert_eq!(service(own.clone()), Some(Curve::affine(-191, 3_305)));
         // 60 more are owed at any moment: 290 * 10,000 / 12,101.
         assert_eq!(service(own.owing()), Some(Curve::affine(-240, 3_305)));
-        assert_eq!(service(Credit { highest: 0, ..own }), None);
+        assert_eq!(service(Credit { highest: 0, ..own.clone() }), None);
     }
 
     /// Frames of 100 bit regain their cost in 4,000 of 10,000, and wait for 150 bit each time: a quarter.
     #[test]
     fn without_memory_every_frame_pays_for_itself() {
-        let own = Credit { idle: 4_000, send: 6_000, deepest: 60_000 * BIT, ..small() };
+        let own = Credit { idle: 4_000, slowest: 4_000, send: 6_000, deepest: 60_000 * BIT, ..small() };
         let served = |own: &Credit, lower| {
             own.service_without_memory(10, &Curve::affine(3_000, 9_000), lower, 100 * BIT)
         };
@@ -452,7 +534,7 @@ mod tests {
         assert_eq!(service(149 * BIT + 1), Some(Curve::affine(750, 2_250)));
         assert_eq!(service(0), Some(Curve::affine(1_199, 3_599)));
         // A debt of 20,000 bit at most is a third: 4,000 * 100 of 400,000 + 200,000 + 600,000.
-        let cut = Credit { deepest: 20_000 * BIT, ..own };
+        let cut = Credit { deepest: 20_000 * BIT, ..own.clone() };
         assert_eq!(served(&cut, 150 * BIT), Some(Curve::affine(999, 2_999)));
     }
 }

@@ -7,6 +7,7 @@ use crate::model::openings::{Openings, Window, covered};
 use crate::model::processing::Processing;
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
+use crate::service::cbs::Credit;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption;
 use tsn_plan::{Plan, Port, Server};
@@ -69,7 +70,7 @@ impl<'a> Model<'a> {
         let openings = (0..count).map(|class| Openings::of(later.port.gates.as_ref(), class as u8)).collect();
         Self {
             flows: self.flows.clone(),
-            several: later.several,
+            several: later.several.clone(),
             overruns: later.overruns,
             changes: true,
             ..Self::new(plan, &later.port, openings)
@@ -78,7 +79,7 @@ impl<'a> Model<'a> {
 
     /// Whether a busy period, or a wait, is short enough for what is left of several lists.
     pub fn trusts(&self, busy: Ps) -> bool {
-        self.several.is_none_or(|several| busy <= several.trusted)
+        self.several.as_ref().is_none_or(|several| busy <= several.trusted)
     }
 
     /// Whether an octet is not a whole number of ps.
@@ -189,6 +190,15 @@ impl Class<'_> {
         let rate =
             |higher: &&Higher| higher.any_time(self.model.rate).map_or(Rate::MAX, |sent| sent.tail().slope);
         self.above.iter().filter(|higher| rate(higher) > 0).max_by_key(rate).map(|higher| higher.class)
+    }
+
+    /// The class's shaper.
+    pub fn credit(&self) -> Option<Credit> {
+        let cbs = self.model.port.classes[usize::from(self.number)].cbs.as_ref()?;
+        let several = self.model.several.as_ref();
+        let slopes =
+            several.map(|several| several.slopes(self.number, cbs.idle_slope_bps)).unwrap_or_default();
+        Some(Credit::of(cbs, self.model.occupied(self.largest), slopes))
     }
 
     /// Whether the class has a credit-based shaper.

@@ -146,8 +146,7 @@ fn shaped(
     if let Ok(higher) = &higher {
         gathered = credit.gathered(rate, class.lower_data(), higher);
         let whole = Some(smallest).filter(|_| !class.interrupted);
-        let service =
-            gathered.and_then(|most| credit.service(rate, most, whole, |slope| Curve::affine(0, slope)));
+        let service = gathered.and_then(|most| credit.service_always(rate, most, whole));
         let service = service.zip(cuts.as_ref().ok()).map(|(service, cuts)| vec![service.sub(cuts)]);
         services.extend(service);
     }
@@ -241,9 +240,9 @@ pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(P
 }
 
 /// The service of some windows from each worst moment on at which waiting may begin.
-pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: Serving) -> Service {
+pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: Serving<'_>) -> Service {
     let missed = |place: usize| starts.service(place, rate, serving);
-    let Some(several) = class.model.several else { return (0..starts.windows.len()).map(missed).collect() };
+    let Some(several) = &class.model.several else { return (0..starts.windows.len()).map(missed).collect() };
     let early = |place: &usize| starts.windows[*place].to <= several.begins;
     let others = [
         Some(starts.service_from_begin(rate, serving)),
@@ -303,31 +302,28 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
     let mut services: Vec<Service> = Vec::new();
     let gathered;
     if let (Openings::Windows { cycle, windows }, Some(starts)) = (openings, &starts) {
-        gathered = credit.gathered_with_gates(rate, *cycle, windows, &starts.windows, others);
+        let once = class.model.several.is_some();
+        gathered = credit.gathered_with_gates(rate, (*cycle, once), windows, &starts.windows, others);
         if let Some(most) = gathered {
-            let open = Starts {
-                cycle: *cycle,
-                windows: windows.clone(),
-                before: vec![0; windows.len()],
-                late: Vec::new(),
-                blocked: Vec::new(),
+            let (windows, idle): (Vec<Window>, Vec<Rate>) = credit.pieces(windows).into_iter().unzip();
+            let none = vec![0; windows.len()];
+            let open =
+                Starts { cycle: *cycle, windows, before: none.clone(), late: Vec::new(), blocked: none };
+            let served = |worth: &dyn Fn(Rate) -> Rate| {
+                let rates: Vec<Rate> = idle.iter().map(|idle| worth(*idle)).collect();
+                moments(class, &open, rate, Serving::Rates(&rates))
             };
-            let from = |place: usize| {
-                credit.service(rate, most, Some(smallest), |slope| open.service(place, slope, Serving::Time))
-            };
-            services.extend((0..windows.len()).map(from).collect::<Option<Service>>());
+            services.extend(credit.service(rate, most, Some(smallest), served));
         }
-        let from = |place: usize| {
-            let link = starts.service(place, rate, Serving::Time).sub(&taken);
-            let link = link.sub(&Curve::affine(class.lower_data(), 0));
+        let link = moments(class, starts, rate, Serving::Time).into_iter().map(|link| {
+            let link = link.sub(&taken).sub(&Curve::affine(class.lower_data(), 0));
             credit.service_without_memory(rate, &link, class.lower_data(), smallest)
-        };
-        services.extend((0..starts.windows.len()).map(from).collect::<Option<Service>>());
+        });
+        services.extend(link.collect::<Option<Service>>());
     } else {
         // This class's gate never closes; higher classes have a gate.
         gathered = credit.gathered(rate, class.lower_data(), &taken);
-        let service = gathered
-            .and_then(|most| credit.service(rate, most, Some(smallest), |slope| Curve::affine(0, slope)));
+        let service = gathered.and_then(|most| credit.service_always(rate, most, Some(smallest)));
         services.extend(service.map(|service| vec![service]));
         let link = Curve::affine(-class.lower_data(), rate).sub(&taken);
         let service = credit.service_without_memory(rate, &link, class.lower_data(), smallest);

@@ -83,17 +83,70 @@ fn a_wrong_list_is_one_for_some_time() {
     assert_eq!(wrong(None, false), Ok(LAST_BIT));
 }
 
-/// Frames that wait longer than the cycles that are followed have no bound, and neither do shapers.
+/// A shaper with half of the rate: a lone frame, which finds no debt, waits as it does without; of two at once, the
+/// second one waits until the debt of the first one is regained, in 4 us of open gates, or in 12 us by the second
+/// list's idle slope of a quarter of the rate.
+#[test]
+fn a_shaper_gains_by_each_list() {
+    fn shaped(plan: &mut Plan) {
+        plan.ports[0].classes[7].cbs = Some(cbs(500_000_000, GIGABIT as i64, 10_000, -3_000));
+        changes(plan, &[(1_000_000, &SECOND)]);
+    }
+    fn slower(plan: &mut Plan) {
+        shaped(plan);
+        let set = tsn_plan::IdleSlope { class: 7, bps: 250_000_000 };
+        plan.ports[0].gates.as_mut().unwrap().changes[0].idle_slopes = vec![set];
+    }
+    fn two(plan: &mut Plan) {
+        plan.streams[0].size =
+            tsn_plan::Size::Units { octets: vec![2 * 430], most_per_frame: 430, overhead: 50 };
+    }
+    let both = |start_ns: u64, alter: fn(&mut Plan)| {
+        upper(start_ns, |plan| {
+            alter(plan);
+            two(plan);
+        })
+    };
+    let missed = |closed: i64| Ok(closed + 2 * LAST_BIT);
+    assert_eq!(upper(0, shaped), missed(80_000_000));
+    assert_eq!(both(0, shaped), missed(88_000_000));
+    assert_eq!(both(0, slower), missed(96_000_000));
+    // One list is left: its idle slope is the only one.
+    assert_eq!(
+        [shaped, slower].map(|alter| both(1_100_000, alter)),
+        [missed(88_000_000), missed(96_000_000)]
+    );
+    // Before the list, closed for 500 us.
+    fn late(plan: &mut Plan) {
+        shaped(plan);
+        let gates = plan.ports[0].gates.as_mut().unwrap();
+        (gates.initial, gates.base_time_ns) = (Some(0), 500_000);
+    }
+    assert_eq!(upper(0, late), Ok(500_000_000 + LAST_BIT));
+    assert_eq!(both(0, late), Ok(508_000_000 + LAST_BIT));
+}
+
+/// Frames that overrun their windows: a lone frame misses its window when it closes; the second one of two waits for
+/// 4 us of open gates more.
+#[test]
+fn a_shaper_beside_frames_that_overrun() {
+    let shaped = |frames: u32| {
+        upper(0, |plan| {
+            plan.ports[0].classes[7].cbs = Some(cbs(500_000_000, GIGABIT as i64, 10_000, -2_000));
+            plan.ports[0].gates.as_mut().unwrap().unguarded = true;
+            let octets = vec![frames * 430];
+            plan.streams[0].size = tsn_plan::Size::Units { octets, most_per_frame: 430, overhead: 50 };
+        })
+    };
+    assert_eq!([1, 2].map(shaped), [Ok(50_000_001 + LAST_BIT), Ok(58_000_001 + LAST_BIT)]);
+}
+
+/// Frames that wait longer than the cycles that are followed have no bound.
 #[test]
 fn what_is_not_followed_is_said() {
-    let shaped = |plan: &mut Plan| {
-        changes(plan, &[(1_000_000, &SECOND)]);
-        plan.ports[0].classes[7].cbs = Some(cbs(100_000_000, 1_000_000_000, 10_000, -10_000));
-    };
-    assert_eq!(upper(0, shaped), Err(Reason::Changes));
     let unguarded = |plan: &mut Plan| {
         plan.ports[0].gates.as_mut().unwrap().unguarded = true;
-        plan.ports[0].classes[7].cbs = Some(cbs(100_000_000, 1_000_000_000, 10_000, -10_000));
+        plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
     };
     assert_eq!(upper(0, unguarded), Err(Reason::Unguarded));
     // One frame in each cycle of 20 us, of which 64 are followed: 1.22 ms without the first and last ones.
@@ -106,7 +159,7 @@ fn what_is_not_followed_is_said() {
         })
     };
     // They wait for 40 us, but without a break for longer than that.
-    assert_eq!(with(periodic(20_100, 0), None), Err(Reason::Changes));
+    assert_eq!(with(periodic(20_100, 0), None), Err(Reason::LongWait));
     assert!(with(periodic(40_000, 0), None).is_ok_and(|upper| upper < 100_000_000));
     // A full queue of 100 frames takes 2 ms, one of 20 frames 0.4 ms.
     assert_eq!(with(periodic(10_000, 0), Some(100)).ok(), None);
@@ -140,6 +193,25 @@ fn what_waited_before_a_change_goes_first() {
     net.plan.ports[0].gates = Some(Gates { initial: Some(0x7f), ..list });
     let (longest, _) = keeps(&mut net);
     assert!(longest > 90_000_000, "{longest}");
+}
+
+/// A higher class with half of the rate has gathered credit when its gates stay open from now on: for 12.336 us of a
+/// lower frame, and for 8.064 us before the end of a window, in which no frame of its own fits. A frame that comes later
+/// waits for this credit, for the debt of a frame, half of 8,160 bits, for a lower frame, and for half of the time.
+#[test]
+fn credit_of_an_earlier_list_is_spent_in_a_later_one() {
+    let (mut net, path) = Net::row(2_000_000, 2);
+    net.stream("s", &path, 5, UNSCHEDULED, frame(480)).start_ns = 1_100_000;
+    net.stream("low", &path, 0, periodic(200_000, 0), frame(FULL));
+    let late = Pattern::Periodic { period_ns: 50_000, offset_ns: 0, jitter_ns: 400_000 };
+    net.stream("high", &path, 7, late, frame(1_000));
+    net.plan.ports[0].classes[7].cbs = Some(cbs(500_000_000, GIGABIT as i64, 20_000, -4_080));
+    net.plan.ports[0].gates = gates(0, &[(0xa1, 50_000), (0, 50_000)]);
+    changes(&mut net.plan, &[(1_000_000, &[(0xa1, 100_000)])]);
+    net.plan.check().unwrap();
+    let upper = bounds(&net.plan).flows[0].hops[0].upper_ps;
+    let credit = (12_336 + 8_064) / 2;
+    assert_eq!(upper, Some(2 * (credit + 8_160 / 2 + 12_336) * 1_000 + LAST_BIT));
 }
 
 /// Behind the last change the gate is open for long; a frame of a lower class has just begun.

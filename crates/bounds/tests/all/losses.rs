@@ -92,7 +92,7 @@ fn what_is_not_known_may_lose_frames() {
             plan.ports[0].gates.as_mut().unwrap().initial = Some(0);
         })
     };
-    assert_eq!((initial(50_000), initial(3_903)), (None, there(Reason::Changes)));
+    assert_eq!((initial(50_000), initial(3_903)), (None, there(Reason::Dropped)));
     let buffer = four(|plan| plan.nodes[1].buffer = Some(Buffer { octets: 1_000_000, alpha_permille: None }));
     assert_eq!(buffer, there(Reason::Buffer));
 }

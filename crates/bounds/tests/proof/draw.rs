@@ -5,7 +5,7 @@ use crate::common::*;
 use crate::cyclic::{self, Cyclic};
 use proptest::prelude::*;
 use proptest::sample::Index;
-use tsn_plan::{Fault, MacOperation, Pattern, Plan, Size};
+use tsn_plan::{Fault, IdleSlope, MacOperation, Pattern, Plan, Size};
 
 /// The last two rates have octets that do not take a whole number of ps.
 const RATES: [u64; 6] = [100_000_000, GIGABIT, GIGABIT, 2_500_000_000, 300_000_000, 9_294_196_000];
@@ -304,7 +304,8 @@ fn answer(plan: &mut Plan, talk: &Talk) {
 /// Lets other lists follow the list of a port.
 fn replace_lists(plan: &mut Plan, port: usize, (initial, changes): &Lists) {
     let before = plan.ports[port].clone();
-    let Some(gates) = &mut plan.ports[port].gates else { return };
+    let own = &mut plan.ports[port];
+    let Some(gates) = &mut own.gates else { return };
     gates.initial = *initial;
     if initial.is_some() {
         gates.base_time_ns = gates.base_time_ns.abs() * 3;
@@ -312,6 +313,14 @@ fn replace_lists(plan: &mut Plan, port: usize, (initial, changes): &Lists) {
     let mut changes = changes.clone();
     changes.sort_unstable();
     gates.changes = changes.iter().map(|(at, after, list)| change(*at, at + after, list)).collect();
+    // Each list gives another idle slope, as a planner does whose windows have another length.
+    for (number, class) in own.classes.iter().enumerate() {
+        let Some(cbs) = &class.cbs else { continue };
+        for (part, change) in (2..).zip(&mut gates.changes) {
+            let bps = (cbs.idle_slope_bps * part / 3).min(cbs.idle_slope_bps - cbs.send_slope_bps - 1);
+            change.idle_slopes.push(IdleSlope { class: number as u8, bps });
+        }
+    }
     if plan.check().is_err() {
         plan.ports[port] = before;
     }
