@@ -5,7 +5,10 @@
 #   make test    all tests that gate a change, Rust and Python: ten minutes
 #   make nightly  all tests with more examples, soak, labs of emulated guests, make test in a minimal Debian (hours)
 #   make twin    the same small Plans in the simulator and on a kernel: docs/twin.md
-#   make wheel   dist/tsnbench-….whl, with the native module and the live talker
+#   make wheel   dist/tsnbench-….whl for this machine, with the native module and the live talker
+#   make release  dist: wheels for Linux on x86-64 and Arm, tried in new environments, and their bill of materials
+#   make container  images tsnbench and tsnbench-vm of the wheels in dist, tried (buildah; CONTAINER_BASE: another base)
+#   make audit   licences and sources of foreign crates (cargo deny), and their known weaknesses where the list can be had
 #   make fresh   make run and make test in a minimal Debian, with what the README names and nothing else (as root)
 #   make check   formatting, lint, types
 #   make docs    target/docs/index.html: pages, notebooks (run), Python and Rust references; warnings are errors
@@ -36,7 +39,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel fresh clean packages help docs docs-rust
+.PHONY: run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel release container audit fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -60,7 +63,7 @@ test: $(VENV)/.built packages
 
 nightly: $(VENV)/.built packages
 	@TSNBENCH_TESTS=nightly PROPTEST_CASES=5000 .ci/lanes \
-	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(KERNELS) ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; fresh: $(MAKE) fresh'
+	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(KERNELS) ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; release: $(MAKE) release audit ; fresh: $(MAKE) fresh'
 
 # Which test functions make quick leaves out: those that take longer than QUICK_S seconds with all of their cases.
 QUICK_S ?= 0.2
@@ -70,6 +73,31 @@ slow: $(VENV)/.built packages
 
 wheel: $(VENV)/.built
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip wheel . --quiet --no-deps --no-build-isolation --wheel-dir dist
+
+# What wheels are made with, in an environment of its own.
+target/release-tools/.locked: requirements/release.lock
+	$(PYTHON) -m venv target/release-tools
+	target/release-tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+release: $(VENV)/.built target/release-tools/.locked
+	target/release-tools/bin/python packaging/wheels.py
+	$(BIN)/python packaging/parts.py sbom >dist/tsnbench.cdx.json
+	TSNBENCH_WHEELS=$(CURDIR)/dist $(BIN)/python -m pytest tests/packaging/check_release.py
+
+# Without a registry: CONTAINER_BASE names an image that is here already.
+CONTAINER_BASE ?= docker.io/library/debian:12-slim
+container:
+	@sh .ci/packages buildah
+	sh packaging/container $(CONTAINER_BASE)
+
+audit: target/deny/bin/cargo-deny
+	target/deny/bin/cargo-deny check licenses bans sources
+	if target/deny/bin/cargo-deny fetch db; then target/deny/bin/cargo-deny check advisories; \
+	  else echo "advisories: left out, their list cannot be had here" >&2; fi
+
+target/deny/bin/cargo-deny:
+	cargo install --quiet --locked --root target/deny --version 0.20.2 cargo-deny
 
 fresh:
 	@sh .ci/packages debootstrap
@@ -135,10 +163,10 @@ mutants: $(VENV)/.built target/mutants/.tools
 	  $(BIN)/python -m mutants.run $(MUTANTS) $(MUTANTS_ARGS)
 
 # The tools in folders of their own, of one version each: another version makes other mutants.
-target/mutants/.tools: requirements/mutants.txt | $(VENV)/.locked
+target/mutants/.tools: requirements/mutants.lock | $(VENV)/.locked
 	cargo install --quiet --locked --root target/mutants --version 27.1.0 cargo-mutants
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target target/mutants/python-tools \
-	  -r requirements/mutants.txt
+	  --require-hashes -r requirements/mutants.lock
 	@touch $@
 
 # The virtual environment, from the lock file with hashes.
@@ -163,6 +191,12 @@ lock:
 	  --all-extras pyproject.toml requirements/build.in --output-file requirements/build.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
 	  --constraints requirements/build.lock requirements/docs.in --output-file requirements/docs.lock
+	for part in release mutants; do \
+	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
+	    --constraints requirements/build.lock requirements/$$part.in --output-file requirements/$$part.lock; done
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
+	  --constraints requirements/build.lock --extra exact --extra netconf --extra ui --extra lsp --extra study \
+	  pyproject.toml --output-file requirements/run.lock
 
 # What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd \

@@ -44,12 +44,15 @@ def talker() -> Path:
     if shutil.which("cargo") is None:
         raise SystemExit("tsnbench needs a stable Rust toolchain (cargo) to be built; see https://rustup.rs")
     target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
-    build = ["cargo", "rustc", "--release", "--locked", "--quiet", "-p", "tsn-traffic", "--bin", PROGRAM]
+    # Wheels for other machines are linked by zig (packaging/wheels.py).
+    other = os.environ.get("TSNBENCH_TALKER_TARGET", "")
+    build = ["cargo-zigbuild", "rustc", "--target", other] if other else ["cargo", "rustc"]
+    build += ["--release", "--locked", "--quiet", "-p", "tsn-traffic", "--bin", PROGRAM]
     build += ["--target-dir", str(target), "--", "-C", "target-feature=+crt-static", "-C", "strip=symbols"]
     subprocess.run(build, cwd=ROOT, check=True)
     place = ROOT / "python" / "tsnbench" / PROGRAM
     part = place.with_name(PROGRAM + ".part")
-    shutil.copyfile(target / "release" / PROGRAM, part)
+    shutil.copyfile(target / other / "release" / PROGRAM, part)
     part.chmod(0o755)
     part.replace(place)
     return place

@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use tsn_wire::Mac;
 
 /// `SIOCETHTOOL` of linux/sockios.h.
-const ETHTOOL: libc::c_ulong = 0x8946;
+const ETHTOOL: libc::Ioctl = 0x8946;
 /// `ETHTOOL_GET_TS_INFO` of linux/ethtool.h.
 const GET_TS_INFO: u32 = 0x41;
 
@@ -69,7 +69,7 @@ impl Socket {
         let address = unsafe {
             checked(libc::ioctl(
                 self.fd.as_raw_fd(),
-                libc::SIOCGIFHWADDR as libc::c_ulong,
+                libc::SIOCGIFHWADDR as libc::Ioctl,
                 &raw mut request,
             ))?;
             request.ifr_ifru.ifru_hwaddr.sa_data
@@ -92,7 +92,7 @@ impl Socket {
         request.ifr_ifru.ifru_data = (&raw mut config).cast();
         // SAFETY: the request names a live structure of the kernel's layout.
         checked(unsafe {
-            libc::ioctl(self.fd.as_raw_fd(), libc::SIOCSHWTSTAMP as libc::c_ulong, &raw mut request)
+            libc::ioctl(self.fd.as_raw_fd(), libc::SIOCSHWTSTAMP as libc::Ioctl, &raw mut request)
         })
     }
 }
@@ -104,7 +104,8 @@ fn request(interface: &str) -> io::Result<libc::ifreq> {
         return Err(io::Error::from_raw_os_error(libc::ENODEV));
     }
     for (place, octet) in request.ifr_name.iter_mut().zip(interface.bytes()) {
-        *place = octet.cast_signed();
+        // Signed on x86-64, unsigned on Arm.
+        *place = octet as libc::c_char;
     }
     Ok(request)
 }

@@ -52,7 +52,7 @@ fn read_by_driver(device: &File) -> io::Result<Vec<[i64; 3]>> {
     request.n_samples = TRIES as libc::c_uint;
     // SAFETY: the kernel fills a live structure of its own layout.
     checked(unsafe {
-        libc::ioctl(device.as_raw_fd(), libc::PTP_SYS_OFFSET_EXTENDED as libc::c_ulong, &raw mut request)
+        libc::ioctl(device.as_raw_fd(), libc::PTP_SYS_OFFSET_EXTENDED as libc::Ioctl, &raw mut request)
     })?;
     let ahead_ns = tai_ahead_ns()?;
     let ns = |time: &libc::ptp_clock_time| {

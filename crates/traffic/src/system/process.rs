@@ -19,9 +19,10 @@ static END: AtomicBool = AtomicBool::new(false);
 pub fn become_punctual(priority: i32) -> io::Result<()> {
     // SAFETY: no pointers.
     checked(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
-    let parameters = libc::sched_param { sched_priority: priority };
-    // SAFETY: the kernel reads one live parameter; 0 is this thread.
-    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+    // The function of this name fails with musl, which keeps to POSIX: its scheduling is of processes, not threads.
+    // SAFETY: the kernel reads one live number (its `struct sched_param`); 0 is this thread.
+    let done = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) };
+    checked(libc::c_int::try_from(done).unwrap_or(-1))
 }
 
 /// Runs this thread, and those it begins from now on, on one processor alone. sched_setaffinity(2).

@@ -1,0 +1,62 @@
+"""What a release is called and what it says: the version of Cargo.toml, and its part of CHANGELOG.md.
+
+``python packaging/release.py check v1.2.3`` compares the tag with every place that tells the version; ``notes
+v1.2.3`` prints the part of the changelog.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from parts import version
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def notes(number: str, text: str) -> str:
+    """The part of a changelog about a version.
+
+    Raises:
+        SystemExit: there is none, or it is empty.
+    """
+    found = re.search(
+        rf"^## {re.escape(number)}(?: [^\n]*)?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    if not found or not found[1].strip():
+        raise SystemExit(
+            f'CHANGELOG.md: expected "## {number}" with what changed; "## Unreleased" becomes it'
+        )
+    return found[1].strip() + "\n"
+
+
+def wrong(tag: str) -> list[str]:
+    """What keeps a tag from being a release; empty if nothing does."""
+    own = version()
+    found = []
+    if tag != f"v{own}":
+        found.append(f"Cargo.toml: expected the tag v{own}, got {tag}")
+    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    if not cited or cited[1] != own:
+        found.append(f"CITATION.cff: expected version: {own}, got {cited[1] if cited else 'none'}")
+    return found
+
+
+def main() -> None:
+    """Checks, or prints the notes."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("check", "notes"))
+    parser.add_argument("tag")
+    options = parser.parse_args()
+    found = notes(options.tag.removeprefix("v"), (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    if options.what == "notes":
+        print(found, end="")
+    elif problems := wrong(options.tag):
+        raise SystemExit("\n".join(problems))
+
+
+if __name__ == "__main__":
+    main()
