@@ -6,6 +6,7 @@ import getpass
 import json
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
@@ -13,6 +14,10 @@ import pytest
 import tsnbench
 from support.small_plan import small_plan
 from tsnbench.runs import DelaySeries, FolderError, Run, State, engine
+from tsnbench.runs.run import with_names
+
+if TYPE_CHECKING:
+    from tsnbench.runs.measures import PathReport
 
 
 def test_the_manifest_says_what_ran(complete: Run) -> None:
@@ -73,6 +78,37 @@ def test_observations_have_names_and_every_sighting(complete: Run) -> None:
     assert video["octets"].unique().to_list() == [1000]
     taps = {tap["name"] for tap in complete.plan.document["taps"]}
     assert set(table["tap"]) <= taps
+
+
+def test_frames_have_the_names_of_their_paths(complete: Run) -> None:
+    table, paths = complete.frames(), complete.measures()["paths"]
+    assert table.columns[:3] == ["stream", "listener", "path"]
+    for number, path in enumerate(paths):
+        own = table.filter((pl.col("stream") == path["stream"]) & (pl.col("listener") == path["listener"]))
+        assert own["path"].unique().to_list() == [number]
+        assert own.height == path["count"]["sent"]
+    assert table.filter(pl.col("stream") == "nobody").is_empty()
+
+
+def test_frames_of_runs_with_other_streams_are_joined_by_their_names() -> None:
+    def frames(streams: list[str]) -> pl.DataFrame:
+        numbers = range(len(streams))
+        table = pl.DataFrame({"path": numbers, "seq": [5] * len(streams), "delay_ns": numbers})
+        return with_names(table, [cast("PathReport", {"stream": one, "listener": "c"}) for one in streams])
+
+    one, other = frames(["video", "loop"]), frames(["audio", "loop", "video"])
+    both = one.join(other, on=["stream", "listener", "seq"], suffix="_2").sort("delay_ns")
+    assert both.select("stream", "delay_ns", "delay_ns_2").rows() == [("video", 0, 2), ("loop", 1, 1)]
+
+
+def test_frames_of_a_path_that_the_measures_lack_are_an_error(complete: Run, tmp_path: Path) -> None:
+    for name in ("manifest.json", "plan.json", "measures.json"):
+        (tmp_path / name).write_bytes((complete.folder / name).read_bytes())
+    complete.frames().select(pl.col("path") + 7, pl.exclude("path", "stream", "listener")).write_parquet(
+        tmp_path / "frames.parquet"
+    )
+    with pytest.raises(FolderError, match=r"its frames.parquet cannot be read"):
+        Run.open(tmp_path).frames()
 
 
 def test_ccdf_is_the_share_of_later_frames() -> None:

@@ -13,6 +13,7 @@ from tsnbench.measure import measure_captures
 from tsnbench.runs import Run
 from tsnbench.runs.lock import refuse_busy
 from tsnbench.runs.manifest import KERNELS
+from tsnbench.runs.run import with_names
 from tsnbench.sheet import numbered
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ class Side:
     backend: str
     measures: Measures
     frames: pl.DataFrame
-    """stream, listener, seq, t_tx_ns, t_rx_ns, delay_ns, octets: one row per sent frame and listener."""
+    """``stream``, ``listener``, ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``, ``octets``: one row per sent
+    frame and listener."""
     plan: PlanDocument | None = None
     plan_hash: str = ""
     """The Plan's hash; empty without a Plan."""
@@ -75,7 +77,7 @@ def opened(folder: Path | str) -> Side:
         label=called(run.manifest),
         backend=str(run.manifest.get("backend")),
         measures=measures,
-        frames=_named(run.frames(), measures),
+        frames=_compared(run.frames()),
         plan=run.plan.document,
         plan_hash=run.plan.hash,
         manifest=run.manifest,
@@ -121,7 +123,8 @@ def captured(
         path["stream"] = known.get(path["stream"], path["stream"])
         path["group"] = known.get(path.get("group") or path["stream"], path.get("group") or path["stream"])
         path["listener"] = listeners.get(path["stream"], path["listener"])
-    return Side("captures", "captures", measures, _named(frames, measures), table=table)
+    named = with_names(frames, measures["paths"])
+    return Side("captures", "captures", measures, _compared(named), table=table)
 
 
 def planned_names(plan: PlanDocument) -> dict[str, str]:
@@ -171,16 +174,7 @@ def _kernel(manifest: Json) -> str:
     return str(own or "")
 
 
-def _named(frames: pl.DataFrame, measures: Measures) -> pl.DataFrame:
-    """The table of frames with names instead of the numbers of paths."""
-    paths = measures["paths"]
-    number = frames["path"].cast(pl.Int64)
-    stream, listener = (
-        pl.Series(key, [path[key] for path in paths], dtype=pl.String).gather(number)
-        for key in ("stream", "listener")
-    )
-    return frames.select(
-        stream,
-        listener,
-        *(pl.col(name).cast(pl.Int64) for name in ("seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")),
-    )
+def _compared(frames: pl.DataFrame) -> pl.DataFrame:
+    """The columns of a table of frames that comparisons need."""
+    numbers = (pl.col(name).cast(pl.Int64) for name in ("seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets"))
+    return frames.select("stream", "listener", *numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -16,7 +17,7 @@ from tsnbench.runs.errors import FolderError
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
-    from tsnbench.runs.measures import Measures, Verdict
+    from tsnbench.runs.measures import Measures, PathReport, Verdict
 
 LEGEND_KEY = "tsnbench.legend"
 """The metadata key of observations.parquet for the meaning of its numbers."""
@@ -24,6 +25,22 @@ LEGEND_KEY = "tsnbench.legend"
 NODES_KEY = "tsnbench.nodes"
 """The metadata key of clock_error.parquet for the names of nodes."""
 FRAME_COLUMNS = ("path", "seq", "t_tx_ns", "t_rx_ns", "delay_ns", "octets")
+
+
+def with_names(frames: pl.DataFrame, paths: Sequence[PathReport]) -> pl.DataFrame:
+    """A table of frames that begins with the columns ``stream`` and ``listener``.
+
+    Names are categories: a row takes 8 octets more, and tables of different runs can be joined by them.
+
+    Args:
+        frames: a table with the column ``path``.
+        paths: the measures' paths.
+    """
+    names = (
+        pl.Series(key, [path[key] for path in paths], dtype=pl.Categorical).gather(frames["path"])
+        for key in ("stream", "listener")
+    )
+    return frames.select(*names, pl.all())
 
 
 class Run:
@@ -133,21 +150,24 @@ class Run:
     def frames(self) -> pl.DataFrame:
         """One row per sent frame and listener.
 
-        Columns: ``path`` (place in ``measures()["paths"]``), ``seq``, ``t_tx_ns``, ``t_rx_ns``, ``delay_ns``,
-        ``octets``, and where clocks were read ``uncertainty_ns``, by which the delay may be wrong. Null means
-        that the frame was lost or that a timestamp is missing.
+        Columns: ``stream`` and ``listener`` (names, as categories: compare them with ``==``, or cast them to
+        ``String`` for functions of texts), ``path`` (place in ``measures()["paths"]``), ``seq``, ``t_tx_ns``,
+        ``t_rx_ns``, ``delay_ns``, ``octets``, and where clocks were read ``uncertainty_ns``, by which the
+        delay may be wrong. Null means that the frame was lost or that a timestamp is missing.
 
         Raises:
             FolderError: the run has no observations, or they cannot be read.
         """
-        self.measures()
+        paths = self.measures()["paths"]
+        written = self._written(file_names.FRAMES)
         try:
-            table = foreign.read_parquet(self._written(file_names.FRAMES))
+            table = foreign.read_parquet(written)
+            if lacking := [name for name in FRAME_COLUMNS if name not in table.columns]:
+                raise FolderError(self.folder, f"its frames.parquet has no column {', '.join(lacking)}")
+            with foreign.table_errors(written):
+                return with_names(table, paths)
         except OSError as error:
             raise self._unreadable(file_names.FRAMES, error) from error
-        if lacking := [name for name in FRAME_COLUMNS if name not in table.columns]:
-            raise FolderError(self.folder, f"its frames.parquet has no column {', '.join(lacking)}")
-        return table
 
     def measures(self) -> Measures:
         """Delay, jitter and loss of every path, as in ``measures.json``. Delays are in ns.
