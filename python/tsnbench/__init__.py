@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'tsnbench' has no attribute {name!r}")
 
 
+def _vary(scenario: Scenario, values: Mapping[str, object]) -> list[Scenario]:
+    from tsnbench.scenario.selection import varied_by
+
+    return varied_by(scenario, values)
+
+
 def _plan(scenario: Scenario) -> Plan:
     from tsnbench.planning import plan
 
@@ -74,7 +81,7 @@ def _judge(run: Run) -> Verdict:
     return verdict_of(run, run.measures())
 
 
-steps.plan, steps.measure, steps.judge = _plan, _measure, _judge
+steps.vary, steps.plan, steps.measure, steps.judge = _vary, _plan, _measure, _judge
 
 
 def __dir__() -> list[str]:

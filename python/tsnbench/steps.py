@@ -1,8 +1,9 @@
-"""Steps from an object to a room above its own: ``Scenario.plan``, ``Run.measures`` and ``Run.verdict``.
+"""Steps to a room above, or to a file that needs the object's own: ``Scenario.vary``, ``Scenario.plan``,
+``Run.measures`` and ``Run.verdict``.
 
-A room imports only rooms below it. So these methods call the functions here, and ``tsnbench`` sets the
-functions when it is imported, which is before any of its modules. Each method has the types; here they
-would need the rooms.
+A room imports only rooms below it, and no files need each other in a circle. So these methods call the
+functions here, and ``tsnbench`` sets the functions when it is imported, which is before any of its modules.
+Each method has the types; here they would need the rooms.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+vary: Callable[[Any, Any], Any]
+"""The scenarios with other values at paths."""
 plan: Callable[[Any], Any]
 """The Plan of a scenario."""
 measure: Callable[[Any], Any]

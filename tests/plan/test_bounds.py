@@ -38,7 +38,8 @@ def line(tmp_path: Path) -> Plan:
 
 
 def test_one_blocking_frame_per_hop(line: Plan) -> None:
-    found = bounds(line)
+    found = line.bounds()
+    assert found == bounds(line)
     assert found["format"] == "tsnbench-bounds/1"
     assert found["plan"] == line.hash
     control, bulk = found["flows"]

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
+from tsnbench.libraries import Lazy
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.warnings.collect import warnings
 from tsnbench.plan.warnings.doubt import Places, PlanWarning
 
 if TYPE_CHECKING:
+    from tsnbench.plan import bounds as worst_cases
+    from tsnbench.plan.bounds.types import Bounds
     from tsnbench.plan.types import PlanDocument
+else:
+    worst_cases = Lazy("tsnbench.plan.bounds")
 
 
 Run = TypeVar("Run", covariant=True)
@@ -118,6 +123,18 @@ class Plan:
         except (ValueError, RecursionError) as error:
             raise PlanReadError(f"{path}: {error}") from error
         return cls(without_hash(document))
+
+    def bounds(self) -> Bounds:
+        """The worst case of every flow, which no frame exceeds, from the Plan alone; ready for JSON.
+
+        ``flows`` has one entry for each flow and listener, with ``upper_ns`` (None without a bound: then
+        ``reason`` says why), ``lower_ns`` and ``jitter_ns``. ``ports`` has the backlog of every queue.
+        :func:`~tsnbench.plan.bounds.bounds_of` describes all keys.
+
+        Raises:
+            BoundsError: the Plan contradicts itself.
+        """
+        return worst_cases.bounds_of(self.to_json())
 
     def run(self, on: Executor[Run], into: str | Path) -> Run:
         """Runs the Plan on a backend.

@@ -17,8 +17,7 @@ class DelaySeries:
     def __init__(self, stream: str, frames: pl.DataFrame) -> None:
         self.stream = stream
         self.frames = frames
-        """Columns of :meth:`Run.frames`: ``stream``, ``listener``, ``path``, ``seq``, ``t_tx_ns``, ``t_rx_ns``,
-        ``delay_ns``, ``octets``.
+        """The columns of :meth:`Run.frames`, for these frames.
 
         ``delay_ns`` is null if a frame was lost or a timestamp is missing.
         """

@@ -88,13 +88,17 @@ class _Run:
     choices: Map[str, int]
 
 
-def runs_of(tree: Mapping, file: str, beside: tuple[str, ...] = ()) -> list[model.Scenario]:
+def runs_of(
+    tree: Mapping, file: str, beside: tuple[str, ...] = (), chosen: Map[str, int] | None = None
+) -> list[model.Scenario]:
     """Every combination of a scenario's tree; ``beside`` are the files of the tables that are part of it.
+
+    ``chosen``: axes, by their paths, of which only one value is wanted, with the place of that value.
 
     An axis can depend on earlier choices (lists within an alternative), so one axis is chosen from at a time,
     in the order of the pass.
     """
-    pending: list[Map[str, int]] = [{}]
+    pending: list[Map[str, int]] = [chosen or {}]
     runs: list[_Run] = []
     problems: list[Problem] = []
     used: set[str] = set()
@@ -136,12 +140,9 @@ def _named(runs: list[_Run], parameters: Iterable[str]) -> list[model.Scenario]:
     names = _short([path for path in paths if any(path in run.axes for run in runs)])
     runs = sorted(runs, key=lambda run: [run.choices.get(path, -1) for path in paths])
     return [
-        run.scenario.model_copy(
-            update={
-                "variant": {
-                    names[path]: run.axes[path].texts[run.choices[path]] for path in paths if path in run.axes
-                }
-            }
+        run.scenario.of_sweep(
+            {names[path]: run.axes[path].texts[run.choices[path]] for path in paths if path in run.axes},
+            {names[path]: path for path in paths if path in run.axes},
         )
         for run in runs
     ]

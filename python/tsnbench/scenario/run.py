@@ -55,6 +55,5 @@ def read_run(tree: Mapping, reading: Reading) -> model.Scenario | None:
         hosts=software,
         **top.given(net, model.Scenario),
     )
-    return scenario.read_from(
-        Origin(reading.file, tree, reading.tables), tuple(dict.fromkeys(reading.doubts))
-    )
+    origin = Origin(reading.file, tree, reading.tables, reading.choices)
+    return scenario.read_from(origin, tuple(dict.fromkeys(reading.doubts)))

@@ -107,7 +107,7 @@ class Source:
             text = next(texts) if isinstance(one, Listed) else ""
             for path, steps in self._places[one.path]:
                 drawn = one.draw(path, seed or 0) if isinstance(one, Drawn) else text
-                tree = varied.replaced(tree, steps, drawn, Place(*one.place))
+                tree = varied.replaced(tree, steps, varied.from_study(drawn, one.place))
         try:
             return runs_of(tree, self.file, self.tables)
         except ScenarioErrors as error:

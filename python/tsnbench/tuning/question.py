@@ -20,7 +20,6 @@ from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.errors import InputError
 from tsnbench.measure.refuted import in_words
 from tsnbench.measure.verdict import counting, worst_cases
-from tsnbench.plan.bounds import bounds
 from tsnbench.plan.document import Plan
 from tsnbench.planning import plan as make_plan
 from tsnbench.quantities import some
@@ -84,7 +83,7 @@ def judged_by_bounds(plan: Plan) -> tuple[bool, str]:
     Raises:
         InputError: no stream has a requirement that has a bound.
     """
-    every = worst_cases(plan.document, bounds(plan))
+    every = worst_cases(plan.document, plan.bounds())
     rows = counting(plan.document, every, every=True)
     if not rows:
         raise InputError("expected a requirement with a worst case (delay, jitter, loss), found none")

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from tsnbench import quantities
 from tsnbench.measure.verdict import worst_cases
-from tsnbench.plan.bounds import bounds
 from tsnbench.plan.document import Plan
 from tsnbench.plan.gates import open_share
 from tsnbench.plan.load import ClassLoad, class_loads, passed, total
@@ -58,7 +57,7 @@ def tightest(plan: Plan) -> Tightest:
     """The limits of a Plan by used share; of a stream's flows, the one with the greatest share counts."""
     unknown: dict[str, str] = {}
     most: dict[tuple[str, str, str, float], Use] = {}
-    for row in worst_cases(plan.document, bounds(plan)):
+    for row in worst_cases(plan.document, plan.bounds()):
         used, limit, unit = row["worst_case"], row["limit"], row["limit_unit"]
         what = f"{row['stream']} at {row['listener']}: {row['requirement']}"
         if used is None:

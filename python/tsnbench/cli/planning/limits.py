@@ -9,7 +9,7 @@ import typer
 
 from tsnbench.cli.console.output import Exit, data, print_json_runs, print_line, print_table
 from tsnbench.cli.parts import headline, measure_tables, tightest, verdict
-from tsnbench.plan.bounds import bounds, bounds_table
+from tsnbench.plan.bounds import bounds_table
 from tsnbench.plan.document import Plan
 from tsnbench.quantities import share_of, some
 from tsnbench.sheet import Column, Sheet
@@ -50,7 +50,7 @@ def print_bounds(plans: Sequence[Plan], as_json: bool, judge: bool, everything: 
     broken = False
     documents = []
     for one in plans:
-        found = bounds(one)
+        found = one.bounds()
         rows = verdict.worst_cases(one.document, found)
         broken |= any(row["proof"] != "proved" for row in verdict.counting(one.document, rows, every=judge))
         documents.append(found | {"requirements": rows})

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tsnbench import _native, quantities
 from tsnbench.errors import InputError
@@ -15,7 +15,6 @@ from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from tsnbench.plan.bounds.types import Bounds, FlowBounds, Passing, Proven, ProvenDelays, Windows
-    from tsnbench.plan.document import Plan
     from tsnbench.plan.types import PlanDocument
 
 
@@ -23,8 +22,14 @@ class BoundsError(InputError):
     """The Plan cannot be used."""
 
 
-def bounds(plan: Plan) -> Bounds:
-    """The bounds of a Plan, ready for JSON: :func:`bounds_of`."""
+class HasText(Protocol):
+    """A Plan."""
+
+    def to_json(self) -> str: ...
+
+
+def bounds(plan: HasText) -> Bounds:
+    """The bounds of a Plan, ready for JSON: ``Plan.bounds``."""
     return bounds_of(plan.to_json())
 
 
@@ -179,7 +184,7 @@ def bounds_table(found: Bounds) -> Sheet:
     Flows of one stream with equal bounds share a row.
 
     Args:
-        found: the result of :func:`bounds`.
+        found: the result of :func:`bounds_of`.
     """
     sheet = Sheet(
         "worst case",

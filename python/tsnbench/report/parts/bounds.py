@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.plan.bounds import BoundsError, bounds
+from tsnbench.plan.bounds import BoundsError
 from tsnbench.report.facts import Bound, Measure, RunFacts
 from tsnbench.report.formatting import THIN, micros
 from tsnbench.runs.bounds import bounds_of_run
@@ -65,7 +65,7 @@ def planned_rows(plan: Plan) -> list[PlannedRow]:
     """The bounds of a Plan before a run."""
     rows: dict[tuple[Any, ...], int] = {}
     limits = {one["name"]: one["requirements"].get("delay_ns") for one in plan.document["streams"]}
-    for flow in bounds(plan)["flows"]:
+    for flow in plan.bounds()["flows"]:
         why = flow["reason"] or (f"from the {flow['source']}" if "source" in flow else "")
         limit = limits.get(flow["stream"])
         row = (flow["group"], flow["listener"], flow["lower_ns"], flow["upper_ns"], limit, why)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench import steps
+from tsnbench.errors import InputError
 from tsnbench.scenario.kinds.common import LONGEST, PROSE, SPAN, TIME
 from tsnbench.scenario.kinds.values import Count, OrPlan, Quantity, Text
 from tsnbench.scenario.model.clocks import Clocks
@@ -65,12 +68,38 @@ class Scenario(Part):
     """The places of the scenario's parts in its file."""
     _cautions: ClassVar[tuple[Caution, ...]] = ()
     """Warnings from reading the file, to check before the results are trusted."""
+    _read: ClassVar[Mapping[str, object]] = {}
+    """The values that were read from the file, by name."""
 
     def read_from(self, origin: Origin, cautions: tuple[Caution, ...] = ()) -> Scenario:
         """A copy of the scenario that knows its places in a file."""
         made = self.model_copy()
-        vars(made).update(_origin=origin, _cautions=cautions)
+        vars(made).update(_origin=origin, _cautions=cautions, _read=dict(self.items()))
         return made
+
+    def of_sweep(self, variant: dict[str, str], paths: Mapping[str, str]) -> Scenario:
+        """A copy of the scenario that knows the values of a sweep's parameters, and the paths of these."""
+        made = self.model_copy(update={"variant": variant})
+        if self._origin is not None:
+            vars(made)["_origin"] = replace(self._origin, swept=paths)
+        return made
+
+    def as_read(self) -> Origin:
+        """The text that the scenario was read from.
+
+        Raises:
+            InputError: there is none, or the scenario was changed after it was read.
+        """
+        changed = [
+            name
+            for name, value in self.items()
+            if name != "variant" and value is not self._read.get(name) and value != self._read.get(name)
+        ]
+        if self._origin is not None and not changed:
+            return self._origin
+        found = f"{', '.join(changed)} changed in Python" if self._origin else "one that was made in Python"
+        hint = "vary the scenario that load returned"
+        raise InputError(f"vary: expected a scenario as it was read, found {found}\n  hint: {hint}")
 
     def where(self, path: str) -> str:
         """``file:line:column`` of a part such as ``streams.cam.via``; empty where no file was read."""
@@ -80,6 +109,26 @@ class Scenario(Part):
     def cautions(self) -> tuple[Caution, ...]:
         """Warnings from reading the file: valid values that are probably not intended."""
         return self._cautions
+
+    def vary(self, values: Mapping[str, object]) -> list[Scenario]:
+        """The scenario with other values: one scenario for each combination; the first path varies slowest.
+
+        ``variant`` of each has its values. Values that a change in Python gave the scenario are not kept:
+        they are refused.
+
+        Args:
+            values: the new value, or a list of values, of each path. Values are written as in YAML
+                (``"500 us"``, ``3``). Paths are those of messages and studies (``streams.video.period``,
+                ``faults[0].at``; a star stands for every key); a parameter of the file's sweep has its name,
+                as for ``tsnbench tune``.
+
+        Raises:
+            ScenarioErrors: the scenario has no such path, or the values are wrong there: the same messages
+                as for the text of a scenario, with the path.
+            InputError: the scenario was made or changed in Python, so that there is no text to vary.
+        """
+        made: list[Scenario] = steps.vary(self, values)
+        return made
 
     def plan(self) -> Plan:
         """Plans the scenario: paths, frame sizes, shapers, gates, schedules.

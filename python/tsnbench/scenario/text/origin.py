@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping as Map
+from dataclasses import dataclass, field
 
 from tsnbench.scenario.text.place import Place, is_in_table, located
 from tsnbench.scenario.text.tree import Mapping, Sequence, Value
@@ -17,6 +18,10 @@ class Origin:
     tree: Mapping
     tables: tuple[str, ...] = ()
     """The files of the tables beside it."""
+    choices: Map[str, int] = field(default_factory=dict)
+    """For each list of the file's sweep, by its path, the place of this run's value."""
+    swept: Map[str, str] = field(default_factory=dict)
+    """The path of each parameter of the file's sweep, by its name."""
 
     def __eq__(self, other: object) -> bool:
         return other is None or isinstance(other, Origin)

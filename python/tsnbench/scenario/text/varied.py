@@ -75,14 +75,30 @@ def _joined(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def replaced(tree: Mapping, steps: tuple[Step, ...], text: str, place: Place) -> Mapping:
-    """The tree with a text at a place; ``place`` is where the text stands in the file of the study."""
-    made = _replaced(tree, steps, Scalar(Place(place.line + ELSEWHERE, place.column), text))
+def from_study(text: str, place: Place) -> Scalar:
+    """A value that stands at ``place`` in the file of a study: :func:`located` names this place."""
+    return Scalar(Place(place.line + ELSEWHERE, place.column), text)
+
+
+def written(tree: Mapping, steps: tuple[Step, ...]) -> Value:
+    """What is written at a place of the tree; the mapping around it if its last key is not written yet."""
+    value: Value = tree
+    for step in steps:
+        if isinstance(value, Sequence):
+            value = value.items[int(step)]
+        elif isinstance(value, Mapping):
+            value = value.get(str(step)) or value
+    return value
+
+
+def replaced(tree: Mapping, steps: tuple[Step, ...], new: Value) -> Mapping:
+    """The tree with another value at a place."""
+    made = _replaced(tree, steps, new)
     assert isinstance(made, Mapping)
     return made
 
 
-def _replaced(value: Value, steps: tuple[Step, ...], new: Scalar) -> Value:
+def _replaced(value: Value, steps: tuple[Step, ...], new: Value) -> Value:
     if not steps:
         return new
     first, *others = steps
