@@ -128,6 +128,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pl.DataFrame:
         OSError: it cannot be opened.
     """
     regular(path)
+    _refuse_unnamable(path)
     with table_errors(path):
         return pl.read_parquet(os.fspath(path), glob=False)
 
@@ -140,6 +141,7 @@ def parquet_note(path: str | os.PathLike[str], key: str) -> Any:
         OSError: it cannot be opened.
     """
     regular(path)
+    _refuse_unnamable(path)
     with table_errors(path):
         notes = pl.read_parquet_metadata(os.fspath(path))
         if key not in notes:
@@ -174,6 +176,14 @@ def octets(count: int) -> str:
         if count >= 1 << shift and count % (1 << shift) == 0:
             return f"{count >> shift} {unit}"
     return f"{count} B"
+
+
+def _refuse_unnamable(path: str | os.PathLike[str]) -> None:
+    """Polars opens files by names in UTF-8 only."""
+    try:
+        os.fspath(path).encode("utf-8")
+    except UnicodeEncodeError:
+        raise UnusableFileError(path, "a path in UTF-8", "octets of another encoding") from None
 
 
 def _open(path: str | os.PathLike[str], most: int) -> int:

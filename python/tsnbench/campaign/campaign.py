@@ -242,9 +242,11 @@ def about_run(scenario: Scenario, file: Path, duration: str | None = None, seed:
 def called(file: Path) -> str:
     """A file as a word of a command; a file outside of the working directory by its name alone."""
     try:
-        return str(file.resolve().relative_to(Path.cwd()))
+        name = str(file.resolve().relative_to(Path.cwd()))
     except ValueError:
-        return file.name
+        name = file.name
+    # Octets that are not UTF-8 become visible: manifests and pages are UTF-8.
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def report_all(outcomes: Sequence[Outcome], into: Path, options: Options) -> Path:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from lsprotocol import types
 from pygls import uris
@@ -18,6 +20,7 @@ from pygls.workspace import TextDocument
 
 from tsnbench.editing.completion import Names, complete, meaning
 from tsnbench.editing.fixes import offered, words_at
+from tsnbench.editing.incoming import Incoming, Outgoing, note_in_lines
 from tsnbench.editing.problems import Checked, checked_scenarios
 from tsnbench.version import __version__
 
@@ -63,6 +66,14 @@ def server() -> LanguageServer:
     triggers = types.CompletionOptions(trigger_characters=[" ", "{", "[", ","])
     made.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)(partial(own.completion))
     return made
+
+
+def serve() -> None:
+    """Answers the messages on standard input until it ends; no message ends it."""
+    note_in_lines()
+    out = Outgoing(sys.stdout.buffer)
+    # The library reads with these two methods alone, and writes with the other's.
+    server().start_io(cast(BinaryIO, Incoming(sys.stdin.buffer, out)), cast(BinaryIO, out))
 
 
 class _Texts:

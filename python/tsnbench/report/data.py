@@ -76,7 +76,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         # If the file is not a Plan, one of the errors below is raised.
         plan = cast("plan_types.PlanDocument", _json(folder / file_names.PLAN))
         _check(plan)
-        counted = _json(folder / file_names.COUNTERS)
+        in_force, counters, faults = _of_counters(folder / file_names.COUNTERS, plan)
         measures, verdict = _json(folder / file_names.MEASURES), _json(folder / file_names.VERDICT)
         bounds, no_bounds = read_bounds(folder)
         flows = _told_apart(_flows(measures, plan))
@@ -84,11 +84,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         return RunFacts(
             manifest=_json(folder / file_names.MANIFEST),
             plan=plan,
-            in_force={
-                port["port"]: port["gates"]["in_force"]
-                for port in counted.get("ports", ())
-                if (port.get("gates") or {}).get("in_force")
-            },
+            in_force=in_force,
             flows=tuple(replace(m, bound=bound_of(bounds, members, m)) for m in flows),
             groups=tuple(
                 replace(m, bound=bound_of(bounds, members, m)) for m in _told_apart(_groups(measures, flows))
@@ -98,8 +94,8 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
             offset=measures.get("offset"),
             judged=tuple(_judged(row) for row in verdict.get("rows", ())),
             refuted=tuple(verdict.get("refuted", ())),
-            counters=_counted(counted),
-            faults=fault_spans(plan, counted),
+            counters=counters,
+            faults=faults,
             frames=_table(folder / file_names.FRAMES, FRAME_COLUMNS, absent),
             observations=_table(folder / file_names.OBSERVATIONS, OBSERVATION_COLUMNS, absent),
             clock_error=_clock_error(folder / file_names.CLOCK_ERROR, plan, absent),
@@ -113,6 +109,24 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         Plan.read(folder / file_names.PLAN)  # If the file is no Plan, this error says why.
         raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
+
+
+def _of_counters(path: Path, plan: plan_types.PlanDocument) -> tuple[foreign.Json, Counted | None, Any]:
+    """The gate lists in force, the counters and the faults that a run has counted.
+
+    Raises:
+        InputError: the file is broken.
+    """
+    counted = _json(path)
+    try:
+        in_force = {
+            port["port"]: port["gates"]["in_force"]
+            for port in counted.get("ports", ())
+            if (port.get("gates") or {}).get("in_force")
+        }
+        return in_force, _counted(counted), fault_spans(plan, counted)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise InputError(f"{path}: expected the counters of a run, found others: {error!r}") from error
 
 
 def _check(plan: plan_types.PlanDocument) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tsnbench.quantities import some
 from tsnbench.runs import file_names, lock, manifest, sweep
-from tsnbench.runs.errors import FolderError, unwritable
+from tsnbench.runs.errors import FolderError, refuse_unnamable, unwritable
 
 _FIXED = {
     manifest.NAME,
@@ -95,6 +95,7 @@ def refuse_file(folder: Path) -> None:
     Raises:
         FolderError: the folder cannot exist.
     """
+    refuse_unnamable(folder)
     try:
         folder.stat()
     except FileNotFoundError:

@@ -20,8 +20,10 @@ MOST_MANIFEST = 16 << 20
 """Octets."""
 
 WHOLE, NUMBER, TEXT, TRUTH = "a whole number", "a number", "a text", "true or false"
+COUNT = "a whole number from 0"
 _TYPES: dict[str, tuple[type, ...]] = {
     WHOLE: (int,),
+    COUNT: (int,),
     NUMBER: (int, float),
     TEXT: (str,),
     TRUTH: (bool,),
@@ -92,9 +94,9 @@ _SHAPES: dict[str, Shape] = {
         ],
     },
     file_names.COUNTERS: {
-        **dict.fromkeys(("simulated_ns", "events", "frame_hops", "in_network_at_end"), WHOLE),
-        "ports": [{"port": TEXT, "dropped_faults": WHOLE, "classes": [{}]}],
-        "streams": [{"name": TEXT, "dropped_at_talker": WHOLE, "dropped_in_network": WHOLE}],
+        **dict.fromkeys(("simulated_ns", "events", "frame_hops", "in_network_at_end"), COUNT),
+        "ports": [{"port": TEXT, "dropped_faults": COUNT, "classes": [{"class": COUNT}]}],
+        "streams": [{"name": TEXT, "dropped_at_talker": COUNT, "dropped_in_network": COUNT}],
     },
     file_names.BOUNDS: {
         "plan?": TEXT,
@@ -147,6 +149,8 @@ def _wrong(value: Any, shape: Shape) -> tuple[str, str, str] | None:
     A place is put together on the way out, so values that fit cost no text.
     """
     if isinstance(shape, str):
+        if shape is COUNT and isinstance(value, int) and value < 0:
+            return "", shape, str(value)
         if isinstance(value, _TYPES[shape]) and (shape is TRUTH or not isinstance(value, bool)):
             return None
         return "", shape, _words(value)
@@ -160,7 +164,7 @@ def _wrong(value: Any, shape: Shape) -> tuple[str, str, str] | None:
     else:
         return "", "a JSON object", _words(value)
     for name, one, own in inside:
-        if isinstance(own, str) and type(one) in _TYPES[own]:
+        if isinstance(own, str) and own is not COUNT and type(one) in _TYPES[own]:
             continue
         if one is _MISSING:
             return name, "a value", "nothing"

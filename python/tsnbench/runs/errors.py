@@ -43,6 +43,19 @@ class FolderError(InputError):
         super().__init__(f"{folder}: {problem}" + (f"\nhint: {hint}" if hint else ""))
 
 
+def refuse_unnamable(folder: Path) -> None:
+    """The check that all programs can name a folder: tables and pages are read and written by UTF-8 names.
+
+    Raises:
+        FolderError: the octets of the name are not UTF-8, or the locale has no UTF-8.
+    """
+    try:
+        str(folder).encode("utf-8")
+    except UnicodeEncodeError:
+        hint = "rename it, or set a locale with UTF-8: LC_ALL=C.UTF-8"
+        raise FolderError(folder, "expected a folder with a name in UTF-8", hint) from None
+
+
 def unwritable(path: Path, error: OSError) -> InputError | BackendError:
     """Why a file could not be written below ``path``: the path is wrong, or the disk is full or broken."""
     # A new folder cannot be made where a file is: mkdir says that something exists.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tsnbench import foreign
 from tsnbench.runs import documents, engine, file_names, process
-from tsnbench.runs.errors import FULL, FolderError
+from tsnbench.runs.errors import FULL, FolderError, refuse_unnamable
 from tsnbench.version import __version__
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def read(folder: Path) -> Json:
     Raises:
         FolderError: there is none, or it is not one of tsnbench.
     """
+    refuse_unnamable(folder)
     path = folder / NAME
     try:
         manifest = foreign.read_json(path, documents.MOST_MANIFEST)

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TextIO, cast
 
 from tsnbench.cli.console.signals import heed_signals, is_interrupt, stopped_by
-from tsnbench.cli.console.visible import visible
+from tsnbench.cli.console.visible import PLAIN, visible
 from tsnbench.cli.parts import folder_errors
 from tsnbench.errors import BackendError, InputError
 
@@ -136,7 +136,8 @@ def _patient(name: str) -> TextIO | None:
     new = io.TextIOWrapper(
         io.BufferedWriter(cast(io.RawIOBase, raw)),
         encoding=old.encoding,
-        errors=old.errors,
+        # What a user named stays: a locale of C has surrogateescape, which a terminal would get as it is.
+        errors=PLAIN if old.errors in ("strict", "surrogateescape") else old.errors,
         line_buffering=old.line_buffering or raw.silent,
         write_through=old.write_through,
     )

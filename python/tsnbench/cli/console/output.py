@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 import typer
 
-from tsnbench.cli.console.visible import json_text, visible
+from tsnbench.cli.console.visible import json_in, json_text, visible
 from tsnbench.cli.parts import terminal
 from tsnbench.errors import BackendError, InputError
 from tsnbench.libraries import rich
@@ -114,7 +114,7 @@ def print_json_runs(kind: str, documents: Sequence[Mapping[str, Any]]) -> None:
 
 def print_json_text(text: str) -> None:
     """Prints a JSON document, given as text, on stdout."""
-    write_indented(json_text(text), sys.stdout.write)
+    write_indented(json_in(sys.stdout.encoding, json_text(text)), sys.stdout.write)
     sys.stdout.write("\n")
 
 

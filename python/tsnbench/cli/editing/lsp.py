@@ -12,9 +12,9 @@ def lsp() -> None:
     Editors show problems, completion and meanings with it.
     """
     try:
-        server = language_server.server
+        serve = language_server.serve
     except ImportError as error:
         if error.name not in ("lsprotocol", "pygls"):
             raise
         fail(Exit.INPUT_WRONG, f"lsp: needs {error.name}\nhint: python -m pip install 'tsnbench[lsp]'")
-    server().start_io()
+    serve()

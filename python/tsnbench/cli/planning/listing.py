@@ -31,7 +31,7 @@ def schema(
     """
     found = (inventory if of is Subject.INVENTORY else scenario).json_schema()
     # Only programs read the schema: without indentation it has less than half the size.
-    print_line(json.dumps(found, separators=(",", ":"), ensure_ascii=False))
+    print_line(json.dumps(found, separators=(",", ":")))
 
 
 def catalogue(
