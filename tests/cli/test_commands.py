@@ -212,6 +212,13 @@ def test_measuring_a_run_folder_again_gives_the_same(tmp_path: Path) -> None:
 
 def test_listings_name_every_entry() -> None:
     assert json.loads(tsnbench("schema").stdout)["type"] == "object"
+    key = tsnbench("schema", "streams.cam.period").stdout
+    assert "streams.*.period" in key
+    assert "range    1 ns to 240 h" in key
+    assert "example  ssh: root@zgw6" in tsnbench("schema", "ssh", "--of", "inventory").stdout
+    unknown = tsnbench("schema", "streams.*.perio")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert "did you mean period?" in unknown.stderr
     names = [line.split()[0] for line in tsnbench("catalogue", "engine/").stdout.splitlines()]
     assert len(names) == 16
     assert tsnbench("--version").stdout.strip()

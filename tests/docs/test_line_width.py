@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WIDEST = 100
-WRITTEN_BY_PROGRAMS = {"docs/twin.md", "docs/reference/commands.md"}
+WRITTEN_BY_PROGRAMS = {"docs/twin.md", "docs/reference/commands.md", "docs/reference/keys.md"}
 PAGES = sorted(
     page
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("scenarios/**/*.md")]

@@ -11,7 +11,7 @@ import pytest
 
 from tsnbench.scenario import ScenarioErrors, read_scenario
 from tsnbench.scenario.grammar import SCENARIO
-from tsnbench.scenario.schema import json_schema, without_names
+from tsnbench.scenario.reference.schema import json_schema, without_names
 from tsnbench.scenario.text.source import parse
 from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value
 

@@ -11,7 +11,7 @@ from tsnbench.editing.context import context
 from tsnbench.foreign import Json
 from tsnbench.scenario.kinds.values import OF
 from tsnbench.scenario.model import Scenario
-from tsnbench.scenario.schema import whole_schema
+from tsnbench.scenario.reference.schema import whole_schema
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
 if TYPE_CHECKING:
     from tsnbench.scenario.kinds.values import Kind
 
-_MISSING: Any = object()
+MISSING: Any = object()
+"""The default of a value that has none."""
 Values = dict[str, Any]
 """Values of a part by name. Each part has its own names, and types that its record has checked."""
 
@@ -28,9 +29,22 @@ class Key:
     example: str
     written: str
     default: Any
+    sample: str
+    clause: str
+    since: str
 
 
-def key(kind: Kind, doc: str = "", example: str = "", *, written: str = "", default: Any = _MISSING) -> Any:
+def key(
+    kind: Kind,
+    doc: str = "",
+    example: str = "",
+    *,
+    written: str = "",
+    default: Any = MISSING,
+    sample: str = "",
+    clause: str = "",
+    since: str = "",
+) -> Any:
     """A value of a part that people write as one key of a mapping.
 
     Args:
@@ -39,8 +53,11 @@ def key(kind: Kind, doc: str = "", example: str = "", *, written: str = "", defa
         example: makes the key required; hints show it.
         written: the key, where it is not the value's name with hyphens for underscores.
         default: the value where the key is not written.
+        sample: an example of a key that is not required, where the kind's own example does not fit.
+        clause: the clause that defines the key and the keys below it.
+        since: the version of tsnbench that has the key first; a new key needs it.
     """
-    return Key(kind, doc, example, written, default)
+    return Key(kind, doc, example, written, default, sample, clause, since)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(key,))
@@ -58,7 +75,7 @@ class Part:
     """
 
     _defaults: ClassVar[Values] = {}
-    """Every value's name with its default, in the order of the class; ``_MISSING`` where there is none."""
+    """Every value's name with its default, in the order of the class; ``MISSING`` where there is none."""
     _empty: ClassVar[tuple[str, ...]] = ()
     """The names of values that are empty dictionaries unless given."""
     _required: ClassVar[tuple[str, ...]] = ()
@@ -79,14 +96,14 @@ class Part:
         for name, one in keys.items():
             written = one.written or (name.replace("_", "-") if hyphens else name)
             cls._keys = cls._keys | {name: replace(one, written=written)}
-            if one.default is _MISSING:
+            if one.default is MISSING:
                 delattr(cls, name)
             else:
                 setattr(cls, name, one.default)
         cls._written = tuple((name, one.written) for name, one in cls._keys.items())
-        cls._defaults = cls._defaults | {name: own.get(name, _MISSING) for name in named}
+        cls._defaults = cls._defaults | {name: own.get(name, MISSING) for name in named}
         cls._empty = tuple(name for name, value in cls._defaults.items() if value == {})
-        cls._required = tuple(name for name, value in cls._defaults.items() if value is _MISSING)
+        cls._required = tuple(name for name, value in cls._defaults.items() if value is MISSING)
 
     def __init__(self, **given: Any) -> None:
         values = self._defaults | given
@@ -100,8 +117,8 @@ class Part:
             if name not in given:
                 own[name] = {}
         for name in self._required:
-            if values[name] is _MISSING:
-                lacking = ", ".join(name for name, value in values.items() if value is _MISSING)
+            if values[name] is MISSING:
+                lacking = ", ".join(name for name, value in values.items() if value is MISSING)
                 raise TypeError(f"{type(self).__name__} needs {lacking}")
         own["model_fields_set"] = frozenset(given)
 

@@ -11,8 +11,12 @@ import typer
 from tsnbench.cli.console.options import argument, json_of
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line
 from tsnbench.hosts.inventory import grammar as inventory
-from tsnbench.scenario import schema as scenario
+from tsnbench.hosts.inventory.grammar import INVENTORY
 from tsnbench.scenario.catalogue.listing import entries
+from tsnbench.scenario.grammar import SCENARIO
+from tsnbench.scenario.reference import schema as scenario
+from tsnbench.scenario.reference.keys import find, hint
+from tsnbench.scenario.reference.text import in_words
 
 
 class Subject(StrEnum):
@@ -23,12 +27,21 @@ class Subject(StrEnum):
 
 
 def schema(
+    key: Annotated[str, argument("KEY", "Only this key, in words: streams.*.period, cbs.")] = "",
     of: Annotated[Subject, typer.Option(help="The kind of file.")] = Subject.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of scenario files or inventories.
+    """Print the JSON Schema of scenario files or inventories, or one key in words.
 
-    Editors complete and check files with it.
+    Editors complete and check files with the schema. A key is named by its path, or by the end of
+    its path; its type, unit, default, range, clause, first version and an example are printed.
     """
+    if key:
+        language = INVENTORY if of is Subject.INVENTORY else SCENARIO
+        keys = find(language, key)
+        if not keys:
+            fail(Exit.INPUT_WRONG, f"{key}: no key of this name\nhint: {hint(language, key)}")
+        print_line("\n\n".join(map(in_words, keys)))
+        return
     found = (inventory if of is Subject.INVENTORY else scenario).json_schema()
     # Only programs read the schema: without indentation it has less than half the size.
     print_line(json.dumps(found, separators=(",", ":")))

@@ -11,6 +11,8 @@ CLOCK_FAULTS = {
     "frequency-jump": Field(NODE, "a node whose oscillator runs faster or slower: with by: 5 ppm"),
     "grandmaster-lost": Field(NODE, "a node that neither sends nor takes PTP messages; its clock runs on"),
     "by": Field(
-        Text("how much: 10 us, or 5 ppm"), "of clock-step a time, of frequency-jump a drift; may be negative"
+        Text("how much: 10 us, or 5 ppm"),
+        "of clock-step a time, of frequency-jump a drift; may be negative",
+        sample="10 us",
     ),
 }

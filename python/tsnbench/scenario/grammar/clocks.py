@@ -14,6 +14,7 @@ CLOCK = Record(
         "trace": Field(
             Text("the name of a file", swept=True),
             "instead of changes: a measured trace, a CSV file with t_s and drift_ppm or offset_ns",
+            sample="drift.csv",
         ),
         **fields_of(Clock),
     },
@@ -25,8 +26,14 @@ CLOCKS = Record(
     "clocks",
     {
         "default": Field(CLOCK, "every node's clock, where the node's own entry does not say otherwise"),
-        "gptp": Field(GPTP, "what keeps the clocks together (IEEE 802.1AS); without it they run free"),
-        "ptp": Field(PTP, "what keeps the clocks together (IEEE 1588); instead of gptp"),
+        "gptp": Field(
+            GPTP,
+            "what keeps the clocks together (IEEE 802.1AS); without it they run free",
+            clause="IEEE 802.1AS-2020",
+        ),
+        "ptp": Field(
+            PTP, "what keeps the clocks together (IEEE 1588); instead of gptp", clause="IEEE 1588-2019"
+        ),
         **fields_of(Clocks),
     },
     patterns=(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tsnbench.scenario.grammar.clock_faults import CLOCK_FAULTS
 from tsnbench.scenario.grammar.gates import GATE_LIST
 from tsnbench.scenario.kinds.combinators import Either, Field, ListOf, Record, fields_of
 from tsnbench.scenario.kinds.common import SPAN, TIME
 from tsnbench.scenario.kinds.values import Choice, Text
 from tsnbench.scenario.model.faults import CHANCE, KINDS, Delay, Loss, OfPort
+from tsnbench.scenario.model.gates import Follow
 from tsnbench.scenario.part import Part
 
 
 def _optional(part: type[Part]) -> dict[str, Field]:
     """The keys of a fault, none of them required: the mapping has the keys of all kinds."""
-    return {name: Field(one.kind, one.doc) for name, one in fields_of(part).items()}
+    return {name: replace(one, example="", sample=one.example) for name, one in fields_of(part).items()}
 
 
+FOLLOWS = fields_of(Follow)
+"""The keys of a list that follows another one: a wrong schedule follows none."""
 DOWN = Text("a link such as node1 -- node2, or the name of a node", swept=False)
 FAULTS = ListOf(
     Record(
@@ -59,7 +64,10 @@ FAULTS = ListOf(
                     text=Choice({"open": "open"}, "a wrong schedule"),
                     mapping=Record(
                         "a wrong schedule",
-                        {**GATE_LIST.fields, "shift": Field(TIME, "how much later its own list is obeyed")},
+                        {
+                            **{name: one for name, one in GATE_LIST.fields.items() if name not in FOLLOWS},
+                            "shift": Field(TIME, "how much later its own list is obeyed"),
+                        },
                     ),
                 ),
                 "ports that obey another list: {shift: 100 us}, {entries: …}, or open for none",

@@ -11,7 +11,9 @@ OF_THE_FIRST = ("before", "guard", "credit_runs", "most_entries")
 """Values of :class:`~tsnbench.scenario.model.Gates` that count for all lists of a port."""
 _ONE_LIST = {
     **fields_of(Gates, "cycle", "fit_entries", "base_time", "extension", "by", "entries"),
-    "pattern": Field(Text("the name of a catalogue gate list"), "flextest/gcl-1 to flextest/gcl-4"),
+    "pattern": Field(
+        Text("the name of a catalogue gate list"), "flextest/gcl-1 to flextest/gcl-4", sample="flextest/gcl-2"
+    ),
     "slot": Field(SPAN, "length of one slot of the pattern"),
     "guard-band": Field(YES_NO, "whether the pattern's guard band closes the cycle"),
 }
@@ -24,6 +26,8 @@ GATE_LIST = Record(
         "changes": Field(
             ListOf(GATE_CHANGE, "changes of the gate control list", most=1024),
             "lists that replace it: [{at: 5 ms, base-time: 6 ms, entries: […]}]",
+            sample="[{at: 5 ms, entries: [{open: [7], for: 45 us}]}]",
+            clause="IEEE 802.1Q-2022, 8.6.9",
         ),
         **fields_of(Follow),
     },

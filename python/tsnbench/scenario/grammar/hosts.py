@@ -31,6 +31,7 @@ LATENCY = Either(
             "cyclictest": Field(
                 Text("a file that cyclictest -h has written", swept=False),
                 "a measured histogram: a file that cyclictest -h or --histfile has written",
+                sample="host.txt",
             ),
             "thread": Field(Count(0, 1023, "a thread"), "which column of it, from 0; all unless given"),
         },
@@ -39,7 +40,9 @@ LATENCY = Either(
 HOST = Record(
     "a host",
     {
-        "profile": Field(Text("the name of a profile"), "standard, low-latency, preempt-rt, …"),
+        "profile": Field(
+            Text("the name of a profile"), "standard, low-latency, preempt-rt, …", sample="low-latency"
+        ),
         "load": Field(
             Choice({"none": "none", "same-cpu": "same-cpu"}, "a load"),
             "same-cpu: other work on the same processor cores; none unless given",
@@ -51,11 +54,17 @@ HOST = Record(
 ONE_HOST = Either("a profile, or a host", text=Text("the name of a profile"), mapping=HOST)
 HOSTS = Record(
     "hosts",
-    {"default": Field(ONE_HOST, "the software of every station and host that has no entry of its own")},
+    {
+        "default": Field(
+            ONE_HOST,
+            "the software of every station and host that has no entry of its own",
+            sample="low-latency",
+        )
+    },
     patterns=(
         KeyPattern(
             r"(?!default$)[A-Za-z][A-Za-z0-9_.+-]*",
-            Field(ONE_HOST, "one node's software, key by key; none: takes no time"),
+            Field(ONE_HOST, "one node's software, key by key; none: takes no time", sample="preempt-rt"),
             "node1",
         ),
     ),

@@ -13,7 +13,7 @@ from tsnbench.scenario.units import SIZE
 LEARNING = Either(
     "true, or {ageing: …}",
     text=YES_NO,
-    mapping=Record("learning", {"ageing": Field(SPAN, "how long a bridge remembers; 300 s")}),
+    mapping=Record("learning", {"ageing": Field(SPAN, "how long a bridge remembers; 300 s unless given")}),
 )
 FORWARDING = Either(
     "store-and-forward",
@@ -30,9 +30,16 @@ FORWARDING = Either(
                 ),
                 "store-and-forward (default) or cut-through",
             ),
-            "after": Field(Quantity(SIZE), "cut-through: longer frames go on after so many octets"),
+            "after": Field(
+                Quantity(SIZE),
+                "cut-through: longer frames go on after so many octets",
+                range="18 B to 65535 B",
+                clause="tsnbench",
+            ),
             "learning": Field(
-                LEARNING, "true, or {ageing: 300 s}: flood until it is learned where a station is"
+                LEARNING,
+                "true, or {ageing: 300 s}: flood until it is learned where a station is",
+                clause="IEEE 802.1Q-2022, 8.7",
             ),
         },
     ),
@@ -42,8 +49,18 @@ NODE_OPTIONS = Record(
     {
         "processing": Field(PROCESSING, "from a frame's last bit in to its place in the egress queue"),
         "buffer": Field(BUFFER, "memory that frames share which wait at any port of this node"),
-        "forwarding": Field(FORWARDING, "store-and-forward"),
-        "classes": Field(CLASSES, "PCP to traffic class at all ports of this node"),
+        "forwarding": Field(
+            FORWARDING,
+            "how frames go on; store-and-forward unless given",
+            sample="{mode: cut-through, after: 337 B}",
+            clause="IEEE 802.1Q-2022, 8.6",
+        ),
+        "classes": Field(
+            CLASSES,
+            "PCP to traffic class at all ports of this node",
+            sample="{6: 3, 5: 2, 0: 0}",
+            clause="IEEE 802.1Q-2022, 8.6.6",
+        ),
         "queues": Field(QUEUES, "queues of all ports of this node"),
     },
     empty=True,
@@ -99,12 +116,12 @@ NUMBER = Count(1, 10_000, "a number")
 GENERATED = {
     "kind": Field(KIND, "bridge (default), station, or host: a node that is both"),
     "prefix": Field(
-        Text("a name", named=True), "names are prefix and number: zgw1, zgw2; default is the kind"
+        Text("a name", named=True), "names are prefix and number: zgw1, zgw2; the kind unless given"
     ),
     "processing": Field(PROCESSING, "processing time of each node"),
     **WIRE,
     "stations": Field(Count(0, 1000, "a number of stations"), "stations attached to each node"),
-    "station-prefix": Field(Text("a name", named=True), "names of attached stations; default station"),
+    "station-prefix": Field(Text("a name", named=True), "names of attached stations; station unless given"),
 }
 GENERATORS = {
     "line": Record(
@@ -127,7 +144,7 @@ GENERATORS = {
         "a star",
         {
             "centre": Field(
-                Text("a name", named=True), "the name of the bridge in the middle; default bridge"
+                Text("a name", named=True), "the name of the bridge in the middle; bridge unless given"
             ),
             "nodes": Field(NUMBER, "nodes around the centre", "5"),
             **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},
@@ -164,10 +181,14 @@ _NODE_KEYS = tuple(
 NETWORK = Record(
     "the network",
     {
-        "stations": Field(NODE_LIST, "end stations: [node1, node2] or {node1: {…}}"),
-        "bridges": Field(NODE_LIST, "bridges: [dut] or {dut: {processing: 1 us}}"),
-        "hosts": Field(NODE_LIST, "nodes that are end station and bridge"),
-        "links": Field(LINKS, "links: {rate: 1 Gbit/s, cable: 1 m, between: [node1-dut, node2-dut]}"),
+        "stations": Field(NODE_LIST, "end stations: [node1, node2] or {node1: {…}}", sample="[node1, node2]"),
+        "bridges": Field(NODE_LIST, "bridges: [dut] or {dut: {processing: 1 us}}", sample="[dut, sw1]"),
+        "hosts": Field(NODE_LIST, "nodes that are end station and bridge", sample="[zgw1]"),
+        "links": Field(
+            LINKS,
+            "links: {rate: 1 Gbit/s, cable: 1 m, between: [node1-dut, node2-dut]}",
+            sample="{rate: 1 Gbit/s, between: [node1 -- dut, node2 -- dut]}",
+        ),
         "rate": Field(LINK_RATE, "rate of links and generators that do not say their own"),
         "cable": Field(CABLE, "cable of links and generators that do not say their own"),
         "queues": Field(QUEUES, "queues of all ports"),

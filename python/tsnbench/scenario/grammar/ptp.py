@@ -16,7 +16,11 @@ BMCA = Record(
     ),
     empty=True,
 )
-_BMCA = Field(BMCA, "elect the grandmaster instead: {node1: {priority1: 100}}")
+_BMCA = Field(
+    BMCA,
+    "elect the grandmaster instead: {node1: {priority1: 100}}",
+    clause="IEEE 802.1AS-2020, 10.3; IEEE 1588-2019, 9.3",
+)
 GPTP = Record(
     "gPTP",
     {**fields_of(Gptp, "grandmaster"), "bmca": _BMCA, **fields_of(Gptp), **fields_of(Bmca)},

@@ -24,9 +24,13 @@ FRER = Record(
             Either(
                 "null, source-mac, ip, or {active: …}",
                 text=Choice({"null": "null", "source-mac": "source-mac", "ip": "ip"}, "an identification"),
-                mapping=Record("an identification", {"active": Field(ACTIVE, "what copies show", "{}")}),
+                mapping=Record(
+                    "an identification",
+                    {"active": Field(ACTIVE, "what copies show", "{}", clause="IEEE 802.1CB-2017, 6.6")},
+                ),
             ),
             "null, source-mac or ip, the first that tells the stream apart; or {active: {vlan: 200}}",
+            clause="IEEE 802.1CB-2017, 6",
         ),
     },
     empty=True,
@@ -35,6 +39,6 @@ FRER = Record(
 FAILOVER = record_of(
     Failover,
     "a standby path",
-    {"path": Field(NODES, "hops of the other path; a disjoint one unless given")},
+    {"path": Field(NODES, "hops of the other path; a disjoint one unless given", sample="[sw1, dut]")},
     example="{after: 1 s}",
 )

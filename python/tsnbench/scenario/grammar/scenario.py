@@ -34,7 +34,9 @@ SCENARIO = Record(
         ),
         "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
         "policing": Field(
-            POLICING, "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]"
+            POLICING,
+            "what nodes do with frames as they come in: [{at: cam -> sw1, meter: {…}}]",
+            clause="IEEE 802.1Q-2022, 8.6.5",
         ),
         "schedule": Field(SCHEDULE, "how scheduled streams are planned: {margin: 500 ns}"),
         "windows": Field(WINDOWS, "how windows are planned where gates are to plan: {cycle: 1 ms}"),

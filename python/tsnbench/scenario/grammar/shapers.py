@@ -66,6 +66,8 @@ SHAPER = Record(
                 ),
             ),
             "credit-based shapers: [A, B], from-streams, or {A: 100 Mbit/s}; highest class first",
+            sample="{A: 100 Mbit/s}",
+            clause="IEEE 802.1Q-2022, 8.6.8.2",
         ),
         "gates": Field(
             Either(
@@ -74,6 +76,8 @@ SHAPER = Record(
                 mapping=GATE_LIST,
             ),
             "gate control list: {cycle: …, entries: […]}, {pattern: flextest/gcl-2, slot: 45 us}, or plan",
+            sample="{entries: [{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]}",
+            clause="IEEE 802.1Q-2022, 8.6.8.4",
         ),
         **fields_of(Shaper),
     },

@@ -15,7 +15,7 @@ JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
 LIMITS = Record(
     "requirements",
     {
-        "class": Field(CLASS_NAME, "the limits of an SR class; other keys override"),
+        "class": Field(CLASS_NAME, "the limits of an SR class; other keys override", sample="sr/A"),
         **fields_of(Requirements, "delay", "release_delay"),
         "jitter": Field(JITTER, "highest jitter, as delay-step-abs: |delay(i) - delay(i-1)|"),
         **fields_of(Requirements),
@@ -47,6 +47,8 @@ REQUIREMENTS = Record(
         )
     },
 )
+TAG = "IEEE 802.1Q-2022, 9.6"
+"""The control information of a VLAN tag."""
 UNITS = Either(
     "sizes of data units: a list, or {mean: …, deviation: …}",
     listing=ListOf(UNIT, "sizes of data units"),
@@ -54,18 +56,26 @@ UNITS = Either(
         "sizes of data units",
         {
             "sizes": Field(ListOf(UNIT, "sizes"), "equally likely application sizes: [100 B, 1400 B]"),
-            "mean": Field(Average(SIZE), "mean application size of a lognormal distribution"),
+            "mean": Field(
+                Average(SIZE), "mean application size of a lognormal distribution", range="at least 1 B"
+            ),
             "deviation": Field(Average(SIZE), "standard deviation of the application sizes"),
             "most-per-frame": Field(
-                Quantity(SIZE, 1, 65_000), "most application octets in one frame; 1472 B"
+                Quantity(SIZE, 1, 65_000),
+                "most application octets in one frame; 1472 B unless given",
+                range="1 B to 1472 B",
             ),
         },
     ),
 )
 TRAFFIC = {
-    "pcp": Field(PCP, "priority code point; 0 unless the class or pattern says"),
-    "class": Field(CLASS_NAME, "SR class: gives the PCP, and counts for that class's CBS reservation"),
-    "vlan": Field(VLAN, "VLAN identifier, 100 unless given; none: untagged"),
+    "pcp": Field(PCP, "priority code point; that of the class or pattern, or 0, unless given", clause=TAG),
+    "class": Field(
+        CLASS_NAME,
+        "SR class: gives the PCP, and counts for that class's CBS reservation",
+        sample="sr/A",
+    ),
+    "vlan": Field(VLAN, "VLAN identifier, none: untagged; 100 unless given", sample="10", clause=TAG),
     **fields_of(Periodic),
     "poisson": Field(
         POISSON,
@@ -80,30 +90,51 @@ TRAFFIC = {
     "saturating": Field(YES_NO, "true: as fast as the port takes frames"),
     "replay": Field(REPLAY, "as recorded: cam.pcap, or {file: cam.csv, speed: 2, repeat: forever}"),
     **fields_of(Saturating),
-    "frame": Field(FRAME, "frame size from destination address to FCS, VLAN tag included"),
-    "phy": Field(Quantity(SIZE, 84), "the frame with preamble, SFD and inter-frame gap: frame + 20 B"),
-    "payload": Field(Quantity(SIZE), "UDP payload: frame - 46 B, - 50 B with VLAN tag"),
+    "frame": Field(
+        FRAME, "frame size from destination address to FCS, VLAN tag included", range="64 B to 1522 B"
+    ),
+    "phy": Field(
+        Quantity(SIZE, 84),
+        "the frame with preamble, SFD and inter-frame gap: frame + 20 B",
+        range="84 B to 1542 B",
+    ),
+    "payload": Field(
+        Quantity(SIZE), "UDP payload: frame - 46 B, - 50 B with VLAN tag", range="0 B to 1472 B"
+    ),
     "units": Field(UNITS, "application data units, cut into frames sent back to back"),
     **fields_of(Stream, "count"),
 }
 STREAM = Record(
     "a stream",
     {
-        "from": Field(NODE, "the name of the talker"),
-        "to": Field(NODES, "the name of the listener, or a list of them (multicast)"),
+        "from": Field(NODE, "the name of the talker; required"),
+        "to": Field(
+            NODES, "the name of the listener, or a list of them (multicast); required", sample="node2"
+        ),
         "via": Field(
-            NODES, "hops, where the shortest path is not meant; dut#2 takes the second parallel link"
+            NODES,
+            "hops; the shortest path unless given; dut#2 takes the second parallel link",
+            sample="[sw1, dut]",
         ),
         **fields_of(Answer, "answers", "after"),
-        "pattern": Field(Text("the name of a catalogue pattern"), "engine/cc-1ms, flextest/theta-high, …"),
+        "pattern": Field(
+            Text("the name of a catalogue pattern"),
+            "engine/cc-1ms, flextest/theta-high, …",
+            sample="flextest/theta-high",
+        ),
         **TRAFFIC,
         **fields_of(Stream, "trdp", "udp_port", "address", "tos"),
         **fields_of(Stream, "send", "scheduled", "release", "start", "stop"),
-        "frer": Field(FRER, "copies over several paths: {disjoint: 2}, or {paths: [[sw1], [sw2]]}"),
+        "frer": Field(
+            FRER,
+            "copies over several paths: {disjoint: 2}, or {paths: [[sw1], [sw2]]}",
+            clause="IEEE 802.1CB-2017, 7",
+        ),
         "failover": Field(FAILOVER, "a standby path, without copies: {after: 1 s}"),
         "requires": Field(
             Either("requirements, or the name of an SR class", text=CLASS_NAME, mapping=LIMITS),
             "sr/A, or {delay: 2 ms, jitter: 125 us, loss: 0}",
+            sample="{delay: 2 ms, loss: 0}",
         ),
         **fields_of(Stream),
     },

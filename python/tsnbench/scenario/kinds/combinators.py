@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind
-from tsnbench.scenario.part import Part, Values
+from tsnbench.scenario.part import MISSING, Part, Values
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
@@ -148,6 +148,16 @@ class Field:
     kind: Kind
     doc: str = ""
     example: str = ""
+    sample: str = ""
+    """An example of a key that is not required, where the kind's own example does not fit."""
+    range: str = ""
+    """The permitted values, where the grammar leaves a part of the check to the builders."""
+    clause: str = ""
+    """The clause that defines the key and the keys below it; that of the mapping's own key unless given."""
+    since: str = ""
+    """The version of tsnbench that has the key first; see ``tsnbench.scenario.reference.keys``."""
+    default: Any = None
+    """The value where the key is not written; None where there is none, or where the doc says it."""
 
 
 @dataclass(frozen=True)
@@ -247,8 +257,19 @@ class Record:
 
 def fields_of(part: type[Part], *names: str) -> dict[str, Field]:
     """The keys of a part's values: of all that are written as one key, or of those with these names."""
-    keys = (key for name, key in part._keys.items() if not names or name in names)
-    return {key.written: Field(key.kind, key.doc, key.example) for key in keys}
+    keys = (one for name, one in part._keys.items() if not names or name in names)
+    return {
+        one.written: Field(
+            one.kind,
+            one.doc,
+            one.example,
+            one.sample,
+            clause=one.clause,
+            since=one.since,
+            default=None if one.default is MISSING else one.default,
+        )
+        for one in keys
+    }
 
 
 def record_of(part: type[Part], what: str, more: Map[str, Field] | None = None, **options: Any) -> Record:

@@ -63,7 +63,9 @@ class NodeDown(Lasting):
 class Delay(OfPort):
     """A share of the frames arrives later, uniformly from ``least_ns`` to ``most_ns``."""
 
-    least_ns: Duration = key(TIME, "the shortest; 0 us unless given", written="from", default=0)
+    least_ns: Duration = key(
+        TIME, "the shortest; 0 us unless given", written="from", default=0, sample="10 us"
+    )
     most_ns: Duration = key(SPAN, "the longest; each in between is as likely", "100 us", written="to")
     share_ppm: int = key(
         CHANCE, "share of the frames that is held back; all unless given", written="share", default=1_000_000

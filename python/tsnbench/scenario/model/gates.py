@@ -62,6 +62,7 @@ class GateEntry(Part):
         Choice({"hold": "hold", "release": "release"}, "what becomes of preemptable frames"),
         "hold or release: preemptable frames, from here on",
         default=None,
+        clause="IEEE 802.1Q-2022, 8.6.8.4; IEEE 802.3-2022, 99.4",
     )
 
 
@@ -77,7 +78,10 @@ class Gates(Part):
     )
     base_time: Duration = key(TIME, "when a cycle begins", default=0)
     extension: Duration = key(
-        TIME, "by how much the last cycle before a change may be made longer; 0 unless given", default=0
+        TIME,
+        "by how much the last cycle before a change may be made longer; 0 unless given",
+        default=0,
+        clause="IEEE 802.1Q-2022, 8.6.9",
     )
     by: Literal["pcp", "class"] = key(
         Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class", default="pcp"
@@ -97,6 +101,7 @@ class Gates(Part):
             listing=_GATES,
         ),
         "gates before the base time: cycles (default), open, closed or [6, 5]",
+        sample="closed",
         default=None,
     )
     """None: cycles extend to before the base time."""

@@ -77,24 +77,35 @@ class Queues(Part):
     """The queues of a port's traffic classes: ``classes`` maps PCP to class; limits are per class."""
 
     classes: dict[int, int] | None = key(
-        CLASSES, "PCP to traffic class, higher classes first: {6: 3, 5: 2, 0: 0} or 802.1Q/4", default=None
+        CLASSES,
+        "PCP to traffic class, higher classes first: {6: 3, 5: 2, 0: 0} or 802.1Q/4",
+        default=None,
+        sample="{6: 3, 5: 2, 0: 0}",
+        clause="IEEE 802.1Q-2022, 8.6.6",
     )
     limit_frames: int | None = key(
-        Count(1, 1 << 24, "a number of frames"), "most frames that wait in one class", default=1000
+        Count(1, 1 << 24, "a number of frames"),
+        "most frames that wait in one class",
+        default=1000,
+        clause="IEEE 802.1Q-2022, 8.6.7",
     )
     max_sdu: tuple[tuple[int, Size], ...] | None = key(
         LARGEST_SDU,
         "queueMaxSDU: largest service data unit of a frame; larger ones are dropped: {6: 200 B}",
         default=None,
+        clause="IEEE 802.1Q-2022, 8.6.8.4",
     )
     """(PCP, largest service data unit); PCPs that are not named have no limit."""
     limit_octets: Size | None = key(
-        Quantity(SIZE, 1, 1 << 40), "most octets that wait in one class", default=None
+        Quantity(SIZE, 1, 1 << 40),
+        "most octets that wait in one class",
+        default=None,
+        clause="IEEE 802.1Q-2022, 8.6.7",
     )
 
     transmit_buffer: int = key(
         Count(1, 1000, "a number of frames"),
-        "frames of the transmit buffer behind transmission selection, with the one that is sent; 1",
+        "frames of the transmit buffer, with the one in transmission; 1 unless given",
         default=1,
     )
 

@@ -67,7 +67,9 @@ class Meter(Part):
 class Filter(Part):
     """A stream filter at the end of the links that ``at`` selects; no ``streams``: all."""
 
-    at: PortSelector = key(SELECTOR, "the links by which the frames come", "cam -> sw1")
+    at: PortSelector = key(
+        SELECTOR, "the links by which the frames come", "cam -> sw1", clause="IEEE 802.1Q-2022, 8.6.5.3"
+    )
     streams: tuple[Name, ...] = key(
         ListOf(STREAM, "the names of streams"),
         "whose frames; all unless given",
@@ -82,11 +84,12 @@ class Filter(Part):
         record_of(
             StreamGate,
             "a stream gate",
-            {"cycle": Field(SPAN, "the sum of the entries, to check them against")},
+            {"cycle": Field(SPAN, "the sum of the entries, to check them against", sample="100 us")},
             rule=_cycle_is_the_sum,
         ),
         "a stream gate: {entries: [{for: 50 us}, {open: false, for: 50 us}]}",
         default=None,
+        clause="IEEE 802.1Q-2022, 8.6.5.4",
     )
     meter: Meter | None = key(
         record_of(
@@ -94,6 +97,7 @@ class Filter(Part):
         ),
         "a flow meter: {cir: 10 Mbit/s, cbs: 3000 B}",
         default=None,
+        clause="IEEE 802.1Q-2022, 8.6.5.5",
     )
     per: Literal["node", "stream"] = key(
         Choice({"node": "node", "stream": "stream"}, "what has a filter of its own"),
@@ -123,6 +127,7 @@ POLICING = ListOf(
                     "write {3: 5}; PCPs that are not listed stay",
                 ),
                 "priorities that frames have from here on: {3: 5}; alone with at",
+                clause="IEEE 802.1Q-2022, 6.9.4",
             )
         },
         common_mistakes={

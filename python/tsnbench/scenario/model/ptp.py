@@ -24,7 +24,9 @@ class ClockQuality(Part):
     priority1: int = key(_OCTET, "255: never grandmaster; 246 in gPTP and 128 in PTP unless given")
     clock_class: int = key(_OCTET, "248 unless given", default=248)
     clock_accuracy: int = key(_OCTET, "254 (unknown) unless given", default=254)
-    variance: int = key(Count(0, 65_535, "a number"), "offsetScaledLogVariance; 17258 or 65535")
+    variance: int = key(
+        Count(0, 65_535, "a number"), "offsetScaledLogVariance; 17258 in gPTP and 65535 in PTP unless given"
+    )
     priority2: int = key(_OCTET, "248 in gPTP and 128 in PTP unless given")
 
 
@@ -34,7 +36,9 @@ class Bmca(Part):
     default: ClockQuality
     own: dict[Name, ClockQuality] = {}
     announce_interval: Duration = key(
-        _PACE, "time between Announce messages; 1 s in gPTP, 2 s in PTP unless given"
+        _PACE,
+        "time between Announce messages; 1 s in gPTP, 2 s in PTP unless given",
+        clause="IEEE 802.1AS-2020, 10.7; IEEE 1588-2019, 7.7.3",
     )
     announce_receipt_timeout: int = key(_TIMEOUT, "so many intervals without one; 3 unless given", default=3)
     sync_receipt_timeout: int = key(_TIMEOUT, "so many intervals without a Sync; 3 unless given", default=3)
@@ -51,15 +55,15 @@ class Servo(Part, hyphens=False):
     pi_integral_norm_max: int = key(Thousandths(1, 2_000), "0.3 unless given", default=300)
     first_step_threshold: Duration = key(
         _STEP,
-        "the first correction is a step where the offset is larger; 0 for never, 20 us unless given",
+        "the first correction is a step where the offset is larger; 0 for never; 20 us unless given",
         default=20_000,
     )
     step_threshold: Duration = key(
-        _STEP, "later ones are where the offset is larger; 0 for never, which it is unless given", default=0
+        _STEP, "later ones are where the offset is larger; 0 for never; 0 unless given", default=0
     )
     max_frequency: int = key(
         Quantity(DRIFT, 1_000, 90_000 * 10**6),
-        "by how much the clock is steered at most; 62499999 ppb",
+        "by how much the clock is steered at most; 62499999 ppb unless given",
         default=62_499_999_000,
     )
     """Parts of 10^12."""
@@ -72,9 +76,14 @@ class Ieee1588(Part):
         Choice({"e2e": "end-to-end", "p2p": "peer-to-peer"}, "a delay mechanism"),
         "e2e unless given",
         default="end-to-end",
+        clause="IEEE 1588-2019, 11.3 and 11.4",
     )
     transparent: tuple[Name, ...] = key(
-        replace(NODES, once=True), "nodes with transparent clocks; the others are boundary clocks", default=()
+        replace(NODES, once=True),
+        "nodes with transparent clocks; the others are boundary clocks",
+        sample="[dut]",
+        default=(),
+        clause="IEEE 1588-2019, 10.2 and 10.3",
     )
 
 
@@ -99,7 +108,10 @@ class Gptp(Part):
         NODE, "the node whose time all follow, where it is not elected", default=None
     )
     sync_interval: Duration = key(
-        _PACE, "time between Sync messages; 1/8 s in gPTP, 1 s in PTP unless given", default=125_000_000
+        _PACE,
+        "time between Sync messages; 1/8 s in gPTP, 1 s in PTP unless given",
+        default=125_000_000,
+        clause="IEEE 802.1AS-2020, 10.7; IEEE 1588-2019, 7.7.3",
     )
     pdelay_interval: Duration = key(
         _PACE, "time between measurements of a link's delay; 1 s unless given", default=1_000_000_000

@@ -24,11 +24,15 @@ class StreamPath(Part):
 class LatentErrorDetection(Part):
     """Latent error detection: between tests, between resets, and how many frames may be missing."""
 
-    period: Duration = key(Quantity(DURATION, 10**6, SPAN.most), "between tests; 2 s", default=2_000_000_000)
-    reset: Duration = key(
-        Quantity(DURATION, 10**6, SPAN.most), "between resets; 30 s", default=30_000_000_000
+    period: Duration = key(
+        Quantity(DURATION, 10**6, SPAN.most), "between tests; 2 s unless given", default=2_000_000_000
     )
-    difference: int = key(Count(0, 10**9, "a number of frames"), "may be missing; 10", default=10)
+    reset: Duration = key(
+        Quantity(DURATION, 10**6, SPAN.most), "between resets; 30 s unless given", default=30_000_000_000
+    )
+    difference: int = key(
+        Count(0, 10**9, "a number of frames"), "may be missing; 10 unless given", default=10
+    )
 
 
 def _mac(text: str) -> str:
@@ -72,24 +76,35 @@ class Frer(Part):
     from_failures: bool = False
     """The fewest links that leave a path after the failures that the stream has to survive."""
     disjoint: int = key(
-        Count(2, 16, "a number of paths"), "so many paths that share no node or link; 2", default=2
+        Count(2, 16, "a number of paths"),
+        "so many paths that share no node or link; 2 unless given",
+        default=2,
     )
     at: tuple[Name, ...] = key(
         replace(NODES, what="a node, or a list of nodes"),
-        "where copies meet: sw4, or [sw3, sw4]; the first node from which all paths are the same",
+        "where copies meet: sw4, or [sw3, sw4]; the first node with the same path for all unless given",
         default=(),
     )
     """The nodes where member streams merge; none: the first node from which all paths to a listener are
     equal.
     """
     recovery: Literal["vector", "match"] = key(
-        Choice({"vector": "vector", "match": "match"}, "a recovery"), "vector or match", default="vector"
+        Choice({"vector": "vector", "match": "match"}, "a recovery"),
+        "vector or match",
+        default="vector",
+        clause="IEEE 802.1CB-2017, 7.4.3",
     )
     history: int = key(
-        Count(1, 32_767, "a history length"), "numbers that vector recovery remembers; 32", default=32
+        Count(1, 32_767, "a history length"),
+        "numbers that vector recovery remembers; 32 unless given",
+        default=32,
+        clause="IEEE 802.1CB-2017, 7.4.3.4",
     )
     reset: Duration = key(
-        SPAN, "silence after which any number is taken; 2 s unless given", default=2_000_000_000
+        SPAN,
+        "silence after which any number is taken; 2 s unless given",
+        default=2_000_000_000,
+        clause="IEEE 802.1CB-2017, 7.4.3",
     )
     individual: bool = key(
         YES_NO, "true: each copy's path has a recovery function of its own as well", default=False
@@ -100,6 +115,7 @@ class Frer(Part):
         record_of(LatentErrorDetection, "latent error detection", empty=True),
         "an alarm when copies are missing: {period: 2 s, difference: 10}",
         default=None,
+        clause="IEEE 802.1CB-2017, 7.4.4",
     )
 
 

@@ -39,8 +39,10 @@ class Scenario(Part):
     """
 
     name: Name = key(Text("a name", named=True, swept=False), "a short name", "my-first-network")
-    title: str = key(PROSE, "one line for reports", default="")
-    source: str = key(PROSE, "where the scenario is from: a paper and its table", default="")
+    title: str = key(PROSE, "one line for reports", default="", sample="A camera and a computer")
+    source: str = key(
+        PROSE, "where the scenario is from: a paper and its table", default="", sample="EnGINE Table 7"
+    )
     duration: Duration = key(Quantity(DURATION, 1, LONGEST, usual="ms"), "how long talkers talk", "100 ms")
     drain: Duration = key(
         TIME, "how long frames under way may still arrive; 100 ms unless given", default=100_000_000

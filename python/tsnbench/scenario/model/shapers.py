@@ -81,7 +81,7 @@ class Ats(Part):
     )
     residence: Duration = key(
         Quantity(DURATION, 1, (1 << 32) - 1),
-        "a frame that would wait longer is dropped; 4.29 s",
+        "a frame that would wait longer is dropped; 4294967295 ns unless given",
         default=(1 << 32) - 1,
     )
 
@@ -148,6 +148,7 @@ class Qdisc(Part):
         Choice({word: word for word in ("software", "txtime-assist", "full-offload")}, "who keeps the gates"),
         "who keeps the port's gates: software, txtime-assist, full-offload (the hardware)",
         default=None,
+        clause="tc-taprio(8)",
     )
     txtime_delay: Duration | None = key(
         OrPlan(_SECOND),
@@ -165,14 +166,16 @@ class Qdisc(Part):
         ),
         "earliest transmission time first, by class: {A: {delta: 175 us, offload: true}}",
         default={},
+        clause="tc-etf(8)",
     )
     cbs: Literal["software", "full-offload"] = key(
         Choice({"software": "software", "full-offload": "full-offload"}, "who shapes"),
         "who keeps the port's credit-based shapers: software or full-offload (default, the hardware)",
         default="full-offload",
+        clause="tc-cbs(8)",
     )
     limit_frames: int = key(
-        Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000", default=1000
+        Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000 unless given", default=1000
     )
 
 
@@ -187,6 +190,7 @@ class Shaper(Part):
         record_of(Preemption, "frame pre-emption", example="{express: [7]}"),
         "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         default=None,
+        clause="IEEE 802.1Q-2022, 6.7.2",
     )
     planned_rate: BitRate | None = key(
         LINK_RATE,
@@ -206,6 +210,7 @@ class Shaper(Part):
         ),
         "asynchronous traffic shaping: {pcp: [6]}",
         default=None,
+        clause="IEEE 802.1Q-2022, 8.6.11",
     )
     cqf: Cqf | None = key(
         record_of(
@@ -217,6 +222,7 @@ class Shaper(Part):
         ),
         "cyclic queuing: {cycle: 125 us, pcp: [6], classes: [7, 6]}",
         default=None,
+        clause="IEEE 802.1Q-2022, annex T",
     )
     qdisc: Qdisc | None = key(
         record_of(

@@ -36,10 +36,11 @@ FAILURES = Count(1, 4, "a number of failures")
 class Survives(Part):
     """Links and nodes of which any few may fail at once without the loss of a frame."""
 
-    failures: int = key(FAILURES, "so many of them fail at once; 1", written="any", default=1)
+    failures: int = key(FAILURES, "so many of them fail at once; 1 unless given", written="any", default=1)
     of: tuple[str, ...] = key(
         ListOf(Text("a link or a node", swept=False), "links and nodes"),
         "what may fail: [b1 -- b2, b3], [links], [bridge-links] or [nodes]; links and nodes unless given",
+        sample="[bridge-links]",
         default=("links", "nodes"),
     )
 
@@ -155,20 +156,28 @@ _HINTS = {
 class Trdp(Part):
     """TRDP process data or message data. IEC 61375-2-3, Annex A."""
 
-    com_id: int = key(_NUMBER, "communication identifier", written="com-id", default=0)
+    com_id: int = key(
+        _NUMBER,
+        "communication identifier; required, but for confirm and error",
+        written="com-id",
+        default=0,
+        sample="1000",
+    )
     data_set: Size = key(
         Quantity(SIZE, 14, 1458),
-        "octets of the data set: at least 14 B",
+        "octets of the data set; required, but for confirm and error",
+        sample="64 B",
         default=0,
     )
     pattern: Literal["push", "pull", "tsn", "notify", "request", "reply", "confirm", "error"] = key(
         Choice({name: name for name in ("push", "pull", "tsn", *MESSAGES)}, "a pattern"),
         "push, pull, tsn (version 2); message data: notify, request, and as answers reply, error, confirm",
+        sample="notify",
         default="push",
     )
     qos: int = key(
         Count(0, 7, "a quality of service"),
-        "PCP and type of service; 5, for message data 3",
+        "PCP and type of service; 5, for message data 3, unless given",
         default=5,
     )
     header: int = key(
@@ -177,10 +186,12 @@ class Trdp(Part):
         default=20,
     )
     time_out: Duration = key(SPAN, "time-out of the subscribers", default=100_000_000)
-    reply_time_out: Duration = key(_MICROSECONDS, "wait for the reply; 5 s", default=5_000_000_000)
+    reply_time_out: Duration = key(
+        _MICROSECONDS, "wait for the reply; 5 s unless given", default=5_000_000_000
+    )
     confirm_time_out: Duration = key(
         _MICROSECONDS,
-        "wait for the confirmation; 1 s",
+        "wait for the confirmation; 1 s unless given",
         default=1_000_000_000,
     )
     etb_topo_count: int = key(_NUMBER, "topography counter of the train backbone; 0", default=0)
@@ -272,15 +283,29 @@ class Stream(Part):
             rule=_telegram_keys,
         ),
         "each frame carries a TRDP telegram: {com-id: 1000, data-set: 64 B}",
+        sample="{com-id: 1000, data-set: 64 B}",
         default=None,
+        clause="IEC 61375-2-3, Annex A",
     )
     udp_port: int | None = key(
-        Count(1, 65_535, "a UDP port"), "UDP source and destination port; its own unless given", default=None
+        Count(1, 65_535, "a UDP port"),
+        "UDP source and destination port; its own unless given",
+        default=None,
+        clause="RFC 768",
     )
     address: str | None = key(
-        IPV4, "IPv4 destination address; the listener's, or a group's, unless given", default=None
+        IPV4,
+        "IPv4 destination address; the listener's, or a group's, unless given",
+        default=None,
+        sample="239.0.0.1",
+        clause="RFC 791, 3.1",
     )
-    tos: int | None = key(Count(0, 255, "a type of service"), "type of service; 0 unless given", default=None)
+    tos: int | None = key(
+        Count(0, 255, "a type of service"),
+        "type of service; 0 unless given",
+        default=None,
+        clause="RFC 791, 3.1",
+    )
     scheduled: bool = key(YES_NO, "true: its releases, and gates on its way, are planned", default=False)
     release: Release | None = key(
         record_of(Release, "a window of release"),

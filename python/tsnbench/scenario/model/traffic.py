@@ -125,8 +125,10 @@ class CaptureFilter(Part):
     vlan: int | None = None
     untagged: bool | None = None
     pcp: int | None = key(PCP, "priority code point of its frames", default=None)
-    source: str | None = key(_ADDRESS, "10.0.0.1, fd00::1 or 02:00:00:00:00:01", default=None)
-    destination: str | None = key(_ADDRESS, "likewise", default=None)
+    source: str | None = key(
+        _ADDRESS, "10.0.0.1, fd00::1 or 02:00:00:00:00:01", default=None, sample="10.0.0.1"
+    )
+    destination: str | None = key(_ADDRESS, "likewise", default=None, sample="02:00:00:00:00:01")
     udp: int | None = key(Count(0, 65_535, "a UDP port"), "UDP destination port", default=None)
 
 
@@ -138,7 +140,7 @@ def _vlan_or_none(_: Reading, fields: Fields, given: Values) -> None:
 ONLY = record_of(
     CaptureFilter,
     "a flow of a capture",
-    {"vlan": Field(VLAN, "VLAN identifier of its frames, or none")},
+    {"vlan": Field(VLAN, "VLAN identifier of its frames, or none", sample="100")},
     common_mistakes={
         **dict.fromkeys(("src", "ip", "mac"), "did you mean source?"),
         "dst": "did you mean destination?",
@@ -178,7 +180,7 @@ class Replay(Part):
     )
     speed: tuple[int, int] = key(
         Parsed("a factor such as 2, 0.5 or 1/3", parse=_factor),
-        "times come so much faster; 1",
+        "times come so much faster; 1 unless given",
         default=(1, 1),
     )
     begin: Duration = key(TIME, "skip so much of the recording", written="from", default=0)
@@ -187,7 +189,8 @@ class Replay(Part):
     )
     passes: int | None = key(
         Either("how often, or forever", text=Parsed("a number of passes, or forever", parse=_passes)),
-        "how often it is played; 1",
+        "how often it is played; 1 unless given",
+        sample="forever",
         written="repeat",
         default=1,
     )
