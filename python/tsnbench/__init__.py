@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from tsnbench.backends.simulation import Simulation
     from tsnbench.measure import measure_captures, measure_trdp
+    from tsnbench.notebook.frames import to_pandas
     from tsnbench.plan.document import Plan
     from tsnbench.runs import Run
     from tsnbench.runs.measures import Measures, Verdict
@@ -35,6 +36,7 @@ _HOMES = {
     "load_variants": "tsnbench.scenario",
     "measure_captures": "tsnbench.measure",
     "measure_trdp": "tsnbench.measure",
+    "to_pandas": "tsnbench.notebook.frames",
 }
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "load_variants",
     "measure_captures",
     "measure_trdp",
+    "to_pandas",
 ]
 
 
@@ -81,7 +84,13 @@ def _judge(run: Run) -> Verdict:
     return verdict_of(run, run.measures())
 
 
-steps.vary, steps.plan, steps.measure, steps.judge = _vary, _plan, _measure, _judge
+def _html(kind: str, shown: object) -> str:
+    from tsnbench.notebook import tables
+
+    return str(getattr(tables, kind)(shown))
+
+
+steps.vary, steps.plan, steps.measure, steps.judge, steps.html = _vary, _plan, _measure, _judge, _html
 
 
 def __dir__() -> list[str]:

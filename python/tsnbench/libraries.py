@@ -39,6 +39,7 @@ __all__ = [
     "ncclient",
     "numpy",
     "optuna",
+    "pandas",
     "paramiko",
     "polars",
     "rich",
@@ -97,6 +98,7 @@ if TYPE_CHECKING:
     import numpy
     import optuna
     import ortools.sat.python.cp_model as cp_model
+    import pandas
     import paramiko
     import polars
     import rich.box
@@ -118,6 +120,7 @@ else:
     ncclient = Lazy("ncclient")
     numpy = Lazy("numpy")
     optuna = Lazy("optuna")
+    pandas = Lazy("pandas")
     paramiko = Lazy("paramiko")
     polars = Lazy("polars")
     rich = Lazy("rich")

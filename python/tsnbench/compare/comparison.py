@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tsnbench import steps
 from tsnbench.compare.agreement import Agreement, agreements
 from tsnbench.compare.frames import Joined, Spread, intervals, joined
 from tsnbench.compare.gates import Conformance, conformance
@@ -46,6 +47,12 @@ class Comparison:
     bounds: Mapping[tuple[str, str], tuple[int | None, str]]
     """The first Plan's bound in ns by stream and listener, or None and the reason."""
     within_ns: float | None = None
+
+    def __repr__(self) -> str:
+        return f"Comparison({', '.join(repr(side.label) for side in self.sides)})"
+
+    def _repr_html_(self) -> str:
+        return steps.html("comparison", self)
 
     @cached_property
     def plans(self) -> list[tuple[int, list[str]]]:

@@ -40,6 +40,9 @@ class Side:
     table: Path | None = None
     """One row per frame, of captures."""
 
+    def __repr__(self) -> str:
+        return f"Side({self.label!r}, {len(self.frames):,} frames)"
+
     @property
     def is_kernel(self) -> bool:
         """True if the frames passed a real kernel."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from tsnbench import _native, foreign
+from tsnbench import _native, foreign, steps
 from tsnbench.errors import InputError
 from tsnbench.libraries import Lazy
 from tsnbench.plan.streams.facts import Facts
@@ -70,6 +70,13 @@ class Plan:
 
     places: Places | None = field(default=None, compare=False, repr=False)
     """The scenario of the Plan; None if the Plan was read from a file."""
+
+    def __repr__(self) -> str:
+        variant = "".join(f", {name} {value}" for name, value in self.document["variant"].items())
+        return f"Plan({self.name!r}, {len(self.document['streams'])} flows{variant})"
+
+    def _repr_html_(self) -> str:
+        return steps.html("plan", self)
 
     @cached_property
     def warnings(self) -> tuple[PlanWarning, ...]:

@@ -223,6 +223,9 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({str(self.folder)!r}, {self.manifest.get('name')!r}, {self.state.value})"
 
+    def _repr_html_(self) -> str:
+        return steps.html("run", self)
+
     def _written(self, name: str) -> Path:
         path = self.folder / name
         if not path.exists():

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+from tsnbench import steps
 from tsnbench.scenario.errors import ScenarioErrors
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, Record
 from tsnbench.scenario.kinds.values import Quantity, Text
@@ -161,6 +162,14 @@ class Study:
     warm_up: int | str | None = None
     """The begin of each run that does not count, in ns, or ``auto``."""
     place_of_warm_up: Place | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"Study({self.name!r}, {self.scenario.name!r}, varies {', '.join(one.path for one in self.vary)})"
+        )
+
+    def _repr_html_(self) -> str:
+        return steps.html("study", self)
 
     @property
     def lists(self) -> tuple[Listed, ...]:

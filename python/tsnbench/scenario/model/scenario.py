@@ -86,6 +86,13 @@ class Scenario(Part):
             vars(made)["_origin"] = replace(self._origin, swept=paths)
         return made
 
+    def __repr__(self) -> str:
+        variant = "".join(f", {name} {value}" for name, value in self.variant.items())
+        return f"Scenario({self.name!r}, {len(self.streams)} streams{variant})"
+
+    def _repr_html_(self) -> str:
+        return steps.html("scenario", self)
+
     def as_read(self) -> Origin:
         """The text that the scenario was read from.
 
