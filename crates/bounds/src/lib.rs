@@ -9,6 +9,7 @@
 
 mod analysis;
 mod curve;
+mod linear;
 mod model;
 mod reason;
 mod report;

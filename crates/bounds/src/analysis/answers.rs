@@ -6,7 +6,7 @@
 //! its bound. All frames before it kept theirs, so the requests arrived in time, and so the arrivals that this frame
 //! met kept their curves.
 
-use crate::analysis::network;
+use crate::analysis::network::{self, Effort};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
 use std::collections::HashMap;
@@ -18,9 +18,9 @@ const MOST_ROUNDS: usize = 400;
 const PS: i64 = 1_000;
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
-pub(crate) fn bounds(plan: &Plan) -> Bounds {
+pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
-        return network::bounds(plan);
+        return network::bounds(plan, effort);
     }
     let timetable = |stream: &Stream| Stream { start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
@@ -28,7 +28,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         plan.streams.iter().map(|stream| stream.answers.is_some_and(|own| repeats(plan, own))).collect();
     let mut round = 0;
     loop {
-        let mut found = network::bounds(&assumed);
+        let mut found = network::bounds(&assumed, Effort::HopByHop);
         let arrivals: HashMap<(&str, &str), &FlowBounds> =
             found.flows.iter().map(|flow| ((flow.stream.as_str(), flow.listener.as_str()), flow)).collect();
         let mut changed = false;
@@ -48,6 +48,9 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
             assumed.streams[number].pattern = now;
         }
         if !changed {
+            if effort == Effort::AlongPaths {
+                found = network::bounds(&assumed, effort);
+            }
             name_reasons(plan, &unlimited, &mut found);
             return found;
         }

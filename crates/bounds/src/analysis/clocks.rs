@@ -6,6 +6,7 @@
 //! messages before it kept it, so the arrivals that this message met kept their curves.
 
 use crate::analysis::answers;
+use crate::analysis::network::Effort;
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;
@@ -22,17 +23,21 @@ const MOST_ROUNDS: usize = 20;
 /// Delays are those that the clocks of talkers and listeners show; delays over a hop and backlogs are in true time.
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
-    let Some(known) = Known::of(plan) else { return answers::bounds(plan) };
+    let Some(known) = Known::of(plan) else { return answers::bounds(plan, Effort::AlongPaths) };
     if uses_transparent(plan) {
-        return answers::bounds(plan).without(&Reason::Transparent);
+        return answers::bounds(plan, Effort::HopByHop).without(&Reason::Transparent);
     }
     let plan = in_true_time(plan, known);
-    let Some(mut messages) = Messages::of(&plan) else { return named(answers::bounds(&plan), &plan, known) };
+    let Some(mut messages) = Messages::of(&plan) else {
+        return named(answers::bounds(&plan, Effort::AlongPaths), &plan, known);
+    };
     let flows: usize = plan.streams.iter().map(|stream| stream.listeners.len()).sum();
     let mut round = 0;
     loop {
-        let mut found = answers::bounds(&messages.with_streams(&plan));
+        let with_messages = messages.with_streams(&plan);
+        let mut found = answers::bounds(&with_messages, Effort::HopByHop);
         if messages.hold(&found.flows[flows..], round >= MOST_ROUNDS) {
+            found = answers::bounds(&with_messages, Effort::AlongPaths);
             found.flows.truncate(flows);
             return named(found, &plan, known);
         }

@@ -3,6 +3,7 @@
 //!
 //! Thomas, Le Boudec & Mifdaoui 2019 (fixed point); Thiele & Ernst 2016 (jitter from port to port).
 
+mod along;
 mod chains;
 mod faults;
 mod later;
@@ -31,6 +32,15 @@ use tsn_plan::Plan;
 /// Number of rounds over ports in a cycle after which they count as without a bound.
 const MOST_ROUNDS: usize = 400;
 
+/// How the bound of a flow follows from those of its hops.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// As their sum: while an analysis repeats.
+    HopByHop,
+    /// With each burst counted once along the path.
+    AlongPaths,
+}
+
 /// The state of the analysis.
 struct Network<'a> {
     plan: &'a Plan,
@@ -55,7 +65,7 @@ struct Network<'a> {
 }
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable.
-pub(crate) fn bounds(plan: &Plan) -> Bounds {
+pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
     let openings = |(port, wrong): (&tsn_plan::Port, &Vec<Wrong<'_>>)| -> Vec<Option<Openings>> {
@@ -104,7 +114,7 @@ pub(crate) fn bounds(plan: &Plan) -> Bounds {
         others,
     };
     network.solve();
-    let found = network.report(&first);
+    let found = network.report(&first, effort);
     match not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan)) {
         None => found,
         Some(reason) => found.without(&reason),
@@ -267,6 +277,7 @@ impl Network<'_> {
                 shape: None,
                 gathered: None,
                 until_free: None,
+                guaranteed: None,
             })
         };
         PortResult {

@@ -32,6 +32,9 @@ pub(crate) struct ClassResult {
     pub gathered: Option<Data>,
     /// Time from a frame's arrival until it has left the link, if it is bounded.
     pub until_free: Option<Ps>,
+    /// A rate, and the data that are missing to it, of the service from any moment on at which waiting may begin; none
+    /// if it depends on gates, or if frames are interrupted.
+    pub guaranteed: Option<(Rate, Data)>,
 }
 
 /// The results of one port.
@@ -215,7 +218,13 @@ fn analyse_class(
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
-    (ClassResult { backlog, shape, gathered, until_free }, higher)
+    let plain = services.as_ref().ok().filter(|_| !class.gated() && !class.interrupted);
+    let guaranteed = plain.and_then(|services| {
+        let found =
+            services.iter().filter_map(|moments| if let [one] = &moments[..] { one.latency() } else { None });
+        found.min_by_key(|(rate, missing)| crate::curve::time_of(*missing, *rate))
+    });
+    (ClassResult { backlog, shape, gathered, until_free, guaranteed }, higher)
 }
 
 /// A flow whose arrivals only the link limits, if all others together are not too much for the class.

@@ -31,7 +31,7 @@ impl Stair {
     }
 
     /// The token bucket at `t`, rounded up.
-    fn bucket(&self, t: Ps) -> Option<Data> {
+    pub fn bucket(&self, t: Ps) -> Option<Data> {
         let span = Data::from(t) + Data::from(self.jitter) + Data::from(self.period);
         crate::curve::ratio_up(self.unit, span, Data::from(self.period))
     }

@@ -133,6 +133,16 @@ impl Curve {
         Self::of(least)
     }
 
+    /// The greatest line with the slope of the tail that is nowhere above the curve: the slope, and how far below 0 it
+    /// begins; none without a service in the long run.
+    pub fn latency(&self) -> Option<(Rate, Data)> {
+        let slope = self.tail().slope;
+        let below = |at: Ps, value: Data| Data::from(slope) * Data::from(at) - value;
+        let ends = self.spans().filter_map(|(segment, end)| Some(below(end?, segment.value_at(end?))));
+        let missing = self.0.iter().map(|segment| below(segment.at, segment.value)).chain(ends).max()?;
+        (slope > 0).then_some((slope, missing.max(0)))
+    }
+
     /// The curve shifted: `t` to `self(t + by)`.
     pub fn ahead(&self, by: Ps) -> Self {
         let first = self.0.partition_point(|segment| segment.at <= by).saturating_sub(1);

@@ -3,6 +3,7 @@
 #[path = "../../../sim/tests/all/common/mod.rs"]
 mod common;
 
+mod along_paths;
 mod answers;
 mod ats;
 mod clocks;

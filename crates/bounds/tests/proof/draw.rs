@@ -27,7 +27,7 @@ type Lists = (Option<u8>, Vec<(i64, i64, Vec<(u8, u64)>)>);
 
 /// Reservations in percent of the need of their streams; highest credit, lowest credit and send slope in percent of
 /// what follows from the reservation.
-type Reserved = (u32, [u32; 3]);
+pub type Reserved = (u32, [u32; 3]);
 
 #[derive(Clone, Debug)]
 struct Shape {
@@ -341,7 +341,7 @@ fn hold(plan: &mut Plan, port: usize, (begins, ends, hold, release): &(Index, In
 }
 
 /// Reservations with the planner's formulas (EnGINE eq. 2 to 6), scaled.
-fn reserve(plan: &mut Plan, port: usize, (percent, [high, low, send]): Reserved) {
+pub fn reserve(plan: &mut Plan, port: usize, (percent, [high, low, send]): Reserved) {
     let part = |whole: f64, percent: u32| whole * f64::from(percent) / 100.0;
     let rate = plan.ports[port].rate_bps as f64;
     let mut interference = f64::from(FULL + 20) * 8.0 / rate;
@@ -383,7 +383,7 @@ fn reserve(plan: &mut Plan, port: usize, (percent, [high, low, send]): Reserved)
 }
 
 /// The only path through a tree of nodes.
-fn path(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
+pub fn path(parents: &[usize], from: usize, to: usize) -> Vec<usize> {
     let up = |node: usize| {
         let mut nodes = vec![node];
         while nodes[nodes.len() - 1] != 0 {

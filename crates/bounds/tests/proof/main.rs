@@ -11,6 +11,7 @@ mod cyclic;
 mod draw;
 mod everything;
 mod failures;
+mod loaded;
 mod paths;
 mod watch;
 
@@ -109,6 +110,37 @@ fn no_frame_exceeds_its_bounds() {
     assert!(seen.ratios.len() > 300, "{} flows with a bound", seen.ratios.len());
     assert!(seen.lossless > 100 && seen.lost > 100, "{} without loss, {} lost", seen.lossless, seen.lost);
     println!("{seen}");
+}
+
+/// Nearly full classes, with releases that chase one flow; how many flows have less than the sum of their hops.
+fn prove_loaded(plans: u32) -> (Seen, usize) {
+    let (seen, along) = (RefCell::new(Seen::default()), RefCell::new(0));
+    let outcome = runner(plans).run(&(loaded::plan(), any::<u16>()), |(plan, victim)| {
+        plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
+        *along.borrow_mut() += loaded::along(&bounds(&plan));
+        let mut plans = releases(&plan, usize::from(victim));
+        if !plan.streams.is_empty() {
+            let victim = usize::from(victim) % plan.streams.len();
+            plans.extend([0, 40, 70, 100].map(|share| loaded::chasing(&plan, victim, share)));
+        }
+        let mut whole = Seen::default();
+        for plan in plans {
+            hold(&plan, &mut whole)?;
+        }
+        seen.borrow_mut().take(whole);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    (seen.into_inner(), along.into_inner())
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds_in_full_classes() {
+    let (seen, along) = prove_loaded(100);
+    assert!(seen.frames > 50_000 && along > 100, "{} frames, {along} flows", seen.frames);
+    println!("{seen}{along} flows with less than the sum of their hops");
 }
 
 /// The simulator's random plans, with any gates and shapers, also unreasonable ones.
@@ -217,6 +249,13 @@ fn many() -> u32 {
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak() {
     println!("{}", prove(many()));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_loaded() {
+    let (seen, along) = prove_loaded(many());
+    println!("{seen}{along} flows with less than the sum of their hops");
 }
 
 #[test]

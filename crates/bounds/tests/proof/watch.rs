@@ -122,11 +122,15 @@ pub fn watch(plan: &Plan, bounds: &Bounds, seen: &mut Seen) -> Result<(), String
                 let name = || format!("{} #{seq} to {}", flow.stream, flow.listener);
                 let Some(release) = stamp(ports[0], 0) else { continue };
                 let mut queued = release;
+                // By how much later the frame may have been in its queue, in ps.
+                let mut varies = 0;
                 for (hop, port) in flow.hops.iter().zip(&ports) {
                     let Some(arrived) = stamp(peer(*port), 3) else { break };
-                    within(arrived - queued, hop.lower_ps, hop.upper_ps)
+                    within(arrived - queued, hop.lower_ps, hop.upper_ps.map(|upper| upper + varies))
                         .map_err(|text| format!("{} at {}: {text}", name(), hop.port))?;
-                    queued = arrived + plan.nodes[plan.ports[peer(*port)].node as usize].processing_ns as i64;
+                    let node = &plan.nodes[plan.ports[peer(*port)].node as usize];
+                    queued = arrived + node.processing_ns as i64;
+                    varies = node.further.as_ref().map_or(0, |further| further.range_ns().1 as i64 * 1_000);
                 }
                 let Some(arrived) = stamp(peer(ports[ports.len() - 1]), 3) else { continue };
                 seen.frames += 1;

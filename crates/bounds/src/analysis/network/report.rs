@@ -1,6 +1,7 @@
 //! The results of the analysis: bounds of flows along their slowest paths, and of the classes of ports.
 
-use super::Network;
+use super::along::Known;
+use super::{Effort, Network};
 use crate::analysis::delivery::{Arrival, Delivery};
 use crate::analysis::flows::first_link;
 use crate::analysis::loss::{self, Causes};
@@ -70,7 +71,7 @@ impl Network<'_> {
     }
 
     /// The delay of a hop to the last bit at the other end.
-    fn delay(&self, hop: usize) -> Result<Ps, Reason> {
+    pub(super) fn delay(&self, hop: usize) -> Result<Ps, Reason> {
         let port = self.hops[hop].port;
         let delay = self.slowest_class(hop);
         if self.unconverged[port] && !matches!(delay, Err(Reason::Dropped)) && self.hops[hop].latest.is_none()
@@ -82,7 +83,7 @@ impl Network<'_> {
 
     /// Greatest delay along a path from its hop number `first` on: from the release, or from the last bit before that
     /// hop.
-    fn along(&self, path: &[usize], first: usize) -> Option<Ps> {
+    fn summed(&self, path: &[usize], first: usize) -> Option<Ps> {
         // The delays up to the end of each hop.
         let mut until: Vec<Ps> = vec![0];
         for (place, hop) in path.iter().enumerate().skip(first) {
@@ -98,7 +99,8 @@ impl Network<'_> {
     }
 
     /// The bounds of all flows and ports.
-    pub(super) fn report(&self, first: &[usize]) -> Bounds {
+    pub(super) fn report(&self, first: &[usize], effort: Effort) -> Bounds {
+        let mut known = Some(Known::default()).filter(|_| effort == Effort::AlongPaths);
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
@@ -109,7 +111,7 @@ impl Network<'_> {
             let few = LazyCell::new(|| but(true, false));
             let nowhere = vec![false; stream.route.len()];
             for listener in &stream.listeners {
-                let mut flow = self.flow(*first, stream, listener, &delivery);
+                let mut flow = self.flow(*first, stream, listener, &delivery, known.as_mut());
                 let survival = |(required, intact): &(&_, Delivery<'_>)| survives(intact, listener, required);
                 flow.survives = intact.as_ref().map(survival);
                 flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
@@ -208,6 +210,7 @@ impl Network<'_> {
         stream: &Stream,
         listener: &Destination,
         delivery: &Delivery<'_>,
+        mut known: Option<&mut Known>,
     ) -> FlowBounds {
         let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
@@ -235,6 +238,16 @@ impl Network<'_> {
         let start = tx_point == Point::Start;
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
+        // From the first link on, and from the release: the sum of the hops, and the path as a whole.
+        let queued = path.get(1).map_or(0, |hop| self.until_queued(*hop));
+        let rest = if path.len() > 1 {
+            let whole = self.along(&path[1..], known.as_deref_mut()).map(|rest| rest + queued);
+            whole.into_iter().chain(self.summed(path, 1)).min()
+        } else {
+            Some(0)
+        };
+        let in_parts = self.delay(path[0]).ok().zip(rest).map(|(own, rest)| own + rest);
+        let released = self.along(path, known).into_iter().chain(in_parts).chain(self.summed(path, 0)).min();
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
             let released = self.hops[path[path.len() - 1]].ends.1;
             let stamped = on_first(sizes.smallest) - self.hops[path[0]].shortest - unstamped(sizes.smallest);
@@ -263,7 +276,6 @@ impl Network<'_> {
             })
         };
         let busy = || sent.is_none().then(|| Reason::Busy { stream: stream.name.clone() });
-        let waits = |first: usize| self.along(path, first);
         let largest = self.hops[path[0]].sizes.map_or(sizes.largest, |sizes| sizes.largest);
         let dropped = path.iter().any(|hop| self.in_classes(*hop).all(|own| self.hops[own].sizes.is_none()));
         let cut = !is_express(self.models[first].port.preemption.as_ref(), self.hops[path[0]].class);
@@ -284,15 +296,14 @@ impl Network<'_> {
             None
         } else if one_root && shaped {
             let stamped = until_last_bit(if start { 0 } else { sizes.smallest }, self.models[first].port);
-            waits(0).filter(|_| !dropped).map(|delay| delay - stamped - unstamped(sizes.smallest))
+            released.filter(|_| !dropped).map(|delay| delay - stamped - unstamped(sizes.smallest))
         } else if one_root {
-            waits(1)
-                .filter(|_| !dropped)
+            rest.filter(|_| !dropped)
                 .and_then(|rest| Some(on_first_at_most()? + rest - unstamped(sizes.smallest)))
         } else {
             // Each copy passes the software for itself before it gets its first stamp.
             let apart = sent.map(|most| most - software.least);
-            let all = waits(0).filter(|_| !dropped);
+            let all = released.filter(|_| !dropped);
             all.zip(apart).map(|(all, apart)| all + apart - unstamped(sizes.smallest))
         };
         let hops = path.iter().map(|hop| {
@@ -324,7 +335,7 @@ impl Network<'_> {
             lower_ns: (lower_ps.div_euclid(1_000) - rx_tick + 1).max(floor),
             upper_ps,
             lower_ps,
-            release_upper_ps: waits(0).zip(sent).map(|(delay, sent)| delay.saturating_add(sent)),
+            release_upper_ps: released.zip(sent).map(|(delay, sent)| delay.saturating_add(sent)),
             release_lower_ps: release_lower_ps.saturating_add(least_after_send(self.plan, stream)),
             program_ps: self.plan.nodes[listener.node as usize]
                 .host

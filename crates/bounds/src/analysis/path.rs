@@ -1,0 +1,230 @@
+//! The delay along a path as a linear programme, in which the data of each flow count once.
+//!
+//! Derived in `docs/concepts/bounds.md`. Bouillard, Trade-off between accuracy and tractability of network calculus in
+//! FIFO networks, 2022 (the instants and rows); Martin & Minet 2006 (whole frames from port to port).
+
+use crate::curve::arrival::{self as arrivals, Stair};
+use crate::curve::{Data, Ps, Rate, time_of};
+use crate::linear::{Program, Proved};
+use std::collections::BTreeMap;
+
+/// Flows that come from one port (none: from a talker or a merge of paths), from the first to the last port of the tree
+/// that they use.
+pub(crate) type Stay = (usize, Option<usize>, usize);
+
+/// The ports of a path, in which all queues keep the order of frames, and ports that feed them: a tree.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree {
+    /// First those of the path, from the first to the last one.
+    pub ports: Vec<Step>,
+    /// How many ports the path has.
+    pub path: usize,
+    pub stays: BTreeMap<Stay, Vec<Stair>>,
+    /// Limits of links, burst and rate, by the port of the tree behind them and the number of the port before.
+    pub lines: BTreeMap<(usize, usize), Line>,
+    /// The flow of the tagged frame, which does not wait for itself.
+    pub tagged: Stay,
+}
+
+/// The limit of a link.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Line {
+    pub burst: Data,
+    pub rate: Rate,
+    /// The port of the tree before it, if it is one.
+    pub from: Option<usize>,
+}
+
+/// One port of a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// From any moment on at which waiting may begin, `rate * t - missing` is served within t.
+    pub rate: Rate,
+    pub missing: Data,
+    /// The next port, and how frames go on to it; none at the last port of the path.
+    pub next: Option<(usize, Passage)>,
+}
+
+/// The way of frames from one queue to the next.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Passage {
+    /// The least time from queue to queue.
+    pub shortest: Ps,
+    /// The greatest time from the start of a frame until it is in the next queue.
+    pub from_start: Ps,
+    /// The greatest time from the last bit until the frame is in the next queue.
+    pub processing: Ps,
+    /// The greatest delay of all frames that go on until the last bit is out of the link, if it is bounded.
+    pub slowest: Option<Ps>,
+}
+
+/// What a path leaves to the flows that use all of it: they begin `wait` after they arrived, and are served at `rate`.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Left {
+    pub wait: Ps,
+    pub rate: Rate,
+    /// What these flows bring at once, as token buckets of at most this rate.
+    pub burst: Data,
+}
+
+impl Left {
+    /// The greatest time from the first queue until a frame starts at the last port.
+    pub fn most(&self, frame: Data) -> Option<Ps> {
+        self.wait.checked_add(time_of(self.burst - frame, self.rate)?)
+    }
+}
+
+/// The programme with its columns. All columns are spans of time before the start of the tagged frame at the last port,
+/// moved on by the shortest time to that port, or amounts of data.
+struct Written<'a> {
+    tree: &'a Tree,
+    program: Program,
+    /// By port, and by each port from there to the last one: when waiting began there, as the frames at the first port
+    /// see it; at the end: when the tagged frame arrived, in the same way.
+    dates: Vec<Vec<usize>>,
+    /// By stay and port: the data that arrived between the dates of that port and of the next one.
+    amounts: Vec<(Stay, Vec<usize>)>,
+}
+
+impl Tree {
+    /// The greatest time from the first queue until the tagged frame starts at the last port; none if the bounds of the
+    /// ports count no burst twice. Parameters: the delay of the tagged frame at each port, at the last one without its
+    /// time on the link; and the frame.
+    pub fn bound(&self, parameters: &[Data]) -> Option<Proved> {
+        if !self.counts_twice(&parameters[..self.path]) {
+            return None;
+        }
+        let size = parameters[..self.path].iter().sum::<Data>() as f64;
+        let rate = self.ports.iter().map(|step| step.rate).max()? as f64;
+        let mut program = Program::default();
+        let mut dates = |port: usize| (0..=self.depth(port)).map(|_| program.column(size)).collect();
+        let dates: Vec<Vec<usize>> = (0..self.ports.len()).map(&mut dates).collect();
+        let mut columns = |stay: &Stay| (0..self.length(stay)).map(|_| program.column(size * rate)).collect();
+        let amounts = self.stays.keys().map(|stay| (*stay, columns(stay))).collect();
+        let mut written = Written { tree: self, program, dates, amounts };
+        written.ports();
+        written.flows()?;
+        written.links();
+        let moved =
+            self.ports[..self.path].iter().filter_map(|step| step.next).map(|(_, next)| next.shortest);
+        let arrival = *written.dates[0].last()?;
+        Some(written.program.bound(arrival, parameters)?.plus(moved.sum()))
+    }
+
+    /// How many ports there are from one to the last one, both included.
+    fn depth(&self, port: usize) -> usize {
+        std::iter::successors(Some(port), |at| self.ports[*at].next.map(|(next, _)| next)).count()
+    }
+
+    /// How many ports a flow uses.
+    fn length(&self, (begin, _, last): &Stay) -> usize {
+        self.depth(*begin) - self.depth(*last) + 1
+    }
+
+    /// Whether frames wait at several ports, so that a burst may count several times.
+    fn counts_twice(&self, delays: &[Data]) -> bool {
+        let waits = |(port, step): (usize, &Step)| {
+            let passes = step.next.map_or(0, |(_, next)| next.from_start - next.processing);
+            let delay =
+                delays.get(port).copied().or(step.next.and_then(|(_, next)| next.slowest.map(Data::from)));
+            let alone = time_of(step.missing, step.rate).unwrap_or(Ps::MAX).saturating_add(passes);
+            delay.is_none_or(|delay| delay > Data::from(alone))
+        };
+        self.ports.iter().enumerate().filter(|own| waits(*own)).count() > 1
+    }
+}
+
+impl Written<'_> {
+    /// The data of a stay in some of its ports, from its first one on.
+    fn data(&self, stay: usize, places: std::ops::Range<usize>, sign: Data) -> Vec<(usize, Data)> {
+        let columns = &self.amounts[stay].1;
+        columns.iter().take(places.end).skip(places.start).map(|at| (*at, sign)).collect()
+    }
+
+    /// The place of a port among the ports of a stay; none if it does not use it.
+    fn place(&self, stay: usize, port: usize) -> Option<usize> {
+        let own = &self.amounts[stay].0;
+        let ways = std::iter::successors(Some(own.0), |at| self.tree.ports[*at].next.map(|(next, _)| next));
+        ways.take(self.tree.length(own)).position(|at| at == port)
+    }
+
+    /// Service at each port, and the ways between them.
+    fn ports(&mut self) {
+        for (port, step) in self.tree.ports.iter().enumerate() {
+            let rate = Data::from(step.rate);
+            let mut terms = vec![(self.dates[port][0], rate)];
+            for stay in 0..self.amounts.len() {
+                let place = self.place(stay, port);
+                terms.extend(place.into_iter().flat_map(|place| self.data(stay, place..place + 1, -1)));
+            }
+            let Some((after, next)) = step.next else {
+                self.program.row(terms, step.missing, None);
+                self.program.row(vec![(self.dates[port][1], 1)], 0, Some((port, 1)));
+                continue;
+            };
+            terms.push((self.dates[after][0], -rate));
+            let spare = Data::from(next.from_start - next.shortest);
+            self.program.row(terms, step.missing + rate * spare, None);
+            for place in 0..self.dates[after].len() {
+                let (here, there) = (self.dates[port][place + 1], self.dates[after][place]);
+                self.program.row(vec![(there, 1), (here, -1)], 0, None);
+                let rest = Data::from(next.processing - next.shortest);
+                let own = port < self.tree.path && place + 1 == self.dates[after].len();
+                let (limit, tagged) = match next.slowest {
+                    _ if own => (rest, Some((port, 1))),
+                    Some(slowest) => (rest + Data::from(slowest), None),
+                    None => continue,
+                };
+                self.program.row(vec![(here, 1), (there, -1)], limit, tagged);
+            }
+        }
+    }
+
+    /// The arrivals of flows, as token buckets, between any two dates of the port where they meet the tree.
+    fn flows(&mut self) -> Option<()> {
+        for (number, ((begin, before, last), stairs)) in self.tree.stays.iter().enumerate() {
+            let rate = arrivals::rate(stairs);
+            let burst = stairs.iter().map(|stair| stair.bucket(0)).sum::<Option<Data>>()?;
+            let tagged = (*begin, *before, *last) == self.tree.tagged;
+            let length = self.amounts[number].1.len();
+            for from in 0..length {
+                for to in from + 1..=length {
+                    let data = self.data(number, from..to, 1);
+                    self.arrivals(data, (*begin, from, to), (burst, rate), tagged);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The arrivals over each link since waiting began behind it.
+    fn links(&mut self) {
+        for ((port, before), line) in &self.tree.lines {
+            let on = |stay: &usize| match line.from {
+                Some(from) => self.place(*stay, from).is_some(),
+                None => self.amounts[*stay].0.0 == *port && self.amounts[*stay].0.1 == Some(*before),
+            };
+            let place = |stay: usize| Some((stay, self.place(stay, *port)?));
+            let stays: Vec<(usize, usize)> = (0..self.amounts.len()).filter(on).filter_map(place).collect();
+            let tagged = stays.iter().any(|(stay, _)| self.amounts[*stay].0 == self.tree.tagged);
+            for to in 1..self.dates[*port].len() {
+                let data =
+                    stays.iter().flat_map(|(stay, place)| self.data(*stay, *place..place + to, 1)).collect();
+                self.arrivals(data, (*port, 0, to), (line.burst, line.rate), tagged);
+            }
+        }
+    }
+
+    /// `data` arrives between two dates at a port. The tagged frame arrives at the last date, and does not wait for itself.
+    fn arrivals(
+        &mut self,
+        mut data: Vec<(usize, Data)>,
+        (port, from, to): (usize, usize, usize),
+        (burst, rate): (Data, Rate),
+        tagged: bool,
+    ) {
+        let (last, rate) = (self.dates[port].len() - 1, Data::from(rate));
+        data.extend([(self.dates[port][from], -rate), (self.dates[port][to], rate)]);
+        self.program.row(data, burst, (tagged && to == last).then_some((self.tree.path, -1)));
+    }
+}

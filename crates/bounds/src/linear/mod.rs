@@ -1,0 +1,195 @@
+//! Linear programmes whose result is certain: a solver in floating point suggests the multipliers of the dual, and the
+//! bound that follows from them is computed in integers.
+//!
+//! Weak duality: multipliers of at least 0, whose sum of rows is in each column at least the objective, make the sum of
+//! their limits an upper bound. Bad multipliers make a bound worse or give none, and never a wrong one. Neumaier &
+//! Shcherbina, Safe bounds in linear and mixed-integer linear programming, 2004.
+
+mod simplex;
+
+use crate::curve::{Data, Ps};
+
+/// Multipliers are counted in units of 2^-72.
+const FINE: u32 = 72;
+/// What the solver adds to each column of the objective, so that rounding leaves the multipliers valid.
+const MARGIN: f64 = 1e-9;
+
+/// `terms <= limit + factor * parameter`, in the unit of the row: ps, or 1e-12 bit.
+#[derive(Clone, Debug)]
+struct Row {
+    terms: Vec<(usize, Data)>,
+    limit: Data,
+    varies: Option<(usize, Data)>,
+}
+
+/// Columns of at least 0, and rows with limits of at least 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Program {
+    rows: Vec<Row>,
+    /// The size of each column for the solver.
+    scales: Vec<f64>,
+}
+
+/// An upper bound of one column, for any values of the parameters: valid multipliers, summed up.
+#[derive(Clone, Debug)]
+pub(crate) struct Proved {
+    limit: Data,
+    /// By parameter.
+    varies: Vec<Data>,
+}
+
+impl Proved {
+    /// The bound of the column and a constant together.
+    pub fn plus(self, constant: Ps) -> Self {
+        Self { limit: self.limit.saturating_add(Data::from(constant) << FINE), ..self }
+    }
+
+    /// The bound for these values of the parameters, rounded up.
+    pub fn most(&self, parameters: &[Data]) -> Option<Ps> {
+        let sum = self.varies.iter().zip(parameters).try_fold(self.limit, |sum, (multiplier, value)| {
+            sum.checked_add(multiplier.checked_mul(*value)?)
+        });
+        Ps::try_from(sum?.checked_add((1 << FINE) - 1)? >> FINE).ok()
+    }
+}
+
+impl Program {
+    /// A new column whose values are of about this size.
+    pub fn column(&mut self, scale: f64) -> usize {
+        self.scales.push(scale.max(1.0));
+        self.scales.len() - 1
+    }
+
+    /// Several terms of one column count together.
+    pub fn row(&mut self, terms: Vec<(usize, Data)>, limit: Data, varies: Option<(usize, Data)>) {
+        self.rows.push(Row { terms, limit, varies });
+    }
+
+    /// A bound of a column that is the least one for these parameters; none if the solver finds none.
+    pub fn bound(&self, column: usize, parameters: &[Data]) -> Option<Proved> {
+        let duals = self.suggested(column, parameters)?;
+        let mut covered: Vec<Data> = vec![0; self.scales.len()];
+        let mut found = Proved { limit: 0, varies: vec![0; parameters.len()] };
+        for (row, dual) in self.rows.iter().zip(&duals).filter(|(_, dual)| **dual > 0) {
+            for (term, factor) in &row.terms {
+                covered[*term] = covered[*term].checked_add(factor.checked_mul(*dual)?)?;
+            }
+            found.limit = found.limit.checked_add(row.limit.checked_mul(*dual)?)?;
+            if let Some((parameter, factor)) = row.varies {
+                found.varies[parameter] += factor * dual;
+            }
+        }
+        let needed = |at: usize| if at == column { 1 << FINE } else { 0 };
+        covered.iter().enumerate().all(|(at, sum)| *sum >= needed(at)).then_some(found)
+    }
+
+    /// Multipliers of the rows, as the solver finds them.
+    fn suggested(&self, column: usize, parameters: &[Data]) -> Option<Vec<Data>> {
+        let mut table = vec![vec![0.0; self.scales.len()]; self.rows.len()];
+        let mut limits = Vec::with_capacity(self.rows.len());
+        let mut sizes = Vec::with_capacity(self.rows.len());
+        for (row, line) in self.rows.iter().zip(&mut table) {
+            for (term, factor) in &row.terms {
+                line[*term] += *factor as f64 * self.scales[*term];
+            }
+            let size = line.iter().fold(f64::MIN_POSITIVE, |most: f64, factor| most.max(factor.abs()));
+            line.iter_mut().for_each(|factor| *factor /= size);
+            let varies = row.varies.map_or(0, |(parameter, factor)| factor * parameters[parameter]);
+            limits.push(row.limit.saturating_add(varies).max(0) as f64 / size);
+            sizes.push(size);
+        }
+        let objective = (0..self.scales.len()).map(|at| f64::from(at == column) + MARGIN).collect();
+        let duals = simplex::duals(table, limits, objective)?;
+        let unit = self.scales[column] * (1_i128 << FINE) as f64;
+        Some(duals.iter().zip(sizes).map(|(dual, size)| (dual * unit / size) as Data).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn most(program: &Program, column: usize) -> Option<Ps> {
+        program.bound(column, &[])?.most(&[])
+    }
+
+    /// A bound is never below the exact value, and above it by no more than what rounding may take.
+    fn assert_close(found: Option<Ps>, exact: Ps) {
+        assert!(
+            found.is_some_and(|found| (exact..=exact + 1 + exact / 10_000_000).contains(&found)),
+            "{found:?}"
+        );
+    }
+
+    /// 2 x + y <= 8 and x + 3 y <= 9 (in millions): x is at most 4, y at most 3, and at x = 3, y = 2 their sum is
+    /// greatest.
+    #[test]
+    fn the_greatest_value_of_a_column() {
+        let mut program = Program::default();
+        let [x, y] = [1e6, 1e6].map(|scale| program.column(scale));
+        program.row(vec![(x, 2), (y, 1)], 8_000_000, None);
+        program.row(vec![(x, 1), (y, 3)], 9_000_000, None);
+        assert_close(most(&program, x), 4_000_000);
+        assert_close(most(&program, y), 3_000_000);
+        // A column without a row has no bound.
+        let both = program.column(4e6);
+        assert_eq!(most(&program, both), None);
+        program.row(vec![(both, 1), (x, -1), (y, -1)], 0, None);
+        assert_close(most(&program, both), 5_000_000);
+    }
+
+    /// A third of 10 million is rounded up, and a term that stands twice in a row counts twice.
+    #[test]
+    fn bounds_are_rounded_up() {
+        let mut program = Program::default();
+        let x = program.column(1e6);
+        program.row(vec![(x, 1), (x, 2)], 10_000_000, None);
+        assert_close(most(&program, x), 3_333_334);
+        assert_close(program.bound(x, &[]).map(|found| found.plus(5)).unwrap().most(&[]), 3_333_339);
+    }
+
+    /// x <= 3 p and x <= 5 + q: what is best for p = 1 also holds for p = 2, where 5 would be less.
+    #[test]
+    fn a_bound_holds_for_other_parameters() {
+        let mut program = Program::default();
+        let x = program.column(1e6);
+        program.row(vec![(x, 1)], 0, Some((0, 3)));
+        program.row(vec![(x, 1)], 5_000_000, Some((1, 1)));
+        let found = program.bound(x, &[1_000_000, 0]).unwrap();
+        for (parameters, exact) in [([1, 0], 3), ([2, 0], 6), ([2, 9], 6)] {
+            assert_close(found.most(&parameters.map(|value| value * 1_000_000)), exact * 1_000_000);
+        }
+        assert_close(program.bound(x, &[2_000_000, 0]).unwrap().most(&[2_000_000, -1_000_000]), 4_000_000);
+    }
+
+    /// Degenerate vertices, at which many rows meet, do not stop the solver: x_1 <= ... <= x_40 <= 7 million.
+    #[test]
+    fn many_rows_meet() {
+        let mut program = Program::default();
+        let columns: Vec<usize> = (0..40).map(|_| program.column(1e6)).collect();
+        for pair in columns.windows(2) {
+            program.row(vec![(pair[0], 1), (pair[1], -1)], 0, None);
+        }
+        program.row(vec![(columns[39], 1)], 7_000_000, None);
+        assert_close(most(&program, columns[0]), 7_000_000);
+    }
+
+    /// Rates of 100 Gbit/s and times of seconds: a limit of 1e11 bit/s for 1 s.
+    #[test]
+    fn large_numbers_lose_nothing_that_counts() {
+        let mut program = Program::default();
+        let (time, data) = (program.column(1e12), program.column(1e23));
+        program.row(vec![(time, 100_000_000_000), (data, -1)], 0, None);
+        program.row(vec![(data, 1)], 100_000_000_000 * 1_000_000_000_000, None);
+        let found = most(&program, time).unwrap();
+        assert!((1_000_000_000_000..1_000_000_010_000).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn numbers_beyond_all_bounds_give_none() {
+        let mut program = Program::default();
+        let x = program.column(1.0);
+        program.row(vec![(x, 1)], Data::MAX / 2, None);
+        assert_eq!(most(&program, x), None);
+    }
+}

@@ -1,0 +1,159 @@
+//! Bounds along paths, in which a burst counts once: values by hand, and those of another tool.
+
+use crate::common::*;
+use std::collections::HashMap;
+use tsn_bounds::{Bounds, bounds};
+use tsn_plan::{Pattern, Plan, Point, Stage};
+
+const RATE: u64 = 100_000_000;
+/// A frame of 1000 octets with preamble and gap, and the part until its last bit, in ps.
+const WIRE: i64 = 80_000_000;
+const SENT: i64 = 79_040_000;
+const OCTETS: u32 = 980;
+
+/// Streams of class 5 over bridges, each from a talker and to a listener of its own.
+fn network(paths: &[Vec<u32>], period_ns: u64) -> Net {
+    let mut net = Net::new(1_000_000);
+    let mut bridges: HashMap<u32, u32> = HashMap::new();
+    for (number, path) in paths.iter().enumerate() {
+        let mut whole: Vec<u32> = path
+            .iter()
+            .map(|bridge| *bridges.entry(*bridge).or_insert_with(|| net.node(&format!("b{bridge}"), 0)))
+            .collect();
+        whole.insert(0, net.node(&format!("t{number}"), 0));
+        whole.push(net.node(&format!("l{number}"), 0));
+        for pair in whole.windows(2) {
+            let linked = |port: &tsn_plan::Port| {
+                (port.node, net.plan.ports[port.peer as usize].node) == (pair[0], pair[1])
+            };
+            if !net.plan.ports.iter().any(linked) {
+                net.link(pair[0], pair[1], RATE, 0);
+            }
+        }
+        net.stream(&format!("s{number}"), &whole, 5, periodic(period_ns, 0), frame(OCTETS));
+    }
+    net
+}
+
+/// A path over so many bridges, and at each link between two of them a stream over that link alone, or over two.
+fn tandem(bridges: u32, links: u32) -> Vec<Vec<u32>> {
+    let across = (0..bridges - 1).map(|first| (first..=(first + links).min(bridges - 1)).collect());
+    std::iter::once((0..bridges).collect()).chain(across).collect()
+}
+
+fn released(found: &Bounds, flow: usize) -> i64 {
+    found.flows[flow].release_upper_ps.unwrap()
+}
+
+fn sum_of_hops(found: &Bounds, flow: usize) -> i64 {
+    found.flows[flow].hops.iter().map(|hop| hop.upper_ps.unwrap()).sum()
+}
+
+/// 201 lines, trees and rings: never above the programme of panco with the time for which a frame is stored at each hop.
+#[test]
+fn no_bound_is_above_the_polynomial_programme() {
+    let mut seen = 0;
+    for line in
+        include_str!("../../../../tests/oracles/panco.txt").lines().filter(|line| !line.starts_with('#'))
+    {
+        let (head, paths) = line.split_once(" | ").unwrap();
+        let paths: Vec<Vec<u32>> = paths
+            .split(' ')
+            .map(|path| path.split('-').map(|bridge| bridge.parse().unwrap()).collect())
+            .collect();
+        let mut head = head.split(' ').skip(1);
+        let found = bounds(&network(&paths, head.next().unwrap().parse().unwrap()).plan);
+        for flow in head {
+            let values: Vec<&str> = flow.split(':').collect();
+            let number: usize = values[0].parse().unwrap();
+            let (fluid, ours): (f64, i64) = (values[1].parse().unwrap(), values[2].parse().unwrap());
+            let own = released(&found, number);
+            assert!(own as f64 / 1e6 <= fluid + 80.0 * paths[number].len() as f64 + 0.1, "{line}: {own} ps");
+            assert_eq!((own + 999_999) / 1_000_000, ours, "{line}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 373);
+}
+
+/// The frame stands behind one frame of another stream at each of eight links, and is sent ten times. The simulator reaches
+/// that; the sum of the hops has much more, as if the jitter from all links before could meet at each.
+#[test]
+fn streams_over_one_link_each_delay_a_frame_once() {
+    let mut net = network(&tandem(9, 1), 173_913);
+    let found = bounds(&net.plan);
+    let exact = 10 * SENT + 8 * WIRE;
+    assert_eq!(released(&found, 0), exact);
+    assert!(sum_of_hops(&found, 0) > exact * 3 / 2);
+    for (number, stream) in net.plan.streams.iter_mut().enumerate().skip(1) {
+        // Its frame is there 1 ns before that of stream 0, which waited 1 ns less at each bridge before.
+        let at = (SENT + WIRE) * (number as i64 - 1) / 1_000 - number as i64;
+        let Pattern::Periodic { period_ns, offset_ns, .. } = &mut stream.pattern else { continue };
+        *offset_ns = at.rem_euclid(*period_ns as i64) as u64;
+    }
+    let route = &net.plan.streams[0].route;
+    let (first, last) = (route[0].port, net.plan.ports[route[route.len() - 1].port as usize].peer);
+    let taps = (net.tap(first, Stage::Send, Point::End), net.tap(last, Stage::Rx, Point::End));
+    let (sightings, _) = run(&net.plan);
+    let most = delays(&sightings, taps, 0).into_iter().max().unwrap();
+    assert!(most * 1_000 > exact - 10_000 && most * 1_000 <= exact, "{most} ns");
+}
+
+fn path_of(plan: &Plan, stream: usize) -> Vec<u32> {
+    let hops = &plan.streams[stream].route;
+    let node = |port: u32| plan.ports[port as usize].node;
+    let last = plan.ports[hops[hops.len() - 1].port as usize].peer;
+    hops.iter().map(|hop| node(hop.port)).chain([node(last)]).collect()
+}
+
+/// Processing and propagation delay every frame alike: they are added, however full the links are.
+#[test]
+fn times_between_ports_are_added() {
+    for links in [1, 2, 3] {
+        let mut net = network(&tandem(7, links), 80_000 * (u64::from(links) + 1) * 10 / 9);
+        let plain = bounds(&net.plan);
+        assert!(released(&plain, 0) < sum_of_hops(&plain, 0), "{links}");
+        net.plan.nodes.iter_mut().for_each(|node| node.processing_ns = 3_000);
+        net.plan.ports.iter_mut().for_each(|port| port.propagation_ps = 500);
+        let later = bounds(&net.plan);
+        let ports = later.flows[0].hops.len() as i64;
+        let added = 3_000_000 * (ports - 1) + 500 * ports;
+        assert!((released(&later, 0) - released(&plain, 0) - added).abs() <= 5, "{links}");
+    }
+}
+
+/// A lower frame may have begun at every port, and a higher one may come at each.
+#[test]
+fn other_classes_count_at_every_port() {
+    for links in [1, 2] {
+        let mut net = network(&tandem(7, links), 80_000 * (u64::from(links) + 1) * 10 / 8);
+        let plain = released(&bounds(&net.plan), 0);
+        let path = path_of(&net.plan, 0);
+        net.stream("low", &path, 0, Pattern::Saturating { backlog: 2 }, frame(FULL));
+        let lower = bounds(&net.plan);
+        let blocked = i64::from(FULL + 20) * 80_000;
+        assert!(released(&lower, 0) >= plain + 7 * blocked, "{links}");
+        assert!(released(&lower, 0) < sum_of_hops(&lower, 0), "{links}");
+        net.plan.streams.pop();
+        net.stream("high", &path, 6, periodic(20_000_000, 0), frame(FULL));
+        let higher = bounds(&net.plan);
+        assert!(released(&higher, 0) >= plain + blocked, "{links}");
+        assert!(released(&higher, 0) < sum_of_hops(&higher, 0), "{links}");
+    }
+}
+
+/// Gates at one port of the path, or a scheduler before it, leave the sums of the parts.
+#[test]
+fn parts_of_a_path_count_apart() {
+    let mut net = network(&tandem(9, 1), 173_913);
+    let whole = released(&bounds(&net.plan), 0);
+    let port = net.plan.streams[0].route[8].port as usize;
+    net.plan.ports[port].gates = gates(0, &[(0xff, 100_000), (0x20, 100_000)]);
+    let found = bounds(&net.plan);
+    let sum = sum_of_hops(&found, 0);
+    assert!(
+        whole < released(&found, 0) && released(&found, 0) < sum,
+        "{whole}, {}, {sum}",
+        released(&found, 0)
+    );
+}
