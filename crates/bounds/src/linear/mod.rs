@@ -67,16 +67,20 @@ impl Program {
 
     /// A bound of a column that is the least one for these parameters; none if the solver finds none.
     pub fn bound(&self, column: usize, parameters: &[Data]) -> Option<Proved> {
-        let duals = self.suggested(column, parameters)?;
+        self.verified(column, &self.suggested(column, parameters)?, parameters.len())
+    }
+
+    /// The bound of a column by these multipliers; none if they prove none.
+    fn verified(&self, column: usize, duals: &[Data], parameters: usize) -> Option<Proved> {
         let mut covered: Vec<Data> = vec![0; self.scales.len()];
-        let mut found = Proved { limit: 0, varies: vec![0; parameters.len()] };
-        for (row, dual) in self.rows.iter().zip(&duals).filter(|(_, dual)| **dual > 0) {
+        let mut found = Proved { limit: 0, varies: vec![0; parameters] };
+        for (row, dual) in self.rows.iter().zip(duals).filter(|(_, dual)| **dual > 0) {
             for (term, factor) in &row.terms {
                 covered[*term] = covered[*term].checked_add(factor.checked_mul(*dual)?)?;
             }
             found.limit = found.limit.checked_add(row.limit.checked_mul(*dual)?)?;
             if let Some((parameter, factor)) = row.varies {
-                found.varies[parameter] += factor * dual;
+                found.varies[parameter] = found.varies[parameter].checked_add(factor.checked_mul(*dual)?)?;
             }
         }
         let needed = |at: usize| if at == column { 1 << FINE } else { 0 };
@@ -160,6 +164,23 @@ mod tests {
             assert_close(found.most(&parameters.map(|value| value * 1_000_000)), exact * 1_000_000);
         }
         assert_close(program.bound(x, &[2_000_000, 0]).unwrap().most(&[2_000_000, -1_000_000]), 4_000_000);
+    }
+
+    /// x + y <= 8 and x - y <= 2: once each, half of both gives x <= 5. Too little of one, or less than nothing, proves
+    /// nothing.
+    #[test]
+    fn multipliers_are_verified() {
+        let mut program = Program::default();
+        let [x, y] = [1.0, 1.0].map(|scale| program.column(scale));
+        program.row(vec![(x, 1), (y, 1)], 8, None);
+        program.row(vec![(x, 1), (y, -1)], 2, None);
+        let half = 1 << (FINE - 1);
+        let most = |duals: [Data; 2]| program.verified(x, &duals, 0).and_then(|found| found.most(&[]));
+        assert_eq!(most([half, half]), Some(5));
+        assert_eq!(most([half, half - 1]), None);
+        assert_eq!(most([half - 1, half + 1]), None);
+        assert_eq!(most([-half, 3 * half]), None);
+        assert_eq!(most([half + 1, half]), Some(6));
     }
 
     /// Degenerate vertices, at which many rows meet, do not stop the solver: x_1 <= ... <= x_40 <= 7 million.
