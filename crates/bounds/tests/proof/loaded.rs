@@ -98,7 +98,7 @@ fn build(
     let count = tree.len() + 1;
     let nodes: Vec<u32> = (0..count).map(|n| net.node(&format!("n{n}"), links.processing[n].0)).collect();
     for (node, (_, further)) in net.plan.nodes.iter_mut().zip(&links.processing) {
-        node.further = (*further > 0).then(|| tsn_plan::Further::Uniform { up_to_ns: *further });
+        node.further = (*further > 0).then_some(tsn_plan::Further::Uniform { up_to_ns: *further });
     }
     let mut parents = vec![0];
     for n in 1..count {

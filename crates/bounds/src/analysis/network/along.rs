@@ -135,7 +135,7 @@ impl Network<'_> {
     fn tree(&self, path: &[usize], known: &mut Known) -> Option<Tree> {
         let ports = self.ports_before(path, known);
         let (mut begin, mut first) = (0, path[0]);
-        while let Some(before) = self.from_tree(&ports, begin, first) {
+        while let Some(before) = self.tree_before(&ports, begin, first) {
             (begin, first) = (before, self.hops[first].only_parent()?);
         }
         let tagged = (begin, self.port_before(first), path.len() - 1);
@@ -147,7 +147,7 @@ impl Network<'_> {
         for at in 0..ports.ports.len() {
             let mut pairs = Vec::new();
             for hop in self.hops_at(&ports, at) {
-                let from = self.from_tree(&ports, at, hop);
+                let from = self.tree_before(&ports, at, hop);
                 pairs.extend(
                     ports.ports[at].2.and_then(|next| self.goes_to(&ports, hop, next)).map(|to| (hop, to)),
                 );
@@ -209,7 +209,7 @@ impl Network<'_> {
     }
 
     /// The port of the tree before the one at which a hop is, if the hop's frames come from there.
-    fn from_tree(&self, ports: &Ports, at: usize, hop: usize) -> Option<usize> {
+    fn tree_before(&self, ports: &Ports, at: usize, hop: usize) -> Option<usize> {
         let parent = self.hops[hop].only_parent()?;
         let from = *ports.known.get(&(self.hops[parent].port, self.hops[parent].class))?;
         (ports.ports[from].2 == Some(at) && self.goes_on(parent, hop)).then_some(from)
@@ -290,7 +290,7 @@ impl Network<'_> {
             else {
                 continue;
             };
-            let link = links.entry((port, self.from_tree(ports, at, hop))).or_insert((hop, 0, 0));
+            let link = links.entry((port, self.tree_before(ports, at, hop))).or_insert((hop, 0, 0));
             link.1 |= 1 << (class & 7);
             link.2 = link.2.max(wire(sizes.largest));
         }
