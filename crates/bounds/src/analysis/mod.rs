@@ -11,7 +11,6 @@ pub(crate) mod flows;
 pub(crate) mod full_queue;
 pub(crate) mod loss;
 pub(crate) mod network;
-pub(crate) mod path;
 pub(crate) mod port;
 pub(crate) mod scheduled_arrivals;
 pub(crate) mod survival;

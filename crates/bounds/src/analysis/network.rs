@@ -8,6 +8,7 @@ mod chains;
 mod faults;
 mod later;
 mod not_covered;
+mod path;
 mod report;
 
 use self::faults::{moves_frames, repeats, wrong_lists};

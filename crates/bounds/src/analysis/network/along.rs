@@ -2,8 +2,8 @@
 
 use super::Network;
 use super::faults::{moves_frames, repeats};
+use super::path::{Left, Line, Passage, Step, Tree};
 use crate::analysis::aggregate::Upstream;
-use crate::analysis::path::{Left, Line, Passage, Step, Tree};
 use crate::curve::arrival::{self as arrivals, Stair};
 use crate::curve::{Data, Ps, Rate, time_of};
 use crate::linear::Proved;
