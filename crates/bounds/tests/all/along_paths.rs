@@ -3,7 +3,7 @@
 use crate::common::*;
 use std::collections::HashMap;
 use tsn_bounds::{Bounds, bounds};
-use tsn_plan::{Pattern, Plan, Point, Stage};
+use tsn_plan::{Destination, Merge, Pattern, Plan, Point, Redundancy, Route, Stage};
 
 const RATE: u64 = 100_000_000;
 /// A frame of 1000 octets with preamble and gap, and the part until its last bit, in ps.
@@ -179,6 +179,79 @@ fn parts_of_a_path_count_apart() {
         }),
     ];
     assert_eq!(found, [2_663_798, 2_526_588, 2_524_252, 2_536_714]);
+}
+
+/// A burst of 13 frames of 232 octets on two paths: links of `rates`, and after them, if `tail`, a link of 100 Mbit/s. The
+/// talker has one port, of 10 Gbit/s, if `talker`; or one for each path.
+fn on_two_paths(rates: [&[u64]; 2], talker: bool, tail: bool) -> Net {
+    let mut net = Net::new(4_000_000);
+    let [t, a, d, e] = ["t", "a", "d", "e"].map(|name| net.node(name, 0));
+    let mut route: Vec<(u32, u32, Option<u32>)> = Vec::new();
+    let link = |net: &mut Net, route: &mut Vec<_>, pair: (u32, u32), rate: u64, parent: Option<u32>| {
+        net.link(pair.0, pair.1, rate, 0);
+        route.push((pair.0, pair.1, parent));
+        Some(route.len() as u32 - 1)
+    };
+    let begin = if talker { link(&mut net, &mut route, (t, a), 10_000_000_000, None) } else { None };
+    let mut ends = Vec::new();
+    for (number, rates) in rates.iter().enumerate() {
+        let (mut before, mut at) = (begin, a);
+        for (place, rate) in rates.iter().enumerate() {
+            let next = if place + 1 < rates.len() { net.node(&format!("n{number}{place}"), 0) } else { d };
+            before = link(&mut net, &mut route, (at, next), *rate, before);
+            at = next;
+        }
+        ends.extend(before);
+    }
+    let (mut last, mut at) = (ends[0], d);
+    if tail {
+        last = link(&mut net, &mut route, (d, e), RATE, Some(ends[0])).unwrap();
+        at = e;
+    }
+    let route =
+        route.into_iter().map(|(from, to, parent)| Route { port: net.port(from, to), parent }).collect();
+    let pattern = Pattern::TokenBucket { burst_octets: 13 * 232, rate_bps: 20_000_000 };
+    let listeners = vec![Destination { node: at, route: last }];
+    let stream = net.tree("s", if talker { t } else { a }, route, listeners, 0, pattern, frame(212));
+    stream.redundancy =
+        Some(Box::new(Redundancy { merges: vec![Merge { from: ends }], ..Redundancy::default() }));
+    net
+}
+
+/// The path with the greater sum over its hops is not the slower one, as a burst counts once along it: with a port of the
+/// talker for both paths or one for each, with a link behind them, and with the paths in both orders.
+#[test]
+fn the_slower_path_is_the_one_with_the_greater_bound() {
+    const FAST: [u64; 3] = [1_000_000_000, 300_000_000, RATE];
+    const SLOW: [u64; 2] = [RATE, RATE];
+    for talker in [false, true] {
+        let alone = |rates: &[u64]| {
+            let found = bounds(&on_two_paths([rates, rates], talker, false).plan);
+            (released(&found, 0), sum_of_hops(&found, 0), found.flows[0].upper_ps.unwrap())
+        };
+        let [fast, slow] = [alone(&FAST), alone(&SLOW)];
+        assert!(fast.0 < slow.0 && fast.1 > slow.1, "{fast:?} {slow:?}");
+        if !talker {
+            // Over the slow path the last of 13 frames is sent once more, each time without its gap: as the simulator has it.
+            assert_eq!(slow.0, 14 * 18_560_000 - 2 * 960_000);
+            let mut net = on_two_paths([&SLOW, &FAST], talker, false);
+            let [first, last] = [0, 1].map(|entry| net.plan.streams[0].route[entry].port);
+            let last = net.plan.ports[last as usize].peer;
+            let taps = (net.tap(first, Stage::Send, Point::End), net.tap(last, Stage::Rx, Point::End));
+            let (sightings, _) = run(&net.plan);
+            assert_eq!(delays(&sightings, taps, 0).into_iter().max(), Some(slow.0 / 1_000));
+        }
+        for rates in [[&FAST[..], &SLOW], [&SLOW, &FAST]] {
+            let net = on_two_paths(rates, talker, false);
+            net.plan.check().unwrap();
+            let found = bounds(&net.plan);
+            assert_eq!((released(&found, 0), found.flows[0].upper_ps), (slow.0, Some(slow.2)));
+            let tailed = bounds(&on_two_paths(rates, talker, true).plan);
+            let last = tailed.flows[0].hops.last().unwrap().upper_ps.unwrap();
+            assert_eq!(released(&tailed, 0), slow.0 + last);
+            assert_eq!(tailed.flows[0].upper_ps, Some(slow.2 + last));
+        }
+    }
 }
 
 /// Frames of three sizes over links of two rates, processing times that vary, frames of other classes, a shaper: the

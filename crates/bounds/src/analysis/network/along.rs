@@ -33,15 +33,12 @@ struct Ports {
 }
 
 impl Network<'_> {
-    /// Greatest delay from the queue of the first hop to the last bit behind the last one; `known`: none, if the sum of
-    /// the hops is enough.
-    pub(super) fn along(&self, path: &[usize], mut known: Option<&mut Known>) -> Option<Ps> {
+    /// Greatest delay from the queue of the first hop to the last bit behind the last one.
+    pub(super) fn along(&self, path: &[usize], known: &mut Known) -> Option<Ps> {
         let (mut sum, mut begin) = (0, 0);
         for place in 1..path.len() {
-            let apart = |known: &mut Known| !self.continues(path[place - 1], path[place], known);
-            if known.as_deref_mut().is_none_or(apart) {
-                sum +=
-                    self.within(&path[begin..place], known.as_deref_mut())? + self.until_queued(path[place]);
+            if !self.continues(path[place - 1], path[place], known) {
+                sum += self.within(&path[begin..place], known)? + self.until_queued(path[place]);
                 begin = place;
             }
         }
@@ -49,11 +46,10 @@ impl Network<'_> {
     }
 
     /// The same for hops that keep the order of frames.
-    fn within(&self, path: &[usize], known: Option<&mut Known>) -> Option<Ps> {
+    fn within(&self, path: &[usize], known: &mut Known) -> Option<Ps> {
         let delays: Vec<Ps> = path.iter().map(|hop| self.delay(*hop).ok()).collect::<Option<_>>()?;
         let between: Ps = path.iter().skip(1).map(|hop| self.until_queued(*hop)).sum();
         let sum = delays.iter().sum::<Ps>() + between;
-        let Some(known) = known else { return Some(sum) };
         let last = &self.hops[path[path.len() - 1]];
         let Some(sizes) = last.sizes else { return Some(sum) };
         let sent = |octets| until_last_bit(octets, self.models[last.port].port) + self.on_link(last.port);

@@ -20,54 +20,104 @@ use std::collections::HashMap;
 use tsn_plan::{Destination, Fault, Point, Stage, Stream};
 use tsn_units::PHY_OVERHEAD;
 
+/// A path: its delay, none without a bound, and its hops.
+type Found = (Option<Ps>, Vec<usize>);
+
+/// The slowest paths of a stream.
+struct Slowest<'a> {
+    /// Including the talker's own port.
+    from_release: bool,
+    /// To the end of a hop, as sums since paths merged last.
+    until: HashMap<usize, Found>,
+    /// To the node before a hop at which paths merge.
+    merged: HashMap<usize, Found>,
+    /// None, if the sum of the hops is enough.
+    along: Option<&'a mut Known>,
+}
+
 impl Network<'_> {
-    /// The ports of the slowest path from the talker to a listener, as hops; `from_release`: including the talker's
-    /// own port.
+    /// The slowest path from the talker to a listener; `from_release`: including the talker's own port.
     fn slowest_path(
         &self,
         first: usize,
-        stream: &Stream,
-        listener: &Destination,
+        (stream, listener): (&Stream, &Destination),
         from_release: bool,
-    ) -> Vec<usize> {
-        let mut known = HashMap::new();
+        along: Option<&mut Known>,
+    ) -> Found {
         let ends = entries_with(stream, listener.route);
-        let paths = ends.iter().map(|end| self.slowest(first + *end as usize, from_release, &mut known, 0));
-        paths.reduce(slower).map(|(_, path)| path).unwrap_or_default()
+        let ends: Vec<usize> = ends.iter().map(|end| first + *end as usize).collect();
+        self.slowest_of(
+            &ends,
+            &mut Slowest { from_release, until: HashMap::new(), merged: HashMap::new(), along },
+        )
     }
 
-    /// The slowest path to the end of a hop: its delay, none without a bound, and its hops.
-    fn slowest(
-        &self,
-        hop: usize,
-        from_release: bool,
-        known: &mut HashMap<usize, (Option<Ps>, Vec<usize>)>,
-        depth: usize,
-    ) -> (Option<Ps>, Vec<usize>) {
-        if let Some(found) = known.get(&hop) {
+    /// The slowest path to the end of any of several hops. Which path is the slowest one may depend on whether bursts
+    /// count once, so the delays are compared after that.
+    fn slowest_of(&self, ends: &[usize], known: &mut Slowest<'_>) -> Found {
+        let to = |end: &usize| {
+            let (sum, path) = self.slowest(*end, known);
+            (sum.into_iter().chain(self.since_merge(*end, known)).min(), path)
+        };
+        ends.iter().map(to).reduce(slower).unwrap_or_default()
+    }
+
+    /// The slowest path to the node before a hop at which paths merge.
+    fn merged(&self, hop: usize, known: &mut Slowest<'_>) -> Found {
+        if let Some(found) = known.merged.get(&hop) {
+            return found.clone();
+        }
+        // A path in a circle comes here again, and has no bound.
+        known.merged.insert(hop, (None, Vec::new()));
+        let found = self.slowest_of(&self.hops[hop].parents, known);
+        known.merged.insert(hop, found.clone());
+        found
+    }
+
+    /// The slowest path to the end of a hop, by the sum of its hops since paths merged last.
+    fn slowest(&self, hop: usize, known: &mut Slowest<'_>) -> Found {
+        if let Some(found) = known.until.get(&hop) {
             return found.clone();
         }
         let own = self.delay(hop).ok();
-        let parents = &self.hops[hop].parents;
-        let found = if parents.is_empty() {
-            (if from_release { own } else { Some(0) }, vec![hop])
-        } else if depth > self.hops.len() {
-            // More entries than hops: the path contains a cycle, and has no bound.
-            (None, vec![hop])
+        let found = if self.hops[hop].parents.is_empty() {
+            (if known.from_release { own } else { Some(0) }, vec![hop])
         } else {
-            let paths = parents.iter().map(|parent| self.slowest(*parent, from_release, known, depth + 1));
-            let (delay, mut path) = paths.collect::<Vec<_>>().into_iter().reduce(slower).unwrap_or_default();
+            let parent = self.hops[hop].only_parent();
+            let before = parent.map(|parent| self.slowest(parent, known));
+            let (delay, mut path) = before.unwrap_or_else(|| self.merged(hop, known));
             let processing = self.until_queued(hop);
             path.push(hop);
             let sum = || delay?.checked_add(own?)?.checked_add(processing);
             let in_turns = self.since_turn(hop).and_then(|(since, longest)| {
                 let before = self.hops[since].only_parent()?;
-                self.slowest(before, from_release, known, depth + 1).0?.checked_add(longest)
+                self.slowest(before, known).0?.checked_add(longest)
             });
             (sum().into_iter().chain(in_turns).min(), path)
         };
-        known.insert(hop, found.clone());
+        known.until.insert(hop, found.clone());
         found
+    }
+
+    /// The greatest delay to the end of a hop, with all hops since paths merged last as a whole.
+    fn since_merge(&self, end: usize, known: &mut Slowest<'_>) -> Option<Ps> {
+        known.along.as_ref()?;
+        let before = |hop: &usize| self.hops[*hop].only_parent();
+        let mut part: Vec<usize> = std::iter::successors(Some(end), before).collect();
+        part.reverse();
+        if !self.hops[part[0]].parents.is_empty() {
+            let before = self.merged(part[0], known).0?.checked_add(self.until_queued(part[0]))?;
+            return before.checked_add(self.along(&part, known.along.as_deref_mut()?)?);
+        }
+        let first = self.delay(part[0]).ok().filter(|_| known.from_release);
+        let along = known.along.as_deref_mut()?;
+        let mut along = |part: &[usize]| self.along(part, along);
+        let rest = part.get(1).map(|hop| Some(along(&part[1..])? + self.until_queued(*hop)));
+        let rest = rest.unwrap_or(Some(0));
+        if !known.from_release {
+            return rest;
+        }
+        first.zip(rest).map(|(first, rest)| first + rest).into_iter().chain(along(&part)).min()
     }
 
     /// The delay of a hop to the last bit at the other end.
@@ -79,23 +129,6 @@ impl Network<'_> {
             return delay.map_err(|_| Reason::Circle).map(|delay| delay.saturating_add(self.on_link(port)));
         }
         delay.map(|delay| delay.saturating_add(self.on_link(port)))
-    }
-
-    /// Greatest delay along a path from its hop number `first` on: from the release, or from the last bit before that
-    /// hop.
-    fn summed(&self, path: &[usize], first: usize) -> Option<Ps> {
-        // The delays up to the end of each hop.
-        let mut until: Vec<Ps> = vec![0];
-        for (place, hop) in path.iter().enumerate().skip(first) {
-            let queued = if place > 0 { self.until_queued(*hop) } else { 0 };
-            let sum = until.last()?.checked_add(self.delay(*hop).ok()?)?.checked_add(queued)?;
-            let in_turns = self.since_turn(*hop).and_then(|(since, longest)| {
-                let begin = path.iter().position(|hop| *hop == since)?.checked_sub(first)?;
-                until.get(begin)?.checked_add(longest)
-            });
-            until.push(in_turns.map_or(sum, |in_turns| in_turns.min(sum)));
-        }
-        until.pop()
     }
 
     /// The bounds of all flows and ports.
@@ -218,7 +251,11 @@ impl Network<'_> {
         let one_root = roots().count() == 1;
         let software = roots().find_map(|hop| hop.software.as_ref().ok().copied()).unwrap_or_default();
         let sent = (software.most < LONGEST).then_some(software.most);
-        let path = &self.slowest_path(begin, stream, listener, !one_root)[..];
+        let to = (stream, listener);
+        let (released, path) = self.slowest_path(begin, to, true, known.as_deref_mut());
+        // From the first link on.
+        let (rest, path) = if one_root { self.slowest_path(begin, to, false, known) } else { (None, path) };
+        let path = &path[..];
         let name = |port: usize| self.models[port].port.name.clone();
         let (first, last) = (self.hops[path[0]].port, self.hops[path[path.len() - 1]].port);
         let tap = |port: usize, stage: Stage, usual: Point| {
@@ -238,16 +275,6 @@ impl Network<'_> {
         let start = tx_point == Point::Start;
         let sizes = crate::model::sizes::Sizes::of(&stream.size, 0);
         let on_first = |octets: u32| first_link(octets, self.models[first].port, start);
-        // From the first link on, and from the release: the sum of the hops, and the path as a whole.
-        let queued = path.get(1).map_or(0, |hop| self.until_queued(*hop));
-        let rest = if path.len() > 1 {
-            let whole = self.along(&path[1..], known.as_deref_mut()).map(|rest| rest + queued);
-            whole.into_iter().chain(self.summed(path, 1)).min()
-        } else {
-            Some(0)
-        };
-        let in_parts = self.delay(path[0]).ok().zip(rest).map(|(own, rest)| own + rest);
-        let released = self.along(path, known).into_iter().chain(in_parts).chain(self.summed(path, 0)).min();
         let (lower_ps, release_lower_ps) = if stream.redundancy.is_none() {
             let released = self.hops[path[path.len() - 1]].ends.1;
             let stamped = on_first(sizes.smallest) - self.hops[path[0]].shortest - unstamped(sizes.smallest);
@@ -398,7 +425,7 @@ impl Network<'_> {
 }
 
 /// The slower one of two paths; the first among equals.
-fn slower(a: (Option<Ps>, Vec<usize>), b: (Option<Ps>, Vec<usize>)) -> (Option<Ps>, Vec<usize>) {
+fn slower(a: Found, b: Found) -> Found {
     let longer = a.0.is_some() && b.0.is_none_or(|b| a.0.is_some_and(|a| b > a));
     if longer { b } else { a }
 }
