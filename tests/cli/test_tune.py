@@ -24,16 +24,16 @@ def test_the_answer_is_what_the_guide_prints() -> None:
 
 
 def test_no_answer_is_exit_code_1_with_the_reasons() -> None:
-    done = tune("--first", "hops", "--only", "hops=7")
+    done = tune("--first", "hops", "--only", "hops=11")
     assert done.returncode == 1
     assert done.stdout == "no hops meets every requirement (1 of 1 values judged)\n"
-    assert "7: limited to zgw8: jitter" in done.stderr
+    assert "11: limited to zgw12: jitter" in done.stderr
 
 
 def test_json_has_every_evaluation() -> None:
     done = tune("--last", "hops", "--every", "--json")
     (answer,) = json.loads(done.stdout)["answers"]
-    assert (answer["value"], answer["certain"], len(answer["evaluations"])) == ("6", True, 7)
+    assert (answer["value"], answer["certain"], len(answer["evaluations"])) == ("10", True, 11)
 
 
 def test_one_question_with_a_known_judge_is_needed() -> None:
@@ -66,9 +66,9 @@ def test_options_of_counting_and_of_values_do_not_mix() -> None:
 
 
 def test_no_room_for_one_flow_is_exit_code_1() -> None:
-    done = tune("--count", "limited", "--only", "hops=7")
+    done = tune("--count", "limited", "--only", "hops=11")
     assert done.returncode == 1
-    assert done.stdout == "hops 7: not one flow of limited fits (1 number judged)\n"
+    assert done.stdout == "hops 11: not one flow of limited fits (1 number judged)\n"
 
 
 def test_what_runs_out_first_begins_with_what_is_broken() -> None:

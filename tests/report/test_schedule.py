@@ -167,7 +167,7 @@ def test_a_plan_without_a_schedule_has_a_page(tmp_path: Path) -> None:
 
 def test_values_for_a_switch_keep_every_digit(tmp_path: Path) -> None:
     """A base time and entries in whole ns, and a shaper in both systems of units."""
-    text = (TUTORIAL / "3-cbs-line.yaml").read_text(encoding="utf-8").replace("[1, 2, ... 7]", "2")
+    text = (TUTORIAL / "3-cbs-line.yaml").read_text(encoding="utf-8").replace("[1, 2, ... 11]", "2")
     entries = "[{open: [3], for: 1000001 ns}, {open: all, for: 250 us}]"
     lists = f"gates: {{base-time: 1234567 ns, entries: {entries}}}"
     (scenario,) = read_scenario(text.replace("cbs: [A]", f"cbs: [A], {lists}"))

@@ -24,7 +24,7 @@ def slopes(last: str, step: int = 1) -> list[Scenario]:
     """The tutorial over two hops with idle slopes from 80 Mbit/s on, for 5 ms."""
     text = TUTORIAL.read_text(encoding="utf-8")
     for old, new in (
-        ("{hops: [1, 2, ... 7]}", f"{{hops: 2, slope: [80 Mbit/s, {80 + step} Mbit/s, ... {last}]}}"),
+        ("{hops: [1, 2, ... 11]}", f"{{hops: 2, slope: [80 Mbit/s, {80 + step} Mbit/s, ... {last}]}}"),
         ("cbs: [A]", 'cbs: {A: "${slope}"}'),
         ("requires: sr/A", "requires: {delay from release: 60 us}"),
         ("duration: 50 ms", "duration: 5 ms"),
@@ -68,14 +68,13 @@ def test_a_grid_without_an_answer_says_why() -> None:
 
 def test_every_other_parameter_makes_a_question_of_its_own() -> None:
     text = TUTORIAL.read_text(encoding="utf-8").replace("period: 100 us", 'period: "${period}"')
-    text = text.replace("[1, 2, ... 7]}", "[1, 2, ... 7], period: [100 us, 200 us]}")
+    text = text.replace("[1, 2, ... 11]}", "[1, 2, ... 11], period: [100 us, 200 us]}")
     found = answers(read_scenario(text), "hops", Judge.BOUNDS, file="cbs.yaml", greatest=True)
     assert [one.others for one in found] == [{"period": "100 us"}, {"period": "200 us"}]
-    # The tutorial's table: proved over six hops, beyond the limit over seven.
-    assert found[0].value == "6"
-    assert found[0].command == "tsnbench plan cbs.yaml --only period='100 us' --only hops=6 --bounds".replace(
-        "period='100 us'", "'period=100 us'"
-    )
+    # The tutorial's table: proved over ten hops, beyond the limit over eleven.
+    assert found[0].value == "10"
+    command = "tsnbench plan cbs.yaml --only 'period=100 us' --only hops=10 --bounds"
+    assert found[0].command == command
 
 
 def test_a_parameter_that_is_not_in_the_sweep_is_refused() -> None:
@@ -91,7 +90,7 @@ def test_a_scenario_without_requirements_is_refused() -> None:
 
 
 def test_requirements_without_a_bound_are_counted() -> None:
-    text = TUTORIAL.read_text(encoding="utf-8").replace("{hops: [1, 2, ... 7]}", "{hops: [1, 2]}")
+    text = TUTORIAL.read_text(encoding="utf-8").replace("{hops: [1, 2, ... 11]}", "{hops: [1, 2]}")
     assert "requires: sr/A" in text
     text = text.replace("requires: sr/A", "requires: {delay from release: 5 ms, jitter interval: 1 ms}")
     (answer,) = answers(read_scenario(text), "hops", Judge.BOUNDS, file="cbs.yaml", greatest=True)

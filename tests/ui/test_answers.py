@@ -16,8 +16,8 @@ TUTORIAL = Path(__file__).parents[2] / "scenarios/tutorial"
 
 
 def test_a_worst_case_that_breaks_a_limit_is_named(tmp_path: Path) -> None:
-    seven = load_variants(TUTORIAL / "3-cbs-line.yaml")[-1]
-    run_one(plan(seven), tmp_path / "run", Options(report=False))
+    longest = load_variants(TUTORIAL / "3-cbs-line.yaml")[-1]
+    run_one(plan(longest), tmp_path / "run", Options(report=False))
     state = run_state(tmp_path / "run", "run")
     assert state["verdict"].startswith("MET IN THIS RUN, WORST CASE BEYOND A LIMIT: ")
 
