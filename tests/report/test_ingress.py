@@ -51,7 +51,7 @@ def test_frames_that_miss_their_cycle_are_counted_and_named(tmp_path: Path) -> N
     assert {row.where for row in rows} == {"b1 -> b2"}
     assert sum(_number(row.late) for row in rows) > 500
     page = Path(report.write(crowded)).read_text(encoding="utf-8")
-    assert "later than in the cycle that was theirs" in page
+    assert "left after their own cycle" in page
     fits = tmp_path / "fits"
     fits.mkdir()
     found = gather(made(fits, NETWORK.replace("20 kB", "8 kB") + CYCLIC)).counters

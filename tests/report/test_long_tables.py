@@ -58,13 +58,13 @@ def test_a_long_table_has_its_worst_rows_with_a_note() -> None:
     found = shown.first_rows(every, lambda n: n, "that are smallest", "a file")
     assert list(found.rows) == list(range(1, shown.MOST_ROWS + 1))
     assert found.total == shown.MOST_ROWS + 1
-    assert found.note == " Shown are the 200 that are smallest, of 201; a file has all."
+    assert found.note == " The table has 200 of 201 rows, those that are smallest; a file has all."
 
 
 def test_every_long_table_of_a_run_shows_the_worst(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = read(report.write(run))
     assert len(whole.table("Requirement by requirement")) == 1 + 2 * STREAMS
-    assert "Shown are" not in whole.text
+    assert "The table has" not in whole.text
 
     monkeypatch.setattr(shown, "MOST_ROWS", 2)
     page = read(report.write(run))
@@ -75,7 +75,7 @@ def test_every_long_table_of_a_run_shows_the_worst(run: Path, monkeypatch: pytes
     assert [row[0] for row in page.table("Frames, by stream")[1:]] == worst
     assert [row[0] for row in page.table("Delay and jitter by stream")[1:] if row[1] == "delay"] == worst
     assert [row[0] for row in page.table("The greatest delay that the Plan allows")[1:]] == worst
-    files = re.findall(r"Shown are the 2 that .{1,80}, of (?:12|24); (\w+)\.json has all\.", page.text)
+    files = re.findall(r"has 2 of (?:12|24) rows, those that .{1,80}; (\w+)\.json has all\.", page.text)
     assert set(files) == {"verdict", "measures", "bounds"}
 
 

@@ -74,11 +74,11 @@ def test_counts_and_losses_are_shown(page: Path, in_vehicle: Path) -> None:
         row = counted[group["stream"]]
         sent, received, lost = (group["count"][key] for key in ("sent", "received", "lost"))
         assert [cell.replace(" ", "") for cell in row[3:6]] == [str(sent), str(received), str(lost)]
-    missing = read(page).table("Frames that are missing")
+    missing = read(page).table("Missing frames")
     reasons = {row[0]: row[2] for row in missing[1:]}
     assert set(reasons) == {"f2-be", "f5-be"}
     assert reasons["f2-be"] == "of the lost: last observed at zgw1 -> zgw6 tx"
-    drops = read(page).table("Classes that had to drop")
+    drops = read(page).table("Classes that dropped frames")
     assert {row[0] for row in drops[1:]} == {"zgw4 -> vcc1", "zgw3 -> vcc1"}
 
 

@@ -148,7 +148,7 @@ def test_the_page_of_a_plan_has_every_part(few: Plan, tmp_path: Path) -> None:
     rows = page.table("Scheduled streams by their number")
     assert [row[1] for row in rows[1:]] == ["loop (4 flows)", "camera"]
     assert rows[1][5:] == ["8.092", "0.000", "50.000", "41.908"]
-    bounds = page.table("What no frame's delay is above")
+    bounds = page.table("Upper and lower bounds of all delays")
     assert [
         *("loop (4 flows)", "robot", "8.028", "8.028", "50.000", "kept", "from the schedule's proof"),
     ] in bounds

@@ -61,7 +61,7 @@ def test_requirements_are_added_changed_and_removed_by_keyboard_and_undone(page:
     page.get_by_role("button", name="Remove delay").click()
     steps.append(SCENARIO)
     becomes(page, steps[-1])
-    expect(page.locator("#chosen")).to_contain_text("The stream has none.")
+    expect(page.locator("#chosen")).to_contain_text("The stream has no requirements.")
     expect(page.locator("#heading")).to_have_text("No problems")
     undone(page, *reversed(steps[:-1]))
 
@@ -83,7 +83,7 @@ def test_a_swept_limit_and_a_class_are_shown_as_they_are_written(page: Page) -> 
     delay = page.get_by_label("delay of cam")
     expect(delay).to_have_value("[1 ms, 2 ms]")
     expect(delay).not_to_be_editable()
-    expect(page.locator("#chosen")).to_contain_text("A sweep decides it: change it in the text.")
+    expect(page.locator("#chosen")).to_contain_text("Set by a sweep: change it in the text.")
     expect(page.get_by_role("button", name="Change delay")).to_have_count(0)
     page.locator("#text").fill(SCENARIO.replace("500 us}", "500 us, requires: sr/A}"))
     named = page.get_by_label("class of cam")

@@ -182,8 +182,8 @@ def test_a_scenario_runs_in_a_guest_and_is_compared_with_its_simulation(
     )
     assert json.loads((server.folder / "runs/guest/manifest.json").read_text())["backend"] == "vm"
     expect(page.locator("#runs li", has_text="runs/guest:")).to_contain_text("on vm")
-    item.get_by_role("button", name="Simulate two.yaml, too").click()
-    page.get_by_role("link", name="runs/guest beside its simulation runs/guest-2").click()
+    item.get_by_role("button", name="Simulate two.yaml").click()
+    page.get_by_role("link", name="runs/guest: compare with its simulation runs/guest-2").click()
     expect(page.locator("#view-compare h2")).to_have_text("2 runs side by side")
     for name in ("simulator", "(vm)"):
         expect(page.locator("#view-compare table").first).to_contain_text(name)

@@ -36,8 +36,8 @@ def test_differences_are_taken_over_one_by_one_and_undone(page: Page, server: Se
     first = page.get_by_role("group", name="Difference 1 of 2")
     expect(first.locator("span")).to_have_text(["- name: swept\n", "+ name: other\n"])
     assert findings(page) == []
-    button = first.get_by_role("button", name="Take difference 1 over into other.yaml")
-    expect(button).to_have_text("Take over into other.yaml")
+    button = first.get_by_role("button", name="Copy difference 1 into other.yaml")
+    expect(button).to_have_text("Copy into other.yaml")
     button.focus()
     with page.expect_request("**/api/take-over/other.yaml") as sent:
         page.keyboard.press("Enter")
@@ -45,7 +45,7 @@ def test_differences_are_taken_over_one_by_one_and_undone(page: Page, server: Se
     expect(page.locator("#name")).to_have_text("other.yaml")
     step1 = OTHER.replace("name: other", "name: swept")
     becomes(page, step1)
-    expect(page.locator("#status")).to_contain_text("Taken over from swept.yaml, not saved.")
+    expect(page.locator("#status")).to_contain_text("Copied from swept.yaml, not saved.")
     expect(page.locator("#text")).to_be_focused()
     words = page.locator("#text").evaluate(
         "(field) => field.value.slice(field.selectionStart, field.selectionEnd)"
@@ -58,7 +58,7 @@ def test_differences_are_taken_over_one_by_one_and_undone(page: Page, server: Se
     becomes(page, SWEEP)
     # The first one again: its lines are not those that were compared.
     page.go_back()
-    page.get_by_role("button", name="Take difference 1 over into other.yaml").click()
+    page.get_by_role("button", name="Copy difference 1 into other.yaml").click()
     expect(page.locator("#status")).to_contain_text("these lines have been edited meanwhile")
     becomes(page, SWEEP)
     undone(page, step1, OTHER)
@@ -77,7 +77,7 @@ def test_a_file_that_has_changed_meanwhile_is_not_taken_over(
     page: Page, tab: Tab, server: Server, other: str
 ) -> None:
     page.goto(other)
-    button = page.get_by_role("button", name="Take difference 1 over into other.yaml")
+    button = page.get_by_role("button", name="Copy difference 1 into other.yaml")
     expect(button).to_be_visible()
     (server.folder / "swept.yaml").write_text(SWEEP.replace("A comment", "Another comment"))
     button.click()

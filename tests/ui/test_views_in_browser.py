@@ -244,7 +244,7 @@ def test_a_thousand_nodes_are_drawn_found_and_chosen(page: Page, server: Server)
     page.locator("#find").press("Enter")
     expect(page.locator("#chosen strong")).to_have_text("station station25.20")
     # A generator makes the node: it can be renamed only in the text.
-    expect(page.locator("#chosen")).to_contain_text("A generator or a table makes it")
+    expect(page.locator("#chosen")).to_contain_text("Made by a generator or a table")
     expect(page.locator("#rename-to")).to_have_count(0)
     # The keyboard goes from node to node.
     page.locator("#node-0").focus()

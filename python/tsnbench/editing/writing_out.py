@@ -258,9 +258,9 @@ def _check(text: str, new: str, file: str) -> None:
     try:
         after = read_scenario(new, file)
     except ScenarioErrors as errors:
-        raise EditError(f"it cannot be written out here: {errors.problems[0]}") from None
+        raise EditError(f"it cannot be expanded here: {errors.problems[0]}") from None
     if [_unordered(one) for one in read_scenario(text, file)] != [_unordered(one) for one in after]:
-        raise EditError("it cannot be written out here: other parts of the scenario would change")
+        raise EditError("it cannot be expanded here: other parts of the scenario would change")
 
 
 def _same(a: Iterable[str], b: Iterable[str]) -> int:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tsnbench.runs.measures import Measures, Verdict, VerdictRow
 
 FILES = {
-    file_names.MANIFEST: "nothing is known of when, where and with which versions it ran",
+    file_names.MANIFEST: "the time, the machine and the versions of the run are not known",
     file_names.MEASURES: "nothing was measured yet",
     file_names.VERDICT: "no requirement was judged",
     file_names.COUNTERS: "ports and drops were not counted",
@@ -48,7 +48,7 @@ FILES = {
 """Parts of a run folder, and the parts of a report that need them."""
 
 
-FILES_OF_CLOCKS = "errors of clocks were not noted"
+FILES_OF_CLOCKS = "errors of clocks were not recorded"
 """Only runs whose nodes have clocks of their own have this file."""
 FRAME_COLUMNS = {"path", "seq", "t_tx_ns", "delay_ns"}
 CLOCK_COLUMNS = {"node", "t_true_ns", "error_ps", "offset_ps"}
@@ -341,7 +341,7 @@ def _judged(row: VerdictRow) -> Judged:
 def _note(row: VerdictRow) -> str:
     """The note on a requirement's worst case, in addition to its number."""
     if row.get("proof") == "exceeded":
-        return "a frame of this run is beyond it, so that it does not hold"
+        return "a frame of this run exceeds the worst case, which therefore does not hold"
     if condition := row.get("proof_condition"):
         return f"if {condition}"
     return str(row.get("worst_case_reason") or "")

@@ -11,9 +11,8 @@ JITTER = {
     "first frame has none.",
     "delay-step-abs": "|delay(i) \u2212 delay(i\u22121)|: the size of the delay-step.",
     "deviation": "|delay(i) \u2212 mean delay|: how far each frame is from the flow's mean (OCORA).",
-    "interval": "|gap between consecutive arrivals \u2212 period|; for a stream without a period the mean "
-    "gap takes its "
-    "place.",
+    "interval": "|gap between consecutive arrivals \u2212 period|; without a period, the mean gap is used "
+    "instead.",
 }
 
 SEND_TO_TX = "from handing the frame to the queue of the talker's port to the stamp t_tx."
@@ -25,8 +24,8 @@ RELEASE_DELAY = (
 LOSS = (
     (
         "never sent",
-        "a sequence number that is missing already at the first tap. None where frames carry no sequence "
-        "number of their talker, as with IPv4 identification.",
+        "a sequence number that is missing already at the first tap. Not known if frames carry no "
+        "sequence number of their talker, as with IPv4 identification.",
     ),
     ("sent", "frames observed at the talker's tap."),
     ("received", "frames observed at the listener's tap, each counted once."),
@@ -35,7 +34,7 @@ LOSS = (
         "sent, but never observed at the listener; “last observed at” names its last tap.",
     ),
     ("late", "received, but with a delay above the stream's requirement; counts as received."),
-    ("duplicate", "further sightings of a frame that the listener had already."),
+    ("duplicate", "further observations of a frame that the listener had already received."),
     ("reordered", "received after a frame of the flow with a higher sequence number."),
 )
 
@@ -48,9 +47,8 @@ UNCERTAINTY = (
 GENERAL = (
     (
         "quantile",
-        "nearest rank on integers: the p-quantile of n samples is the ⌈p·n⌉-th smallest. No "
-        "interpolation. With n "
-        "samples, p99.9 tells more than the maximum only from n = 1 000 on.",
+        "nearest rank on integers: the p-quantile of n samples is the ⌈p·n⌉-th smallest, without "
+        "interpolation. With fewer than 1 000 samples, p99.9 is the maximum.",
     ),
     (
         "mean, standard deviation",
@@ -64,7 +62,7 @@ GENERAL = (
     (
         "bound",
         "the worst case: the greatest delay, between the same stamps, that any phases, jitter and choices of "
-        "other streams within the Plan can lead to. It comes from the Plan alone, not from this run.",
+        "other streams within the Plan can cause. It comes from the Plan alone, not from this run.",
     ),
     (
         "rate on a link",

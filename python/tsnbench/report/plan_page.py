@@ -110,11 +110,11 @@ def _lists(document: PlanDocument) -> list[tuple[str, str, list[tuple[str, str, 
 
 def _outcome(found: Planned | None) -> str:
     if found is None:
-        return "Nothing has run yet. No stream is scheduled."
+        return "No run has been made. No stream is scheduled."
     least = min(found.streams, key=lambda one: one.slack)
     limit = "its period" if least.limit is None else "its limit"
     return (
-        "Nothing has run yet. The schedule is proved: no two scheduled frames are on a link at once, no gate "
-        "is closed to one, no limit is missed. "
-        f"Closest to {limit} is {least.label}, by {formatting.span(least.slack)}."
+        "No run has been made. The schedule is proved: scheduled frames never meet on a link, never find a "
+        f"closed gate, and meet their limits. {least.label} is closest to {limit}: "
+        f"{formatting.span(least.slack)} is left."
     )

@@ -32,8 +32,8 @@ def clock_error(rows: Sequence[ClockRow], against: str) -> Drawing:
     return Drawing(
         "clock-error",
         "Clock error over time",
-        f"How far each node's clock was ahead of {against}; linear up to 100 ns, logarithmic beyond."
-        + (f" The {MOST_CLOCKS} worst; {left} more were better." if left else ""),
+        f"Each node's clock minus {against}; linear up to 100 ns, logarithmic beyond."
+        + (f" The {MOST_CLOCKS} clocks with the largest errors; {left} more are not drawn." if left else ""),
         "; ".join(f"{row.node}: at most {micros(row.worst)} µs in the second half" for row in shown),
         draw,
         lambda: (row for one in shown for row in _rows(one)),
@@ -93,8 +93,8 @@ def clock_errors_beside(runs: Sequence[tuple[str, Sequence[ClockRow]]], against:
     return Drawing(
         "clock-error",
         "Clock error over time",
-        f"How far clocks were ahead of {against}; linear up to 100 ns, logarithmic beyond."
-        + (f" The {len(nodes)} worst; {left} more were better." if left else ""),
+        f"Clocks minus {against}; linear up to 100 ns, logarithmic beyond."
+        + (f" The {len(nodes)} clocks with the largest errors; {left} more are not drawn." if left else ""),
         "; ".join(
             f"{row.node}, {label}: at most {micros(row.worst)} µs in the second half"
             for node in nodes

@@ -248,7 +248,7 @@ def boxes(panels: Sequence[Panel]) -> Drawing:
         "Delay by stream and hop count",
         "Box: 25th to 75th percentile, line: median, whiskers: 1st to 99th percentile, dots: fastest and "
         "slowest "
-        "frame. Lines part the priorities, highest first." + left_out(panels),
+        "frame. Lines separate the priorities, highest first." + left_out(panels),
         "; ".join(
             f"{c.measure.label}: median {micros(c.box.median * 1e3)} µs, "
             f"1st to 99th percentile {micros(c.box.p1 * 1e3)} to {micros(c.box.p99 * 1e3)} µs"

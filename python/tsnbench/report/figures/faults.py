@@ -69,8 +69,8 @@ def faults_over_time(faults: Sequence[FaultSpan], lost: Sequence[Losses], durati
     return Drawing(
         "faults",
         "Faults over time",
-        "When each fault lasted"
-        + (", and how many frames did not arrive, by time of sending, in each pixel column." if lost else ".")
+        "The time of each fault"
+        + (", and frames that did not arrive, by time of sending, in each pixel column." if lost else ".")
         + (f" {left} more faults are in the table." if left else ""),
         "; ".join(
             f"{label(fault)}: from {span(fault.from_ns)} for {span(fault.until_ns - fault.from_ns)}"

@@ -62,11 +62,11 @@ def port_loads(loads: Sequence[Load], used: Sequence[int]) -> Drawing:
     return Drawing(
         "port-loads",
         "Bandwidth per port and class",
-        "Grey: all that the port sent; bars: by traffic class, called by its streams' priorities; marks: "
-        "what credit-based shapers reserve. Frames count with preamble and inter-frame gap, over the time in "
-        "which talkers talked."
+        "Grey: the whole load of the port; bars: by traffic class, named by its streams' priorities; marks: "
+        "reservations of credit-based shapers. Frames count with preamble and inter-frame gap, over the time "
+        "in which talkers sent."
         + (
-            " Above 100 %: what queues held then was sent afterwards."
+            " Above 100 %: frames that then waited in queues were sent afterwards."
             if any(load.total > 1 for load in shown)
             else ""
         )

@@ -69,8 +69,8 @@ def _gantts(found: Planned) -> list[Drawing]:
         caption = (
             "Light boxes: gates are open. Filled boxes: planned frames, with their stream's number where "
             "there is room; a dotted frame around them is the margin for clock errors. Hatched grey: "
-            "guard, the largest frame of these classes cannot begin there any more. Time is to scale where "
-            "frames are planned; pauses between are cut short, and their length is written. " + " ".join(told)
+            "guard, in which the largest frame of these classes cannot begin. Time is to scale where frames "
+            "are planned; pauses between them are shortened and labelled with their length. " + " ".join(told)
         )
         if left and page == len(pages):
             caption += f" {count(left)} more ports, with fewer frames, are not drawn."
@@ -265,8 +265,9 @@ def _spaces(found: Planned) -> list[Drawing]:
         told = [_delay(one) for one in streams]
         caption = (
             "Each slanted band is one frame on one link: from its first bit at one node to its last bit at "
-            "the next. Level lines: it is processed, or waits for its planned instant. A branch of a tree "
-            "begins anew below; * is a listener. Limits far to the right are not drawn. " + " ".join(told)
+            "the next. Level lines: the frame is processed, or waits for its planned instant. A branch of a "
+            "tree begins again below; * is a listener. Limits far to the right are not drawn. "
+            + " ".join(told)
         )
         if left and page == len(pages):
             caption += (

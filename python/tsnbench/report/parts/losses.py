@@ -17,8 +17,8 @@ REASONS = {
     "reordered": "arrived after a frame with a higher sequence number",
     "unmatched_rx": "observed at the listener but never at the talker, so without a delay",
     "missing_timestamp": "received, but without a timestamp at one end, so without a delay",
-    "before_first": "numbered below the first observed frame; it is unknown whether they were to be sent",
-    "restarts": "jumps in the numbers that mean a new beginning, not lost frames",
+    "before_first": "numbered below the first observed frame; it is unknown whether they were sent",
+    "restarts": "jumps in the numbers because the talker began again, not lost frames",
 }
 """Counters of the measures that are subtracted from the sent frames, with their meanings."""
 
@@ -66,10 +66,10 @@ def gaps(run: RunFacts) -> list[Gap]:
     for port in run.counters.ports:
         for own in port.classes:
             if own.overruns:
-                what = f"of class {own.traffic_class} were on the wire still when their gate closed"
+                what = f"of class {own.traffic_class} were still on the wire when their gate closed"
                 found.append(Gap(port.port, own.overruns, what))
             if own.late:
-                what = f"of cyclic queue {own.traffic_class} left later than in the cycle that was theirs"
+                what = f"of cyclic queue {own.traffic_class} left after their own cycle"
                 found.append(Gap(port.port, own.late, what))
     told = any(group.counts.get("in_network_at_end") for group in run.groups)
     if run.counters.under_way and not told:

@@ -24,7 +24,7 @@ def provenance(run: RunFacts) -> list[tuple[str, str]]:
         *[(f"Parameter {key}", value) for key, value in plan["variant"].items()],
         ("Plan hash", plan.get("hash")),
         ("Seed", plan["seed"]),
-        ("Duration", f"talkers talk for {span(plan['duration_ns'])}"),
+        ("Duration", f"talkers send for {span(plan['duration_ns'])}"),
         ("State", run.state),
         ("Backend", manifest.get("backend")),
         *[(f"Version of {key}", value) for key, value in _mapping(manifest.get("versions")).items()],

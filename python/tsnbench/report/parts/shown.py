@@ -33,13 +33,15 @@ class Shown(Generic[T]):
 def first_rows(every: Sequence[T], key: Callable[[T], Any], words: str, where: str) -> Shown[T]:
     """All rows in their order, or the :data:`MOST_ROWS` smallest by ``key``.
 
-    ``words`` says which those are, and ``where`` names what has all of them.
+    ``words`` describes those rows, and ``where`` names the file or command with all rows.
     """
     if len(every) <= MOST_ROWS:
         return Shown(tuple(every), len(every), "")
     rows = tuple(sorted(every, key=key)[:MOST_ROWS])
     return Shown(
-        rows, len(every), f" Shown are the {MOST_ROWS} {words}, of {count(len(every))}; {where} has all."
+        rows,
+        len(every),
+        f" The table has {MOST_ROWS} of {count(len(every))} rows, those {words}; {where} has all.",
     )
 
 

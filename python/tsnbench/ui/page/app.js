@@ -64,7 +64,7 @@ function runEntry(run, all) {
   const twin = where && run.state === "complete" ? all.find((one) => simulated(one) && one.plan === run.plan) : null;
   if (twin) {
     const both = hash({ compare: `${twin.folder}|${run.folder}` });
-    item.append(" ", make("a", { href: both, text: "beside its simulation", "aria-label": `${run.folder} beside its simulation ${twin.folder}` }));
+    item.append(" ", make("a", { href: both, text: "compare with its simulation", "aria-label": `${run.folder}: compare with its simulation ${twin.folder}` }));
   }
   if (run.replay) item.append(" ", anchor("replay", run.folder, "replay"));
   return item;
@@ -143,7 +143,7 @@ function jobItem(job) {
   stop.textContent = "Stop";
   stop.setAttribute("aria-label", `Stop ${job.command}`);
   stop.addEventListener("click", () => fetch(`/api/stop/${job.job}`, { method: "POST" }));
-  const also = make("button", { type: "button", text: "Simulate it, too", "aria-label": `Simulate ${job.scenario}, too` });
+  const also = make("button", { type: "button", text: "Simulate", "aria-label": `Simulate ${job.scenario}` });
   also.addEventListener("click", () => begin(job.scenario, { on: "simulation" }));
   item.append(name, bar, words, stop, also);
   return item;

@@ -36,7 +36,7 @@ export async function compare(parts) {
     make("p", { class: found.agrees ? "good" : "", text: `${found.agreements.filter((one) => one.agrees).length} of ${found.agreements.length} quantities agree with ${labels[0]} within their tolerances.` }),
     ...found.plans_differ.map((one) => make("p", { text: `${labels[one.run]} ran another Plan than ${labels[0]}: ${one.differences.join("; ")}` })),
     ofRequirements, delays(found, labels), curves(found, names, labels), agreements(found, labels), ofTexts,
-    make("p", {}, "The command that does the same: ", make("code", { text: `tsnbench compare ${names.map(quoted).join(" ")}` })),
+    make("p", {}, "Equivalent command: ", make("code", { text: `tsnbench compare ${names.map(quoted).join(" ")}` })),
   ];
   host.replaceChildren(...parts2.filter(Boolean));
 }
@@ -99,7 +99,7 @@ async function texts(names) {
     const text = make("pre", {}, ...lines.map(([sign, words]) => make("span", { class: { "+": "added", "-": "removed" }[sign], text: `${sign} ${words}\n` })));
     if (number === null) return text;
     const buttons = found.files.map((file, n) => make("button", {
-      type: "button", text: `Take over into ${file}`, "aria-label": `Take difference ${number + 1} over into ${file}`,
+      type: "button", text: `Copy into ${file}`, "aria-label": `Copy difference ${number + 1} into ${file}`,
       onclick: () => takeOver(found, n, number),
     }));
     return make("div", { role: "group", "aria-label": `Difference ${number + 1} of ${all}` }, text, make("p", { class: "row-of-buttons" }, ...buttons));
@@ -321,7 +321,7 @@ export async function studies() {
       ...one.words.map((text) => make("p", { class: "soft", text })),
       ...(rows.length ? [table(one.title, one.table[0], rows)] : []),
       ...one.captions.map((text) => make("p", { class: "soft", text })),
-      make("p", {}, "The command that does the same: ", make("code", { text: command })));
+      make("p", {}, "Equivalent command: ", make("code", { text: command })));
   });
   host.replaceChildren(make("h2", { text: "Studies and sweeps" }), ...(parts.length ? parts : [make("p", { text: "There is no study and no sweep in this folder." })]));
   host.dataset.ready = "yes";

@@ -241,7 +241,7 @@ export class Editor {
       button.addEventListener("click", () => this.fix(mark, word));
       return button;
     });
-    const key = buttons.length ? make("small", { text: " Alt-Enter writes the first" }) : null;
+    const key = buttons.length ? make("small", { text: " Alt-Enter applies the first" }) : null;
     this.hint.replaceChildren(make("span", { text: mark.message }), ...buttons, ...(key ? [key] : []));
     this.beside(mark.start, this.hint);
   }

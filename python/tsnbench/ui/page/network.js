@@ -353,7 +353,7 @@ export function gates(host, lists, moved, writeOut) {
     if (list.pattern) {
       return make("div", { class: "gate-list" }, make("h3", { text: list.where }),
         make("span", { class: "soft", text: `${list.pattern} of the catalogue. ` }),
-        writeOut("Write the list out", { edit: "write-out-gates", port: list.port }));
+        writeOut("Expand the list", { edit: "write-out-gates", port: list.port }));
     }
     const cycle = list.entries.reduce((sum, one) => sum + one.ns, 0);
     const bar = make("div", { class: "gates", role: "group", "aria-label": `Gates of ${list.where}` });

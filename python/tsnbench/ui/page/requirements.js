@@ -10,12 +10,12 @@ export async function start() {
 // `edit(wanted, focus)` edits the text, and gives the focus to the element of the new form that has this selector.
 export function form(stream, edit) {
   if (stream.requires === null) {
-    return make("p", { class: "soft", text: "Its requirements are written in the text: a table, a list of streams or a sweep decides them." });
+    return make("p", { class: "soft", text: "A table, a list of streams or a sweep sets its requirements: change them in the text." });
   }
   const about = new Map(offered.map((one) => [one.key, one.about]));
   const rows = stream.requires.map((one) => row(stream.name, one, about.get(one.key) ?? "", edit));
   const box = make("fieldset", { class: "requires" }, make("legend", { text: "Requirements" }), ...rows);
-  if (!rows.length) box.append(make("p", { class: "soft", text: "The stream has none." }));
+  if (!rows.length) box.append(make("p", { class: "soft", text: "The stream has no requirements." }));
   const left = offered.filter((one) => !stream.requires.some(({ key }) => key === one.key));
   // Without a limit, there is nothing that the worst case could keep.
   const first = rows.length ? left : left.filter((one) => one.key !== "worst-case");
@@ -28,7 +28,7 @@ function row(stream, { key, value, swept }, about, edit) {
   const change = () => field.value.trim() !== value && edit({ edit: "require", stream, key, value: field.value.trim() }, selector(key));
   onEnter(field, change);
   const buttons = [
-    swept ? make("span", { class: "soft", text: "A sweep decides it: change it in the text." })
+    swept ? make("span", { class: "soft", text: "Set by a sweep: change it in the text." })
       : make("button", { type: "button", text: "Change", "aria-label": `Change ${key}`, onclick: change }),
     make("button", {
       type: "button", text: "Remove", "aria-label": `Remove ${key}`,

@@ -564,7 +564,7 @@ function why() {
     }));
     const sum = path.hops.reduce((all, hop) => all + hop.parts.reduce((own, part) => own + part.length_ns, 0), 0);
     const caption = `${path.stream}/${path.seq} to ${path.listener}: ${time(path.total_ns)} from hand-over to arrival; the parts add up to ${time(sum)}`
-      + (path.clocks ? `. ${path.clocks} The delay that is measured is the difference of two clocks: ${time(path.delay_ns)}.` : "");
+      + (path.clocks ? `. ${path.clocks} The measured delay is the difference of two clocks: ${time(path.delay_ns)}.` : "");
     return make("table", { class: "why" }, make("caption", { text: caption }),
       make("thead", {}, make("tr", {}, ...["port", "because", "for", ...(path.clocks ? ["begins on its clock"] : []), "when"].map((text) => make("th", { text, scope: "col" })))), make("tbody", {}, ...rows));
   });

@@ -52,7 +52,7 @@ export function start() {
     button.addEventListener("click", () => {
       network.setMode(network.mode === button.dataset.mode ? "" : button.dataset.mode);
       pressed();
-      if (network.mode) say(`Choose the node where the ${network.mode} begins, then the other one. Escape ends this.`);
+      if (network.mode) say(`Choose the node where the ${network.mode} begins, then the other one. Escape cancels.`);
     });
   }
   addEventListener("keydown", (event) => {
@@ -169,7 +169,7 @@ export async function takeOver(wanted) {
   const found = await edit(wanted, "", "take-over");
   if (!found) return;
   editor.reveal(found.start, found.start + found.insert.length);
-  say(`Taken over from ${wanted.other}, not saved. Ctrl-Z in the text reverts this.`, "good");
+  say(`Copied from ${wanted.other}, not saved. Ctrl-Z in the text reverts this.`, "good");
 }
 
 async function check() {
@@ -295,8 +295,8 @@ function end(start) {
 }
 
 const GENERATED = {
-  generator: "A generator or a table makes it: change that in the text.",
-  parameter: "A parameter of a sweep makes it: change that in the text.",
+  generator: "Made by a generator or a table: change it in the text.",
+  parameter: "Made by a parameter of a sweep: change it in the text.",
 };
 
 function choose(chosen) {
@@ -329,11 +329,11 @@ function inspector(chosen) {
   const parts = [make("strong", { text: title })];
   if (one.made) parts.push(make("span", { class: "soft", text: GENERATED[one.made] }));
   if (one.made === "generator" && chosen.kind !== "stream") {
-    parts.push(writeOut("Write the generator out", { edit: "write-out-network" }));
+    parts.push(writeOut("Expand the generator", { edit: "write-out-network" }));
   }
   if (one.pattern) {
     parts.push(make("span", { class: "soft", text: `Its pattern is ${one.pattern} of the catalogue.` }));
-    parts.push(writeOut("Write the pattern out", { edit: "write-out-pattern", stream: one.name }));
+    parts.push(writeOut("Expand the pattern", { edit: "write-out-pattern", stream: one.name }));
   }
   if (one.at) {
     const go = make("button", { type: "button", text: "Go to the text" });

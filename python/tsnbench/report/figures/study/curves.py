@@ -253,9 +253,8 @@ def _main_effects(study: StudyFacts) -> Drawing:
     return Drawing(
         "study-effects",
         "Main effects",
-        "How far the mean delay at each value of a parameter is from that over all values, over every value "
-        "of the other parameters. A flat line says that the parameter alone changes nothing."
-        + study.left_out,
+        "Mean delay at each value of a parameter, minus the mean over all its values; both over every value "
+        "of the other parameters. A flat line means that the parameter alone has no effect." + study.left_out,
         "; ".join(
             f"{end}, {axis.name} {value}: {percent:+.1f} %"
             for end in study.drawn
@@ -345,8 +344,8 @@ def _front(answers: Answers) -> Drawing:
     return Drawing(
         "study-front",
         "Pareto front",
-        "All combinations that have a value for both goals. No allowed combination is as good as a best one "
-        "in all goals and better in one.",
+        "All combinations that have a value for both goals. No allowed combination is at least as good as "
+        "a best one in all goals and better in one.",
         "; ".join(one.words for one in best),
         draw,
         lambda: (
