@@ -1,13 +1,13 @@
-"""The two ways in which a run can go wrong that are not bugs.
+"""The two kinds of failures of a run that are not bugs.
 
-Rooms derive their own errors from these, so that the command line and notebooks need to know only two.
+Rooms derive their own errors from these, so that the command line and notebooks need to handle only two.
 """
 
 from __future__ import annotations
 
 
 class InputError(Exception):
-    """The input is wrong: the message has the place, what was expected and what was found. Exit code 2."""
+    """The input is wrong: the message has the place, the expected value and the found value. Exit code 2."""
 
 
 class BackendError(Exception):

@@ -1,7 +1,7 @@
 """Files that others wrote: regular files alone, and never more octets of them than the reader allows.
 
 A device or a FIFO can hang a program or fill its memory. So a file is opened without waiting for a writer,
-looked at, and refused unless it is a regular file of a bearable size. Parquet is read here, too, because a
+examined, and refused unless it is a regular file of a supported size. Parquet is read here, too, because a
 damaged page must end in a message.
 """
 
@@ -24,7 +24,7 @@ MOST_JSON = 1 << 30
 MOST_TABLE = 1 << 36
 """Octets of a Parquet file or a capture; these are read piece by piece, or by columns."""
 Json = dict[str, Any]
-"""A JSON object whose keys no type fixes: what another program or version wrote, or what is only printed.
+"""A JSON object without a type for its keys: written by another program or version, or only printed.
 
 Plans, measures, verdicts and bounds have types of their own."""
 _KINDS = (
@@ -37,7 +37,7 @@ _KINDS = (
 
 
 class UnusableFileError(InputError, OSError):
-    """A file that is there and cannot be used; ``strerror`` says what was expected and found."""
+    """A file that exists and cannot be used; ``strerror`` has the expected and the found content."""
 
     def __init__(self, path: str | os.PathLike[str], expected: str, found: str) -> None:
         self.expected = expected
@@ -65,7 +65,7 @@ def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_head(path: str | os.PathLike[str], most: int) -> bytes:
-    """The first ``most`` octets of a regular file, for a look at what it is.
+    """The first ``most`` octets of a regular file, to recognise its kind.
 
     Raises:
         UnusableFileError: it is no regular file, or far too large.

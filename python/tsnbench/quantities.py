@@ -1,7 +1,8 @@
 """Quantities in words: the one place that decides on units and digits, for terminals, pages and messages.
 
-Two rules: :func:`exact` keeps every nanosecond, for what is typed into a device or judged against a limit;
-everything else is rounded for reading, to at most three decimals. Pages set these words in their own type.
+Two rules: :func:`exact` keeps every nanosecond, for values that are typed into a device or judged against a
+limit; everything else is rounded for reading, to at most three decimals. Pages set these words in their own
+type.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def rate(bps: Fraction | float) -> str:
 
 
 def size(octets: float) -> str:
-    """``3.4 GB``: three digits, for what a disk has room for."""
+    """``3.4 GB``: three digits, for sizes on a disk."""
     unit, worth = _unit(octets, _SIZES)
     return f"{octets / worth:.3g} {unit}" if octets >= worth else f"{octets:.0f} B"
 

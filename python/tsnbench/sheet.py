@@ -1,7 +1,7 @@
 """A table for a terminal that fits its width: names are shortened in the middle, digits never.
 
-Where the width is too small even so, columns of figures are left out, the least important first, and named.
-If even the columns that always stand are too wide, their cells take several lines: nothing is cut.
+If this is not enough, columns of figures are left out, the least important first, and named. If even the
+columns that are always shown are too wide, their cells take several lines: nothing is cut.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Sheet:
     """What stands for rows that are folded away, after their number."""
 
     def shown(self) -> Sequence[Sequence[str]]:
-        """Rows that are printed; one row more is printed rather than a line that says so."""
+        """Rows that are printed; if only one row would be left out, it is printed, too."""
         if self.most is None or len(self.rows) <= self.most + 1:
             return self.rows
         return self.rows[: self.most]

@@ -1,4 +1,4 @@
-"""What long runs will send, write and take, in words before they begin."""
+"""The expected frames, octets and time of long runs, in words before they begin."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Several runs of a campaign at the same time, each on a core of its own.
 
-The simulator and the measurement run outside of Python's lock, so threads are enough: there is no second
-process that could be left behind, and the folders' locks know threads.
+The simulator and the measurement run outside of Python's lock, so threads are enough: no second process can
+be left behind, and the locks of folders distinguish threads.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LOOK_S = 0.2
 
 @dataclass(frozen=True)
 class Job:
-    """One run that is to be made: its Plan, its folder, and what its manifest says of it."""
+    """One run to be made: its Plan, its folder, and its entry in the manifest."""
 
     plan: Plan
     folder: Path
@@ -37,7 +37,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Watcher:
-    """What is called for one run; the calls come from the thread of that run."""
+    """The callbacks of one run, which are called from the thread of that run."""
 
     progress: Progress | None = None
     """Simulated ns, and frame-hops so far."""

@@ -43,7 +43,7 @@ def text(
         head: the keys before the network.
         network: the lines of the network, without their indent.
         rest: the lines below the network.
-        notes: what the scenario does not say.
+        notes: parts that the scenario does not describe.
     """
     comments = [*source, *(["Not said here:", *notes.lines()] if notes.found else [])]
     keys = [f"{key}: {value}" for key, value in head.items()]

@@ -71,16 +71,16 @@ class ForeignFile:
         self.streams.append({"stream": stream, "counts": dict(counts or {}), "figures": figures})
 
     def wrong(self, expected: str, found: object = "none", line: int | None = None) -> InputError:
-        """The error of a damaged file: what was expected, and what was found instead."""
+        """The error of a damaged file: the expected content, and the content found instead."""
         place = "" if line is None else f"line {line}: "
         return InputError(f"{self.name}: {place}expected {expected}, found {found}")
 
     def measures(self, tool: str, parts: str, found: str = "none") -> ForeignMeasures:
-        """All that was found.
+        """All streams and figures of the file.
 
         Args:
             tool: the tool that wrote the file.
-            parts: what the streams are made of, for the message about a file that has no stream.
+            parts: the parts of streams, for the message about a file that has no stream.
             found: what such a file has instead.
 
         Raises:

@@ -222,7 +222,7 @@ def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
         figures that the file does not contain are None.
 
     Raises:
-        InputError: the file is none of these, or damaged; the text names the file and what is wrong with it.
+        InputError: the file is none of these, or damaged; the text names the file and its problem.
         OSError: it cannot be opened.
     """
     found = recognise(path)

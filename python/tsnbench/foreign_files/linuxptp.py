@@ -139,7 +139,7 @@ def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> S
 
     Args:
         path: the log.
-        below_ns: the largest offset for the gate; 1 us of phc2sys and 100 ns of the others unless given.
+        below_ns: the largest offset for the gate; by default 1 us for phc2sys and 100 ns for the others.
 
     Raises:
         InputError: the file has no lines of these programs with a time.

@@ -1,4 +1,4 @@
-"""What tcpreplay and trafgen print at their end: counts of packets and the mean interval."""
+"""The final output of tcpreplay and trafgen: counts of packets and the mean interval."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _TIME = re.compile(rb"^\r?\s*(\d{1,12}) sec, (\d{1,7}) usec on CPU(\d{1,5}) \((\
 
 
 def tcpreplay_recognised(head: bytes) -> bool:
-    """Whether a file is what tcpreplay prints."""
+    """Whether a file is output of tcpreplay."""
     return _ACTUAL.search(head) is not None
 
 
 def trafgen_recognised(head: bytes) -> bool:
-    """Whether a file is what trafgen prints."""
+    """Whether a file is output of trafgen."""
     return _PACKETS.search(head) is not None and _OCTETS.search(head) is not None
 
 

@@ -130,7 +130,7 @@ def answered(folder: str | Path, measures: Measures | None = None) -> list[Answe
 
     Args:
         folder: the run folder.
-        measures: its measures; read from the folder unless given.
+        measures: its measures; by default they are read from the folder.
 
     Raises:
         InputError: the folder is no measured run, the run has no answers, or they cannot be paired.

@@ -6,4 +6,4 @@ from tsnbench.errors import InputError
 
 
 class MeasureError(InputError):
-    """A capture or run folder that cannot be measured; the text names the file and what is wrong with it."""
+    """A capture or run folder that cannot be measured; the text names the file and its problem."""

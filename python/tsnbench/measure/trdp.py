@@ -111,7 +111,7 @@ def measure_trdp(
 
     Args:
         files: pcap or pcapng file, or several that follow each other.
-        time_out_ns: the time-out of every subscription; 100 ms unless given.
+        time_out_ns: the time-out of every subscription; by default 100 ms.
 
     Returns:
         A dictionary of the format ``tsnbench-trdp/1``. ``["streams"]`` has one entry per communication

@@ -164,7 +164,7 @@ class SmallestDelays:
     def within(self, stream: Stream, octets: int, limit_ns: int) -> bool:
         """Whether no smallest delay of a stream can be above a limit; needs no paths.
 
-        False says nothing: :meth:`ns` knows.
+        If False, :meth:`ns` decides.
         """
         if not self._plain or "redundancy" in stream:
             return False

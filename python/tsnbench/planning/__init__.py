@@ -1,4 +1,4 @@
-"""Scenario to Plan: the passes decide every open question of a scenario, one per file."""
+"""Scenario to Plan: the passes, one per file, fully resolve a scenario."""
 
 from tsnbench.plan.document import Plan, PlanReadError
 from tsnbench.plan.warnings.doubt import PlanWarning

@@ -30,7 +30,7 @@ class Selector:
 
     @property
     def nearness(self) -> int:
-        """How few ports are meant: nearer settings override others. All, bridges, a node, a port."""
+        """How few ports the selector names: nearer settings override others. All, bridges, a node, a port."""
         return 1 if self.bridges else 2 * (self.node is not None) + 2 * (self.to is not None)
 
     def matches(self, node: str, to: str, copy: int) -> bool:

@@ -1,4 +1,4 @@
-"""What the clock of a node shows at each instant of a run, and when it shows a time."""
+"""The reading of a node's clock at each instant of a run, and the instant of a reading."""
 
 from __future__ import annotations
 

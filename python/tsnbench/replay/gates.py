@@ -1,6 +1,6 @@
 """The gates of a port at each instant of a run: the list in force, and the wrong one while a fault lasts.
 
-IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9. When lists change is what the simulator has counted for the run. Lists
+IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9. The counters of the run have the instants at which lists change. Lists
 are in the time of their node's clock; :class:`PortGates` answers in true time.
 """
 
@@ -101,7 +101,7 @@ class PortGates:
         return next((one.lists for one in self.wrong if one.from_ns <= at < one.until_ns), self.own)
 
     def shuts(self, traffic_class: int, at: int) -> int | None:
-        """When the open gate shuts, as the port knows it at ``at``; ``at`` if it is shut.
+        """When the open gate shuts, by the lists that the port has at ``at``; ``at`` if it is shut.
 
         None if it never shuts, and where the lists are not known.
         """

@@ -1,6 +1,6 @@
 """A passage: one frame through one port, from its arrival at the node over the wire to the next node.
 
-The Plan of a run is simulated again, and the simulator writes down what each frame does at each port, in true
+The Plan of a run is simulated again, and the simulator records the events of each frame at each port, in true
 time: it comes, leaves software or processing, is queued, becomes eligible, is sent and arrives. A run is
 deterministic: the second simulation is the run itself.
 """
@@ -42,7 +42,7 @@ def octets_ns(octets: int, rate_bps: int) -> int:
 
 @dataclass(frozen=True)
 class Recording:
-    """What the simulator writes down when a run is simulated again."""
+    """The records of the simulator when a run is simulated again."""
 
     passages: pl.DataFrame
     """One row per frame and port, in the order in which frames begin to leave; the columns are those of

@@ -109,7 +109,7 @@ OPTIONAL = ("qdisc_ns", "handed_ns", "loaded_ns", "arrived_ns", "before", "arriv
 
 
 class Rows:
-    """The passages of a table. A run has millions; each becomes an object only when somebody looks at it."""
+    """The passages of a table. A run has millions; each becomes an object only when it is used."""
 
     def __init__(self, table: pl.DataFrame) -> None:
         self.columns = {
@@ -265,7 +265,7 @@ class History:
 
     @classmethod
     def of(cls, run: Run, progress: Progress | None = None) -> History:
-        """What happened in a run, which is simulated again.
+        """The events of a run, which is simulated again.
 
         Raises:
             ReplayError: the run cannot be replayed.

@@ -67,7 +67,7 @@ class Journey:
 
 
 def as_document(history: History, journey: Journey) -> Json:
-    """A frame's way for programs; all times in ns."""
+    """A frame's path for programs; all times in ns."""
     document = history.document
     names = names_of_streams(document)
     return {
@@ -106,7 +106,7 @@ def slowest(
 ) -> list[Journey]:
     """The frame of each stream and listener that took longest.
 
-    Those that come nearest to their stream's greatest delay are first, streams without one last. ``most``: so
+    Those closest to their stream's delay limit are first, streams without a limit last. ``most``: so
     many frames at most; ``handed``: only frames that their talkers hand over in this window, in ns.
     """
     document, table = history.document, history.table
@@ -199,7 +199,7 @@ def window(
 ) -> Json:
     """The content of a player: all times in ns from the window's beginning.
 
-    Frames of ``chosen`` are listed as the frames that one can jump to, as far as they are in the window.
+    Frames of ``chosen`` are listed as targets of the player, as far as they are in the window.
     """
     document = history.document
     within = table.filter(

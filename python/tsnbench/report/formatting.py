@@ -21,7 +21,7 @@ def typeset(words: str) -> str:
 
 
 def count(number: int | None) -> str:
-    """``1 234 567`` with narrow spaces; a dash for what is not known."""
+    """``1 234 567`` with narrow spaces; a dash for an unknown number."""
     return typeset(quantities.count(number))
 
 

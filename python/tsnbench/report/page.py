@@ -187,7 +187,7 @@ SUMMARY_PROVENANCE = ("Source", "Plan hash", "Seed", "Backend", "Version of tsnb
 
 
 def render_summary(run: RunFacts) -> str:
-    """The most important of one run on one page of A4."""
+    """The most important results of one run on one page of A4."""
     verdicts = rows(run.judged)
     # The drawing is small, so its letters have the size for a narrow page.
     network = charts([replace(one, wide=False) for one in network_drawing(run)])

@@ -49,9 +49,9 @@ def bounds_of_run(folder: Path, keep: bool = False) -> Bounds:
 
 
 def promise_of(run: Run) -> ClockPromise | None:
-    """What the scenario promises of its clocks and what the run shows.
+    """The scenario's promise about its clocks, and the clocks' greatest difference in the run.
 
-    None if nothing was promised, or if the backend does not know the clocks (kernels, hosts).
+    None if nothing was promised, or if the backend cannot read the true clocks (kernels, hosts).
 
     Raises:
         FolderError: the counters of the run cannot be read.

@@ -18,7 +18,7 @@ class SourceFile(TypedDict):
 
 
 class Ignored(TypedDict):
-    """Frames that were read and are in no path."""
+    """Frames that were read and belong to no path."""
 
     unreadable_frames: int
     rx_only_streams: int
@@ -153,7 +153,7 @@ class Offset(TypedDict):
 
 
 class MeasuredFrom(TypedDict):
-    """From when on frames counted."""
+    """The time from which on frames count."""
 
     ns: int | None
     """The time in the run; None if the clocks never settled, so that no frame counted."""
@@ -162,7 +162,7 @@ class MeasuredFrom(TypedDict):
 
 
 class Measures(TypedDict):
-    """Everything that was measured."""
+    """All measures."""
 
     format: str
     source: Source
@@ -225,7 +225,7 @@ class GroupedRow(VerdictRow):
 
 
 class WorstCaseRow(Whose, Proof):
-    """A requirement against the worst case alone, before anything has run."""
+    """A requirement against the worst case alone, before any run."""
 
     requirement: str
     limit: float

@@ -83,7 +83,7 @@ def _add(folder: Path, runs: Iterable[str], files: Iterable[str]) -> None:
 
 @dataclass(frozen=True)
 class Members:
-    """What is in the folder of a sweep."""
+    """The content of the folder of a sweep."""
 
     runs: list[Path]
     missing: list[str]

@@ -64,7 +64,7 @@ class Design:
 
 
 class Source:
-    """A study with its scenario as text: all that a worker needs to make any of its Plans."""
+    """A study with its scenario as text: the data that a worker needs for any of its Plans."""
 
     def __init__(self, study: Study, text: str) -> None:
         self.study = study

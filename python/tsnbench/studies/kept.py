@@ -1,4 +1,4 @@
-"""Run folders of the runs with the greatest delays: they can be looked into, replayed and compared.
+"""Run folders of the runs with the greatest delays: they can be examined, replayed and compared.
 
 A worker stores figures alone. At the end, the worst runs are made once more, with all their files.
 """

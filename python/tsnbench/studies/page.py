@@ -28,7 +28,7 @@ MOST_WORST = 10
 
 
 def facts(content: Content, found: Tables) -> StudyFacts:
-    """What the page of a study shows; runs that are not made yet are left out."""
+    """The content of a study's page; runs that are not made yet are left out."""
     points: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for run in content.runs:
         points.setdefault(tuple(values_of(run).items()), []).append(run.id)

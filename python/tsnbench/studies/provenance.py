@@ -42,7 +42,7 @@ _WORDS = {
 def crate(folder: Path, content: Content, tables: Sequence[str]) -> str:
     """The text of ``ro-crate-metadata.json`` for the files of a study that are there.
 
-    It names no author and no license: only the people who publish the folder know them.
+    It names no author and no license: only the people who publish the folder can name them.
     """
     sources = [STUDY, SCENARIO, LIST]
     results = [name for name in tables if (folder / name).is_file()]

@@ -1,7 +1,7 @@
 """The number of repetitions that a study needs: the stopping rule of ``repeat.until``, for each combination.
 
-The list of a study has all repetitions that the rule allows. Which are wanted follows from the results
-of the first ones alone, in the order of their seeds. So all workers agree without a word, and a worker that
+The list of a study has all repetitions that the rule allows. Which are wanted follows from the results of the
+first ones alone, in the order of their seeds. So all workers agree without communication, and a worker that
 goes on after a kill finds the same answer.
 """
 

@@ -165,7 +165,7 @@ class Store:
             raise
 
     def unfinished(self, age_s: float) -> list[Path]:
-        """Results that were being written, and that nobody has touched for so long."""
+        """Incomplete results that no process has changed for this time."""
         parts = [path for kind in ("made", "runs") for path in (self.folder / kind).glob("*.part")]
         return [path for path in parts if _PART.fullmatch(path.name) and _age_s(path) > age_s]
 

@@ -1,7 +1,7 @@
 """The tables of a study: one row for each run, stream and listener, and one row for each run.
 
-``results`` has only what the study itself decides, so it is the same byte for byte however many workers made
-it and however often they were killed. How runs were made (wall time, worker, earlier results) is in ``runs``.
+``results`` depends on the study alone, so it is the same byte for byte for any number of workers, also if
+some were killed. How runs were made (wall time, worker, earlier results) is in ``runs``.
 """
 
 from __future__ import annotations
@@ -302,7 +302,8 @@ def narrowness(progress: Sequence[Progress]) -> str:
 
 
 def answered(found: Tables) -> bool:
-    """Whether the study has its answer: all runs made and met, or what a search or an analysis looks for."""
+    """Whether the study has its answer: all runs made and met, or the answer of a search or an analysis
+    found."""
     if found.missing:
         return False
     if found.study and found.study.search:

@@ -1,1 +1,1 @@
-"""Tuning: the smallest or the greatest value of one parameter that keeps every requirement."""
+"""Tuning: the smallest or the greatest value of one parameter that meets every requirement."""

@@ -49,7 +49,7 @@ class Judge(StrEnum):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One value, and whether it keeps every requirement."""
+    """One value, and whether it meets every requirement."""
 
     value: str
     met: bool
@@ -78,7 +78,7 @@ class Answer:
 
 
 def judged_by_bounds(plan: Plan) -> tuple[bool, str]:
-    """Whether the worst case keeps every requirement that has a bound, and the first broken requirement.
+    """Whether the worst case meets every requirement that has a bound, and the first broken requirement.
 
     Raises:
         InputError: no stream has a requirement that has a bound.
@@ -101,7 +101,7 @@ def _count(requirements: int) -> str:
 
 
 def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
-    """Whether one simulation keeps every requirement; the run is not kept.
+    """Whether one simulation meets every requirement; the run is not kept.
 
     Raises:
         InputError: no stream has a requirement.
@@ -110,7 +110,7 @@ def judged_by_simulation(plan: Plan) -> tuple[bool, str]:
 
 
 def judged_by_guest(plan: Plan) -> tuple[bool, str]:
-    """Whether one run on a guest's kernel keeps every requirement; the run is not kept.
+    """Whether one run on a guest's kernel meets every requirement; the run is not kept.
 
     Raises:
         InputError: no stream has a requirement.
@@ -120,7 +120,7 @@ def judged_by_guest(plan: Plan) -> tuple[bool, str]:
 
 
 def judged_by_namespaces(plan: Plan) -> tuple[bool, str]:
-    """Whether one run on this machine's kernel keeps every requirement; the run is not kept.
+    """Whether one run on this machine's kernel meets every requirement; the run is not kept.
 
     Raises:
         InputError: no stream has a requirement.
@@ -222,7 +222,7 @@ MOST_FLOWS = 10_000
 
 
 def fitting(scenario: Scenario, stream: str, judge: Judge, most: int = MOST_FLOWS, seeds: int = 1) -> Fitting:
-    """The greatest ``count`` of a stream, from 1 to ``most``, with which every requirement is kept.
+    """The greatest ``count`` of a stream, from 1 to ``most``, with which every requirement is met.
 
     The requirements of all streams count, also those of the flows that are added, and no queue on the way of
     a stream with a requirement may grow without end. The number is searched from the present one, in steps

@@ -1,6 +1,6 @@
 """The limits of a Plan that are reached first: deadlines in the worst case, links, gates and reservations.
 
-Shares of different kinds stand in one list because each says how much of its own limit is left.
+Shares of different kinds are in one list, because each is a share of its own limit.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ class Places(TypedDict):
 
 
 class RunFacts(TypedDict):
-    """What the page shows of a run beside its charts."""
+    """The facts of a run that the page shows beside its charts."""
 
     folder: str
     name: str
@@ -85,7 +85,7 @@ class RunFacts(TypedDict):
     duration_ns: int
     streams: list[ListenerFacts]
     more_streams: int
-    """Streams beyond those that come nearest to their limits."""
+    """Further streams, which are farther from their limits."""
     requirements: list[RequirementFacts]
     no_replay: str
     """The reason why it cannot be replayed; empty if it can."""

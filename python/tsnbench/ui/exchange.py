@@ -1,4 +1,4 @@
-"""Requests and answers of all routes: what a request asks, and the answer when it is refused."""
+"""Requests and answers of all routes: the content of a request, and the answer to a refused one."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ async def asked(request: Request) -> foreign.Json:
 
 
 def refused(why: Exception) -> JSONResponse:
-    """The answer to a wish that cannot be granted, with the reason.
+    """The answer to an edit that is not possible, with the reason.
 
-    Its status is 200: a browser's console shows each answer with another one as an error of the page.
+    Its status is 200, because a browser's console shows every other status as an error of the page.
     """
     return JSONResponse({"refused": str(why)})
 

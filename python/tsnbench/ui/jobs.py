@@ -35,7 +35,7 @@ PATIENCE_ON_HOSTS_S = 60
 
 
 class BusyError(Exception):
-    """Other runs are active; the message says what prevents the start."""
+    """Other runs are active; the message names the reason."""
 
 
 class Told(TypedDict):
@@ -98,13 +98,13 @@ class Job:
 
     @property
     def patience_s(self) -> int:
-        """How long it has to end after it was stopped."""
+        """The time limit to end after a stop."""
         return PATIENCE_ON_HOSTS_S if self.place.on == HOSTS else PATIENCE_S
 
     def stop(self) -> None:
         """Ends the run as Ctrl-C does: its folder is marked as interrupted.
 
-        A second signal would end the work that gives the machine its earlier state back.
+        A second signal would interrupt the restoration of the machine's earlier state.
         """
         if self.stopping:
             return
@@ -113,7 +113,7 @@ class Job:
             self.process.send_signal(signal.SIGINT)
 
     def read_out(self) -> None:
-        """Waits until all that the ended process said is read; until then it counts as running."""
+        """Waits until all output of the ended process is read; until then it counts as running."""
         for thread in self._threads:
             thread.join(PATIENCE_S)
 

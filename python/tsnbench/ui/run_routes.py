@@ -28,7 +28,7 @@ PAGES = ("/api/report/", "/api/replay/")
 
 
 def answered(work: Callable[[Request], object]) -> Callable[[Request], Response]:
-    """An endpoint, which runs in a thread: what a function finds, or an answer for what it refuses."""
+    """An endpoint, which runs in a thread: the result of a function, or the answer to a refused request."""
 
     @wraps(work)
     def safe(request: Request) -> Response:

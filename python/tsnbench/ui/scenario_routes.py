@@ -48,7 +48,7 @@ class Mark(TypedDict):
 
 
 class Look(TypedDict):
-    """All that the page shows of a text."""
+    """The data of a text that the page shows."""
 
     checked: Checked
     marks: list[Mark]

@@ -98,7 +98,7 @@ def _parameters(entry: xml.Element, network: Network, stream: Stream) -> None:
 
 
 def frer(config: xml.Element, network: Network, node: int, numbers: dict[int, int], notes: Notes) -> None:
-    """`/frer`: who numbers, who eliminates, where the R-TAG is."""
+    """`/frer`: sequence generation, recovery functions, and the encoding of the R-TAG."""
     own = {place: network.streams[place] for place in numbers if "redundancy" in network.streams[place]}
     split = {place: ports for place, one in own.items() if (ports := _splits(network, node, one))}
     join = {place: ports for place, one in own.items() if (ports := _joins(network, node, one))}

@@ -25,7 +25,7 @@ def interface(network: Network, port: int) -> str:
 
 
 def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -> None:
-    """`/if:interfaces` with everything that hangs on a port."""
+    """`/if:interfaces` with all settings of ports."""
     table = config.add("interfaces", xml.INTERFACES)
     for number in network.ports_of(node):
         port = network.ports[number]

@@ -1,4 +1,4 @@
-"""PTP of one node: the instance, how good its clock is, and its ports.
+"""PTP of one node: the instance, the quality of its clock, and its ports.
 
 IEEE 802.1AS-2020, 14; IEEE 1588-2019, 8.
 """

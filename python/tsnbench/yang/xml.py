@@ -1,6 +1,6 @@
 """XML of YANG data: a namespace where it changes, identities with the prefixes that servers compare.
 
-Some modules compare identities with a literal prefix, so a prefix is no matter of taste.
+Some modules compare identities with a literal prefix, so prefixes are fixed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Element:
     """The namespace of the identity in the text."""
 
     def leaf(self, name: str, value: object, namespace: str = "") -> Self:
-        """Adds a leaf; its namespace is that of this element unless given."""
+        """Adds a leaf; its namespace is by default that of this element."""
         self.add(name, namespace).text = str(value).lower() if isinstance(value, bool) else str(value)
         return self
 

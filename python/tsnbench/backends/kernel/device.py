@@ -118,8 +118,8 @@ class Ports(Protocol):
         ...
 
     def gate_changes(self, plan: PlanDocument, returned: Returned, dilation: int) -> dict[int, Json]:
-        """By port, which gate control lists came into force when, in the Plan's own time; none where a list
-        is in force for ever.
+        """By port, which gate control lists came into force when, in the Plan's own time; none for ports with
+        one list.
 
         Raises:
             BackendError: a list came into force at another moment than the Plan's.

@@ -52,7 +52,7 @@ def unsupported(plan: PlanDocument, device: Ports, can: Capabilities = GUEST, di
 
 
 def check_dilation(dilate: int) -> None:
-    """Checks how many times slower an experiment is to run.
+    """Checks the factor by which an experiment runs slower.
 
     Raises:
         InputError: this is no dilation.
@@ -80,7 +80,7 @@ def refuse(backend: str, name: str, found: Sequence[str], hint: str) -> None:
 
 
 def listed(found: Sequence[object]) -> str:
-    """The first lines of what was found, for an error."""
+    """The first findings as lines, for an error."""
     more = [f"and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else []
     return "\n".join(f"  {line}" for line in [*found[:MOST_LINES], *more])
 

@@ -15,7 +15,7 @@ _OF_ALL = ("devices", "wires", "map", "sync")
 
 
 def is_list(tree: Mapping) -> bool:
-    """Whether a tree is what ``ansible-inventory --list`` prints."""
+    """Whether a tree is output of ``ansible-inventory --list``."""
     meta = tree.get("_meta")
     return isinstance(meta, Mapping) and meta.get("hostvars") is not None
 

@@ -1,4 +1,4 @@
-"""What a Plan says of the differences between its clocks, and how long a servo needs to keep them."""
+"""The difference between clocks that a Plan allows, and the time that a servo needs to reach it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def margin_ps(document: PlanDocument) -> int | None:
     """The difference of clocks that the schedule allows: the least margin of a scheduled stream. Without one,
     the difference that the scenario promises.
 
-    None without clocks, and if neither says anything.
+    None without clocks, and if the Plan has neither.
     """
     if "clocks" not in document:
         return None

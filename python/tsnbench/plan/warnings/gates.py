@@ -1,4 +1,4 @@
-"""Classes whose gates never open, open too shortly for a frame, or let less pass than the load.
+"""Classes whose gates never open, open too shortly for a frame, or pass less than the load.
 
 IEEE 802.1Q-2022, 8.6.8.4.
 """
@@ -40,7 +40,7 @@ def gate_doubts(facts: Facts) -> Iterator[Doubt]:
 
 
 def behind(one: InForce, facts: Facts) -> str:
-    """Which list is meant, where a port has several: in words behind what is told of it."""
+    """The list that a text refers to, if a port has several: words to add at the end of the text."""
     if "at_ns" in one.gates:
         return f" in the list requested at {quantities.time(one.gates['at_ns'])}"
     return "" if one.span[1] >= facts.run[1] else f" before {quantities.time(one.span[1])}"

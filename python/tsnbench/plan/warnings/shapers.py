@@ -1,4 +1,4 @@
-"""Slopes and credits of shapers that a scenario gives, and that are not those that follow.
+"""Given slopes and credits of shapers that differ from those that follow from the idle slope.
 
 IEEE 802.1Q-2022, 8.6.8.2 and annex L.
 """

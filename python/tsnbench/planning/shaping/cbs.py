@@ -89,7 +89,7 @@ class CreditBasedShaper:
         return self._in_force(1000, 8)
 
     def follows(self) -> Parameters:
-        """:meth:`standard`, with what follows in place of what is given."""
+        """:meth:`standard`, with the values that follow from the idle slope instead of the given ones."""
         return replace(self, given=FOLLOWS).standard()
 
     def _in_force(self, per_slope: int, per_credit: int) -> Parameters:

@@ -27,7 +27,7 @@ _MOST = 1 << 40
 def gather_credit(document: PlanDocument, ports: Sequence[Port]) -> None:
     """Raises ``hi_credit_bits`` of shapers with gates to the gathered credit, if that is known.
 
-    A given one stays; what it differs from is the gathered credit.
+    A given one stays, and is compared with the gathered credit.
 
     Args:
         document: a Plan's document, otherwise finished.

@@ -20,7 +20,8 @@ KILOBIT = 1_000
 
 
 def differing(shaper: CreditBasedShaper, gathered: int = 0) -> CbsFollows | None:
-    """What would follow, for the given values that differ from it by a unit of ``tc`` or more.
+    """The values that follow from the idle slope, for given values that differ from them by a unit of ``tc``
+    or more.
 
     Credits may also be those of full frames: tables often have one value for all ports.
 

@@ -32,7 +32,8 @@ def _survives(draft: Draft, flow: Flow, required: model.Survives) -> Survives:
 def failing(
     draft: Draft, flow: Flow, required: model.Survives, ports: Iterable[Port]
 ) -> tuple[set[int], set[int]]:
-    """What may fail of the links of some ports and of their nodes: links by their lower port, and nodes.
+    """The parts that may fail among the links of some ports and their nodes: links by their lower port, and
+    nodes.
 
     The flow's talker and its listeners do not fail.
     """

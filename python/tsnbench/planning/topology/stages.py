@@ -1,4 +1,4 @@
-"""Rate-latency servers in place of transmission selection, and transmit buffers behind it."""
+"""Rate-latency servers instead of transmission selection, and transmit buffers behind it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tsnbench.scenario.units import RATE
 
 
 def check_stages(draft: Draft) -> None:
-    """Reports ports whose server or transmit buffer stands beside a mechanism that it has no place for."""
+    """Reports ports whose server or transmit buffer is combined with a mechanism that it does not support."""
     for port in draft.ports:
         own, frames = port.shaper, transmit_buffer(port)
         found: dict[str, object] = {"gates": own.gates, "cbs": own.cbs, "cqf": own.cqf}
@@ -45,7 +45,7 @@ def transmit_buffer(port: Port) -> int:
 
 
 def check_scheduled(draft: Draft, port: Port, path: str, what: str) -> None:
-    """Reports a port whose frames may leave at other times than its gates say; ``what`` is planned there.
+    """Reports a port whose frames may leave outside of its gate windows; ``what`` is planned there.
 
     ``path``: the place of what is planned.
     """

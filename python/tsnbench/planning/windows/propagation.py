@@ -82,7 +82,7 @@ class Arrivals:
         self.sent[key] = min(first, before[0]), max(last, before[1])
 
     def merge(self, flow: Flow, number: int, cycle: int) -> None:
-        """Takes what has come by all paths."""
+        """Takes the data units that have come by all paths."""
         for key in [key for key in self.parts if key[0] == number]:
             before = parents(flow, key[1])
             if all(hop in self.parts[key] for hop in before):

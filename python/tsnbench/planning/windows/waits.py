@@ -1,4 +1,4 @@
-"""What the waits at all hops of a flow add up to, on all of its paths. All times are ps; None: no bound."""
+"""The sum of the waits at all hops of a flow, on all of its paths. All times are ps; None: no bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schedule before anything runs: a Gantt chart per port, and each stream's path in time and space.
+"""A schedule before any run: a Gantt chart per port, and each stream's path in time and space.
 
 IEEE 802.1Q-2022, 8.6.8.4. Numbers identify streams; colour and hatching are an additional help.
 """

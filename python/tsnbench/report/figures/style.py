@@ -276,7 +276,7 @@ Labelled = dict[str, Any]
 
 
 def labelled(axes: Sequence[Axes]) -> Labelled:
-    """What a key of all panels has: each label once, with the first line that has it."""
+    """The content of a common legend of all panels: each label once, with the first line that has it."""
     found: Labelled = {}
     for at in axes:
         for handle, label in zip(*at.get_legend_handles_labels(), strict=True):

@@ -90,7 +90,7 @@ def bound_of(
 ) -> Bound | None:
     """The bound of a flow, or the greatest bound of a stream's flows; without one, the first reason.
 
-    ``members``: what :func:`members_of` returns.
+    ``members``: the result of :func:`members_of`.
     """
     names = members.get(measure.stream, ())
     own = [bounds[name, measure.listener] for name in names if (name, measure.listener) in bounds]

@@ -39,13 +39,13 @@ class Load:
         return sum(self.by_class.values())
 
     def reserved(self, traffic_class: int) -> float | None:
-        """What the class's shaper passes as a share of the port's rate."""
+        """The reservation of the class's shaper as a share of the port's rate."""
         slope = idle_slope(self.port, traffic_class)
         return None if slope is None else slope / self.port["rate_bps"]
 
 
 def idle_slope(port: Port, traffic_class: int) -> int | None:
-    """What a class may send in bit/s; None where it has no credit-based shaper."""
+    """The reserved rate of a class in bit/s; None where it has no credit-based shaper."""
     cbs = port["classes"][traffic_class].get("cbs")
     return None if cbs is None else int(passed(cbs, port["rate_bps"]))
 

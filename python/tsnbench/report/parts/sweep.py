@@ -161,7 +161,7 @@ class Sweep:
 
     @cached_property
     def bars(self) -> list[tuple[str, str, list[Row | None]]]:
-        """The matrix as lines with bars: failed requirements first, then those nearest to their limit in any
+        """The matrix as lines with bars: failed requirements first, then those closest to their limit in any
         run."""
         found = [
             (stream, requirement, [None if cell is None else row_of(cell, stream, 1) for cell in cells])

@@ -61,7 +61,7 @@ class Clock(Part):
 
 
 class ClockStep(Part):
-    """A node's clock is set forward, or back."""
+    """A step of a node's clock, forward or back."""
 
     node: Name
     by: int

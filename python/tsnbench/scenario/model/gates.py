@@ -123,7 +123,7 @@ class Gates(Part):
 
 
 class GateChange(Part):
-    """Another list, requested at a time; of ``gates`` only what belongs to one list counts."""
+    """Another list, requested at a time; only those values of ``gates`` count that belong to one list."""
 
     at: Duration = key(TIME, "when it is requested, on the node's clock", "5 ms")
     gates: Gates
@@ -133,7 +133,7 @@ class Follow(Part):
     """A gate control list made from another port's: open when frames that leave here find the gate there
     open.
 
-    ``margin``: how much later it opens and how much earlier it closes than perfect clocks would allow.
+    ``margin``: the time by which it opens later and closes earlier than with perfect clocks.
     """
 
     port: PortSelector = key(SELECTOR, "the port whose list this one follows: dut -> node0", written="follow")

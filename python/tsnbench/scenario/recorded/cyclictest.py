@@ -28,7 +28,7 @@ def histogram(path: str | os.PathLike[str], thread: int | None = None) -> dict[i
     """The begin of each bin in ns (it is 1 us wide), and its number of values, of one thread or all.
 
     Raises:
-        CyclictestError: the file cannot be read, is no histogram, or misses what was beyond its last bin.
+        CyclictestError: the file cannot be read, is no histogram, or lacks samples beyond its last bin.
     """
     path = Path(path)
     try:

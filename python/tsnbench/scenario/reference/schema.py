@@ -1,4 +1,4 @@
-"""The grammar as JSON Schema, for editors: keys complete, values explain themselves.
+"""The grammar as JSON Schema, for editors: completion of keys, and explanations of values.
 
 An editor checks shapes and spellings; rules about the whole file are checked only by ``tsnbench check``.
 """
@@ -17,7 +17,7 @@ from tsnbench.scenario.text.reading import NAME
 
 
 def json_schema() -> Json:
-    """A JSON Schema (2020-12) of scenario files; what is repeated stands in ``$defs``."""
+    """A JSON Schema (2020-12) of scenario files; repeated parts are in ``$defs``."""
     return shared(without_names(whole_schema()))
 
 

@@ -42,7 +42,7 @@ def repeated(place: Place, weight: int, rows: Rows, at: int, shape: int) -> Repe
 
 
 class Builder:
-    """Builds the tree from a parser's events, without recursion, so that no depth of nesting can hurt."""
+    """Builds the tree from a parser's events, without recursion, so that nesting of any depth is possible."""
 
     def __init__(self, file: str) -> None:
         self.file = file

@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Rows:
-    """What the rows of a table are."""
+    """The kind of a table's rows."""
 
     part: str
     """The part of the scenario that the table fills: ``streams``, ``network.links``."""
@@ -66,7 +66,7 @@ class TableReader:
     Args:
         file: the scenario's file.
         written: the name of the table, as the scenario has it.
-        rows: what its rows are.
+        rows: the kind of its rows.
         number: which table of the scenario it is, from 0.
     """
 

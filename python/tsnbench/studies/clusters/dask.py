@@ -1,7 +1,7 @@
 """Runs of a study on a Dask cluster: each task is one run, and its result comes back over the network.
 
-Dask's workers need the same build of tsnbench, and no file system in common with this machine. A task of a
-worker that dies is given to another worker by Dask's scheduler.
+Dask's workers need the same build of tsnbench, and no file system in common with this machine. If a worker
+ends, Dask's scheduler gives its task to another worker.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?[\w.\-\[\]:]{1,250}:\d{1,5}")
 
 @dataclass(frozen=True)
 class Bundle:
-    """All that a worker needs to make any run of a study."""
+    """The data that a worker needs for any run of a study."""
 
     study: str
     scenario: str

@@ -24,7 +24,7 @@ def differences(point: Record, against: str, rows: Sequence[Row], first: Sequenc
     Args:
         point: the values of the combination, which begin each row.
         against: the values of the first combination in words.
-        rows: what the repetitions of the combination measured: one row per repetition, stream and listener.
+        rows: the measures of the combination's repetitions: one row per repetition, stream and listener.
         first: the same of the first combination.
     """
     earlier = {(row["seed"], row["stream"], row["listener"]): row for row in first}

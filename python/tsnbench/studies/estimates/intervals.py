@@ -26,7 +26,7 @@ def intervals(point: Record, rows: Sequence[Row], met: Sequence[bool]) -> list[R
 
     Args:
         point: the values, which begin each row.
-        rows: what its repetitions measured: one row for each repetition, stream and listener. Times in ns.
+        rows: the measures of its repetitions: one row for each repetition, stream and listener. Times in ns.
         met: whether each repetition met all requirements.
     """
     if len(met) < 2:

@@ -21,7 +21,7 @@ FORMAT = "tsnbench-printed/1"
 
 @dataclass(frozen=True)
 class Printed:
-    """The numbers that a paper prints of what a study repeats."""
+    """The numbers in a paper that a study repeats."""
 
     results: str
     """The digest of the results that they are compared with."""

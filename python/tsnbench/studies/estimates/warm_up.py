@@ -60,7 +60,7 @@ def _computed(run: Run) -> WarmUp:
 
 
 def sentences(made: Iterable[WarmUp]) -> list[str]:
-    """What the page of a study says about the warm-ups of its runs; empty without any."""
+    """The sentences on the page of a study about the warm-ups of its runs; empty without any."""
     every = list(made)
     if not every:
         return []

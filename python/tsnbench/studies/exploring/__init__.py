@@ -1,1 +1,1 @@
-"""What a study may ask beyond all combinations: the best values (Pareto fronts), and which values matter."""
+"""Questions of a study beyond all combinations: best values (Pareto fronts), and values that matter."""

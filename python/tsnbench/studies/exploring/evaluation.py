@@ -1,4 +1,4 @@
-"""One combination of values as a search sees it: its goals, and how many requirements it breaks."""
+"""One combination of values in a search: its goals, and the number of broken requirements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_PLAN = 1e9
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the repetitions of one combination found."""
+    """The results of the repetitions of one combination."""
 
     values: tuple[float | None, ...]
     """By goal; None where no repetition has a value."""
@@ -31,7 +31,7 @@ def evaluation(
     """The evaluation of one combination.
 
     Args:
-        goals: what is searched.
+        goals: the quantities to minimise or maximise.
         numbers: the combination's values by path, for goals of the kind ``value of``.
         made: the results of its repetitions.
         requirements: whether broken requirements count.
@@ -72,7 +72,7 @@ def _value(row: Row, goal: Goal) -> float | None:
 
 
 def front(goals: Sequence[Goal], found: Mapping[tuple[str, ...], Evaluation]) -> set[tuple[str, ...]]:
-    """The allowed combinations for which no other one is as good in all goals and better in one."""
+    """The allowed combinations to which no other one is equal or better in all goals and better in one."""
     costs: dict[tuple[str, ...], tuple[float, ...]] = {}
     for point, one in found.items():
         values = [value for value in one.values if value is not None]

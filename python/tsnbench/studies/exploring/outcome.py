@@ -24,7 +24,7 @@ def search_rows(
     """One row for each combination that is made, in the order in which the search chose them.
 
     Goals have the unit of their quantity: ns for delays, the base unit for values. ``best`` is ``yes`` where
-    no other allowed combination is as good in all goals and better in one.
+    no other allowed combination is equal or better in all goals and better in one.
     """
     made = results(wanted, store)
     found = {point: evaluated(study, search.goals, point, made[point], search.requirements) for point in made}

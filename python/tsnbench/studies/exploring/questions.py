@@ -60,7 +60,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """A design that says how much each varied value matters."""
+    """A design that shows the effect of each varied value."""
 
     method: str
     """``morris`` or ``sobol``."""

@@ -1,1 +1,1 @@
-"""Paths that leave one of them whole whichever of some links and nodes fail, over the fewest links."""
+"""Paths of which at least one stays intact when any of some links and nodes fail, over the fewest links."""

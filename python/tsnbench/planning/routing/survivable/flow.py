@@ -1,7 +1,8 @@
 """Flows of least cost through a network whose links and nodes may fail.
 
-As many units of flow as failures and one more reach the listener, and what may fail carries one unit. By the
-theorem of Menger, this is possible if and only if one path is left whichever of these parts fail.
+One unit of flow more than there are failures reaches the listener, and each part that may fail carries one
+unit. By the theorem of Menger, this is possible if and only if one path is left whichever of these parts
+fail.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ class Link(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """``part``: what fails if this arc fails, or None. ``link``: its index, or None within a node."""
+    """``part``: the part whose failure removes this arc, or None. ``link``: its index, or None within a
+    node."""
 
     begin: int
     end: int
@@ -49,7 +51,7 @@ class Demand:
 
     Args:
         links: all links that paths may take, from ``talker`` to ``listener``.
-        failures: so many parts fail at once.
+        failures: the number of parts that fail at once.
         failing_links: the names of links that may fail, by their lower port.
         failing_nodes: the names of nodes that may fail; neither the talker nor the listener.
     """

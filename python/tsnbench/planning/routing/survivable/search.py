@@ -21,7 +21,8 @@ MOST_STEPS = 1_000
 
 @dataclass(frozen=True)
 class _Found:
-    """A relaxation: its bound in links times :data:`PRICE`, its links, and what the flows pay for each."""
+    """A relaxation: its bound in links times :data:`PRICE`, its links, and the price of each that the flows
+    pay."""
 
     bound: int
     links: frozenset[int]

@@ -1,4 +1,4 @@
-"""What all figures of a study have in common: curves with bands of their intervals, ticks, and legends."""
+"""Common parts of all figures of a study: curves with bands of their intervals, ticks, and legends."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def columns_of_range(name: str, found: tuple[float, float] | None, unit: float) 
 def line(
     at: Axes, place: int, label: str, points: Sequence[tuple[float, Estimate]], scale: float, numeric: bool
 ) -> None:
-    """A curve with the band of its intervals; bars in place of the band where values have no order."""
+    """A curve with the band of its intervals; bars instead of the band where values have no order."""
     colour = COLOURS[place % len(COLOURS)]
     xs = [x for x, _ in points]
     banded = [(x, one.low, one.high) for x, one in points if one.low is not None and one.high is not None]

@@ -66,7 +66,7 @@ class _Renderer(RendererPgf):
 
 
 class _Canvas(FigureCanvasBase):
-    """What the layout of a figure asks for the sizes of text."""
+    """The measurement of text for the layout of a figure."""
 
     def __init__(self, figure: Figure, renderer: _Renderer) -> None:
         super().__init__(figure)
