@@ -162,7 +162,7 @@ def test_same_run_same_bytes(star: Path, tmp_path: Path) -> None:
         ("verdict.json", "No requirement was judged."),
         ("counters.json", "Not known: drops were not counted."),
         ("measures.json", "nothing was measured yet"),
-        ("manifest.json", "nothing is known of when"),
+        ("manifest.json", "the time, the machine and the versions"),
     ],
 )
 def test_a_missing_part_is_named(star: Path, copied: Callable[[Path], Path], gone: str, words: str) -> None:

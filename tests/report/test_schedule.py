@@ -144,7 +144,7 @@ def test_the_axis_is_to_scale_in_stretches_and_never_goes_back() -> None:
 
 def test_the_page_of_a_plan_has_every_part(few: Plan, tmp_path: Path) -> None:
     page = read(write_plan(few, tmp_path, "Gates that are planned", figures=("svg",)))
-    assert "Nothing has run yet. The schedule is proved" in page.text
+    assert "No run has been made. The schedule is proved" in page.text
     rows = page.table("Scheduled streams by their number")
     assert [row[1] for row in rows[1:]] == ["loop (4 flows)", "camera"]
     assert rows[1][5:] == ["8.092", "0.000", "50.000", "41.908"]

@@ -1,9 +1,9 @@
 //! Oscillators, servos and gPTP: how a node gets its time.
 //!
 //! Pure state machines in integers: no clock is read, nothing is sent, and random numbers come from the caller's
-//! source. Three kinds of time do not mix: [`tsn_units::True`] is true time, which no node knows, [`tsn_units::Free`]
-//! is the count of a node's oscillator, and [`tsn_units::Local`] is the clock that a servo adjusts. A
-//! [`tsn_units::ClockMap`] converts between them; a [`NodeClock`] has the maps of a node.
+//! source. Three kinds of time do not mix: [`tsn_units::True`] is true time, which no node can read,
+//! [`tsn_units::Free`] is the count of a node's oscillator, and [`tsn_units::Local`] is the clock that a servo
+//! adjusts. A [`tsn_units::ClockMap`] converts between them; a [`NodeClock`] has the maps of a node.
 //!
 //! gPTP (IEEE 802.1AS-2020) is an [`Instance`] per node: the caller reports received and sent messages with their
 //! times, and the instance writes messages to send and corrections of its clock into the caller's list.

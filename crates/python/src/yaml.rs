@@ -104,7 +104,7 @@ struct Word {
 }
 
 impl Shapes {
-    /// Notes what the next text may be.
+    /// Notes the possible kinds of the next text.
     fn text(&mut self, text: &str) {
         self.words.push(Word {
             end: self.ends.iter().any(|end| end == text),

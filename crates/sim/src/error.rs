@@ -6,12 +6,12 @@ pub enum SimError {
     /// The plan cannot be used.
     #[error(transparent)]
     Plan(#[from] tsn_plan::PlanError),
-    /// The Plan has more of something than the kernel's event order has room for.
+    /// The Plan has more parts of one kind than the kernel's event order has room for.
     #[error("the plan has {found} {what}; the simulator takes at most {most}")]
     TooMany {
-        /// The things that are too many.
+        /// The kind of the parts.
         what: &'static str,
-        /// Number of things in the Plan.
+        /// Number of these parts in the Plan.
         found: usize,
         /// Greatest possible number.
         most: usize,

@@ -15,7 +15,7 @@ use tsn_units::{BitRate, INTER_FRAME_GAP};
 const MOST_FRAMES: i64 = 1 << 16;
 /// The rounds that are followed. A backlog that is not smaller at the end than half-way stays for ever.
 const ROUNDS: usize = 6;
-/// At most so many times of a round are tried for the additional frame.
+/// The largest number of times of a round that are tried for the additional frame.
 const MOST_TIMES: usize = 16;
 
 /// A frame on its way into a queue: its arrival, and its time on the wire, ps.

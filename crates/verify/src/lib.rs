@@ -101,8 +101,8 @@ fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<gates::Table>>, V
     (report, tables, passages)
 }
 
-/// Whether a fault changes when scheduled frames pass. Traffic of other classes may do what it likes: the gates keep
-/// it away. Faults that delay scheduled frames, and wrong schedules at their ports, are outside the proof.
+/// Whether a fault changes when scheduled frames pass. Traffic of other classes is not restricted: the gates keep it
+/// away. Faults that delay scheduled frames, and wrong schedules at their ports, are outside the proof.
 fn disturbs(plan: &Plan, passages: &[passage::Passage], fault: &Fault) -> bool {
     match fault {
         Fault::Babble { stream, .. } => plan.streams[*stream as usize].scheduled.is_some(),

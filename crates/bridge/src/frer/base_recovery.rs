@@ -37,7 +37,7 @@ pub struct BaseRecovery {
 }
 
 impl BaseRecovery {
-    /// A recovery point of so many member streams.
+    /// A recovery point of this number of member streams.
     #[must_use]
     pub fn new(parameters: &Recovery, paths: usize) -> Self {
         let reset = duration(parameters.reset_ns);

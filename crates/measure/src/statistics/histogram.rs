@@ -1,6 +1,6 @@
 //! Counts how often each integer occurs, exactly; the memory grows with the range of values, not with their number.
 
-/// Values per page, and what a page costs: a quarter of a kilobyte.
+/// Values per page; a page takes a quarter of a kilobyte.
 const PAGE: usize = 128;
 const SHIFT: u32 = PAGE.trailing_zeros();
 /// Marks a free slot in the index; no page has this number, since numbers are shifted values.

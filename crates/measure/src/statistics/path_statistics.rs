@@ -79,7 +79,7 @@ pub struct PathOptions {
 }
 
 impl PathOptions {
-    /// Whether a sighting with this stamp comes after the warm-up; without a stamp nobody knows, and it counts.
+    /// Whether a sighting with this stamp comes after the warm-up; without a stamp this is unknown, and it counts.
     #[inline]
     pub(crate) fn counts(&self, t_ns: Option<i64>) -> bool {
         self.after_ns.is_none_or(|after| t_ns.is_none_or(|stamp| stamp >= after))

@@ -1,5 +1,5 @@
-//! TRDP in captures of one place: what a subscriber there would have counted, the gaps between telegrams, and how evenly
-//! they are spread over time.
+//! TRDP in captures of one place: the counts of a subscriber at this place, the gaps between telegrams, and how
+//! evenly they are spread over time.
 //!
 //! The telegrams of a stream have the same communication identifier, type, source and destination.
 //! [`tsn_trdp::Subscription`] judges their sequence numbers, so that the counts are those of a receiver.
@@ -32,7 +32,7 @@ const MOST_WINDOWS: i64 = 8_640_000;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// Time-out of every subscription, ns; 100 ms unless given.
+    /// Time-out of every subscription, ns; default 100 ms.
     pub time_out_ns: Option<i64>,
 }
 

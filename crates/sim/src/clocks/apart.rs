@@ -1,4 +1,4 @@
-//! The greatest difference between any two clocks of a run: what the scenario promises of them is checked.
+//! The greatest difference between any two clocks of a run, to check the promise of the scenario about it.
 //!
 //! Between two changes of a clock all of them are linear functions of true time, and a greatest difference of such
 //! functions is reached at an end: so they are compared before and after each change.
@@ -32,7 +32,7 @@ impl Apart {
         Self { nodes, ..Self::default() }
     }
 
-    /// Compares what all clocks show at `now`, once a talker has released a data unit.
+    /// Compares the readings of all clocks at `now`, once a talker has released a data unit.
     pub fn compare(&mut self, now: Instant, shows: impl Fn(NodeId) -> Instant<Local>) {
         if !self.begun {
             return;

@@ -65,7 +65,7 @@ pub(crate) struct PlannedRelease {
 pub(crate) struct Node {
     pub(crate) clock: NodeClock,
     pub(crate) oscillator: Oscillator,
-    /// The oscillator's frequency without jumps, and what jumps add to it.
+    /// The oscillator's frequency without jumps, and the sum of jumps.
     pub(crate) frequency: Frequency,
     pub(crate) jump_ppt: i64,
     pub(crate) wander: Draws,

@@ -45,7 +45,7 @@ pub(crate) struct LinkTransit {
 pub(crate) enum Damage {
     /// The frame is whole.
     None,
-    /// The first octets of the frame arrive, so many; the check sequence shows the damage.
+    /// This number of the frame's first octets arrives; the check sequence shows the damage.
     Damaged(u32),
     /// No part of the frame arrives.
     Lost,

@@ -70,8 +70,8 @@ impl Spread {
     /// When a frame that could be in the queue of `egress` at `earliest` gets there: later by a drawn time, between the
     /// frames of the same path that arrived before it and after it.
     ///
-    /// Most frames are told when they begin to leave, those with more to do (listeners, filters) when they arrive:
-    /// calls may come in another order than frames do. `now` is never after `earliest`.
+    /// Most frames are reported when they begin to leave; frames for listeners or filters are reported when they
+    /// arrive. So calls may come in another order than frames. `now` is never after `earliest`.
     pub fn pass(&mut self, egress: PortId, earliest: Instant, now: Instant) -> Instant {
         let ps = match &self.kind {
             Kind::Uniform { up_to_ps } => self.draws.below(up_to_ps.saturating_add(1)),
@@ -101,7 +101,7 @@ mod tests {
         Instant::from_ps(ps)
     }
 
-    /// Frames of a link arrive 100 ps apart, and take up to 1 us. Some are told before earlier ones.
+    /// Frames of a link arrive 100 ps apart, and take up to 1 us. Some are reported before earlier ones.
     #[test]
     fn frames_keep_their_order_in_whatever_order_they_are_told() {
         let kind = Kind::Uniform { up_to_ps: 1_000_000 };

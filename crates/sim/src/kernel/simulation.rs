@@ -106,8 +106,8 @@ fn bucket_width(plan: &Plan) -> Duration {
     wire_time(SMALLEST_FRAME, BitRate(fastest))
 }
 
-/// Reads what the events of the next bucket will need. In a large network these reads are cache misses; here they do
-/// not depend on each other, and the processor makes many of them at the same time.
+/// Reads the data that the events of the next bucket will need. In a large network these reads are cache misses; here
+/// they do not depend on each other, and the processor makes many of them at the same time.
 fn touch(network: &Network, ports: &[EgressPort<Frame>], events: &[Event]) {
     let hop = |event: &Event| match event.kind() {
         EventKind::Arrive(frame) => Some(network.hops[frame.hop()]),

@@ -1,4 +1,4 @@
-//! Passages of frames: how the kernel keeps the journal of a run that is replayed, and hands over what it has.
+//! Passages of frames: how the kernel keeps the journal of a run that is replayed, and hands over passages.
 
 use crate::ids::{NodeId, PortId};
 use crate::kernel::event::Frame;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Time between the request that a program ends and its killing.
 const GRACE: Duration = Duration::from_secs(1);
-/// Octets of what a program wrote to standard error that are passed on.
+/// Octets of a program's standard error that are passed on.
 const LAST_WORDS: usize = 4000;
 
 /// All programs that were started and have not ended.

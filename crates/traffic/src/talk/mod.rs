@@ -25,8 +25,8 @@ use tsn_wire::telegram;
 
 /// How long before a frame's time the thread builds it and stops to sleep, in ns: a sleep ends a little late.
 const EARLY_NS: i64 = 60_000;
-/// After so many frames a talker that had no time reads the kernel's reports. Without privilege, the socket has room
-/// for three reports of each of 36 full frames.
+/// After this number of frames a talker that had no time reads the kernel's reports. Without privilege, the socket
+/// has room for three reports of each of 36 full frames.
 const MOST_UNREAD: u32 = 24;
 /// How long the last timestamps may take.
 const STAMPS_NS: i64 = 20_000_000;

@@ -5,8 +5,8 @@ use crate::kernel::event::Event;
 /// Children per parent. A wide heap touches fewer cache lines in a run with thousands of pending events.
 const ARITY: usize = 4;
 
-/// Up to so many events are a list in order: the next events of a frame are mostly soon, so that few of the others
-/// move. A list of half as many is in order again.
+/// Up to this number, events are a list in order: the next events of a frame are mostly soon, so that few of the
+/// others move. A heap becomes a list again at half this number.
 const SHORT: usize = 32;
 
 /// The events in order of [`Event::key`]: a list while they are few, and a heap beyond that.

@@ -13,8 +13,8 @@ use buckets::Buckets;
 use heap::Heap;
 use tsn_units::Duration;
 
-/// Up to so many pending events a heap is as fast as buckets, or faster: `gptp` of the benchmarks takes 1.15 times as
-/// long in buckets.
+/// Up to this number of pending events a heap is as fast as buckets, or faster: `gptp` of the benchmarks takes 1.15
+/// times as long in buckets.
 const FEW: usize = 256;
 
 /// The pending events, in order of [`Event::key`].
