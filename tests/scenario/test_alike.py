@@ -17,7 +17,7 @@ from tsnbench.scenario.text import varied
 from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.source import parse
-from tsnbench.scenario.text.tree import Mapping, Repeated, Value
+from tsnbench.scenario.text.tree import Mapping, Repeated, Scalar, Value
 
 HEAD = """\
 name: alike
@@ -127,7 +127,7 @@ def test_a_changed_stream_is_no_longer_like_the_others() -> None:
     """As a study varies one of thousands of streams that are written alike."""
     lines = "".join(f"  s{n}: {{from: a, to: b, period: 1 ms, frame: 100 B}}\n" for n in range(4))
     tree = parse(f"streams:\n{lines}", "s.yaml")
-    changed = varied.replaced(tree, ("streams", "s2", "period"), "2 ms", Place(1, 1))
+    changed = varied.replaced(tree, ("streams", "s2", "period"), Scalar(Place(1, 1), "2 ms"))
 
     def streams(top: Mapping) -> list[Value]:
         (entry,) = top.entries

@@ -129,7 +129,7 @@ def runs_of(
     if not problems:
         problems += unused(tree, file, used)
     if problems:
-        raise ScenarioErrors(problems)
+        raise ScenarioErrors(tables.without_units(problems, beside))
     return _named(runs, reading.parameters)
 
 

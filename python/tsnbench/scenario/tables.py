@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence as Sequence_
 from typing import TYPE_CHECKING
 
 from tsnbench.libraries import Lazy
@@ -21,6 +23,8 @@ TABLE = "table"
 MOST_TABLES = 100
 _BETWEEN = "between"
 _KIND = "kind"
+_UNIT = re.compile(r"write [0-9.]+ ?([^0-9., ]+)(?: or .*)?")
+"""The hint of a value without a unit."""
 
 
 def joined(tree: Mapping, file: str) -> tuple[Mapping, tuple[str, ...]]:
@@ -50,6 +54,27 @@ def _of_network(network: Value | None) -> bool:
     nodes, links = network.get("nodes"), network.get("links")
     several = links.items if isinstance(links, Sequence) else (links,)
     return _named(nodes) is not None or any(_named(one) is not None for one in several)
+
+
+def without_units(problems: Sequence_[Problem], files: Sequence_[str]) -> list[Problem]:
+    """The problems, with one for each column of a table without units, in place of each cell's."""
+    bare: dict[tuple[str, int, str], list[Problem]] = {}
+    for one in problems:
+        if (
+            one.file in files
+            and one.expected.endswith(" with a unit")
+            and (hint := _UNIT.fullmatch(one.hint))
+        ):
+            bare.setdefault((one.file, one.column, hint[1]), []).append(one)
+    found = list(problems)
+    for (file, column, unit), cells in bare.items():
+        if len(cells) < 2:
+            continue
+        found = [one for one in found if one not in cells]
+        key = cells[0].path.split(".", 2)[-1]
+        what = f"{len(cells)} numbers without one, such as {cells[0].found}"
+        found.append(Problem(file, 1, column, key, "a unit in the header", what, f"write {key} ({unit})"))
+    return found
 
 
 class _Tables:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,8 @@ Schema = dict[str, Any]
 _QUANTITY = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*/\s*([0-9]+))?\s*(\S*)\s*")
 _COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
 """A number with a decimal comma."""
+_EXPONENT = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)[eE]([+-]?[0-9]{1,2})\s*(\S*)\s*")
+"""A number with a power of ten."""
 _LONGEST = 40
 """Characters of a quantity; what is longer is no quantity, and big integers cost time."""
 
@@ -46,6 +49,8 @@ class Dimension:
     units: Mapping[str, Fraction]
     aliases: Mapping[str, str]
     """Frequent mistakes -> the intended unit; for hints only."""
+    others: Mapping[str, Fraction] = field(default_factory=dict)
+    """Units of other programs and their worth in ``base``; for hints only."""
 
     @property
     def expected(self) -> str:
@@ -62,7 +67,18 @@ class Dimension:
         if "%" not in self.units:
             return f"write {number}{usual}"
         share = Fraction(number)
-        return f"write {float(share * 100):g}%" if share < 1 else f"write {number}% or {number}{usual}"
+        return (
+            f"write {float(share * 100):g}% or {number}%"
+            if share < 1
+            else f"write {number}% or {number}{usual}"
+        )
+
+    def _without_power(self, number: str, power: int, unit: str, usual: str) -> str:
+        """A hint for a power of ten, which is written out."""
+        unit = self.aliases.get(unit) or self.aliases.get(unit.lower()) or unit or usual
+        digits = Decimal(number).scaleb(power)
+        written = f"{digits.normalize():f}"
+        return f"write {written} {unit}" if len(written) < _LONGEST else f"write it like 250{usual}"
 
     def _with_point(self, whole: str, part: str, unit: str, usual: str) -> str:
         """A hint for a decimal comma; before three digits it may separate thousands."""
@@ -85,6 +101,9 @@ class Dimension:
         comma = _COMMA.fullmatch(text) if len(text) <= _LONGEST else None
         if comma is not None:
             raise UnitError(self.expected, self._with_point(comma[1], comma[2], comma[3], usual))
+        power = _EXPONENT.fullmatch(text) if len(text) <= _LONGEST else None
+        if power is not None:
+            raise UnitError(self.expected, self._without_power(power[1], int(power[2]), power[3], usual))
         if found is None:
             raise UnitError(self.expected, example)
         number, divisor, unit = found.groups()
@@ -93,6 +112,9 @@ class Dimension:
         if not unit:
             raise UnitError(self.expected, self._with_unit(number, usual))
         if unit not in self.units:
+            worth = self.others.get(unit, Fraction(0)) * Fraction(number) / int(divisor or 1)
+            if worth and worth.denominator == 1:
+                raise UnitError(self.expected, f"write {self.text(worth.numerator)}")
             meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
             bare = text.strip().removesuffix(unit).rstrip()
             raise UnitError(self.expected, f"write {bare}{meant}" if meant else example)
@@ -154,6 +176,20 @@ DURATION = Dimension(
         "hours": "h",
         "hour": "h",
         "minutes": "min",
+        "mins": "min",
+        "secs": "s",
+        **{
+            name + end: unit
+            for name, unit in (
+                ("nanosecond", "ns"),
+                ("microsecond", "us"),
+                ("millisecond", "ms"),
+                ("usec", "us"),
+                ("msec", "ms"),
+                ("nsec", "ns"),
+            )
+            for end in ("", "s")
+        },
         "US": "us",
         "Ms": "ms",
         "S": "s",
@@ -185,6 +221,17 @@ RATE = Dimension(
         "gbit": "Gbit/s",
         "mbit/s": "Mbit/s",
         "gbit/s": "Gbit/s",
+    },
+    # Octets per second: a capital B is an octet.
+    others={
+        unit: Fraction(8 * worth)
+        for worth, units in (
+            (1, "B/s Bps"),
+            (10**3, "kB/s KB/s kBps KBps"),
+            (10**6, "MB/s MBps"),
+            (10**9, "GB/s GBps"),
+        )
+        for unit in units.split()
     },
 )
 SIZE = Dimension(

@@ -49,7 +49,10 @@ def _reserve_port(draft: Draft, port: Port, flows: list[Crossing]) -> None:
         rate = min(port.rate_bps, port.planned_bps)
         if bandwidth >= rate:
             found = f"{quantities.rate(bandwidth)} for class {traffic_class}"
-            hint = "reserve less, or send less: with the whole rate, credit never falls"
+            hint = "a class cannot reserve the whole link rate: reserve less"
+            if part.bandwidth is None:
+                found += f", the rate of {quantities.some(_by_rate(own), 3)}"
+                hint = "a class cannot reserve the whole link rate: send less"
             draft.problem(path, f"a reservation below the port's {quantities.rate(rate)}", found, hint)
             return
         most = part.most_frame or max((_largest(each) for each in own), default=cbs.LARGEST_FRAME)
@@ -163,6 +166,15 @@ def _openings(gates: Gates, traffic_class: int) -> int:
 def _rate(flows: list[Crossing]) -> Fraction | int:
     rates = (flow_rate(flow.pattern, flow.size, R_TAG if tagged else 0) for flow, tagged in flows)
     return sum(rate for rate in rates if rate is not None)
+
+
+def _by_rate(flows: list[Crossing]) -> list[str]:
+    """The streams of these flows, the one with the greatest rate first."""
+    rates: dict[str, Fraction | int] = {}
+    for flow, tagged in flows:
+        rate = flow_rate(flow.pattern, flow.size, R_TAG if tagged else 0) or 0
+        rates[flow.group] = rates.get(flow.group, 0) + rate
+    return sorted(rates, key=lambda name: -rates[name])
 
 
 def _largest(crossing: Crossing) -> int:

@@ -72,6 +72,10 @@ class Net:
             hint = "write node1 -> node2"
             if text in self.nodes:
                 hint = f"write {text} -> all for every port of {text}"
+            elif len(two := re.split(r"\s+-\s+|\s*(?:=>|→|/)\s*", text)) == 2 and all(
+                one in self.nodes for one in two
+            ):
+                hint = f"write {two[0]} -> {two[1]}: a port is one end of a link"
             elif "--" in text:
                 hint = f"write {text.replace('--', '->')}: a port is one end of a link"
             self.reading.problem(text.place, text.path, expected, text, hint)

@@ -11,7 +11,7 @@ from typing import Any
 from tsnbench.scenario import catalogue, model
 from tsnbench.scenario.build.net import Net
 from tsnbench.scenario.kinds.combinators import Fields
-from tsnbench.scenario.text.reading import Named, Reading, meant
+from tsnbench.scenario.text.reading import Named, Reading
 
 _NONE = model.Requirements()
 """What others are copied from."""
@@ -21,7 +21,10 @@ def named_class(reading: Reading, name: Named) -> catalogue.SrClass | None:
     classes = catalogue.sr_classes()
     if name in classes:
         return classes[name]
-    reading.problem(name.place, name.path, "an SR class", name, meant(name, classes))
+    # No class is similar to sr/E, which is one letter from each.
+    same = [one for one in classes if one.lower() in (name.lower(), f"sr/{name.lower()}")]
+    hint = f"did you mean {same[0]}?" if same else f"known: {', '.join(classes)}"
+    reading.problem(name.place, name.path, "an SR class", name, hint)
     return None
 
 

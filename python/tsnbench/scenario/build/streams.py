@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from tsnbench.plan import sizes
@@ -250,6 +251,14 @@ def _hops(
         hops.insert(0, (talker, None, Named.at(talker, hops[0][2].place, hops[0][2].path)))
     if hops[-1][0] != listener:
         hops.append((listener, None, Named.at(listener, hops[-1][2].place, hops[-1][2].path)))
+    if _turned(net, [hop[0] for hop in hops]):
+        found = ", ".join(str(name) for name in written)
+        hint = f"write [{', '.join(str(name) for name in reversed(written))}]"
+        first = written[0]
+        reading.problem(
+            first.place, first.path, f"hops in the order from {talker} to {listener}", found, hint
+        )
+        return None
     seen: set[str] = set()
     for place, (node, number, name) in enumerate(hops):
         problem = partial(reading.problem, name.place, name.path)
@@ -269,6 +278,15 @@ def _hops(
         elif number is not None and not 1 <= number <= parallel:
             problem(f"a link number from 1 to {parallel}", f"{number}")
     return model.StreamPath(nodes=tuple(hop[0] for hop in hops), links=tuple(hop[1] for hop in hops[1:]))
+
+
+def _turned(net: Net, nodes: Sequence[str]) -> bool:
+    """Whether hops are linked only if those between the ends are read backwards."""
+
+    def linked(ordered: Sequence[str]) -> bool:
+        return all(net.parallel(a, b) for a, b in pairwise(ordered))
+
+    return not linked(nodes) and linked([nodes[0], *nodes[-2:0:-1], nodes[-1]])
 
 
 def _vid(fields: Fields) -> int | None:

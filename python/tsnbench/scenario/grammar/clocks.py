@@ -36,6 +36,15 @@ CLOCKS = Record(
         ),
         **fields_of(Clocks),
     },
+    common_mistakes={
+        **dict.fromkeys(
+            ("protocol", "profile", "domain", "grandmaster", "gm", "synchronisation", "sync"),
+            "write gptp: {grandmaster: node1}, or ptp: for IEEE 1588",
+        ),
+        **dict.fromkeys(
+            ("drift", "offset", "wander", "ppm"), "write default: {drift: 20 ppm} for every node's clock"
+        ),
+    },
     patterns=(
         KeyPattern(
             r"(?!(default|gptp|ptp|record|within)$)[A-Za-z][A-Za-z0-9_.+-]*",

@@ -178,6 +178,11 @@ _NODE_KEYS = tuple(
         ("host", "[A-Za-z].*", "zgw1"),
     )
 )
+_SLIPS = {
+    **dict.fromkeys(("switches", "switch", "bridge"), "did you mean bridges?"),
+    **dict.fromkeys(("end-stations", "endpoints", "nodes", "devices", "station"), "did you mean stations?"),
+    **dict.fromkeys(("edges", "cables", "wires", "connections", "link"), "did you mean links?"),
+}
 NETWORK = Record(
     "the network",
     {
@@ -201,4 +206,5 @@ NETWORK = Record(
         },
     },
     patterns=_NODE_KEYS,
+    common_mistakes=_SLIPS,
 )

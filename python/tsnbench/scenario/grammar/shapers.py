@@ -40,6 +40,14 @@ CBS_CLASS = record_of(
     rule=_one_bandwidth,
 )
 
+_SLIPS = {
+    **dict.fromkeys(
+        ("idleSlope", "idleslope", "idle-slope", "idle_slope"),
+        "write it under its class: cbs: {6: {idle-slope: 10 Mbit/s}}",
+    ),
+    **dict.fromkeys(("tas", "gcl", "taprio", "gate-control-list"), "did you mean gates?"),
+}
+
 SHAPER = Record(
     "a shaper",
     {
@@ -82,4 +90,5 @@ SHAPER = Record(
         **fields_of(Shaper),
     },
     makes=Shaper,
+    common_mistakes=_SLIPS,
 )

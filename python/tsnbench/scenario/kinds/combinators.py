@@ -49,7 +49,8 @@ class ListOf:
             return BAD if isinstance(alone, Bad) else [alone]
         if not self.least <= len(found.items) <= self.most:
             found_here = f"{len(found.items)} of them" if found.items else "an empty list"
-            return reading.problem(found.place, path, self.what, found_here)
+            hint = "" if found.items else "write at least one, or leave the key out"
+            return reading.problem(found.place, path, self.what, found_here, hint)
         items = [self.read_item(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
         good = [item for item in items if not isinstance(item, Bad)]
         return good if self.partial or len(good) == len(items) else BAD
@@ -204,6 +205,7 @@ class Record:
             return reading.problem(found.place, path, self.expected, describe(found), hint)
         fields = Fields(found.place, path, self)
         unknown: set[str] = set()
+        hints: set[str] = set()
         for key, part in found.entries:
             name: str = key.text
             spec = self.fields.get(name)
@@ -217,10 +219,14 @@ class Record:
                     continue
                 name, own = named, named.path
                 spec = self.fields.get(name) or self.by_pattern(name)
-                if spec is None:
+                if spec is None or (isinstance(part, Scalar) and name in self.common_mistakes):
                     unknown.add(name)
                     known = [*self.fields, *(pattern.example for pattern in self.patterns)]
-                    hint = self.common_mistakes.get(name) or meant(name, known)
+                    if (hint := self.common_mistakes.get(name, "")) and hint in hints:
+                        # One mistake: the keys of another program's section.
+                        continue
+                    hints.add(hint)
+                    hint = hint or _colon(name, self.fields) or meant(name, known)
                     reading.problem(named.place, own, f"a key of {self.what}", shown(name), hint)
                     fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
                     continue
@@ -253,6 +259,12 @@ class Record:
         if required:
             schema["required"] = required
         return schema
+
+
+def _colon(name: str, known: Iterable[str]) -> str:
+    """A hint for a key with its value and no space between them: ``pcp:6``; empty for other keys."""
+    key, colon, value = name.partition(":")
+    return f"write {key}: {value}, with a space after the colon" if colon and key in known else ""
 
 
 def fields_of(part: type[Part], *names: str) -> dict[str, Field]:
@@ -317,15 +329,15 @@ class MapOf:
 
 def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Named, Value]]:
     """Keys with parameters replaced, and their values; two keys that become equal are a mistake."""
-    seen: set[str] = set()
+    seen: dict[str, Place] = {}
     for key, value in mapping.entries:
         named = key_of(reading, key, path, seen)
         if named is not None:
-            seen.add(named)
+            seen[named] = named.place
             yield named, value
 
 
-def key_of(reading: Reading, key: Scalar, path: str, seen: Set[str]) -> Named | None:
+def key_of(reading: Reading, key: Scalar, path: str, seen: Set[str] | Map[str, Place]) -> Named | None:
     """A key with its parameters replaced; None after a mistake, such as a key that was ``seen`` before."""
     name = reading.resolve(key, path)
     if isinstance(name, Bad):
@@ -337,7 +349,9 @@ def key_of(reading: Reading, key: Scalar, path: str, seen: Set[str]) -> Named | 
     text = name.text if name.text.isidentifier() else " ".join(name.text.split())
     own = f"{path}.{shown(text)}" if path else shown(text)
     if text in seen:
-        reading.problem(key.place, own, "each key once", f"{shown(text)} again")
+        first = seen.get(text) if isinstance(seen, Map) else None
+        hint = "" if first is None else f"{shown(text)} is already in {reading.line_of(first)}"
+        reading.problem(key.place, own, "each key once", f"{shown(text)} again", hint)
         return None
     return Named.at(text, key.place, own)
 

@@ -61,7 +61,26 @@ class OneText:
         try:
             return self.of(text)
         except UnitError as error:
-            return reading.problem(value.place, path, error.expected, shown(text), error.hint)
+            hint = _parameter(reading, text) or _as_beside(reading, path, text) or error.hint
+            return reading.problem(value.place, path, error.expected, shown(text), hint)
+
+
+def _parameter(reading: Reading, text: str) -> str:
+    """A hint for a parameter without braces, as shells write it; empty for other texts."""
+    named = re.fullmatch(r"\$([A-Za-z][A-Za-z0-9_.+-]*)", text)
+    if named is None:
+        return ""
+    return f"write ${{{named[1]}}}" + (
+        "" if named[1] in reading.parameters else f", and {named[1]} under parameters:"
+    )
+
+
+def _as_beside(reading: Reading, path: str, text: str) -> str:
+    """A hint for a bare number in a list whose other values have a unit; empty for other texts."""
+    if path not in reading.axes or not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
+        return ""
+    units = (re.fullmatch(r"-?[0-9.]+\s*([^0-9.\s]+)", one) for one in reading.axes[path].texts)
+    return next((f"write {text} {found[1]}" for found in units if found), "")
 
 
 @dataclass(frozen=True)
@@ -92,13 +111,17 @@ class Quantity(Average):
     """Whether a bare 0 needs no unit."""
     usual: str = ""
     """The unit that hints name, where it is not the dimension's usual one."""
+    below: str = ""
+    """A hint for a value below the least one."""
 
     def of(self, text: str) -> int:
         if self.zero and text == "0":
             return 0
         number = self.dimension.parse(text, self.usual)
         if not self.least <= number <= self.most:
-            raise UnitError(f"{self.dimension.article} {self.range}")
+            raise UnitError(
+                f"{self.dimension.article} {self.range}", self.below if number < self.least else ""
+            )
         return number
 
     @property
@@ -202,8 +225,17 @@ class Count(OneText):
 
     def of(self, text: str) -> int:
         if not re.fullmatch(r"-?[0-9]{1,18}", text) or not self.least <= int(text) <= self.most:
-            raise UnitError(self.expected)
+            raise UnitError(self.expected, self._decimal(text))
         return int(text)
+
+    def _decimal(self, text: str) -> str:
+        """A hint for digits with a leading zero, which may be decimal or bits; empty for other texts."""
+        if not re.fullmatch("0[0-9]{1,17}", text):
+            return ""
+        if self.least <= int(text) <= self.most:
+            return f"write {int(text)}"
+        bits = int(text, 2) if set(text) <= set("01") else -1
+        return f"write {bits}, if these digits are bits" if self.least <= bits <= self.most else ""
 
     def schema(self) -> Schema:
         return sweepable({"type": "integer", "minimum": self.least, "maximum": self.most})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -33,7 +34,9 @@ def pcps(what: str, closed: tuple[str, ...] = ()) -> Pcps:
         if text.isdigit() and len(text) == 1 and int(text) < 8:
             return (int(text),)
         if text not in ("all", "none"):
-            raise ValueError("write none" if text in closed else "")
+            several = re.fullmatch(r"[0-7](\s*[,; ]\s*[0-7])+", text)
+            listed = f"write [{', '.join(re.findall('[0-7]', text))}]" if several else ""
+            raise ValueError("write none" if text in closed else listed)
         return tuple(range(7, -1, -1)) if text == "all" else ()
 
     words = Parsed(f"{what}: [6, 5], all or none", pattern="^([0-7]|all|none)$", parse=parse)
@@ -47,6 +50,12 @@ def _before(text: str) -> tuple[int, ...] | None:
     if text not in words:
         raise ValueError(meant(text, words))
     return words[text]
+
+
+_ENTRY = {
+    **dict.fromkeys(("duration", "time", "interval", "length", "time-interval"), "did you mean for?"),
+    **dict.fromkeys(("gates", "states", "gate-states", "classes", "pcp", "pcps"), "did you mean open?"),
+}
 
 
 class GateEntry(Part):
@@ -87,7 +96,7 @@ class Gates(Part):
         Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class", default="pcp"
     )
     entries: tuple[GateEntry, ...] = key(
-        ListOf(record_of(GateEntry, "a gate entry"), "gate entries", most=4096),
+        ListOf(record_of(GateEntry, "a gate entry", common_mistakes=_ENTRY), "gate entries", most=4096),
         "[{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]",
     )
     before: tuple[int, ...] | None = key(

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Mapping as Map
+from pathlib import Path
 from typing import Any, Final
 
 from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
@@ -118,6 +119,11 @@ class Reading:
         if len(self.problems) >= MOST_PROBLEMS:
             raise ScenarioErrors(self.problems)
         return BAD
+
+    def line_of(self, place: Place) -> str:
+        """A place in words: ``line 7``, or ``row 3 of streams.csv``."""
+        file, line, _ = located(self.file, self.tables, place)
+        return f"line {line}" if file == self.file else f"row {line} of {Path(file).name}"
 
     def doubt(self, kind: str, place: Place, path: str, text: str, hint: str) -> None:
         """Reports a valid value that is probably not intended."""

@@ -48,9 +48,14 @@ def axis_of(path: str, values: Sequence) -> Axis:
     for item in items:
         if not isinstance(item, Scalar):
             hint = "name the alternatives under parameters: and write ${name} here"
+            if isinstance(item, Mapping) and item.entries:
+                keys = ", ".join(f"{key.text}: …" for key, _ in item.entries[:3])
+                hint = f"for one value, leave the square brackets out: {{{keys}}}; for several, {hint}"
             raise SweepError(item.place, "one value per run", "a list or mapping", hint)
     if not items:
-        raise SweepError(values.place, "at least one value", "an empty list")
+        raise SweepError(
+            values.place, "at least one value", "an empty list", "write a value, or leave the key out"
+        )
     texts = tuple(item.text.strip() for item in items if isinstance(item, Scalar))
     seen: set[str] = set()
     for again in texts:

@@ -154,20 +154,18 @@ class TableReader:
     def _columns(self, header: list[str], row: int) -> list[Column | None]:
         columns: list[Column | None] = []
         seen: set[str] = set()
+        capital: list[str] = []
         for number, text in enumerate(header, 1):
             match = _HEADER.fullmatch(text)
             key = " ".join(match["key"].split()) if match else ""
             if not text.strip():
                 columns.append(None)
                 continue
-            hint = (
-                ""
-                if key == self.rows.name
-                else self.rows.wrong(key)
-                if key
-                else "write period (us), or period"
-            )
-            if hint:
+            hint = self._wrong(key)
+            if hint and not self._wrong(key.lower()):
+                capital.append(key)
+                key = key.lower()
+            elif hint:
                 self._problem(row, number, f"a key of {self.rows.what}", shown(text), hint)
             elif key in seen:
                 self._problem(row, number, "each column once", f"{shown(key)} again")
@@ -175,11 +173,20 @@ class TableReader:
             place = in_table(row, number, self.number)
             keys = tuple(Scalar(place, part) for part in key.split(".", 1))
             columns.append(Column(keys, (match["unit"] or "") if match else "", number))
+        if capital:
+            hint = f"write {', '.join(key.lower() for key in capital[:5])}{', …' if len(capital) > 5 else ''}"
+            self._problem(row, 1, "headers in small letters", ", ".join(capital[:5]), hint)
         for needed in (self.rows.name, *self.rows.needed):
             if needed not in seen:
                 hint = f"add a column with the {needed} of each {self.rows.noun}"
                 self._problem(row, 1, f"a column {needed}", "none", hint)
         return columns
+
+    def _wrong(self, key: str) -> str:
+        """A hint for a header that is no key of a row; empty for a good one."""
+        if key == self.rows.name:
+            return ""
+        return self.rows.wrong(key) if key else "write period (us), or period"
 
     def row(
         self, columns: list[Column | None], name_at: int, row: int, cells: list[str]
