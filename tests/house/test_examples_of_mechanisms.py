@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from support import mechanisms
+from support.mechanism_pages import BASE, add
 from support.mechanisms import KERNELS, Mechanism
 from tsnbench import Simulation
 from tsnbench.backends.kernel.tsnport.device import TSNPORT
@@ -27,20 +27,6 @@ from tsnbench.scenario import load
 
 PORTS = dict(zip(KERNELS, (TSNPORT, VETH, HostPorts(frozenset())), strict=True))
 HAS = {"yes", "partly", mechanisms.DASH}
-BASE: dict[str, Any] = {
-    "name": "example",
-    "duration": "20 ms",
-    "network": {
-        "stations": ["a", "b", "c"],
-        "bridges": {"sw1": {"processing": "1 us"}, "sw2": {}},
-        "links": {"rate": "1 Gbit/s", "between": ["a -- sw1", "c -- sw1", "sw1 -- sw2", "sw2 -- b"]},
-    },
-    "streams": {
-        "s": {"from": "a", "to": "b", "pcp": 6, "period": "1 ms", "frame": "500 B"},
-        "t": {"from": "c", "to": "b", "pcp": 3, "period": "500 us", "frame": "1000 B"},
-    },
-}
-"""Two streams over two bridges."""
 
 
 def made(row: Mechanism, folder: Path, scheduled: str = "") -> Plan:
@@ -53,17 +39,6 @@ def made(row: Mechanism, folder: Path, scheduled: str = "") -> Plan:
     file = folder / "example.yaml"
     file.write_text(json.dumps(whole), encoding="utf-8")
     return plan(load(file))
-
-
-def add(whole: dict[str, Any], more: dict[str, Any]) -> None:
-    """Adds keys to a mapping, and to those in it; an empty text removes a key."""
-    for key, value in more.items():
-        if value == "":
-            del whole[key]
-        elif isinstance(value, dict) and isinstance(whole.get(key), dict):
-            add(whole[key], value)
-        else:
-            whole[key] = deepcopy(value)
 
 
 @pytest.mark.parametrize("row", mechanisms.mechanisms(), ids=lambda row: row.name)

@@ -135,13 +135,19 @@ def written_by(row: Mechanism) -> list[str]:
     return [one for one in FORMATS if row.answer(one) in ("yes", "partly")]
 
 
-def note_of(row: Mechanism) -> str:
-    """The sentences of a row as one item of a list; columns with the same sentence share it."""
+def missing(row: Mechanism) -> dict[str, list[str]]:
+    """What does not have a mechanism, or not all of it: each sentence with the columns that share it."""
     told: dict[str, list[str]] = {}
     for column in RUNS:
         for one in row.cells(column):
             if one.word in ("no", "partly"):
                 told.setdefault(one.sentence, []).append(TITLES.get(column, column))
+    return told
+
+
+def note_of(row: Mechanism) -> str:
+    """The sentences of a row as one item of a list; columns with the same sentence share it."""
+    told = missing(row)
     if not told:
         return ""
     parts = [f"*{', '.join(columns)}:* {sentence}" for sentence, columns in told.items()]
