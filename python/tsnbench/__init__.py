@@ -1,10 +1,11 @@
 """Find out whether a time-sensitive network is on time.
 
 >>> from tsnbench import Simulation, load
->>> scenario = load("ring.yaml")                                # each value records its line and column
+>>> scenario = load("first.yaml")                               # each value records its line and column
 >>> plan = scenario.plan()                                      # fully resolved, in integer nanoseconds
->>> run = plan.run(on=Simulation(), into="runs/ring-1")         # a run folder
->>> run.delay("camera-front").ccdf()                            # a table; .plot() draws it
+>>> run = plan.run(on=Simulation(), into="runs/new")            # a run folder
+>>> run.delay("loop").ccdf().columns                            # a table; .plot() draws it
+['delay_ns', 'later']
 """
 
 from __future__ import annotations

@@ -7,8 +7,30 @@ from __future__ import annotations
 
 
 class InputError(Exception):
-    """The input is wrong: the message has the place, the expected value and the found value. Exit code 2."""
+    """The input is wrong: the message has the place, the expected value and the found value. Exit code 2.
+
+    Example:
+        >>> from tsnbench import load
+        >>> from tsnbench.errors import InputError
+        >>> try:
+        ...     load("missing.yaml")
+        ... except InputError as error:
+        ...     print(error)
+        missing.yaml:1:1: expected a scenario file, found no such file
+          hint: check the path
+    """
 
 
 class BackendError(Exception):
-    """The input is right, but the backend could not do it. Exit code 3."""
+    """The input is right, but the backend could not do it. Exit code 3.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench.errors import BackendError
+        >>> from tsnbench.exports import Exported, write
+        >>> try:
+        ...     write(Exported(), Path("/sys/tables"))
+        ... except BackendError as error:
+        ...     print(str(error).partition(":")[0])
+        /sys/tables
+    """

@@ -22,6 +22,13 @@ class Backend(Protocol):
 
     The four steps are separate for campaigns that share one machine; ``execute`` calls all of them in order.
     A backend inherits from this class and implements its own steps.
+
+    Example:
+        >>> from tsnbench import Simulation
+        >>> from tsnbench.backends.protocol import Backend
+        >>> backend: Backend = Simulation()
+        >>> backend.name
+        'simulation'
     """
 
     @property
@@ -69,6 +76,11 @@ class Backend(Protocol):
         Raises:
             InputError: the folder has files that tsnbench has not written.
             BackendError: the backend could not run the Plan, or the disk is full.
+
+        Example:
+            >>> from tsnbench import Simulation, load
+            >>> Simulation().execute(load("first.yaml").plan(), "runs/new", pcap=True)
+            Run('runs/new', 'first', complete)
         """
         folder = Path(into)
         clearing.refuse_foreign(folder)

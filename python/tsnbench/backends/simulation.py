@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
 
 class Simulation(Backend):
-    """The simulator. It leaves only the run folder behind."""
+    """The simulator. It leaves only the run folder behind.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench import Run, Simulation, load
+        >>> simulation, folder = Simulation(), Path("runs/captured")
+        >>> plan = load("first.yaml").plan()
+        >>> simulation.prepare(plan, folder)
+        >>> simulation.run(plan, folder, pcap=True)
+        >>> simulation.restore()
+        >>> Run.open(folder).state
+        <State.COMPLETE: 'complete'>
+    """
 
     name = "simulation"
 

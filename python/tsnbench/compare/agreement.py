@@ -39,7 +39,15 @@ class Term:
 
 @dataclass(frozen=True)
 class Agreement:
-    """One quantity of one stream in two runs, ``first`` and ``second``."""
+    """One quantity of one stream in two runs, ``first`` and ``second``.
+
+    Example:
+        >>> from tsnbench.compare import compare, opened
+        >>> found = compare([opened("runs/first"), opened("runs/second")])
+        >>> one = next(one for one in found.agreements if not one.agrees)
+        >>> one.stream, one.quantity, one.difference
+        ('loop', 'delay p99', -1387.0)
+    """
 
     stream: str
     listener: str

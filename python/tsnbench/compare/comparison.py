@@ -26,7 +26,14 @@ FORMAT = "tsnbench-compare/1"
 
 @dataclass(frozen=True)
 class Row:
-    """One stream at one listener in one run. Delays are in ns; ``side`` is the place of the run."""
+    """One stream at one listener in one run. Delays are in ns; ``side`` is the place of the run.
+
+    Example:
+        >>> from tsnbench.compare import compare, opened
+        >>> found = compare([opened("runs/first"), opened("runs/second")])
+        >>> [(row.stream, row.side, row.sent, row.lost) for row in found.rows]
+        [('loop', 0, 20, 0), ('loop', 1, 20, 0), ('video', 0, 50, 0), ('video', 1, 50, 0)]
+    """
 
     stream: str
     listener: str
@@ -41,7 +48,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of :func:`~tsnbench.compare.compare`: each run compared with the first one."""
+    """The result of :func:`~tsnbench.compare.compare`: each run compared with the first one.
+
+    Example:
+        >>> from tsnbench.compare import compare, opened
+        >>> found = compare([opened("runs/first"), opened("runs/second")])
+        >>> found.agrees, sorted({one.stream for one in found.agreements if not one.agrees})
+        (False, ['loop', 'video'])
+        >>> [(one.stream, one.both) for one in found.joined]
+        [('loop', 20), ('video', 0)]
+        >>> len(found.rows), found.gates, found.beyond, found.document()["format"]
+        (4, [], [], 'tsnbench-compare/1')
+    """
 
     sides: tuple[Side, ...]
     bounds: Mapping[tuple[str, str], tuple[int | None, str]]
@@ -190,6 +208,11 @@ def compare(sides: Sequence[Side], within_ns: float | None = None) -> Comparison
 
     Raises:
         InputError: there are fewer than two runs, or the first run shares no stream with any other.
+
+    Example:
+        >>> from tsnbench.compare import compare, opened
+        >>> compare([opened("runs/first"), opened("runs/second")], within_ns=100_000).agrees
+        True
     """
     if len(sides) < 2:
         raise InputError(f"compare: expected at least two runs, found {len(sides)}")

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Side:
-    """One run of a comparison; without a folder and a Plan if it consists of captures."""
+    """One run of a comparison; without a folder and a Plan if it consists of captures.
+
+    Example:
+        >>> from tsnbench.compare import opened
+        >>> side = opened("runs/first")
+        >>> side.label, side.backend, side.frames.columns[:3]
+        ('simulator', 'simulation', ['stream', 'listener', 'seq'])
+    """
 
     label: str
     backend: str
@@ -70,6 +77,11 @@ def opened(folder: Path | str) -> Side:
     Raises:
         InputError: the folder is no run folder, or the run is not complete.
         BackendError: another process writes into it.
+
+    Example:
+        >>> from tsnbench.compare import opened
+        >>> opened("runs/first")
+        Side('simulator', 70 frames)
     """
     run = Run.open(folder)
     refuse_busy(run.folder)
@@ -109,6 +121,15 @@ def captured(
     Raises:
         MeasureError: a file is no readable capture.
         InputError: a stream of ``names`` is not in the captures.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench.compare import captured, opened
+        >>> at = Path("runs/first/captures")
+        >>> run = opened("runs/first")
+        >>> tx, rx = [at / "controller-switch-tx.pcapng"], [at / "switch-robot-rx.pcapng"]
+        >>> captured(tx, rx, Path("."), like=run)
+        Side('captures', 20 frames)
     """
     table = into / "captured-frames.parquet"
     measures = measure_captures(list(tx), list(rx), offset="auto", frames=table)

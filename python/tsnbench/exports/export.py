@@ -29,7 +29,17 @@ MARKER = ".tsnbench-export"
 
 @dataclass
 class Exported:
-    """Files as texts, and notes of the losses."""
+    """Files as texts, and notes of the losses.
+
+    Example:
+        >>> from tsnbench import Plan
+        >>> from tsnbench.exports import export
+        >>> done = export(Plan.read("runs/first/plan.json").document, ["tc"])
+        >>> done.files["switch/tc.batch"].splitlines()[0]
+        'qdisc replace dev eth1 clsact'
+        >>> done.notes[0].what, done.notes[0].lost
+        ('when and what talkers send', True)
+    """
 
     files: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
@@ -66,6 +76,13 @@ def export(document: PlanDocument, to: Iterable[str], profile: Profile | None = 
 
     Raises:
         InputError: a format is not known.
+
+    Example:
+        >>> from tsnbench import Plan
+        >>> from tsnbench.exports import export
+        >>> done = export(Plan.read("runs/first/plan.json").document, ["csv"])
+        >>> done.files["csv/streams.csv"].splitlines()[1].split(",")[:4]
+        ['loop', 'controller', 'robot', '6']
     """
     done = Exported()
     _names(document)
@@ -102,6 +119,14 @@ def write(done: Exported, folder: Path) -> list[Path]:
     Raises:
         InputError: the folder has other files, or files that were changed after an export.
         BackendError: the disk is full, or cannot be written.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench import Plan
+        >>> from tsnbench.exports import export, write
+        >>> done = export(Plan.read("runs/first/plan.json").document, ["csv"])
+        >>> [path.name for path in write(done, Path("tables"))]
+        ['nodes.csv', 'ports.csv', 'classes.csv', 'gates.csv', 'streams.csv', 'hops.csv', 'notes.txt']
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder}: expected a folder, found a file")

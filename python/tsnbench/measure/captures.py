@@ -56,6 +56,13 @@ def measure_captures(
 
     Raises:
         MeasureError: a file is no readable capture, no frame was sent, or the captures share no frame.
+
+    Example:
+        >>> from tsnbench import measure_captures
+        >>> at = "runs/first/captures"
+        >>> found = measure_captures(f"{at}/controller-switch-tx.pcapng", f"{at}/switch-robot-rx.pcapng")
+        >>> [(path["stream"], path["count"]["received"]) for path in found["paths"]]
+        [('tsnbench/0', 20)]
     """
     if offset == AUTO:
         found = _measure(tx, rx, None, None)["offset"]

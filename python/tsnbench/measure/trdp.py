@@ -122,6 +122,12 @@ def measure_trdp(
 
     Raises:
         MeasureError: a file is no readable capture, or holds no TRDP telegram.
+
+    Example:
+        >>> from tsnbench import measure_trdp
+        >>> found = measure_trdp("train.pcapng")
+        >>> [(one["com_id"], one["telegrams"]) for one in found["streams"]]
+        [(2000, 10)]
     """
     paths = [os.fspath(file) for file in ([files] if isinstance(files, str | os.PathLike) else files)]
     try:
@@ -153,6 +159,12 @@ def trdp_table(measures: TrdpMeasures, most: int | None = None) -> Sheet:
     Args:
         measures: ``tsnbench-trdp/1``.
         most: how many rows are shown; all where it is None.
+
+    Example:
+        >>> from tsnbench import measure_trdp
+        >>> from tsnbench.measure import trdp_table
+        >>> [row[:2] for row in trdp_table(measure_trdp("train.pcapng")).rows]
+        [['trdp 2000 Pd 10.0.0.1 > 10.0.0.2', '10']]
     """
     columns = [
         Column("stream", name=True),

@@ -26,6 +26,11 @@ def to_pandas(table: pl.DataFrame) -> DataFrame:
 
     Raises:
         InputError: pandas is not installed; the message names the extra that brings it.
+
+    Example:
+        >>> from tsnbench import Run, to_pandas
+        >>> str(to_pandas(Run.open("runs/first").frames())["delay_ns"].dtype)
+        'Int64'
     """
     try:
         load(pandas)

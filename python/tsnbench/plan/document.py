@@ -34,7 +34,15 @@ class Executor(Protocol[Run]):
 
 
 class PlanReadError(InputError):
-    """A file that is not a Plan, or a Plan that was changed."""
+    """A file that is not a Plan, or a Plan that was changed.
+
+    Example:
+        >>> from tsnbench import Plan
+        >>> Plan.read("first.yaml")
+        Traceback (most recent call last):
+        ...
+        tsnbench.plan.document.PlanReadError: first.yaml: Expecting value: line 1 column 1 (char 0)
+    """
 
 
 FORMAT = "tsnbench-plan/1"
@@ -63,6 +71,14 @@ class Plan:
     """A fully resolved experiment, in integer nanoseconds. Plans with the same hash are the same experiment.
 
     ``docs/reference/plan.md`` describes every field of the document.
+
+    Example:
+        >>> from tsnbench import Plan
+        >>> plan = Plan.read("runs/first/plan.json")
+        >>> plan.name, plan.document["duration_ns"], plan.warnings
+        ('first', 5000000, ())
+        >>> len(plan.hash), plan.hash in plan.to_json()
+        (64, True)
     """
 
     document: PlanDocument
@@ -114,6 +130,11 @@ class Plan:
 
         Raises:
             PlanReadError: the file is missing, no Plan, of another version, changed, or contradicts itself.
+
+        Example:
+            >>> from tsnbench import Plan
+            >>> Plan.read("runs/first/plan.json")
+            Plan('first', 2 flows)
         """
         path = Path(path)
         try:
@@ -140,6 +161,12 @@ class Plan:
 
         Raises:
             BoundsError: the Plan contradicts itself.
+
+        Example:
+            >>> from tsnbench import load
+            >>> loop, video = load("first.yaml").plan().bounds()["flows"]
+            >>> loop["stream"], loop["lower_ns"], loop["upper_ns"]
+            ('loop', 4514, 16850)
         """
         return worst_cases.bounds_of(self.to_json())
 
@@ -153,6 +180,11 @@ class Plan:
         Raises:
             InputError: the folder has files that tsnbench has not written.
             BackendError: the backend could not run the Plan, or the disk is full.
+
+        Example:
+            >>> from tsnbench import Simulation, load
+            >>> load("first.yaml").plan().run(on=Simulation(), into="runs/new")
+            Run('runs/new', 'first', complete)
         """
         return on.execute(self, Path(into))
 

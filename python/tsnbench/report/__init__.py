@@ -48,6 +48,11 @@ def write(
         InputError: a folder is no run folder, or its files are broken; no run at all; an unknown kind
             of figure; a summary of several runs; a page of somebody else is in the way.
         BackendError: another process writes into a folder, or the disk is full.
+
+    Example:
+        >>> from tsnbench import Run, report
+        >>> str(report.write(Run.open("runs/first"), summary=True))
+        'runs/first/summary.html'
     """
     _known(figures)
     runs = _listed(run_or_runs)
@@ -90,6 +95,11 @@ def write_figure(
     Raises:
         InputError: as :func:`write`, or a name is unknown.
         BackendError: another process writes into a folder, or the disk is full.
+
+    Example:
+        >>> from tsnbench import report
+        >>> [str(path) for path in report.write_figure("runs/first", ["ccdf"], ["csv"])]
+        ['runs/first/figures/ccdf.csv']
     """
     _known(kinds)
     runs = _listed(run_or_runs)

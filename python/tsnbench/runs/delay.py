@@ -12,7 +12,18 @@ if TYPE_CHECKING:
 
 
 class DelaySeries:
-    """The delays of the frames of one stream, in order of sending."""
+    """The delays of the frames of one stream, in order of sending.
+
+    Example:
+        >>> from tsnbench import Run
+        >>> loop = Run.open("runs/first").delay("loop")
+        >>> loop.missing, loop.frames["delay_ns"].min()
+        (0, 4514)
+        >>> loop.ccdf()["later"].to_list()[-1]
+        0.0
+        >>> loop.plot().get_xlabel()
+        'delay (µs)'
+    """
 
     def __init__(self, stream: str, frames: pl.DataFrame) -> None:
         self.stream = stream

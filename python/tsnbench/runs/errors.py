@@ -34,7 +34,15 @@ DISK = FULL | {errno.EFBIG, errno.EROFS, errno.EIO}
 
 
 class FolderError(InputError):
-    """A folder that is no run folder, is incomplete, or must not be overwritten."""
+    """A folder that is no run folder, is incomplete, or must not be overwritten.
+
+    Example:
+        >>> from tsnbench import Run
+        >>> Run.open(".")
+        Traceback (most recent call last):
+        ...
+        tsnbench.runs.errors.FolderError: .: expected a run folder, found no manifest.json in it
+    """
 
     def __init__(self, folder: Path, problem: str, hint: str | None = None) -> None:
         self.folder = folder

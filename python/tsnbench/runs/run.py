@@ -47,6 +47,16 @@ class Run:
     """One run folder: manifest, Plan, tables, measures, verdict.
 
     Tables are polars data frames. A file is read when its method is called.
+
+    Example:
+        >>> from tsnbench import Run
+        >>> run = Run.open("runs/first")
+        >>> run.state, run.plan
+        (<State.COMPLETE: 'complete'>, Plan('first', 2 flows))
+        >>> run.counters["streams"][0]["delivered"]
+        {'robot': 20}
+        >>> [(row["requirement"], row["met"]) for row in run.verdict()["rows"]]
+        [('delay', 'yes'), ('loss', 'yes')]
     """
 
     def __init__(self, folder: Path, content: Json) -> None:
@@ -95,6 +105,12 @@ class Run:
 
         Raises:
             FolderError: the run has no observations, or they cannot be read.
+
+        Example:
+            >>> from tsnbench import Run
+            >>> table = Run.open("runs/first").observations()
+            >>> table.filter(stream="loop", seq=0).select("tap", "t_ns").rows()
+            [('controller -> switch tx', 64), ('switch -> robot rx', 4578)]
         """
         path = self._written(file_names.OBSERVATIONS)
         try:
@@ -137,6 +153,11 @@ class Run:
 
         Raises:
             FolderError: the run's nodes have no clocks of their own.
+
+        Example:
+            >>> from tsnbench import Run
+            >>> Run.open("runs/clocks").clock_errors().columns
+            ['node', 't_true_ns', 'error_ps', 'offset_ps']
         """
         path = self._written(file_names.CLOCK_ERROR)
         try:
@@ -157,6 +178,13 @@ class Run:
 
         Raises:
             FolderError: the run has no observations, or they cannot be read.
+
+        Example:
+            >>> import polars as pl
+            >>> from tsnbench import Run
+            >>> frames = Run.open("runs/first").frames()
+            >>> frames.filter(pl.col("stream") == "loop").select("seq", "t_tx_ns", "octets").row(1)
+            (1, 250064, 150)
         """
         paths = self.measures()["paths"]
         written = self._written(file_names.FRAMES)
@@ -176,6 +204,12 @@ class Run:
 
         Raises:
             FolderError: the run has no observations, or they cannot be read.
+
+        Example:
+            >>> from tsnbench import Run
+            >>> paths = Run.open("runs/first").measures()["paths"]
+            >>> [(path["stream"], path["delay"]["min"]) for path in paths]
+            [('loop', 4514), ('video', 26466)]
         """
         if not (self.folder / file_names.MEASURES).exists():
             self._written(file_names.OBSERVATIONS)
@@ -205,6 +239,11 @@ class Run:
 
         Raises:
             FolderError: the run has no such stream or listener.
+
+        Example:
+            >>> from tsnbench import Run
+            >>> Run.open("runs/first").delay("loop")
+            DelaySeries('loop', 20 frames, 0 without a delay)
         """
         paths = self.measures()["paths"]
         chosen = [

@@ -13,7 +13,17 @@ _START = Place(1, 1)
 
 @dataclass(frozen=True, order=True)
 class Problem:
-    """One mistake. Lines and columns count from 1; ``path`` is ``streams.cam.period``, empty for the file."""
+    """One mistake. Lines and columns count from 1; ``path`` is ``streams.cam.period``, empty for the file.
+
+    Example:
+        >>> from tsnbench import load
+        >>> from tsnbench.scenario import ScenarioErrors
+        >>> try:
+        ...     load("first.yaml").vary({"streams.loop.period": 250})
+        ... except ScenarioErrors as errors:
+        ...     errors.problems[0].as_dict()["hint"]
+        'write 250us'
+    """
 
     file: str
     line: int
@@ -45,7 +55,16 @@ class Caution:
 
 
 class ScenarioErrors(InputError):  # noqa: N818 - it holds several
-    """All mistakes of one file, in the order of their places."""
+    """All mistakes of one file, in the order of their places.
+
+    Example:
+        >>> from tsnbench.scenario import ScenarioErrors, read_scenario
+        >>> try:
+        ...     read_scenario("name: first")
+        ... except ScenarioErrors as errors:
+        ...     [problem.expected for problem in errors.problems]
+        ['the key duration in a scenario', 'the key network in a scenario', 'the key streams in a scenario']
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(sorted(set(problems)))

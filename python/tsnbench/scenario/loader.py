@@ -33,6 +33,11 @@ def load(path: str | os.PathLike[str]) -> model.Scenario:
     Raises:
         ScenarioErrors: every mistake of the file at once; or the file is a sweep of several runs, which
             :func:`~tsnbench.load_variants` reads.
+
+    Example:
+        >>> from tsnbench import load
+        >>> load("first.yaml")
+        Scenario('first', 2 streams)
     """
     runs = load_variants(path)
     if len(runs) > 1:
@@ -53,6 +58,14 @@ def load_variants(path: str | os.PathLike[str]) -> list[model.Scenario]:
 
     Raises:
         ScenarioErrors: every mistake of the file at once.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench import load_variants
+        >>> text = Path("first.yaml").read_text().replace("period: 250 us", "period: [250 us, 500 us]")
+        >>> _ = Path("sweep.yaml").write_text(text)
+        >>> [one.variant for one in load_variants("sweep.yaml")]
+        [{'period': '250 us'}, {'period': '500 us'}]
     """
     where = Path(path)
     return read_scenario(source.read_file(where), str(path))
@@ -67,6 +80,13 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
 
     Raises:
         ScenarioErrors: every mistake of the text at once.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench.scenario import read_scenario
+        >>> (scenario,) = read_scenario(Path("first.yaml").read_text())
+        >>> scenario.name
+        'first'
     """
     if len(text.encode(errors="replace")) > source.LARGEST_FILE:
         raise failure(file, f"at most {source.LARGEST_FILE} B", "a larger text")

@@ -143,7 +143,15 @@ class Until:
 
 @dataclass(frozen=True)
 class Study:
-    """The content of a study's file."""
+    """The content of a study's file.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench.studies.study_file import read
+        >>> study = read(Path("study.yaml"))
+        >>> [(one.path, one.texts) for one in study.lists], study.repeat
+        ([('streams.loop.period', ('250 us', '500 us'))], 10)
+    """
 
     name: str
     file: Path
@@ -303,6 +311,12 @@ def read(path: Path) -> Study:
 
     Raises:
         ScenarioErrors: every mistake of the file at once.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench.studies.study_file import read
+        >>> read(Path("study.yaml"))
+        Study('windows', 'first.yaml', varies streams.loop.period)
     """
     return of_text(source.read_file(path, SUBJECT), path)
 

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 
 class BoundsError(InputError):
-    """The Plan cannot be used."""
+    """The Plan cannot be used.
+
+    Example:
+        >>> from tsnbench.plan.bounds import bounds_of
+        >>> bounds_of("{}")
+        Traceback (most recent call last):
+        ...
+        tsnbench.plan.bounds.BoundsError: the plan cannot be read: missing field `format` at line 1 column 2
+    """
 
 
 class HasText(Protocol):
@@ -64,6 +72,13 @@ def bounds_of(text: str, hops: bool = True) -> Bounds:
 
     Raises:
         BoundsError: the Plan contradicts itself.
+
+    Example:
+        >>> from tsnbench import load
+        >>> from tsnbench.plan.bounds import bounds_of
+        >>> found = bounds_of(load("first.yaml").plan().to_json())
+        >>> [(hop["port"], hop["upper_ps"]) for hop in found["flows"][0]["hops"]]
+        [('controller -> switch', 1289000), ('switch -> robot', 13625000)]
     """
     try:
         found: Bounds = json.loads(_native.bounds(text, hops))

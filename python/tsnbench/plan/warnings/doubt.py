@@ -26,7 +26,15 @@ class Doubt:
 
 @dataclass(frozen=True)
 class PlanWarning:
-    """A warning to check before a result is trusted: kind, port or stream, and text."""
+    """A warning to check before a result is trusted: kind, port or stream, and text.
+
+    Example:
+        >>> from tsnbench import load
+        >>> values = {"streams.video.period": "11 us", "streams.video.jitter": "0 us"}
+        >>> (often,) = load("first.yaml").vary(values)
+        >>> [(one.kind, one.where) for one in often.plan().warnings]
+        [('port-overload', 'camera -> switch'), ('port-overload', 'switch -> robot')]
+    """
 
     kind: str
     where: str

@@ -36,6 +36,18 @@ class Scenario(Part):
     """One experiment as a person describes it; each value records its line and column.
 
     Durations are in ns, sizes in octets, rates in bit/s. A scenario is not changed after it was read.
+
+    Example:
+        >>> from tsnbench import load
+        >>> scenario = load("first.yaml")
+        >>> scenario.name, scenario.duration, scenario.drain, scenario.seed
+        ('first', 5000000, 100000000, 1)
+        >>> list(scenario.network.nodes), list(scenario.streams)
+        (['camera', 'controller', 'robot', 'switch'], ['loop', 'video'])
+        >>> scenario.where("streams.loop.period")
+        'first.yaml:13:47'
+        >>> scenario.variant, scenario.cautions
+        ({}, ())
     """
 
     name: Name = key(Text("a name", named=True, swept=False), "a short name", "my-first-network")
@@ -135,6 +147,12 @@ class Scenario(Part):
             ScenarioErrors: the scenario has no such path, or the values are wrong there: the same messages
                 as for the text of a scenario, with the path.
             InputError: the scenario was made or changed in Python, so that there is no text to vary.
+
+        Example:
+            >>> from tsnbench import load
+            >>> found = load("first.yaml").vary({"streams.video.period": ["200 us", "400 us"], "seed": 2})
+            >>> [one.variant for one in found]
+            [{'streams.video.period': '200 us', 'seed': '2'}, {'streams.video.period': '400 us', 'seed': '2'}]
         """
         made: list[Scenario] = steps.vary(self, values)
         return made
@@ -145,6 +163,11 @@ class Scenario(Part):
         Raises:
             InputError: the scenario cannot be planned. The message has the place in the file, the reason,
                 and a hint where one was found.
+
+        Example:
+            >>> from tsnbench import load
+            >>> load("first.yaml").plan()
+            Plan('first', 2 flows)
         """
         made: Plan = steps.plan(self)
         return made
