@@ -20,7 +20,8 @@ HEAD = """# Commands
 
 The program writes this page from its own help (`tsnbench COMMAND --help`). Data goes to stdout,
 messages go to stderr. Exit code 0: every requirement was met; 1: a requirement failed, or compared
-runs differ; 2: the input is wrong; 3: the backend failed.
+runs differ; 2: the input is wrong; 3: the backend failed. `tsnbench --install-completion` makes the
+shell complete options, scenario files, run folders, and names of streams, nodes and parameters.
 """
 OLD_NAMES = """## Old names
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tsnbench.cli.console.completing import run_folders
 from tsnbench.cli.console.forms import Form, form_of, print_found
 from tsnbench.cli.console.options import (
     FigureKinds,
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 Folders = Annotated[
     list[Path],
     argument(
-        "FOLDER", "Run folders; all others are compared with the first one. Or one, and INET's .vec file."
+        "FOLDER",
+        "Run folders; all others are compared with the first one. Or one, and INET's .vec file.",
+        autocompletion=run_folders,
     ),
 ]
 Rename = Annotated[

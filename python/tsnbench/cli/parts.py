@@ -34,6 +34,8 @@ __all__ = [
     "plan_page",
     "replay_page",
     "report_files",
+    "runs_room",
+    "scenarios",
     "stage_figure",
     "study_page",
     "terminal",
@@ -66,7 +68,9 @@ if TYPE_CHECKING:
     import tsnbench.report.files as report_files
     import tsnbench.report.plan_page as plan_page
     import tsnbench.report.study_page as study_page
+    import tsnbench.runs as runs_room
     import tsnbench.runs.errors as folder_errors
+    import tsnbench.scenario as scenarios
     import tsnbench.studies.clusters.dask as dask
     import tsnbench.tuning.tightest as tightest
     import tsnbench.ui.server as ui_server
@@ -88,6 +92,8 @@ else:
     plan_page = Lazy("tsnbench.report.plan_page")
     replay_page = Lazy("tsnbench.replay.page")
     report_files = Lazy("tsnbench.report.files")
+    runs_room = Lazy("tsnbench.runs")
+    scenarios = Lazy("tsnbench.scenario")
     stage_figure = Lazy("tsnbench.report.figures.stages")
     study_page = Lazy("tsnbench.report.study_page")
     terminal = Lazy("tsnbench.cli.console.terminal")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from tsnbench import quantities
+from tsnbench.cli.console.completing import frames, run_folders
 from tsnbench.cli.console.options import argument, flag, given_ns, json_of, option
 from tsnbench.cli.console.output import print_json, print_line, print_message, user_errors
 from tsnbench.cli.console.progress import progress
@@ -30,7 +31,11 @@ MOST_TABLES = 5
 """So many frames are shown without ``--all``."""
 Frame = Annotated[
     str | None,
-    option("STREAM/SEQ", "This frame, such as video/214; default the slowest of each stream."),
+    option(
+        "STREAM/SEQ",
+        "This frame, such as video/214; default the slowest of each stream.",
+        autocompletion=frames,
+    ),
 ]
 Page = Annotated[
     Path | None, option("FILE", "Write a page that replays a window of the run; it needs no network.")
@@ -58,7 +63,7 @@ Lesson = Annotated[
 
 
 def replay(
-    folder: Annotated[Path, argument("FOLDER", "Run folder of a simulated run.")],
+    folder: Annotated[Path, argument("FOLDER", "Run folder of a simulated run.", autocompletion=run_folders)],
     frame: Frame = None,
     output: Page = None,
     begin: Begin = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from tsnbench.cli.console.completing import run_folders
 from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, flag, json_of, option
 from tsnbench.cli.console.output import (
     Exit,
@@ -24,7 +25,9 @@ from tsnbench.runs.sweep import earlier_among, earlier_note, members
 
 
 def report(
-    folders: Annotated[list[Path], argument("FOLDER", "Run folders, or a sweep's folder.")],
+    folders: Annotated[
+        list[Path], argument("FOLDER", "Run folders, or a sweep's folder.", autocompletion=run_folders)
+    ],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, json_of("Path of the report")] = False,
     figures: FigureKinds = "",

@@ -7,13 +7,20 @@ from typing import Annotated, Any
 
 import typer
 
+from tsnbench.cli.console.completing import choices, scenario_files
 from tsnbench.errors import InputError
 from tsnbench.scenario.units import DURATION, SIZE, Dimension, UnitError
 
 
-def argument(metavar: str, help: str) -> Any:
-    """An argument with its name in usage lines, and a sentence; its default need not be printed."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False)
+def argument(metavar: str, help: str, **more: Any) -> Any:
+    """An argument with its name in usage lines, and a sentence; its default need not be printed.
+
+    Args:
+        metavar: the argument's name in usage lines.
+        help: a sentence.
+        more: what :func:`typer.Argument` also takes.
+    """
+    return typer.Argument(metavar=metavar, help=help, show_default=False, **more)
 
 
 def option(metavar: str, help: str, *names: str, **more: Any) -> Any:
@@ -48,8 +55,11 @@ def csv_of(what: str) -> Any:
     return flag("--csv", f"{what} as tidy CSV on stdout: one row per figure.")
 
 
-ScenarioFile = Annotated[Path, argument("FILE", "Scenario file.")]
-Only = Annotated[list[str] | None, option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.")]
+ScenarioFile = Annotated[Path, argument("FILE", "Scenario file.", autocompletion=scenario_files)]
+Only = Annotated[
+    list[str] | None,
+    option("PARAMETER=VALUE", "Only the runs with this parameter: hops=3.", autocompletion=choices),
+]
 """Of a sweep, the runs with these values."""
 Strict = Annotated[bool, flag("--strict", "A warning counts as an error.")]
 AllRows = Annotated[bool, flag("--all", "All rows of the table.")]

@@ -8,7 +8,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Describe": {
         "init": "Write a commented starter scenario.",
         "check": "Read and plan scenarios, and report every mistake at once.",
-        "schema": "Print the JSON Schema of scenario files or inventories.",
+        "schema": "Print the JSON Schema of scenarios or inventories, or one key.",
         "catalogue": "List named patterns, classes and gate control lists.",
         "import": "Print a scenario from files of other tools.",
     },

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
+from tsnbench.cli.console.completing import nodes, scenario_files
 from tsnbench.cli.console.options import (
     Hardware,
     Priority,
@@ -28,8 +29,13 @@ from tsnbench.sheet import plain_table
 
 DEFAULT_S = 10
 """How long streams and telegrams without a count are sent unless it is given."""
-Scenario = Annotated[Path | None, argument("SCENARIO", "Scenario file with the node of --node.")]
-Node = Annotated[str | None, option("NODE", "Send the streams of this node of the scenario.", "--node")]
+Scenario = Annotated[
+    Path | None, argument("SCENARIO", "Scenario file with the node of --node.", autocompletion=scenario_files)
+]
+Node = Annotated[
+    str | None,
+    option("NODE", "Send the streams of this node of the scenario.", "--node", autocompletion=nodes),
+]
 Offset = Annotated[str | None, option("TIME", "Offset in the period: 200us.", "--shift")]
 Jitter = Annotated[str | None, option("TIME", "Greatest random delay of each frame: 50us.")]
 Payload = Annotated[str | None, option("SIZE", "Octets in each frame's UDP datagram: 100B.")]

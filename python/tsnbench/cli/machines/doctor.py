@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from tsnbench.cli.console.completing import scenario_files
 from tsnbench.cli.console.options import json_of, option, pairs_of, setting
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line, user_errors
 from tsnbench.doctor import Answer, Finding, LabReport, answers, examine, examine_host, examine_lab, remote
@@ -21,7 +22,12 @@ from tsnbench.scenario import load_variants
 def doctor(
     scenario: Annotated[
         Path | None,
-        option("FILE", "Scenario: whether it can run here or on --hosts; what --host lacks.", "--for"),
+        option(
+            "FILE",
+            "Scenario: whether it can run here or on --hosts; what --host lacks.",
+            "--for",
+            autocompletion=scenario_files,
+        ),
     ] = None,
     host: Annotated[str | None, option("HOST", "Examine another host, over ssh.", "--host")] = None,
     hosts: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.cli.console.completing import run_folders
 from tsnbench.cli.console.forms import form_of
 from tsnbench.cli.console.options import FigureKinds, FigureNames, argument, csv_of, flag, json_of, option
 from tsnbench.cli.console.output import figure_kinds, user_errors
@@ -20,6 +21,7 @@ Files = Annotated[
         "FOLDER",
         "Run folder, a log of another tool, one capture with TRDP telegrams, or two captures: at the "
         "talker and at the listener.",
+        autocompletion=run_folders,
     ),
 ]
 Offset = Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tsnbench.cli.console.completing import scenario_files
 from tsnbench.cli.console.options import Strict, argument, json_of
 from tsnbench.cli.console.output import Exit, print_json, print_line, print_message, user_errors
 from tsnbench.planning import Plan, PlanningErrors, PlanWarning
@@ -27,7 +28,7 @@ class Checked:
 
 
 def check(
-    files: Annotated[list[Path], argument("FILE", "Scenario files.")],
+    files: Annotated[list[Path], argument("FILE", "Scenario files.", autocompletion=scenario_files)],
     as_json: Annotated[bool, json_of("Problems and warnings")] = False,
     strict: Strict = False,
 ) -> None:

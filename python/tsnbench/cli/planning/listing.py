@@ -30,7 +30,7 @@ def schema(
     key: Annotated[str, argument("KEY", "Only this key, in words: streams.*.period, cbs.")] = "",
     of: Annotated[Subject, typer.Option(help="The kind of file.")] = Subject.SCENARIO,
 ) -> None:
-    """Print the JSON Schema of scenario files or inventories, or one key in words.
+    """Print the JSON Schema of scenarios or inventories, or one key.
 
     Editors complete and check files with the schema. A key is named by its path, or by the end of
     its path; its type, unit, default, range, clause, first version and an example are printed.

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from tsnbench.cli.console.completing import parameters, scenario_files, streams
 from tsnbench.cli.console.options import Only, argument, flag, option, setting
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_message, user_errors
 from tsnbench.quantities import count as count_of
@@ -20,14 +21,30 @@ from tsnbench.tuning.question import MOST_FLOWS, Answer, Evaluation, Fitting, Ju
 
 SHOWN = 5
 """Rows of what runs out first."""
-Sweep = Annotated[Path, argument("FILE", "Scenario file; a sweep's parameter is searched in its list.")]
+Sweep = Annotated[
+    Path,
+    argument(
+        "FILE", "Scenario file; a sweep's parameter is searched in its list.", autocompletion=scenario_files
+    ),
+]
 First = Annotated[
-    str | None, option("PARAMETER", "Find the first value of its list that meets all requirements.")
+    str | None,
+    option(
+        "PARAMETER",
+        "Find the first value of its list that meets all requirements.",
+        autocompletion=parameters,
+    ),
 ]
 Last = Annotated[
-    str | None, option("PARAMETER", "Find the last value of its list that meets all requirements.")
+    str | None,
+    option(
+        "PARAMETER", "Find the last value of its list that meets all requirements.", autocompletion=parameters
+    ),
 ]
-Count = Annotated[str | None, option("STREAM", "Find how many flows of this stream fit: the greatest count.")]
+Count = Annotated[
+    str | None,
+    option("STREAM", "Find how many flows of this stream fit: the greatest count.", autocompletion=streams),
+]
 Most = Annotated[int | None, option("NUMBER", "With --count: no more flows than this; 10000 unless given.")]
 On = Annotated[str, setting("JUDGE", "Decide on bounds (worst case), simulation, vm or netns.")]
 Seeds = Annotated[
