@@ -16,9 +16,10 @@ from tsnbench.measure import measure_trdp
 ROOT = Path(__file__).resolve().parents[2]
 GUIDES = [
     *sorted(ROOT.glob("docs/tutorial/[01]*.md")),
+    *sorted(ROOT.glob("docs/trades/[a-z]*.md")),
     *(ROOT / f"docs/guides/{name}.md" for name in ("report", "compare", "studies", "train")),
 ]
-BLOCK = re.compile(r"^```(sh|yaml|xml|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(sh|yaml|xml|python|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 WRITTEN_AS = re.compile(r"here\s+as\s+`([a-z-]+\.(?:yaml|xml))`")
 
 
@@ -26,20 +27,22 @@ WRITTEN_AS = re.compile(r"here\s+as\s+`([a-z-]+\.(?:yaml|xml))`")
 def test_a_guide_can_be_followed(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = guide.read_text(encoding="utf-8")
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
-    files = WRITTEN_AS.findall(text)
+    files, printed = WRITTEN_AS.findall(text), ""
     for language, block in BLOCK.findall(text):
         if language in ("yaml", "xml"):
             (tmp_path / files.pop(0)).write_text(block, encoding="utf-8")
         elif language == "python":
             monkeypatch.chdir(tmp_path)
             exec(compile(block, guide.name, "exec"), {"__name__": "__main__"})
+        elif language == "text":
+            assert block in printed
         else:
             for line in block.splitlines():
-                _follow(line, tmp_path)
+                printed = _follow(line, tmp_path)
 
 
-def _follow(line: str, folder: Path) -> None:
-    """Run one line of a shell; its comment may say that the exit code is 1."""
+def _follow(line: str, folder: Path) -> str:
+    """What one line of a shell prints; its comment may say that the exit code is 1."""
     program, *words = shlex.split(line, comments=True)
     assert program == "tsnbench", line
     into = None
@@ -55,6 +58,7 @@ def _follow(line: str, folder: Path) -> None:
     assert done.returncode == expected, (line, done.stdout[-2000:], done.stderr[-2000:])
     if into is not None:
         (folder / into).write_text(done.stdout, encoding="utf-8")
+    return done.stdout
 
 
 def test_the_tutorial_has_a_chapter_for_every_scenario_of_its_folder() -> None:
