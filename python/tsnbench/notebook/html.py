@@ -31,6 +31,7 @@ _SIGN = (
     "display:inline-block;width:1.35em;margin-right:.4em;text-align:center;font-weight:700;"
     "color:#fff;background:{ground};border-radius:{radius}"
 )
+_TABLE = "color:inherit;border-collapse:collapse;font-variant-numeric:tabular-nums"
 _CELL = "padding:.15em .6em;text-align:{side};white-space:{space};vertical-align:top"
 
 
@@ -46,7 +47,7 @@ def table(
     Args:
         title: in bold. about: after the title.
         sheet: its texts are escaped.
-        marks: the outcome of each row; its sign stands before the last cell of the row.
+        marks: the outcome of each row; its sign stands in the second cell, which is seen on narrow pages.
         head: the outcome of all rows; its sign stands before the title.
     """
     rows = sheet.shown()
@@ -62,8 +63,8 @@ def table(
             for place, row in enumerate(rows)
         )
         lines.append(
-            '<table style="color:inherit;border-collapse:collapse;font-variant-numeric:tabular-nums">'
-            f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+            f'<div style="overflow-x:auto"><table style="{_TABLE}">'
+            f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
         )
     if left := len(sheet.rows) - len(rows):
         lines.append(note(f"\u2026 and {left:,} more rows"))
@@ -74,7 +75,7 @@ def _row(row: Sequence[str], sheet: Sheet, sides: Sequence[str], outcome: Outcom
     cells = []
     for place, (cell, column, side) in enumerate(zip(row, sheet.columns, sides, strict=True)):
         style = _CELL.format(side=side, space="normal" if column.wraps else "nowrap")
-        sign = mark(outcome) if place == len(row) - 1 else ""
+        sign = mark(outcome) if place == 1 else ""
         cells.append(f'<td style="{style}">{sign}{escape(cell)}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tsnbench.errors import BackendError, InputError
 from tsnbench.measure.headline import headline, overall
@@ -17,7 +17,7 @@ from tsnbench.sheet import Column, Sheet
 from tsnbench.studies.study_file import Listed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from tsnbench.compare.comparison import Comparison, Row
     from tsnbench.plan.document import Plan
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tsnbench.scenario import Scenario
     from tsnbench.scenario.model.streams import Stream
     from tsnbench.studies.study_file import Study
+
+Cell = TypeVar("Cell")
 
 
 def scenario(shown: Scenario) -> str:
@@ -79,13 +81,15 @@ def run(shown: Run) -> str:
     whole = overall(verdict)
     if whole is None:
         return table(f"{title}: {badge(whole)}", facts(about), sheet)
+    # A narrow page shows the first columns.
+    sheet.columns = _last_second(sheet.columns)
+    sheet.rows = [_last_second(cells) for cells in sheet.rows]
     return table(f"{title}: {headline(verdict)}", facts(about), sheet, [outcome(row) for row in rows], whole)
 
 
 def comparison(shown: Comparison) -> str:
     """Each stream in each run, and whether the run agrees with the first one there."""
-    sheet = _sheet("stream", "to", "run", "*lost", "*median (us)", "*greatest (us)")
-    sheet.columns = [*sheet.columns, Column("agrees", wraps=True)]
+    sheet = _sheet("stream", "agrees", "to", "run", "*lost", "*median (us)", "*greatest (us)")
     marks = []
     for row in shown.rows:
         delay = row.delay
@@ -93,7 +97,7 @@ def comparison(shown: Comparison) -> str:
         apart, words = _agreement(shown, row)
         marks.append(apart)
         label = shown.sides[row.side].label
-        sheet.rows.append([row.stream, row.listener, label, count(row.lost), *figures, words])
+        sheet.rows.append([row.stream, words, row.listener, label, count(row.lost), *figures])
     whole = _good(shown.agrees)
     words = "runs agree" if shown.agrees else "RUNS DIFFER"
     return table(f"Comparison: {words}", some([side.label for side in shown.sides]), sheet, marks, whole)
@@ -118,6 +122,10 @@ def _sheet(*headers: str) -> Sheet:
     """Columns of texts; of figures where the header begins with a star."""
     columns = [Column(header.removeprefix("*"), left=not header.startswith("*")) for header in headers]
     return Sheet("", columns, most=MOST_ROWS)
+
+
+def _last_second(cells: Sequence[Cell]) -> list[Cell]:
+    return [cells[0], cells[-1], *cells[1:-1]]
 
 
 def _traffic(stream: Stream) -> str:
@@ -151,4 +159,4 @@ def _agreement(shown: Comparison, row: Row) -> tuple[Outcome | None, str]:
     if not own:
         return None, "nothing to compare"
     wrong = [one.quantity for one in own if not one.agrees]
-    return _good(not wrong), f"not in {some(wrong)}" if wrong else "yes"
+    return _good(not wrong), f"not in {some(wrong, 2)}" if wrong else "yes"

@@ -28,7 +28,7 @@ class DelaySeries:
     def __init__(self, stream: str, frames: pl.DataFrame) -> None:
         self.stream = stream
         self.frames = frames
-        """The columns of :meth:`Run.frames`, for these frames.
+        """The columns of :meth:`~tsnbench.Run.frames`, for these frames.
 
         ``delay_ns`` is null if a frame was lost or a timestamp is missing.
         """
