@@ -29,6 +29,7 @@ pub(crate) fn sent(class: &Class<'_>) -> Option<ClassTurns> {
     let (model, processing) = (class.model, class.model.processing);
     // A transmit buffer sends frames after their window, and a server has a time of its own.
     let behind = model.port.transmit_buffer.is_some() || model.server.is_some();
+    let behind = behind || model.clock.is_some();
     let apart = behind || class.preemptable || class.shaped() || model.overruns || model.changes;
     let Openings::Windows { cycle, windows } = class.openings().ok()? else { return None };
     let base = model.port.gates.as_ref()?.base_time_ns.checked_mul(1_000)?;

@@ -2,6 +2,7 @@
 
 use crate::curve::{Data, LONGEST, Ps, ps};
 use crate::model::flow_hop::FlowHop;
+use crate::model::gate_clock::GateClock;
 use crate::model::least::{Least, Way, least};
 use crate::model::member_streams;
 use crate::model::openings::Openings;
@@ -79,7 +80,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 shaped: arriving.first().and_then(|(ingress, _)| Shaped::of(plan, *ingress, number, pcp)),
                 pcp,
                 parents,
-                sizes: fitting(port, class, sizes, &openings[hop.port as usize]),
+                sizes: fitting(plan, port, class, sizes, &openings[hop.port as usize]),
                 period,
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
                 closer: Processing::of(&plan.nodes[port.node as usize]).spread(),
@@ -92,7 +93,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 class,
                 turns,
                 of: Some(own),
-                sizes: fitting(port, class, sizes, &openings[hop.port as usize]),
+                sizes: fitting(plan, port, class, sizes, &openings[hop.port as usize]),
                 ..hops[own].clone()
             }));
         }
@@ -220,10 +221,18 @@ fn way<'a>(
     Some(Way { hop, openings, needs, queued: queued(plan, before, hop) })
 }
 
-/// The sizes of frames that fit at least one window of a class; none if no frame fits.
-fn fitting(port: &Port, class: u8, sizes: Sizes, openings: &[Option<Openings>]) -> Option<Sizes> {
+/// The sizes of frames that fit at least one window of a class, if clocks may be slow; none if no frame fits.
+fn fitting(
+    plan: &Plan,
+    port: &Port,
+    class: u8,
+    sizes: Sizes,
+    openings: &[Option<Openings>],
+) -> Option<Sizes> {
     let longest = openings[usize::from(class)].as_ref().and_then(Openings::longest);
-    let fits = |octets: u32| longest.is_none_or(|longest| room(port, class, octets) <= longest);
+    let clock = longest.and_then(|_| GateClock::of(plan, port.node));
+    let least = |needs: Ps| clock.map_or(needs, |clock| clock.room(needs).1);
+    let fits = |octets: u32| longest.is_none_or(|longest| least(room(port, class, octets)) <= longest);
     fits(sizes.smallest).then(|| Sizes {
         largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
         ..sizes

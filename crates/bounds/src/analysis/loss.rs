@@ -3,6 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.7 (queues), 8.6.5 (filters and meters), 8.6.8.4 (a frame that fits no window).
 
 use crate::model::flow_hop::FlowHop;
+use crate::model::gate_clock::GateClock;
 use crate::model::member_streams;
 use crate::model::openings::{Openings, covered};
 use crate::model::sizes::{Sizes, until_last_bit};
@@ -51,15 +52,17 @@ pub(crate) fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
     })
 }
 
-/// A reason why a frame may fit no window of gates that change, that hold frames, or that frames may overrun; none for
-/// other gates, whose windows the flow's sizes tell.
+/// A reason why a frame may fit no window of gates that change, that follow a clock, that hold frames, or that frames may
+/// overrun; none for other gates, whose windows the flow's sizes tell.
 fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBounds>) -> Option<Reason> {
     let port = &plan.ports[hop.port];
     let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == hop.port);
     let wrong = plan.faults.iter().any(wrong);
     let changes = port.gates.is_some() && (wrong || covered(port).is_none());
     let holds = port.gates.as_ref().is_some_and(|gates| gates.holds() || gates.unguarded);
-    if !(changes || holds || wrong) {
+    let closes = Openings::of(port.gates.as_ref(), hop.class).is_none_or(|openings| !openings.always());
+    let clock = GateClock::of(plan, port.node).filter(|_| port.gates.is_some() && (changes || closes));
+    if !(changes || holds || wrong || clock.is_some()) {
         return None;
     }
     if let Some(gates) = port.gates.as_ref().filter(|_| changes) {
@@ -71,6 +74,7 @@ fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBo
         });
         let openings = last.and_then(|last| Openings::of(Some(&last), hop.class));
         let needs = if gates.unguarded { 1 } else { until_last_bit(largest, port) };
+        let needs = clock.map_or(needs, |clock| clock.room(needs).0);
         let fits = |openings: Openings| openings.longest().is_none_or(|longest| longest >= needs);
         if gates.holds() {
             return Some(Reason::Changes);

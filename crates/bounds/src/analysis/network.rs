@@ -84,7 +84,10 @@ pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
         hop.parents.iter().for_each(|parent| next[*parent].push(number));
         hop.of.iter().for_each(|own| others[*own].push(number));
     }
-    let lists_of = |number: usize| Some((number, lists::of(&plan.ports[number], &wrong[number])?));
+    let lists_of = |number: usize| {
+        let clock = models[number].clock.as_ref();
+        Some((number, lists::of(&plan.ports[number], &wrong[number], clock)?))
+    };
     let lists: Vec<(usize, Vec<Later>)> = (0..plan.ports.len()).filter_map(lists_of).collect();
     let mut later: HashMap<usize, Vec<(Ps, Model<'_>)>> = HashMap::new();
     for (number, lists) in &lists {

@@ -7,7 +7,7 @@ use crate::curve::{LONGEST, Ps};
 use tsn_plan::{Bmca, ClockFault, Clocks, NodeClock, Pattern, Plan, Stream};
 
 /// Parts of a deviation.
-const WHOLE: i128 = 1_000_000_000_000;
+pub(crate) const WHOLE: i128 = 1_000_000_000_000;
 /// The greatest frequency by which linuxptp steers a clock unless it is told otherwise, parts of 10^9.
 const MOST_STEERED_PPB: i64 = 62_499_999;
 
@@ -45,7 +45,7 @@ impl Known {
 
 impl Known {
     /// How far a node's clock may be from one that runs as the reference does and is never set, in ns.
-    fn apart_ns(self, node: u32) -> u64 {
+    pub(crate) fn apart_ns(self, node: u32) -> u64 {
         match self {
             Self::RunFree => 0,
             Self::Promised { reference, steps_ns, .. } if node == reference => steps_ns,
@@ -64,7 +64,7 @@ fn wins(plan: &Plan, bmca: &Bmca, best: u32) -> bool {
 }
 
 /// The greatest deviation of a node's oscillator from its nominal frequency in the run, parts of 10^12.
-fn deviation(plan: &Plan, clocks: &Clocks, node: u32) -> i128 {
+pub(crate) fn deviation(plan: &Plan, clocks: &Clocks, node: u32) -> i128 {
     let clock: &NodeClock = &clocks.nodes[node as usize];
     let changes = clock.changes.iter().map(|change| change.deviation_ppt);
     let own = changes.chain([clock.deviation_ppt]).map(|ppt| i128::from(ppt).abs()).max().unwrap_or(0);

@@ -3,6 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.9. Derived in `docs/concepts/bounds.md`.
 
 use crate::curve::{Ps, Rate, ps};
+use crate::model::gate_clock::GateClock;
 use crate::model::openings::overruns_covered;
 use crate::model::sizes::until_last_bit;
 use tsn_plan::{GateEntry, Gates, IdleSlope, MacOperation, Port, Schedule, in_force};
@@ -64,7 +65,7 @@ pub(crate) struct Wrong<'a> {
 
 /// The lists of a port that replace each other, from each of them on; none if the port has one list for ever, or if
 /// the analysis does not follow its lists.
-pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
+pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>], clock: Option<&GateClock>) -> Option<Vec<Later>> {
     let open = Gates { initial: Some(u8::MAX), base_time_ns: i64::MAX, ..Gates::default() };
     let gates = port.gates.as_ref().or_else(|| (!wrong.is_empty()).then_some(&open))?;
     let one = gates.changes.is_empty() && gates.initial.is_none() && wrong.is_empty();
@@ -78,6 +79,10 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
         .filter(|n| ends(*n) > 0)
         .map(|n| Span::of(gates, schedules[n].schedule, schedules[n].from_ns, ends(n)))
         .collect();
+    // A clock may show less than 0 at first.
+    if let (Some(clock), Some(first)) = (clock, spans.first_mut().filter(|first| first.from == 0)) {
+        first.from = clock.first.div_euclid(1_000);
+    }
     for wrong in wrong {
         spans = replaced(spans, wrong, &open, until_last_bit(LARGEST, port))?;
     }
@@ -87,7 +92,9 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>]) -> Option<Vec<Later>> {
         return None;
     }
     spans.iter_mut().for_each(|span| span.shorten(cycles as i64));
-    (0..spans.len()).map(|first| later(port, gates, overruns, &spans[first..])).collect()
+    // Windows on a clock may end that much later.
+    let closed = 1_000 + clock.map_or(0, |clock| clock.lead().unsigned_abs().div_ceil(1_000));
+    (0..spans.len()).map(|first| later(port, gates, overruns, &spans[first..], closed)).collect()
 }
 
 /// The lists with another one for some time; none if that changes, or guards otherwise, or if a list that is replaced
@@ -243,7 +250,8 @@ impl Span {
     }
 }
 
-fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span]) -> Option<Later> {
+/// `closed`: for how long all gates that ever close are closed at the end.
+fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span], closed: u64) -> Option<Later> {
     let (first, last) = (spans.first()?, spans.last()?);
     let alone = Gates { changes: Vec::new(), initial: None, ..gates.clone() };
     let with = |gates: Gates, several: Option<Several>| {
@@ -256,7 +264,7 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span]) -> Option<L
                 cbs.idle_slope_bps = idle;
             }
         }
-        Some(Later { port, from: ps(first.from.unsigned_abs()), several, overruns })
+        Some(Later { port, from: ps(first.from.max(0).unsigned_abs()), several, overruns })
     };
     if let ([only], false) = (spans, first.constant()) {
         let list = Gates {
@@ -271,7 +279,7 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span]) -> Option<L
     let mut entries: Vec<GateEntry> = spans.iter().flat_map(|span| span.states(holds)).collect();
     // The cycle ends with closed gates, so that no window goes on in the first list.
     let open = entries.iter().fold(u8::MAX, |all, entry| all & entry.open);
-    entries.push(GateEntry { open, interval_ns: 1_000, mac: None });
+    entries.push(GateEntry { open, interval_ns: closed, mac: None });
     let before: i64 = spans[..spans.len() - 1].iter().map(Span::length).sum();
     let cycle = if last.constant() { 0 } else { last.cycle };
     let trusted = spans.iter().enumerate().filter_map(|(n, span)| span.trusted(n + 1 == spans.len())).min();
@@ -312,7 +320,7 @@ mod tests {
     }
 
     fn followed(gates: Gates) -> Option<Vec<Later>> {
-        of(&Port { rate_bps: 1, gates: Some(gates), ..Port::default() }, &[])
+        of(&Port { rate_bps: 1, gates: Some(gates), ..Port::default() }, &[], None)
     }
 
     fn found(gates: Gates) -> Vec<Found> {
@@ -424,7 +432,7 @@ mod tests {
     /// 100 Tbit/s: the longest frame takes 5,244 ps.
     fn beside(gates: Gates, wrong: &Gates, from_ns: u64, until_ns: u64) -> Option<Vec<Later>> {
         let port = Port { rate_bps: 100_000_000_000_000, gates: Some(gates), ..Port::default() };
-        of(&port, &[Wrong { from_ns, until_ns, gates: Some(wrong) }])
+        of(&port, &[Wrong { from_ns, until_ns, gates: Some(wrong) }], None)
     }
 
     fn list(entries: &[(u8, u64)]) -> Gates {

@@ -3,6 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
 use crate::curve::{Curve, Data, Ps, Rate, Segment, ps};
+use crate::model::gate_clock::GateClock;
 use tsn_plan::{Gates, MacOperation, Port, Preemption};
 
 /// Number of windows that a curve follows one by one; after them their average holds.
@@ -101,6 +102,14 @@ impl Openings {
         (apart && hold.max(release) < cycle).then_some(Self::Windows { cycle, windows })
     }
 
+    /// The openings with these windows, which may be in other cycles.
+    pub fn of_windows(cycle: Ps, windows: Vec<Window>) -> Self {
+        let within = |own: Window| own.moved(own.from.rem_euclid(cycle) - own.from);
+        let mut windows: Vec<Window> = windows.into_iter().map(within).collect();
+        windows.sort_unstable_by_key(|window| window.from);
+        Self::Windows { cycle, windows }
+    }
+
     pub fn always(&self) -> bool {
         matches!(self, Self::Always)
     }
@@ -131,8 +140,8 @@ impl Openings {
 
 impl Openings {
     /// How long after `at` the link may still be busy with something that takes at most `occupied`, begins while the
-    /// gate is open, and goes on when it closes.
-    pub fn run_on(&self, at: Ps, occupied: Ps) -> Ps {
+    /// gate is open, and goes on when it closes, or `slip` later.
+    pub fn run_on(&self, at: Ps, occupied: Ps, slip: Ps) -> Ps {
         match self {
             Self::Always => occupied,
             Self::Windows { cycle, windows } => {
@@ -140,7 +149,7 @@ impl Openings {
                     windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
                 let rest = around
                     .filter(|(from, _)| *from < at)
-                    .map(|(_, to)| (to + occupied - at).clamp(0, occupied));
+                    .map(|(_, to)| (to + occupied + slip - at).clamp(0, occupied));
                 rest.max().unwrap_or(0)
             }
         }
@@ -177,6 +186,12 @@ pub(crate) struct Share {
 }
 
 impl Share {
+    /// The same share if windows that are covered may pass more slowly than all others.
+    pub fn on_clock(self, clock: Option<&GateClock>) -> Self {
+        let Some(clock) = clock else { return self };
+        Self { per_cycle: clock.denser(self.per_cycle).min(self.cycle), ..self }
+    }
+
     /// As a token bucket on a link of `rate`: `rate` times the share, for any span of time.
     pub fn curve(&self, rate: Rate) -> Curve {
         let rate = Data::from(rate);

@@ -2,6 +2,7 @@
 
 use crate::curve::{Curve, Data, Ps, Rate, ps};
 use crate::model::flow_hop::FlowHop;
+use crate::model::gate_clock::GateClock;
 use crate::model::lists::{Later, Several};
 use crate::model::openings::{Openings, Window, covered};
 use crate::model::processing::Processing;
@@ -10,7 +11,7 @@ use crate::reason::Reason;
 use crate::service::cbs::Credit;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption;
-use tsn_plan::{Plan, Port, Server};
+use tsn_plan::{Gates, Plan, Port, Server};
 use tsn_units::{BitRate, INTER_FRAME_GAP, Octets, wire_time};
 
 /// The properties of a port that its analysis needs.
@@ -20,9 +21,16 @@ pub(crate) struct Model<'a> {
     /// A rate in bit/s at which data never exceeds its time on the wire: below the nominal one if an octet is not a
     /// whole number of ps, as every frame's time is rounded up.
     pub rate: Rate,
+    /// By class, when its gate may be open.
     pub openings: Vec<Option<Openings>>,
-    /// When preemptable frames are not held; none if this is not covered.
+    /// By class, when its gate is open for certain: the same, unless the gates follow a clock.
+    pub certain: Vec<Option<Openings>>,
+    /// When preemptable frames may not be held; none if this is not covered.
     pub released: Option<Openings>,
+    /// When preemptable frames are certainly not held.
+    pub certainly_released: Option<Openings>,
+    /// The clock that the gates follow, if that is not true time.
+    pub clock: Option<GateClock>,
     /// The time from the last bit in until a frame is in a queue.
     pub processing: Processing,
     /// The flows here, by class.
@@ -47,11 +55,26 @@ impl<'a> Model<'a> {
     pub fn new(plan: &Plan, port: &'a Port, openings: Vec<Option<Openings>>) -> Self {
         let flows = vec![Vec::new(); port.classes.len()];
         let released = Openings::released(covered(port), port.preemption.as_ref());
+        let gates = port.gates.as_ref();
+        let clock = gates.and_then(|_| GateClock::of(plan, port.node));
+        let holds = gates.is_some_and(Gates::holds);
+        let times = |found: &Openings, late: Ps| match &clock {
+            None => [found.clone(), found.clone()],
+            Some(clock) => [clock.possible(found, late), clock.certain(found, late, holds)],
+        };
+        let of = |found: Option<Openings>| found.map_or([None, None], |found| times(&found, 0).map(Some));
+        let (openings, certain) = openings.into_iter().map(of).map(|[a, b]| (a, b)).unzip();
+        let late = clock.map_or(0, |clock| clock.late(advance(port)));
+        let [released, certainly_released] =
+            released.map_or([None, None], |found| times(&found, late).map(Some));
         Self {
             port,
             rate: sure_rate(port.server.map_or(port.rate_bps, |server| server.rate_bps)),
             openings,
+            certain,
             released,
+            certainly_released,
+            clock,
             processing: Processing::of(&plan.nodes[port.node as usize]),
             flows,
             run: plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns))),
@@ -68,13 +91,39 @@ impl<'a> Model<'a> {
     pub fn later(&self, plan: &Plan, later: &'a Later) -> Self {
         let count = later.port.classes.len();
         let openings = (0..count).map(|class| Openings::of(later.port.gates.as_ref(), class as u8)).collect();
+        let model = Self::new(plan, &later.port, openings);
+        let on_clock = |several: Several| match &model.clock {
+            None => several,
+            Some(clock) => Several {
+                begins: clock.stretched(several.begins + 2 * clock.apart()),
+                trusted: clock.within(several.trusted),
+                ..several
+            },
+        };
         Self {
             flows: self.flows.clone(),
-            several: later.several.clone(),
+            several: later.several.clone().map(on_clock),
             overruns: later.overruns,
             changes: true,
-            ..Self::new(plan, &later.port, openings)
+            ..model
         }
+    }
+
+    /// How much longer than a gate is open a frame of so many octets may be on the link, with its gap.
+    pub fn slip(&self, octets: u32) -> Ps {
+        self.clock.map_or(0, |clock| clock.slip(self.occupied(octets)))
+    }
+
+    /// The part of a window that its largest frame needs at the end, if it takes so long.
+    pub fn needs(&self, takes: Ps) -> Ps {
+        self.clock.map_or(takes, |clock| clock.needs(takes))
+    }
+
+    /// How much later than it is here a hold, and the end of a window, may be, compared with each other.
+    pub fn uncertain(&self, cycle: Ps) -> (Ps, Ps) {
+        let Some(clock) = &self.clock else { return (0, 0) };
+        let late = 2 * clock.late(advance(self.port));
+        (late, late + 2 * (clock.denser(cycle) - cycle))
     }
 
     /// Whether a busy period, or a wait, is short enough for what is left of several lists.
@@ -102,6 +151,11 @@ impl<'a> Model<'a> {
     pub fn gap(&self) -> Ps {
         BitRate(self.port.rate_bps).time(INTER_FRAME_GAP).ps()
     }
+}
+
+/// The longer of the times by which holds and releases act before their entries.
+fn advance(port: &Port) -> Ps {
+    port.preemption.as_ref().map_or(0, |own| ps(own.hold_advance_ns.max(own.release_advance_ns)))
 }
 
 /// The largest rate at which the smallest frame's data take no less than its rounded time.
@@ -148,8 +202,9 @@ pub(crate) struct Behind {
 }
 
 impl Class<'_> {
+    /// When the gate of the class is open for certain.
     pub fn openings(&self) -> Result<&Openings, Reason> {
-        self.model.openings[usize::from(self.number)].as_ref().ok_or(Reason::TooLarge)
+        self.model.certain[usize::from(self.number)].as_ref().ok_or(Reason::TooLarge)
     }
 
     /// What may go first when a frame of the class begins to wait, although it is of a lower class or was selected
@@ -208,7 +263,7 @@ impl Class<'_> {
 
     /// When the frames of the class are not held: none if a gate entry never holds them.
     pub fn held(&self) -> Option<(Ps, &[Window])> {
-        match &self.model.released {
+        match &self.model.certainly_released {
             Some(Openings::Windows { cycle, windows }) if self.preemptable => Some((*cycle, windows)),
             _ => None,
         }
@@ -221,11 +276,13 @@ impl Class<'_> {
 
     /// Whether gates can delay this class or a higher one.
     pub fn gated(&self) -> bool {
-        let own = &self.model.openings[usize::from(self.number)];
+        let closes = |class: u8| {
+            self.model.certain[usize::from(class)].as_ref().is_none_or(|openings| !openings.always())
+        };
         self.model.changes
             || self.held().is_some()
-            || own.as_ref().is_none_or(|own| !own.always())
-            || self.above.iter().any(|higher| !higher.openings.always())
+            || closes(self.number)
+            || self.above.iter().any(|higher| closes(higher.class))
     }
 }
 

@@ -25,8 +25,17 @@ pub(crate) fn starts(
     released: &[Window],
 ) -> Vec<(Window, Ps)> {
     let port = class.model.port;
-    let whole = until_last_bit(class.largest, port);
-    let least = until_last_bit(preemption::uncut(class.largest), port);
+    let whole = class.model.needs(until_last_bit(class.largest, port));
+    let least = class.model.needs(until_last_bit(preemption::uncut(class.largest), port));
+    let (later, within) = class.model.uncertain(cycle);
+    // Whether preemptable frames may be released again in a span.
+    let again = |from: Ps, to: Ps| match &class.model.released {
+        Some(Openings::Windows { windows, .. }) => {
+            let all = windows.iter().flat_map(|own| [-cycle, 0, cycle].map(|by| own.from + by));
+            all.into_iter().any(|at| at >= from && at < to)
+        }
+        _ => true,
+    };
     let around = || [-cycle, 0, cycle].into_iter().flat_map(|by| released.iter().map(move |w| w.moved(by)));
     let gates: Vec<Window> = match openings {
         // A gate that never closes: one window of the length of all that is looked at.
@@ -37,8 +46,7 @@ pub(crate) fn starts(
     for gate in gates {
         for span in around() {
             let both = Window { from: gate.from.max(span.from), to: gate.to.min(span.to) };
-            let cut = span.to <= gate.to
-                && (openings.always() || !around().any(|next| next.from >= span.to && next.from < gate.to));
+            let cut = span.to + later <= gate.to && (openings.always() || !again(span.to, gate.to + within));
             let last = gate.to - if cut { least } else { whole };
             // At the moment of a hold, no frame starts.
             spans.push((both, last.min(both.to - 1)));

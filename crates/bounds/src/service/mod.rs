@@ -118,10 +118,12 @@ fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -
     }
     let always = [Window { from: 0, to: *cycle }];
     let windows = windows.map_or(&always[..], |(_, windows)| windows);
-    let overrun = if class.model.overruns { class.model.occupied(higher.largest) } else { class.model.gap() };
+    let slip = class.model.slip(higher.largest);
+    let overrun =
+        slip + if class.model.overruns { class.model.occupied(higher.largest) } else { class.model.gap() };
     // What a class selects in a window also fills the transmit buffer.
     let longer = class.buffered().map_or(overrun, |(_, time)| time.max(overrun));
-    Some(Share::of(windows, others, longer, *cycle))
+    Some(Share::of(windows, others, longer, *cycle).on_clock(class.model.clock.as_ref()))
 }
 
 /// The service of the link minus one lower frame minus the data of higher classes.
@@ -181,6 +183,7 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
         (openings, Some((cycle, released))) => (cycle, held::starts(class, openings, cycle, released)),
         (Openings::Windows { cycle, windows }, None) => {
             let needs = if class.unguarded() { 1 } else { until_last_bit(class.largest, class.model.port) };
+            let needs = class.model.needs(needs);
             let last = |window: &Window| (*window, window.to - needs);
             (*cycle, windows.iter().map(last).collect())
         }
@@ -212,12 +215,13 @@ pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(P
     let released = model.released.as_ref().ok_or(Reason::ShortHolds)?;
     for behind in &class.behind {
         let occupied = model.occupied(behind.octets);
+        let slip = model.slip(behind.octets);
         let openings = model.openings[usize::from(behind.class)].as_ref().ok_or(Reason::TooLarge)?;
         let at_opening = match behind.runs_on {
             true if class.preemptable => occupied,
-            true => released.run_on(window.from, occupied),
-            false if model.overruns => openings.run_on(window.from, occupied),
-            false => openings.overhang(window.from, occupied, gap),
+            true => released.run_on(window.from, occupied, slip),
+            false if model.overruns => openings.run_on(window.from, occupied, slip),
+            false => openings.overhang(window.from, occupied, gap + slip),
         };
         late = late.max(at_opening);
         let begins = if behind.runs_on { released } else { openings };
@@ -230,7 +234,7 @@ pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(P
     }
     // A frame of any class may have ended just before: its inter-frame gap counts.
     for openings in model.openings.iter().flatten() {
-        late = late.max(openings.gap_after(window.from, gap));
+        late = late.max(openings.gap_after(window.from, gap + model.slip(class.any)));
     }
     if class.preemptable {
         late = late.max(gap);
@@ -254,7 +258,8 @@ pub(crate) fn moments(class: &Class<'_>, starts: &Starts, rate: Rate, serving: S
 /// The slots of a class without a shaper and without interference from above.
 pub(crate) fn slots(class: &Class<'_>) -> Option<Slots> {
     let port = class.model.port;
-    let listed = class.model.several.is_none() && class.buffered().is_none();
+    // The phase of gates on a clock is not known well enough.
+    let listed = class.model.several.is_none() && class.buffered().is_none() && class.model.clock.is_none();
     if class.preemptable || class.shaped() || class.model.overruns || !listed {
         return None;
     }
@@ -302,8 +307,13 @@ fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>
     let mut services: Vec<Service> = Vec::new();
     let gathered;
     if let (Openings::Windows { cycle, windows }, Some(starts)) = (openings, &starts) {
+        let always = [Window { from: 0, to: *cycle }];
+        let possible = match &class.model.openings[usize::from(class.number)] {
+            Some(Openings::Windows { windows, .. }) => windows,
+            _ => &always[..],
+        };
         let once = class.model.several.is_some();
-        gathered = credit.gathered_with_gates(rate, (*cycle, once), windows, &starts.windows, others);
+        gathered = credit.gathered_with_gates(rate, (*cycle, once), possible, &starts.windows, others);
         if let Some(most) = gathered {
             let (windows, idle): (Vec<Window>, Vec<Rate>) = credit.pieces(windows).into_iter().unzip();
             let none = vec![0; windows.len()];

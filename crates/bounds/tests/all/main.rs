@@ -10,6 +10,7 @@ mod clocks;
 mod closed_forms;
 mod cyclic_queues;
 mod full_queues;
+mod gates_on_clocks;
 mod given_credits;
 mod hold_release;
 mod hosts;

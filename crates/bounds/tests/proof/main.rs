@@ -12,6 +12,7 @@ mod draw;
 mod everything;
 mod failures;
 mod loaded;
+mod on_clocks;
 mod paths;
 mod watch;
 
@@ -241,6 +242,31 @@ fn streams_survive_every_failure_that_they_are_told_to() {
     assert!(found.survive > 20 && found.carried > 20 && found.runs > 200, "{found:?}");
 }
 
+/// Clocks of nodes: the ratios of bound and longest delay of every flow at each port with gates.
+fn prove_on_clocks(plans: u32) -> Vec<f64> {
+    let ratios = RefCell::new(Vec::new());
+    let outcome =
+        runner(plans).run(&(draw::plan(), on_clocks::on_clocks(), any::<u16>()), |(plan, own, victim)| {
+            for mut plan in releases(&plan, usize::from(victim)) {
+                on_clocks::add(&mut plan, &own).map_err(TestCaseError::fail)?;
+                on_clocks::watch(&plan, &bounds(&plan), &mut ratios.borrow_mut()).map_err(|text| {
+                    TestCaseError::fail(format!("{text}\n{}\n{:#?}", draw::text(&plan), plan.clocks))
+                })?;
+            }
+            Ok(())
+        });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    ratios.into_inner()
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds_on_clocks() {
+    let ratios = prove_on_clocks(60);
+    assert!(ratios.len() > 1_000, "{} flows at ports", ratios.len());
+}
+
 fn many() -> u32 {
     std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000)
 }
@@ -268,4 +294,10 @@ fn soak_failures() {
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_paths() {
     println!("several paths, {}", watch::quantiles("delay from release", &prove_paths(many()).0));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_on_clocks() {
+    println!("on clocks, {}", watch::quantiles("delay at a port", &prove_on_clocks(many())));
 }

@@ -18,6 +18,10 @@ impl Network<'_> {
         let occupied = self.models[port].occupied(longest.max().unwrap_or(0));
         // Before it comes, no frame of another class that began under an earlier list is still on the link.
         let begins = |class: usize| {
+            // What a clock shows then is not known.
+            if self.models[port].clock.is_some() {
+                return 0;
+            }
             let first = here(class).map(|hop| self.first(hop)).min().unwrap_or(0).saturating_sub(occupied);
             models.iter().rposition(|(from, _)| *from <= first).unwrap_or(0)
         };

@@ -21,7 +21,7 @@ impl Network<'_> {
         if self.disturbed(number) {
             return Some(Reason::Faults);
         }
-        if (port.gates.is_some() || wrong) && self.plan.clocks.is_some() {
+        if wrong && self.plan.clocks.is_some() {
             return Some(Reason::Clocks);
         }
         if port.transmit_buffer.is_some() && port.classes.iter().any(|class| class.cbs.is_some()) {

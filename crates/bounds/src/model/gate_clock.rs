@@ -1,0 +1,136 @@
+//! Gates that follow the clock of their node, as windows in true time.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.4 and 8.6.9: a list goes by the time of its node. Derived in `docs/concepts/bounds.md`. There is
+//! a time `u` that runs steadily, and the node's clock is at most `apart` before or behind it: for a clock that only its
+//! oscillator drives, `u` is what the clock would show without its steps; for a clock that a servo steers, the time of the
+//! reference. All windows are those of the list in `u`, and stretched by the slowest rate of `u`: no wait is longer in
+//! true time.
+
+use crate::curve::{LONGEST, Ps, ps};
+use crate::model::clocks::{Known, WHOLE, deviation, fastest};
+use crate::model::openings::{Openings, Window};
+use tsn_plan::{ClockFault, Plan};
+
+/// What is rounded where windows begin or end, on a clock and in true time.
+const ROUNDED: Ps = 4;
+
+/// What is known of the clock that a port's gates follow.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GateClock {
+    /// How far the clock may be from the steady time, ps.
+    apart: Ps,
+    /// By how much the steady time deviates from true time at most, parts of 10^12.
+    steady: i128,
+    /// By how much the clock deviates from true time at most between its steps, parts of 10^12.
+    own: i128,
+    /// The earliest time that it shows, ps.
+    pub first: Ps,
+}
+
+impl GateClock {
+    /// The clock of a node; none if nodes have no clocks of their own, or if nothing is known of them.
+    pub fn of(plan: &Plan, node: u32) -> Option<Self> {
+        let (clocks, known) = (plan.clocks.as_ref()?, Known::of(plan)?);
+        let own = fastest(plan, clocks, node);
+        let first = clocks.nodes.iter().map(|clock| clock.offset_ns.min(0)).min().unwrap_or(0);
+        let found = |apart_ns: u64, steady: i128, own: i128| {
+            let apart = ps(apart_ns);
+            let first = first.checked_mul(1_000).unwrap_or(-LONGEST).saturating_sub(apart.saturating_mul(2));
+            Self { apart, steady, own, first }
+        };
+        // No servo corrects the clock.
+        if clocks.gptp.is_none() || !clocks.keeps_time(node) {
+            let steps = clocks.faults.iter().map(|fault| match fault {
+                ClockFault::ClockStep { node: own, by_ns, .. } if *own == node => by_ns.unsigned_abs(),
+                _ => 0,
+            });
+            let own = deviation(plan, clocks, node);
+            // Some time in the middle of all steps is no farther from any of them.
+            return Some(found(steps.sum::<u64>().div_ceil(2), own, own));
+        }
+        let Known::Promised { reference, .. } = known else { return None };
+        Some(found(known.apart_ns(node), deviation(plan, clocks, reference), own))
+    }
+
+    /// The windows in which something is the case for certain, by a list that is also `late` early or late. Instants of
+    /// both kinds of windows are later by `apart`. `alike`: all windows end as much too early, to be compared.
+    pub fn certain(&self, openings: &Openings, late: Ps, alike: bool) -> Openings {
+        let Openings::Windows { cycle, windows } = openings else { return openings.clone() };
+        // In true time a window may be shorter than it is here, where all is stretched.
+        let shorter = |own: &Window| self.part(if alike { *cycle } else { own.length() }, 2 * self.steady);
+        let window = |own: &Window| Window {
+            from: self.stretched(own.from + 2 * self.apart + late).saturating_add(ROUNDED),
+            to: self.stretched(own.to - late).saturating_sub(shorter(own)).saturating_sub(ROUNDED),
+        };
+        let windows = windows.iter().map(window).filter(|own| own.from < own.to).collect();
+        Openings::of_windows(self.stretched(*cycle), windows)
+    }
+
+    /// The windows in which something may be the case.
+    pub fn possible(&self, openings: &Openings, late: Ps) -> Openings {
+        let Openings::Windows { cycle, windows } = openings else { return openings.clone() };
+        let window = |own: &Window| Window {
+            from: self.stretched(own.from - late).saturating_sub(ROUNDED),
+            to: self.stretched(own.to + 2 * self.apart + late).saturating_add(ROUNDED),
+        };
+        let windows: Vec<Window> = windows.iter().map(window).collect();
+        let cycle = self.stretched(*cycle);
+        if windows.iter().any(|own| own.length() >= cycle) {
+            return Openings::Always;
+        }
+        Openings::of_windows(cycle, windows)
+    }
+
+    /// How early or late something is by what the clock deviates in this time.
+    pub fn late(&self, time: Ps) -> Ps {
+        if time > 0 { self.part(time, self.own).saturating_add(ROUNDED) } else { 0 }
+    }
+
+    /// A span of the steady time in the longest true time, or an instant where all spans are as long.
+    pub fn stretched(&self, span: Ps) -> Ps {
+        span.saturating_add(self.part(span, self.steady))
+    }
+
+    /// How long a busy period may be, so that the steady time between its begin and its end is at most this span.
+    pub fn within(&self, span: Ps) -> Ps {
+        span - self.part(span, self.steady) - 2 * self.apart - ROUNDED
+    }
+
+    /// By how much the last moment of a window is before the last one at which something may start that takes so long.
+    pub fn needs(&self, takes: Ps) -> Ps {
+        takes.saturating_add(self.part(takes, (self.own - self.steady).max(0))).saturating_add(ROUNDED)
+    }
+
+    /// The longest span in which something fits for certain, and in which it may fit, in the time of the clock.
+    pub fn room(&self, takes: Ps) -> (Ps, Ps) {
+        let more = (i128::from(takes) * self.own / WHOLE) as Ps + ROUNDED;
+        (takes.saturating_add(more), takes - more)
+    }
+
+    /// How much later than when its gate closes a frame that takes so long may leave: its gate closed early, because the
+    /// clock was set or ran faster after the frame had begun.
+    pub fn slip(&self, takes: Ps) -> Ps {
+        self.part(takes, 3 * self.steady + self.own).saturating_add(ROUNDED)
+    }
+
+    /// How much later than in the steady time windows may end, in their time.
+    pub fn lead(&self) -> Ps {
+        self.stretched(2 * self.apart).saturating_add(2 * ROUNDED)
+    }
+
+    /// By how much the time of windows is later than the steady time.
+    pub fn apart(&self) -> Ps {
+        self.apart
+    }
+
+    /// What something gains while its windows pass as slowly as possible, and others as fast as possible.
+    pub fn denser(&self, time: Ps) -> Ps {
+        time.saturating_add(self.part(time, 2 * self.steady)).saturating_add(ROUNDED)
+    }
+
+    /// What a deviation makes of a span, in the slowest steady time; rounded up.
+    fn part(&self, span: Ps, deviation: i128) -> Ps {
+        let found = (i128::from(span) * deviation + WHOLE - self.steady - 1).div_euclid(WHOLE - self.steady);
+        Ps::try_from(found).unwrap_or(LONGEST)
+    }
+}

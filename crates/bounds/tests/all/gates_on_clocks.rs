@@ -1,0 +1,224 @@
+//! Gates that follow the clocks of their nodes, by arithmetic and beside the simulator.
+//!
+//! IEEE 802.1Q-2022, 8.6.8.4.
+
+use crate::common::*;
+use tsn_bounds::{FlowBounds, bounds};
+use tsn_observation::Sighting;
+use tsn_plan::{Change, ClockFault, Clocks, Gptp, NodeClock, Pattern, Plan, Point, Servo, Stage};
+
+const US: i64 = 1_000_000;
+/// 100 ppm, in parts of 10^12.
+const PPM_100: i64 = 100_000_000;
+/// Of 480 octets, from the first bit to the last one; and of a full frame on the wire, in ps.
+const NEEDS: i64 = (480 + BEFORE) * 8_000;
+const LOWER: i64 = FULL_NS * 1_000;
+/// What rounding adds to a wait at most: at both ends of a window, for the last start, and for the next begin.
+const ROUNDING: i64 = 24;
+const UNSCHEDULED: Pattern = Pattern::Periodic { period_ns: 1_000_003, offset_ns: 0, jitter_ns: 0 };
+
+/// n0 - n1 with a stream of class 6 whose gate is open for 50 of 100 us; none of 100 us for the others, if they are
+/// `others`.
+fn gated(clock: NodeClock, faults: Vec<ClockFault>, others: u8) -> Net {
+    let (mut net, path) = Net::row(3_000_000, 2);
+    net.stream("s", &path, 6, UNSCHEDULED, frame(480));
+    net.plan.ports[0].gates = gates(0, &[(0x40, 50_000), (others, 50_000)]);
+    net.plan.drain_ns = 1_000_000;
+    let within_ns = (!faults.is_empty()).then_some(1_000_000);
+    let nodes = vec![clock, NodeClock::default()];
+    net.plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, within_ns, gptp: None, faults });
+    net
+}
+
+fn own(plan: &Plan) -> FlowBounds {
+    plan.check().unwrap();
+    bounds(plan).flows[0].clone()
+}
+
+fn delay(plan: &Plan) -> i64 {
+    own(plan).hops[0].upper_ps.unwrap()
+}
+
+fn free(deviation_ppt: i64) -> NodeClock {
+    NodeClock { deviation_ppt, ..NodeClock::default() }
+}
+
+/// The frame comes when its last start in a window is over, waits while the gate is closed, and is sent: 50 us + 2 x 3.904
+/// us. A slow clock makes 50 us longer by 5 ns. Windows that would follow each other faster count as slow ones in which
+/// less is sent: another 2 x 5 ns.
+#[test]
+fn a_slow_clock_keeps_the_gate_closed_for_longer() {
+    let perfect = 50 * US + 2 * NEEDS;
+    let found = |clock| delay(&gated(clock, Vec::new(), 0).plan) - perfect;
+    assert!((0..ROUNDING).contains(&found(free(0))), "{}", found(free(0)));
+    for deviation in [-PPM_100, PPM_100] {
+        let more = found(free(deviation));
+        assert!((15_000..15_000 + ROUNDING + 10).contains(&more), "{more}");
+    }
+    // The phase of the clock does not matter, nor when it changes its rate.
+    let offset = NodeClock { offset_ns: 12_345_678, ..free(-PPM_100) };
+    let changes = vec![Change { at_ns: 1_234_567, deviation_ppt: -PPM_100 }];
+    for clock in [offset, NodeClock { changes, ..free(0) }] {
+        let mut net = gated(clock, Vec::new(), 0);
+        net.plan.streams[0].start_ns = 20_000_000;
+        assert_eq!(delay(&net.plan) - perfect, found(free(-PPM_100)));
+    }
+}
+
+/// The delays of the frames of a run, in ps of true time: the clock of n1 is true.
+fn delays(net: &Net) -> Vec<i64> {
+    let mut net = Net { plan: net.plan.clone() };
+    net.plan.clocks.as_mut().unwrap().nodes[1] = NodeClock::default();
+    let tap = net.tap(1, Stage::Rx, Point::End);
+    let (sightings, _) = run(&net.plan);
+    let arrived = |one: &Sighting| one.t_ns.unwrap() * 1_000;
+    let Pattern::Periodic { period_ns, offset_ns, .. } = net.plan.streams[0].pattern else {
+        return Vec::new();
+    };
+    let released = |one: &Sighting| (one.seq * period_ns + offset_ns) as i64 * 1_000;
+    sightings.iter().filter(|one| one.tap == tap).map(|one| arrived(one) - released(one)).collect()
+}
+
+/// Three frames come 1 ns after the last start of a window, in the time of a clock that is slow by 1000 ppm: the bound is
+/// reached but for what windows count less, 2000 ppm of 50 us, and a few ns of the talker.
+#[test]
+fn the_simulator_comes_near_the_bound_of_a_slow_clock() {
+    let slow = 1_000_000_000;
+    let mut net = gated(free(-slow), Vec::new(), 0);
+    // The talker has the same clock: in its time, a window ends after 50 us, and the last start is before that.
+    let late_ns = 50_000 - NEEDS as u64 * 999 / 1_000_000 + 1;
+    net.plan.streams[0].pattern =
+        Pattern::Periodic { period_ns: 1_000_000, offset_ns: late_ns, jitter_ns: 0 };
+    let bound = delay(&net.plan);
+    let mut longest = 0;
+    for (number, delay) in delays(&net).into_iter().enumerate() {
+        // The release in true time.
+        let nominal = (number as i64 * 1_000_000 + late_ns as i64) * 1_000;
+        let released = nominal * 1_000 / 999;
+        longest = longest.max(delay - (released - nominal));
+    }
+    let uncounted = bound - longest;
+    assert!(uncounted >= 0 && uncounted <= 2 * 50 * US / 1_000 + 5_000, "{uncounted} ps");
+}
+
+/// While the gate is closed the clock is set back by 3 us, once or twice; or once, and forward again. Each time the wait may
+/// be longer by 3 us, and no other step between makes it shorter for certain.
+#[test]
+fn a_clock_that_is_set_back_opens_the_gate_later() {
+    let step = |at_ns, by_ns| ClockFault::ClockStep { node: 0, at_ns, by_ns };
+    let of = |faults| delay(&gated(free(0), faults, 0).plan) - 50 * US - 2 * NEEDS;
+    for (faults, more) in [
+        (vec![step(1_070_000, -3_000)], 3),
+        (vec![step(1_070_000, 3_000)], 3),
+        (vec![step(1_070_000, -3_000), step(1_080_000, -3_000)], 6),
+        (vec![step(1_070_000, -3_000), step(2_070_000, 3_000)], 6),
+    ] {
+        let found = of(faults.clone()) - more * US;
+        assert!((0..ROUNDING).contains(&found), "{faults:?}: {found}");
+    }
+    // A frame that comes 1 ns after the last start waits so long: it is released before its clock is set.
+    let mut net = gated(free(0), vec![step(1_070_000, -3_000)], 0);
+    let late_ns = 50_000 - NEEDS as u64 / 1_000 + 1;
+    net.plan.streams[0].pattern =
+        Pattern::Periodic { period_ns: 1_000_000, offset_ns: late_ns, jitter_ns: 0 };
+    let longest = delays(&net)[1];
+    assert!((0..1_000 + ROUNDING).contains(&(delay(&net.plan) - longest)), "{longest}");
+    // Of another node the steps do not matter.
+    let other = ClockFault::ClockStep { node: 1, at_ns: 1_070_000, by_ns: -3_000 };
+    assert!((0..ROUNDING).contains(&of(vec![other])));
+}
+
+fn servo(max_frequency_ppb: i64) -> Servo {
+    Servo {
+        pi_proportional_scale: 700,
+        pi_proportional_exponent: -300,
+        pi_proportional_norm_max: 700,
+        pi_integral_scale: 300,
+        pi_integral_exponent: 400,
+        pi_integral_norm_max: 300,
+        first_step_threshold_ns: 20_000,
+        step_threshold_ns: 0,
+        max_frequency_ppb,
+    }
+}
+
+/// n0 is synchronised to n1 within 1 us: each window is certain from 1 us after it opens until 1 us before it closes. A
+/// frame starts if it fits as the clock runs then: faster by up to 1 percent, 39.04 ns of 3.904 us. PTP is in class 0, whose
+/// gate is closed.
+#[test]
+fn a_clock_that_is_synchronised_takes_its_difference_from_both_ends_of_a_window() {
+    let of = |grandmaster: u32, deviation_ppt: i64| {
+        let mut net = gated(free(0), Vec::new(), 0);
+        let clocks = net.plan.clocks.as_mut().unwrap();
+        clocks.within_ns = Some(1_000);
+        clocks.nodes[grandmaster as usize].deviation_ppt = deviation_ppt;
+        clocks.gptp = Some(Gptp {
+            grandmaster,
+            slaves: vec![1 - grandmaster],
+            sync_interval_ns: 125_000_000,
+            pdelay_interval_ns: 1_000_000_000,
+            pcp: 0,
+            wakeup_ns: 50_000,
+            ieee_1588: None,
+            one_step: false,
+            visible: false,
+            servo: Some(servo(10_000_000)),
+            bmca: None,
+        });
+        delay(&net.plan) - 50 * US - 2 * NEEDS
+    };
+    let synchronised = of(1, 0) - 2 * US - NEEDS / 100;
+    assert!((0..ROUNDING).contains(&synchronised), "{synchronised}");
+    // The grandmaster's own gates follow its oscillator.
+    assert!((0..ROUNDING).contains(&of(0, 0)), "{}", of(0, 0));
+    // 100 ppm of the grandmaster: 5.2 ns of the closed gate, and twice 4.8 ns of the window.
+    let slower = of(1, PPM_100) - of(1, 0);
+    assert!((14_000..15_500).contains(&slower), "{slower}");
+}
+
+/// The lower class has the second half of the cycle, and a frame of it ends just when its gate closes. If the clock is set
+/// forward while the frame is sent, the upper gate is open before the frame has left: by 3 us, and in the window of the
+/// upper class that is left there is room.
+#[test]
+fn a_frame_may_be_on_the_link_when_its_gate_has_closed_early() {
+    let mut net =
+        gated(free(0), vec![ClockFault::ClockStep { node: 0, at_ns: 1_098_000, by_ns: 3_000 }], 0x01);
+    net.stream("low", &[0, 1], 0, periodic(1_000_000, 1_000_000 + 50_000), frame(FULL));
+    let upper = delay(&net.plan);
+    // Without the lower class: the same, as its windows are over when those of the upper class begin for certain. Its
+    // gap is counted.
+    let alone = {
+        let net = gated(free(0), vec![ClockFault::ClockStep { node: 0, at_ns: 1_098_000, by_ns: 3_000 }], 0);
+        delay(&net.plan)
+    };
+    let gap = AFTER * 8_000;
+    assert!((0..ROUNDING).contains(&(upper - alone - gap)), "{}", upper - alone);
+    // A clock that is slow when the frame begins, and fast before it ends: 2 x 100 ppm of the frame.
+    let changes = vec![Change { at_ns: 1_234_567, deviation_ppt: PPM_100 }];
+    let changing = NodeClock { changes, ..free(-PPM_100) };
+    let of = |others| {
+        let mut net = gated(changing.clone(), Vec::new(), others);
+        net.stream("low", &[0, 1], 0, periodic(1_000_000, 1_000_000 + 50_000), frame(FULL));
+        delay(&net.plan)
+    };
+    let slip = of(0x01) - of(0x00) - gap;
+    assert!((2 * LOWER / 10_000..4 * LOWER / 10_000 + ROUNDING).contains(&slip), "{slip}");
+}
+
+/// A window of exactly the time of a frame: a fast clock closes the gate too early, and the port drops the frame.
+#[test]
+fn a_frame_that_fits_only_if_the_clock_is_slow_may_be_lost() {
+    let of = |window_ns: u64, deviation_ppt: i64| {
+        let mut net = gated(free(deviation_ppt), Vec::new(), 0);
+        net.plan.ports[0].gates = gates(0, &[(0x40, window_ns), (0, 50_000)]);
+        let (_, counters) = run(&net.plan);
+        let lost = counters.streams[0].dropped_at_talker + counters.streams[0].dropped_in_network;
+        let found = own(&net.plan);
+        (found.loss_reason.is_none(), found.release_upper_ps.is_some(), lost)
+    };
+    assert_eq!(of(3_904, PPM_100), (false, false, 3));
+    assert_eq!(of(3_904, -PPM_100), (false, false, 0));
+    assert_eq!(of(3_906, PPM_100), (true, true, 0));
+    // It never fits: then there is nothing to wait for.
+    assert_eq!(of(3_900, -PPM_100), (false, false, 3));
+}
