@@ -72,6 +72,8 @@ pub enum Reason {
     Held,
     /// Numbers exceed what the analysis can count: hours of delay, or more data than a port sends in days.
     TooLarge,
+    /// Frames that fit a window only if the clock of the port is not fast are dropped.
+    FastClock,
     /// Gates or schedulers count on clocks of their own.
     Clocks,
     /// How far clocks are apart does not follow from the Plan, and it contains no promise.
@@ -171,6 +173,9 @@ impl fmt::Display for Reason {
             }
             Self::NoWindow => f.write_str("no window of its gate is guaranteed to have room for its largest frame"),
             Self::Dropped => f.write_str("its frames fit no window of its gate, so they are dropped"),
+            Self::FastClock => f.write_str(
+                "its frames fit no window of its gate while the clock of the port is fast, and are dropped then",
+            ),
             Self::CutThrough => {
                 f.write_str("an ATS scheduler shapes frames in its node, which cuts through; this has no bound here")
             }

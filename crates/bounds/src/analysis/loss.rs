@@ -52,18 +52,24 @@ pub(crate) fn filtered(plan: &Plan, hop: &FlowHop, largest: u32) -> bool {
     })
 }
 
-/// A reason why a frame may fit no window of gates that change, that follow a clock, that hold frames, or that frames may
-/// overrun; none for other gates, whose windows the flow's sizes tell.
+/// A reason why a frame may fit no window of gates that change, that hold frames, or that frames may overrun; none for
+/// other gates, whose windows the flow's sizes tell.
 fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBounds>) -> Option<Reason> {
     let port = &plan.ports[hop.port];
     let wrong = |fault: &Fault| matches!(fault, Fault::Schedule { port, .. } if *port as usize == hop.port);
     let wrong = plan.faults.iter().any(wrong);
     let changes = port.gates.is_some() && (wrong || covered(port).is_none());
     let holds = port.gates.as_ref().is_some_and(|gates| gates.holds() || gates.unguarded);
-    let closes = Openings::of(port.gates.as_ref(), hop.class).is_none_or(|openings| !openings.always());
-    let clock = GateClock::of(plan, port.node).filter(|_| port.gates.is_some() && (changes || closes));
-    if !(changes || holds || wrong || clock.is_some()) {
-        return None;
+    let clock = GateClock::of(plan, port.node);
+    let needs = |unguarded: bool| {
+        let needs = if unguarded { 1 } else { until_last_bit(largest, port) };
+        clock.map_or(needs, |clock| clock.room(needs).0)
+    };
+    if !(changes || holds || wrong) {
+        // A port drops a frame that fits no window as its clock runs then.
+        let openings = Openings::of(port.gates.as_ref(), hop.class);
+        let fits = openings.is_some_and(|own| own.longest().is_none_or(|longest| longest >= needs(false)));
+        return clock.filter(|_| !fits).map(|_| Reason::FastClock);
     }
     if let Some(gates) = port.gates.as_ref().filter(|_| changes) {
         // A port accepts frames for which its own list has a window, now or later.
@@ -73,8 +79,7 @@ fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBo
             ..Gates::default()
         });
         let openings = last.and_then(|last| Openings::of(Some(&last), hop.class));
-        let needs = if gates.unguarded { 1 } else { until_last_bit(largest, port) };
-        let needs = clock.map_or(needs, |clock| clock.room(needs).0);
+        let needs = needs(gates.unguarded);
         let fits = |openings: Openings| openings.longest().is_none_or(|longest| longest >= needs);
         if gates.holds() {
             return Some(Reason::Changes);
