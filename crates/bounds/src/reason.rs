@@ -74,8 +74,11 @@ pub enum Reason {
     TooLarge,
     /// Frames that fit a window only if the clock of the port is not fast are dropped.
     FastClock,
-    /// Gates or schedulers count on clocks of their own.
-    Clocks,
+    /// Something counts on a clock of its own.
+    Clocks {
+        /// What counts.
+        what: &'static str,
+    },
     /// How far clocks are apart does not follow from the Plan, and it contains no promise.
     Unpromised,
     /// A talker or a listener is at a transparent clock, which does not keep the common time.
@@ -223,7 +226,7 @@ impl fmt::Display for Reason {
                 write!(f, "the program of {stream} may need longer for its frames than there is between them")
             }
             Self::TooLate => f.write_str("its queueing discipline (etf) drops frames that come too late"),
-            Self::Clocks => f.write_str("gates or ATS schedulers count on clocks of their own, which has no bound here"),
+            Self::Clocks { what } => write!(f, "{what} on a clock of its own has no bound here"),
             Self::Unpromised => f.write_str(
                 "how far the clocks are apart is not known, and nothing promises it: write clocks: {within: 1 us}",
             ),

@@ -134,7 +134,7 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
         }
         // Schedulers count in the time of their nodes.
         if plan.policing.iter().any(|policing| !policing.schedulers.is_empty()) {
-            return Some(Reason::Clocks);
+            return Some(Reason::Clocks { what: "an ATS scheduler" });
         }
     }
     None

@@ -37,7 +37,7 @@ pub(crate) struct Several {
     /// The longest busy period for which the cycles that are left stand for all.
     pub trusted: Ps,
     /// By list its begin in the cycle, and the idle slopes that it sets; empty if no list sets any.
-    slopes: Vec<(Ps, Vec<IdleSlope>)>,
+    pub slopes: Vec<(Ps, Vec<IdleSlope>)>,
 }
 
 impl Several {

@@ -73,7 +73,7 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
     let own = in_all([&host.send, &host.qdisc]);
     let until_qdisc = match strict.zip(advance) {
         // The discipline counts on the host's clock.
-        Some(_) if plan.clocks.is_some() => return Err(Reason::Clocks),
+        Some(_) if plan.clocks.is_some() => return Err(Reason::Clocks { what: "etf" }),
         // A frame whose transmission time has passed is dropped.
         Some(((delta, _), advance)) => {
             Span { least: own.least.max(advance.saturating_sub(delta)), most: advance }

@@ -133,7 +133,7 @@ fn etf_on_a_clock_of_its_own_has_no_bound() {
     plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![etf; 8]})).unwrap());
     let socket = json!({"advance_ns": 60_000, "txtime": true});
     plan.streams[0].socket = Some(serde_json::from_value(socket).unwrap());
-    assert_eq!(first(&plan).release_reason, Some(Reason::Clocks));
+    assert_eq!(first(&plan).release_reason, Some(Reason::Clocks { what: "etf" }));
 }
 
 /// Frames of a saturating stream wait in the hardware.

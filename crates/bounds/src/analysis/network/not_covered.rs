@@ -22,7 +22,7 @@ impl Network<'_> {
             return Some(Reason::Faults);
         }
         if wrong && self.plan.clocks.is_some() {
-            return Some(Reason::Clocks);
+            return Some(Reason::Clocks { what: "a list that a wrong schedule replaces" });
         }
         if port.transmit_buffer.is_some() && port.classes.iter().any(|class| class.cbs.is_some()) {
             return Some(Reason::TransmitBuffer);
@@ -60,7 +60,12 @@ impl Network<'_> {
         let gates = model.port.gates.as_ref()?;
         let runs = |class: &tsn_plan::Class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed);
         let models = || self.later.get(&number).into_iter().flatten().map(|(_, later)| later);
+        let slopes = gates.changes.iter().any(|change| !change.idle_slopes.is_empty());
+        let shaped = model.port.classes.iter().any(|class| class.cbs.is_some());
         match () {
+            () if model.clock.is_some() && slopes && shaped => {
+                Some(Reason::Clocks { what: "an idle slope that changes with a list" })
+            }
             () if model.port.classes.iter().any(runs) => Some(Reason::CreditRuns),
             () if gates.unguarded && !overruns_covered(model.port) => Some(Reason::Unguarded),
             () if covered(model.port).is_none() && models().next().is_none() => Some(Reason::Changes),
