@@ -8,7 +8,7 @@
 
 use crate::curve::{LONGEST, Ps, ps};
 use crate::model::clocks::{Known, WHOLE, deviation, fastest};
-use crate::model::openings::{Openings, Window};
+use crate::model::openings::{Openings, Share, Window};
 use tsn_plan::{ClockFault, Plan};
 
 /// What is rounded where windows begin or end, on a clock and in true time.
@@ -121,6 +121,11 @@ impl GateClock {
     /// By how much the time of windows is later than the steady time.
     pub fn apart(&self) -> Ps {
         self.apart
+    }
+
+    /// A share of windows if those that are covered may pass more slowly than all others.
+    pub fn share(&self, share: Share) -> Share {
+        Share { per_cycle: self.denser(share.per_cycle).min(share.cycle), ..share }
     }
 
     /// What something gains while its windows pass as slowly as possible, and others as fast as possible.

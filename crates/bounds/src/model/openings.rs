@@ -3,7 +3,6 @@
 //! IEEE 802.1Q-2022, 8.6.8.4: a frame starts only if its last bit leaves before its gate closes.
 
 use crate::curve::{Curve, Data, Ps, Rate, Segment, ps};
-use crate::model::gate_clock::GateClock;
 use tsn_plan::{Gates, MacOperation, Port, Preemption};
 
 /// Number of windows that a curve follows one by one; after them their average holds.
@@ -186,12 +185,6 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// The same share if windows that are covered may pass more slowly than all others.
-    pub fn on_clock(self, clock: Option<&GateClock>) -> Self {
-        let Some(clock) = clock else { return self };
-        Self { per_cycle: clock.denser(self.per_cycle).min(self.cycle), ..self }
-    }
-
     /// As a token bucket on a link of `rate`: `rate` times the share, for any span of time.
     pub fn curve(&self, rate: Rate) -> Curve {
         let rate = Data::from(rate);

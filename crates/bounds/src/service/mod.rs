@@ -123,7 +123,8 @@ fn share(class: &Class<'_>, higher: &Higher, windows: Option<(Ps, &[Window])>) -
         slip + if class.model.overruns { class.model.occupied(higher.largest) } else { class.model.gap() };
     // What a class selects in a window also fills the transmit buffer.
     let longer = class.buffered().map_or(overrun, |(_, time)| time.max(overrun));
-    Some(Share::of(windows, others, longer, *cycle).on_clock(class.model.clock.as_ref()))
+    let share = Share::of(windows, others, longer, *cycle);
+    Some(class.model.clock.map_or(share, |clock| clock.share(share)))
 }
 
 /// The service of the link minus one lower frame minus the data of higher classes.
