@@ -19,7 +19,7 @@ This page is made from the grammar of the scenario language. [The scenario file]
 explains the keys in context; `tsnbench schema KEY` prints the rows of one key, for example
 `tsnbench schema streams.*.period` or `tsnbench schema cbs`.
 
-- *unit*: a quantity is a number with one of these units; `none` for other values.
+- *unit*: a quantity is a number with one of these units, in brackets behind its type.
 - *default*: what counts where the key is not written. `required`: the mapping needs the key.
   `none`: the key has no effect where it is not written.
 - *range*: permitted values, both ends included. The value of another key can make it smaller.
@@ -33,4 +33,16 @@ explains the keys in context; `tsnbench schema KEY` prints the rows of one key, 
 def test_the_page_is_the_grammar() -> None:
     text = HEAD + page(sections(SCENARIO))
     matches(PAGE, text)
-    assert all(one in text for one in ("`streams.*`", "| `period` |", "IEEE 802.1Q-2022, 8.6.8.2"))
+    assert all(
+        one in text
+        for one in ("`streams.*`", "| `period`<br>`period: 250 us` |", "IEEE 802.1Q-2022, 8.6.8.2")
+    )
+
+
+def test_every_key_has_a_row_with_each_fact() -> None:
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    named = [key for section in sections(SCENARIO) for key in section.keys if key.name != "*"]
+    for row, key in zip(rows, named, strict=True):
+        for fact in (key.type, key.range, key.default, key.clause, f"since {key.since}", key.example):
+            assert fact in row.replace("&#124;", "|")
+        assert key.unit == "none" or key.unit in row

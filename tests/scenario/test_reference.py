@@ -12,6 +12,7 @@ from support.examples_of_keys import path_of, scenario_with
 from support.grammar import records
 from tsnbench.scenario import ScenarioErrors, read_scenario, units
 from tsnbench.scenario.grammar import SCENARIO
+from tsnbench.scenario.kinds.values import Thousandths
 from tsnbench.scenario.reference.keys import OWN, Key, find, hint, path_text, sections
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.source import parse
@@ -68,8 +69,8 @@ def test_the_example_is_accepted_in_a_scenario(key: Key) -> None:
 def numbers(key: Key) -> list[tuple[str, bool]]:
     """Values at the ends of a key's range, and just outside, as written; whether each is in the range."""
     found: list[tuple[str, bool]] = []
-    for piece in key.range.split("; or "):
-        ends = re.fullmatch(r"(-?[0-9.]+)(?: (\S+))? to (-?[0-9.]+)(?: (\S+))?", piece)
+    for piece in re.split("[;,] or ", key.range):
+        ends = re.fullmatch(r"(?:a .* from )?(-?[0-9.]+)(?: (\S+))? to (-?[0-9.]+)(?: (\S+))?", piece)
         least = re.fullmatch(r"at least ([0-9]+) (\S+)", piece)
         if ends and ends[2]:
             dimension = next(DIMENSIONS[word] for word in re.split(r"\W+", key.type) if word in DIMENSIONS)
@@ -78,7 +79,7 @@ def numbers(key: Key) -> list[tuple[str, bool]]:
             found += [(f"{low - 1} {base}", False), (f"{low} {base}", True)]
             found += [(f"{high} {base}", True), (f"{high + 1} {base}", False)]
         elif ends:
-            step = Decimal(1 if key.type.startswith("whole") else "0.001")
+            step = Decimal("0.001" if isinstance(key.field.kind, Thousandths) or "." in piece else 1)
             low, high = (Decimal(ends[n]) for n in (1, 3))
             found += [(str(low - step), False), (ends[1], True), (ends[3], True), (str(high + step), False)]
         elif least:

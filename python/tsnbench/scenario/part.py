@@ -30,6 +30,7 @@ class Key:
     written: str
     default: Any
     sample: str
+    range: str
     clause: str
     since: str
 
@@ -42,6 +43,7 @@ def key(
     written: str = "",
     default: Any = MISSING,
     sample: str = "",
+    range: str = "",
     clause: str = "",
     since: str = "",
 ) -> Any:
@@ -54,10 +56,11 @@ def key(
         written: the key, where it is not the value's name with hyphens for underscores.
         default: the value where the key is not written.
         sample: an example of a key that is not required, where the kind's own example does not fit.
+        range: the permitted values, where the kind does not say them.
         clause: the clause that defines the key and the keys below it.
         since: the version of tsnbench that has the key first; a new key needs it.
     """
-    return Key(kind, doc, example, written, default, sample, clause, since)
+    return Key(kind, doc, example, written, default, sample, range, clause, since)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(key,))

@@ -152,7 +152,7 @@ class Field:
     sample: str = ""
     """An example of a key that is not required, where the kind's own example does not fit."""
     range: str = ""
-    """The permitted values, where the grammar leaves a part of the check to the builders."""
+    """The permitted values, where the kind does not say all of it."""
     clause: str = ""
     """The clause that defines the key and the keys below it; that of the mapping's own key unless given."""
     since: str = ""
@@ -276,6 +276,7 @@ def fields_of(part: type[Part], *names: str) -> dict[str, Field]:
             one.doc,
             one.example,
             one.sample,
+            one.range,
             clause=one.clause,
             since=one.since,
             default=None if one.default is MISSING else one.default,

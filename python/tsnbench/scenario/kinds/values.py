@@ -285,8 +285,14 @@ class Choice(OneText):
         raise UnitError(self.expected, "" if hint.startswith("known") else hint)
 
     def schema(self) -> Schema:
-        words = [{"true": True, "false": False}.get(word, word) for word in self.words]
-        return sweepable({"enum": words})
+        return sweepable({"enum": [value for word in self.words for value in _in_yaml(word)]})
+
+
+def _in_yaml(word: str) -> list[Any]:
+    """What an editor's YAML reader makes of a word."""
+    if word == "null":
+        return [None, word]
+    return [int(word) if word.isdecimal() else {"true": True, "false": False}.get(word, word)]
 
 
 _SLIPS = {"yes": "true", "on": "true", "True": "true", "no": "false", "off": "false", "False": "false"}

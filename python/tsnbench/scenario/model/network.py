@@ -36,8 +36,9 @@ class Buffer(Part):
 
     size: Size = key(Quantity(SIZE, 64, 1 << 40), "memory of all ports together", "512 KiB")
     alpha: int | None = key(
-        Parsed("a factor such as 1, 0.5 or 1/4", parse=_thousandths),
+        Parsed("a factor such as 1, 0.5 or 1/4", number=True, parse=_thousandths),
         "each class holds at most so much of what is free",
+        range="0.001 to 1000",
         default=None,
     )
 

@@ -179,7 +179,7 @@ class Replay(Part):
         "cam.pcap",
     )
     speed: tuple[int, int] = key(
-        Parsed("a factor such as 2, 0.5 or 1/3", parse=_factor),
+        Parsed("a factor such as 2, 0.5 or 1/3", number=True, parse=_factor),
         "times come so much faster; 1 unless given",
         default=(1, 1),
     )
@@ -188,8 +188,11 @@ class Replay(Part):
         SPAN, "leave out what comes so long after the recording's beginning", default=None
     )
     passes: int | None = key(
-        Either("how often, or forever", text=Parsed("a number of passes, or forever", parse=_passes)),
+        Either(
+            "how often, or forever", text=Parsed("a number of passes, or forever", number=True, parse=_passes)
+        ),
         "how often it is played; 1 unless given",
+        range="1 to 2147483647; or forever",
         sample="forever",
         written="repeat",
         default=1,

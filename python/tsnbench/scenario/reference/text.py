@@ -31,15 +31,27 @@ def _section(section: Section) -> list[str]:
     where = f"In {_listed([f'`{path}`' for path in paths])}." if paths[0] else "At the top of the file."
     title = section.record.what if paths[0] else "a scenario"
     heading = f"## {title[0].upper()}{title[1:]}" + (f": `{paths[0]}`" if paths[0] else "")
-    head = ["", heading, "", where, "", f"| key | meaning | {' | '.join(FACTS)} |"]
-    return [*head, f"|{'---|' * (len(FACTS) + 2)}", *map(_row, section.keys)]
+    head = [
+        "",
+        heading,
+        "",
+        where,
+        "",
+        "| key and example | meaning | type, unit, range | default, clause, since |",
+    ]
+    return [*head, f"|{'---|' * 4}", *map(_row, section.keys)]
 
 
 def _row(key: Key) -> str:
-    facts = {fact: getattr(key, fact) for fact in FACTS}
-    facts["example"] = f"`{facts['example']}`"
     name = "any name" if key.name == "*" else f"`{key.name}`"
-    cells = [name, key.field.doc, *facts.values()]
+    example = key.example if key.name == "*" else f"{key.name}: {key.example}"
+    unit = "" if key.unit == "none" else f" ({key.unit})"
+    cells = [
+        f"{name}<br>`{example}`",
+        key.field.doc,
+        f"{key.type}{unit}<br>{key.range}",
+        f"{key.default}<br>{key.clause}<br>since {key.since}",
+    ]
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 

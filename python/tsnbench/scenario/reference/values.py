@@ -53,6 +53,8 @@ def _type(kind: Kind) -> str:
         return "yes or no" if kind.words.keys() == YES_NO.words.keys() else "word"
     if isinstance(kind, FileBeside):
         return "file name"
+    if isinstance(kind, Text) and kind.number:
+        return "number"
     if isinstance(kind, Text):
         return f"name of a {kind.of}" if kind.of else "name" if kind.named else "text"
     if isinstance(kind, ListOf):
