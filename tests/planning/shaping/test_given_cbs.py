@@ -95,14 +95,14 @@ def test_bits_are_rounded_away_from_zero_for_tc() -> None:
         (
             "hi-credit: 153 bit",
             "given-hi-credit",
-            "a highest credit of 153 bit (19.1 octets), 1218 bit (152.2 octets) may gather: "
+            "a highest credit of 153 bit (19.1 octets), up to 1218 bit (152.2 octets) can gather: "
             "the rest is lost, and the class passes less",
             "hi-credit: 1218 bit",
         ),
         (
             "hi-credit: 1224 octets",
             "given-hi-credit",
-            "a highest credit of 9792 bit (1224 octets), 1218 bit (152.2 octets) may gather: "
+            "a highest credit of 9792 bit (1224 octets), up to 1218 bit (152.2 octets) can gather: "
             "it is never reached",
             "hi-credit: 1218 bit",
         ),
@@ -110,14 +110,16 @@ def test_bits_are_rounded_away_from_zero_for_tc() -> None:
             "lo-credit: -1389 bit",
             "given-lo-credit",
             # 98.688 * 1000 / (98.688 + 901.312 * 1389 / 7355).
-            "a lowest credit of -1389 bit (-173.6 octets), its largest frame owes 7355 bit (919.4 octets): "
-            "the rest is forgotten, and the class may pass 367.004 Mbit/s",
+            "a lowest credit of -1389 bit (-173.6 octets), "
+            "the debt of its largest frame is 7355 bit (919.4 octets): "
+            "the rest of the debt is cancelled, and the class may pass 367.004 Mbit/s",
             "lo-credit: -7355 bit",
         ),
         (
             "lo-credit: -11112 octets",
             "given-lo-credit",
-            "a lowest credit of -88896 bit (-11112 octets), its largest frame owes 7355 bit (919.4 octets): "
+            "a lowest credit of -88896 bit (-11112 octets), "
+            "the debt of its largest frame is 7355 bit (919.4 octets): "
             "it is never reached",
             "lo-credit: -7355 bit",
         ),
@@ -190,7 +192,7 @@ def test_a_kernel_of_a_host_gets_the_given_numbers() -> None:
     assert child == {"kind": "cbs", **LINUX, "limit_frames": 1_000}
     wrong = TEXT.replace("GIVEN", PASTED.replace("153 octets", "1224 octets")) + more
     (found,) = [one for one in plan_of(wrong).warnings if one.kind.startswith("given")]
-    assert found.text.endswith("(152.2 octets) may gather: after a pause more is sent at once")
+    assert found.text.endswith("(152.2 octets) can gather: after a pause the class sends more at once")
 
 
 @pytest.mark.parametrize(

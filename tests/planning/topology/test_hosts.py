@@ -43,7 +43,7 @@ def test_the_default_is_for_stations_and_hosts_and_none_for_none() -> None:
     [
         ("advance: 500 us", "delta: 50 us", "carry no transmission time"),
         ("advance: 500 us, txtime: true, clock: monotonic", "delta: 50 us", "another clock"),
-        ("advance: 500 us, txtime: true", "delta: 50 us, deadline: true", "goes by a deadline"),
+        ("advance: 500 us, txtime: true", "delta: 50 us, deadline: true", "uses a deadline"),
         ("advance: 500 us, txtime: true, deadline: true", "delta: 50 us, deadline: true", ""),
         ("advance: 500 us", "delta: 50 us, skip-sock-check: true", "carry no transmission time"),
         ("advance: 500 us, txtime: true, clock: monotonic", "delta: 50 us, skip-sock-check: true", ""),

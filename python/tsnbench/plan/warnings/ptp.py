@@ -24,7 +24,7 @@ def ptp_doubts(facts: Facts) -> Iterator[Doubt]:
     if needs is not None and runs < needs:
         margin = quantities.time(Fraction(margin_ps(document) or 0, 1_000))
         text = f"servos need about {quantities.time(needs)} until clocks stay within the margin of {margin}, "
-        text += f"the run takes {quantities.time(runs)}: its frames are those of clocks that settle"
+        text += f"the run takes {quantities.time(runs)}: the clocks may not settle before its end"
         hint = f"write a duration of more than {quantities.time(needs)}, and measure-from: settled"
         yield Doubt("clocks-unsettled", "clocks", text, "duration", hint=hint)
     pcp = ptp_traffic.pcp_of(document)

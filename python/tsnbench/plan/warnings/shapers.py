@@ -78,19 +78,19 @@ def _differences(own: _Shaper, traffic_class: int, rate: int) -> Iterator[tuple[
         slope = own.reserved - (own.idle - send)
         yield "send-slope", text, hint.format(f"send-slope: {slope // 1_000} kbit/s")
     if high is not None:
-        text = f"{begin} highest credit of {_bits(own.high)}, {_bits(high)} may gather: "
+        text = f"{begin} highest credit of {_bits(own.high)}, up to {_bits(high)} can gather: "
         if own.high < high:
             text += "the rest is lost, and the class passes less"
         else:
             # Linux's shaper also gains credit while no frame waits.
-            text += "after a pause more is sent at once" if own.kernel else "it is never reached"
+            text += "after a pause the class sends more at once" if own.kernel else "it is never reached"
         yield "hi-credit", text, hint.format(f"hi-credit: {high} bit")
     if low is not None:
-        text = f"{begin} lowest credit of {_bits(own.low)}, its largest frame owes {_bits(-low)}: "
+        text = f"{begin} lowest credit of {_bits(own.low)}, the debt of its largest frame is {_bits(-low)}: "
         if own.low > low:
             kept = own.idle - own.send * Fraction(own.low, low)
             passes = quantities.rate(own.idle * rate / kept * is_open)
-            text += f"the rest is forgotten, and the class may pass {passes}"
+            text += f"the rest of the debt is cancelled, and the class may pass {passes}"
         else:
             text += "it is never reached"
         yield "lo-credit", text, hint.format(f"lo-credit: {low} bit")

@@ -43,13 +43,13 @@ def _first(pattern: Pattern) -> int:
 def _limits(document: PlanDocument, stream: Stream, delays: SmallestDelays) -> Iterator[Doubt]:
     group = stream["group"]
     for name, limit, takes, to in broken_delays(document, stream, delays):
-        text = f"{name} {quantities.time(limit)} can never hold"
+        text = f"{name} {quantities.time(limit)} can never be met"
         why = f"a frame to {to} takes {quantities.time(takes)} in an empty network"
         yield Doubt("impossible-delay", group, f"{text}: {why}", f"streams.{group}.requires.{name}")
     rate = broken_rate(stream)
     if rate is not None:
         required, offered = quantities.rate(rate[0]), quantities.rate(rate[1])
-        text = f"rate {required} can never hold: it sends {offered}"
+        text = f"rate {required} can never be met: it sends {offered}"
         yield Doubt("impossible-rate", group, text, f"streams.{group}.requires.rate")
 
 
@@ -70,7 +70,10 @@ def _etf(document: PlanDocument, stream: Stream) -> Iterator[Doubt]:
         elif socket.get("other_clock"):
             why, hint = "its socket has another clock", "clock: tai"
         elif bool(socket.get("deadline")) != bool(child.get("deadline")):
-            why, hint = "one of socket and etf goes by a deadline", "deadline: true on both sides, or on none"
+            why, hint = (
+                "only one of socket and etf uses a deadline",
+                "deadline: true on both sides, or on none",
+            )
         else:
             continue
         text = f"etf at {port['name']} drops all of it: {why} (write {hint})"
