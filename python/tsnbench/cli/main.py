@@ -45,6 +45,7 @@ COMMANDS = {
     "lab": "machines.lab",
     "restore": "machines.restore",
     "ui": "editing.ui",
+    "explain": "planning.explain",
     "wireshark": "measuring.wireshark",
     "lsp": "editing.lsp",
 }

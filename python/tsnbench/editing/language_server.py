@@ -187,12 +187,15 @@ def diagnostics(answer: Checked, text: str, file: str) -> list[tuple[types.Diagn
         if one["path"]:
             said = f"{one['path']}: {said}"
         place = (int(one["line"]), int(one["column"]))
-        found.append(_diagnostic(lines, file, str(one["file"]), place, said, str(one["hint"])))
+        made = _diagnostic(lines, file, str(one["file"]), place, said, str(one["hint"]))
+        made[0].code = str(one["code"])
+        found.append(made)
     for warning in answer["warnings"]:
         where, line, column = (warning["place"] or f"{file}:1:1").rsplit(":", 2)
         said = f"{warning['where']}: {warning['text']}"
         made = _diagnostic(lines, file, where, (int(line), int(column)), said, warning["hint"])
         made[0].severity = types.DiagnosticSeverity.Warning
+        made[0].code = warning["code"]
         found.append(made)
     return found
 

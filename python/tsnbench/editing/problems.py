@@ -9,6 +9,7 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.loader import read_scenario
 from tsnbench.scenario.model import Scenario
+from tsnbench.scenario.text.messages import code_of_warning
 
 
 class Checked(TypedDict):
@@ -45,7 +46,9 @@ def checked_plans(text: str, file: str) -> tuple[Checked, list[tuple[Scenario, P
             runs.append((scenario, None))
             try:
                 plan = make_plan(scenario)
-                warnings |= {str(warning): warning.as_dict() for warning in plan.warnings}
+                warnings |= {
+                    str(one): one.as_dict() | {"code": code_of_warning(one.kind)} for one in plan.warnings
+                }
                 # Only the first Plan is kept: those of a large sweep need too much memory.
                 runs[-1] = (scenario, plan if len(runs) == 1 else None)
             except PlanningErrors as errors:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tsnbench.errors import InputError
+from tsnbench.scenario.text.messages import code_of
 
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
@@ -39,6 +40,7 @@ class PlanningProblem:
             "expected": self.expected,
             "found": self.found,
             "hint": self.hint or "",
+            "code": code_of(self.path, self.expected),
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from tsnbench.errors import InputError
+from tsnbench.scenario.text.messages import code_of
 from tsnbench.scenario.text.place import Place
 
 _START = Place(1, 1)
@@ -38,8 +39,13 @@ class Problem:
         text = f"{where}{self.path + ': ' if self.path else ''}expected {self.expected}, found {self.found}"
         return f"{text}\n  hint: {self.hint}" if self.hint else text
 
+    @property
+    def code(self) -> str:
+        """The code of its kind: ``tsnbench explain CODE`` prints its page."""
+        return code_of(self.path, self.expected)
+
     def as_dict(self) -> dict[str, str | int]:
-        return asdict(self)
+        return {**asdict(self), "code": self.code}
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Tools": {
         "ui": "Open a folder of scenarios and runs in the browser.",
+        "explain": "Explain a message by its code: cause, example and remedy.",
         "wireshark": "Install a dissector for Wireshark and tshark.",
         "lsp": "Run a language server for editors on standard input and output.",
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,11 +10,21 @@ from typing import Annotated, Any
 import typer
 
 from tsnbench.cli.console.completing import scenario_files
-from tsnbench.cli.console.options import Strict, argument, json_of
-from tsnbench.cli.console.output import Exit, print_json, print_line, print_message, user_errors
+from tsnbench.cli.console.options import Strict, argument, json_of, option
+from tsnbench.cli.console.output import (
+    Exit,
+    fail,
+    print_json,
+    print_json_text,
+    print_line,
+    print_message,
+    user_errors,
+)
+from tsnbench.cli.planning.sarif import log_of
 from tsnbench.planning import Plan, PlanningErrors, PlanWarning
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import ScenarioErrors, load_variants
+from tsnbench.scenario.text.messages import code_of_warning
 
 
 @dataclass(frozen=True)
@@ -30,9 +41,12 @@ class Checked:
 def check(
     files: Annotated[list[Path], argument("FILE", "Scenario files.", autocompletion=scenario_files)],
     as_json: Annotated[bool, json_of("Problems and warnings")] = False,
+    formats: Annotated[str | None, option("FORMATS", "sarif: on stdout, for code review.", "--as")] = None,
     strict: Strict = False,
 ) -> None:
     """Read and plan scenarios, and report every mistake at once."""
+    if formats not in (None, "sarif") or (formats and as_json):
+        fail(Exit.INPUT_WRONG, f"--as: expected sarif, and no --json with it, found {formats}")
     problems: list[dict[str, Any]] = []
     warnings: list[dict[str, str]] = []
     wrong = False
@@ -40,11 +54,13 @@ def check(
         with user_errors():
             found = _checked(file)
         problems += found.problems.values()
-        warnings += [warning.as_dict() for warning in found.warnings]
+        warnings += [one.as_dict() | {"code": code_of_warning(one.kind)} for one in found.warnings]
         wrong = wrong or bool(found.problems) or (strict and bool(found.warnings))
-        if not as_json:
+        if not (as_json or formats):
             _tell(file, found, strict)
-    if as_json:
+    if formats:
+        print_json_text(json.dumps(log_of(problems, warnings)))
+    elif as_json:
         print_json("check", {"ok": not wrong, "problems": problems, "warnings": warnings})
     if wrong:
         raise typer.Exit(Exit.INPUT_WRONG)
@@ -70,6 +86,10 @@ def _checked(file: Path) -> Checked:
 def _tell(file: Path, found: Checked, strict: bool) -> None:
     for text in found.problems:
         print_message(text)
+    if codes := sorted({str(one["code"]) for one in found.problems.values()}):
+        print_message(
+            f"more about {'these mistakes' if len(codes) > 1 else 'it'}: tsnbench explain {' '.join(codes)}"
+        )
     if found.problems or not found.plans:
         return
     runs = "1 run" if len(found.plans) == 1 else f"{len(found.plans)} runs"
