@@ -10,6 +10,7 @@ import pytest
 
 from support.examples_of_keys import path_of, scenario_with
 from support.grammar import records
+from tsnbench.planning import plan
 from tsnbench.scenario import ScenarioErrors, read_scenario, units
 from tsnbench.scenario.grammar import SCENARIO
 from tsnbench.scenario.kinds.values import Thousandths
@@ -127,6 +128,27 @@ def test_the_default_is_that_of_the_model(key: Key) -> None:
     value = parse(f"value: {key.default}", "default").entries[0][1]
     assert key.field.kind.read(reading, value, "value") == key.field.default
     assert reading.problems == []
+
+
+BESIDE_OTHERS = (
+    r"network\.bridges\.\*\.forwarding\.(mode|learning\.ageing)|streams\.\*\.saturating|.*\.fit-entries"
+)
+"""Keys whose scenario has others beside them that need another value, or whose mapping means something."""
+
+
+@keys
+def test_the_default_is_what_counts_without_the_key(key: Key) -> None:
+    """With the default written, and without the key, a scenario is the same, or its Plan is."""
+    in_words = re.fullmatch(rf"{IN_WORDS}|the .*|a .*|all", key.default)
+    value = parse(f"value: {key.default}", "default").entries[0][1] if not in_words else None
+    reading = Reading("default", {})
+    if value is None or re.fullmatch(BESIDE_OTHERS, path_text(path_of(key))):
+        return
+    key.field.kind.read(reading, value, "value")
+    if reading.problems:
+        return
+    (written,), (without,) = (read_scenario(scenario_with(key, one)) for one in (key.default, None))
+    assert written == without or plan(written).document == plan(without).document
 
 
 def test_a_key_is_found_by_its_path_or_its_end() -> None:

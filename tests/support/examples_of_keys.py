@@ -59,11 +59,11 @@ def path_of(key: Key) -> tuple[Step, ...]:
     return next((one for one in key.paths if path_text(one).startswith("network.bridges.")), key.paths[0])
 
 
-def scenario_with(key: Key, value: str) -> str:
-    """A scenario in which a key has a value, written as YAML."""
+def scenario_with(key: Key, value: str | None) -> str:
+    """A scenario in which a key has a value, written as YAML; None: the same one without the key."""
     path = path_of(key)
     root = _tree(parse(BASE, "base"))
-    _put(root, _placed(SCENARIO, path, _read(value)))
+    _put(root, _placed(SCENARIO, path, None if value is None else _read(value)))
     for pattern, beside in _BESIDE:
         if re.fullmatch(pattern, path_text(path)):
             _fill(root, _read("{" + beside))
@@ -133,5 +133,6 @@ def _in_record(record: Record, path: tuple[Step, ...], value: Any) -> dict[str, 
     if record.what == "a stream":
         out = _read(STREAM)
     inner = _placed(field.kind, path[1:], value)
-    _put(out, {"node1" if name == "*" else name: inner})
+    if inner is not None:
+        _put(out, {"node1" if name == "*" else name: inner})
     return out

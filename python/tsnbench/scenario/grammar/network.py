@@ -148,6 +148,7 @@ GENERATORS = {
             ),
             "nodes": Field(NUMBER, "nodes around the centre", "5"),
             **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},
+            "kind": Field(KIND, "station (default), bridge, or host: the nodes around the centre"),
         },
     ),
     "grid": Record(
