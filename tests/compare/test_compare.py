@@ -232,7 +232,7 @@ clocks:
         sides.append(opened(into))
     page = write_comparison(compare(sides), tmp_path).read_text(encoding="utf-8")
     assert "Clock error over time" in page
-    assert "How far clocks were ahead of true time" in page
+    assert "Clocks minus true time" in page
     # 20 and 10 ppm for 140 ms, with the node and run of each clock.
     assert re.search(r"robot, simulator \(1\): at most 2\.8\d* µs", page), page.count("robot, simulator")
     assert re.search(r"robot, simulator \(2\): at most 1\.4\d* µs", page)
