@@ -139,3 +139,70 @@ impl GateClock {
         Ps::try_from(found).unwrap_or(LONGEST)
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    const US: Ps = 1_000_000;
+
+    /// 3 us apart from a time that deviates by 100 ppm, and a rate that deviates by 300 ppm.
+    pub const CLOCK: GateClock =
+        GateClock { apart: 3 * US, steady: 100_000_000, own: 300_000_000, first: -7 * US };
+
+    /// Parts of 10^4 / 9,999, rounded up, and 4 ps for each rounding.
+    #[test]
+    fn spans_in_true_time() {
+        assert_eq!(CLOCK.stretched(1_000 * US), 1_000 * US + 100_011);
+        // 200 ppm more than the steady time; and 300 ppm more than true time, or less.
+        assert_eq!(CLOCK.needs(10 * US), 10 * US + 2_001 + 4);
+        assert_eq!(GateClock { own: 0, ..CLOCK }.needs(10 * US), 10 * US + 4);
+        assert_eq!(CLOCK.room(10 * US), (10 * US + 3_004, 10 * US - 3_004));
+        assert_eq!(CLOCK.slip(10 * US), 6_001 + 4);
+        assert_eq!([0, US].map(|time| CLOCK.late(time)), [0, 301 + 4]);
+        assert_eq!(CLOCK.denser(US), US + 201 + 4);
+        assert_eq!(CLOCK.within(1_000 * US), 1_000 * US - 100_011 - 6 * US - 4);
+        assert_eq!(CLOCK.lead(), 6 * US + 601 + 8);
+        let share = |per_cycle| CLOCK.share(Share { per_cycle, cycle: 10 * US, excess: 5 }).per_cycle;
+        assert_eq!([US, 10 * US].map(share), [US + 205, 10 * US]);
+    }
+
+    /// Open from 20 to 50 us and from 97 to 110 us, in a cycle of 100 us. Instants are later by 3 us: windows begin then
+    /// for certain 6 us later, and end as they do here; they may begin as here, and end 6 us later.
+    #[test]
+    fn windows_that_are_certain_and_possible() {
+        let of = |windows: &[(Ps, Ps)]| {
+            let windows = windows.iter().map(|(from, to)| Window { from: *from, to: *to }).collect();
+            Openings::Windows { cycle: 100 * US, windows }
+        };
+        let found = |openings: Openings| match openings {
+            Openings::Always => Vec::new(),
+            Openings::Windows { cycle, windows } => {
+                assert_eq!(cycle, 100 * US + 10_002);
+                windows.iter().map(|window| (window.from, window.to)).collect()
+            }
+        };
+        let list = of(&[(20 * US, 50 * US), (97 * US, 110 * US)]);
+        // 103 us are 2.990303 us of the next cycle; 100 ppm more, and 200 ppm of 30 us, of 13 us or of 100 us less.
+        let from = 103 * US + 10_302 + 4 - (100 * US + 10_002);
+        let to = 110 * US + 11_002 - (100 * US + 10_002) - 4;
+        let second = |shorter: Ps| (26 * US + 2_601 + 4, 50 * US + 5_001 - shorter - 4);
+        assert_eq!(found(CLOCK.certain(&list, 0, false)), [(from, to - 2_601), second(6_001)]);
+        assert_eq!(found(CLOCK.certain(&list, 0, true)), [(from, to - 20_003), second(20_003)]);
+        let later = found(CLOCK.certain(&list, US, false));
+        assert!((second(6_001).0 + US..second(6_001).0 + US + 200).contains(&later[1].0), "{later:?}");
+        assert!((second(6_001).1 - US - 200..second(6_001).1 - US + 1).contains(&later[1].1), "{later:?}");
+        let possible = found(CLOCK.possible(&list, 0));
+        assert_eq!(
+            possible,
+            [(20 * US + 2_001 - 4, 56 * US + 5_601 + 4), (97 * US + 9_701 - 4, 116 * US + 11_602 + 4)]
+        );
+        let later = found(CLOCK.possible(&list, US));
+        assert!((possible[0].0 - US - 200..possible[0].0 - US + 1).contains(&later[0].0), "{later:?}");
+        assert!((possible[0].1 + US..possible[0].1 + US + 200).contains(&later[0].1), "{later:?}");
+        // Too short to be certain; closed for too short a time to be certain of that.
+        assert_eq!(found(CLOCK.certain(&of(&[(20 * US, 26 * US)]), 0, false)), []);
+        assert!(CLOCK.possible(&of(&[(0, 94 * US)]), 0).always());
+        assert!(!CLOCK.possible(&of(&[(0, 93 * US)]), 0).always());
+    }
+}

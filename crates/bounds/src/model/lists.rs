@@ -307,6 +307,7 @@ fn begins(spans: &[Span]) -> Vec<(Ps, Vec<IdleSlope>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::gate_clock::tests::CLOCK;
     use tsn_plan::GateChange;
 
     fn entry(open: u8, interval_ns: u64) -> GateEntry {
@@ -427,6 +428,19 @@ mod tests {
         assert_eq!((first, all[0].1[0]), (6_430, (0, 1_000_000)));
         assert_eq!((all[0].1[129], all[0].1[130]), ((3, 30), (1, 64_000_000)));
         assert_eq!(all[0].2, several(1_006_430_000, 6_130_000));
+    }
+
+    /// The clock shows -7 us at first: the gates are closed for 7.05 us before the list. Behind the last list they are closed
+    /// for 1 us and for what windows on the clock may end later, 6,000,609 ps.
+    #[test]
+    fn lists_on_a_clock_begin_earlier_and_end_later() {
+        let gates = Gates { initial: Some(0), base_time_ns: 50, ..list(&[(3, 70), (0, 30)]) };
+        let port = Port { rate_bps: 1, gates: Some(gates), ..Port::default() };
+        let entries =
+            |clock: Option<&GateClock>| of(&port, &[], clock).unwrap()[0].port.gates.clone().unwrap().entries;
+        let ends = |found: Vec<GateEntry>| (found[0].interval_ns, found[found.len() - 1].interval_ns);
+        assert_eq!(ends(entries(None)), (50, 1_000));
+        assert_eq!(ends(entries(Some(&CLOCK))), (7_050, 1_000 + 6_001));
     }
 
     /// 100 Tbit/s: the longest frame takes 5,244 ps.

@@ -5,7 +5,9 @@
 use crate::common::*;
 use tsn_bounds::{FlowBounds, bounds};
 use tsn_observation::Sighting;
-use tsn_plan::{Change, ClockFault, Clocks, Gptp, NodeClock, Pattern, Plan, Point, Servo, Stage};
+use tsn_plan::{
+    Change, ClockFault, Clocks, Gptp, MacOperation, NodeClock, Pattern, Plan, Point, Preemption, Servo, Stage,
+};
 
 const US: i64 = 1_000_000;
 /// 100 ppm, in parts of 10^12.
@@ -221,4 +223,64 @@ fn a_frame_that_fits_only_if_the_clock_is_slow_may_be_lost() {
     assert_eq!(of(3_906, PPM_100), (true, true, 0));
     // It never fits: then there is nothing to wait for.
     assert_eq!(of(3_900, -PPM_100), (false, false, 3));
+}
+
+/// Open for 50 of 100 us until 2 ms and for 10 of 100 us from then on, or the other way round: 90 us and twice 3.904 us. The
+/// stream begins after the change, but when that is on the clock is not known: both lists count.
+#[test]
+fn lists_that_follow_each_other_on_a_clock_all_count() {
+    for (first, second) in [(50_000, 10_000), (10_000, 50_000)] {
+        let mut net = gated(free(0), Vec::new(), 0);
+        net.plan.streams[0].start_ns = 3_000_000;
+        let mut list = gates(0, &[(0x40, first), (0, 100_000 - first)]).unwrap();
+        list.changes = vec![change(0, 2_000_000, &[(0x40, second), (0, 100_000 - second)])];
+        net.plan.ports[0].gates = Some(list);
+        let more = delay(&net.plan) - 90 * US - 2 * NEEDS;
+        assert!((0..ROUNDING).contains(&more), "{first}: {more}");
+    }
+}
+
+/// A preemptable class between a list's holds; the clock deviates by 1000 ppm. By entry: open gates, ns, hold or release.
+fn between_holds(list: &[(u8, u64, Option<MacOperation>)], hold_advance_ns: u64, on_clock: bool) -> i64 {
+    let (mut net, path) = Net::row(1_000_000, 2);
+    net.stream("s", &path, 0, UNSCHEDULED, frame(FULL));
+    let masks: Vec<(u8, u64)> = list.iter().map(|one| (one.0, one.1)).collect();
+    let mut own = gates(0, &masks).unwrap();
+    own.entries.iter_mut().zip(list).for_each(|(entry, one)| entry.mac = one.2);
+    net.plan.ports[0].gates = Some(own);
+    net.plan.ports[0].preemption =
+        Some(Preemption { express: 0x80, hold_advance_ns, ..Preemption::default() });
+    net.plan.drain_ns = 1_000_000;
+    let nodes = vec![free(1_000_000_000); 2];
+    let clocks = Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: Vec::new() };
+    net.plan.clocks = on_clock.then_some(clocks);
+    delay(&net.plan)
+}
+
+/// A hold comes 5 us before its entry, by the clock 5 ns earlier or later, and ends the window of a frame that it cuts if the
+/// gate closes later. 1 ns later is not certain to be later, 10 ns are: then 123 octets have to fit before it, and no more.
+#[test]
+fn whether_a_hold_comes_before_its_gate_closes_has_to_be_certain() {
+    let (hold, release) = (Some(MacOperation::Hold), Some(MacOperation::Release));
+    let of = |closes: u64, on_clock| {
+        let list = [(0x80, 50_000, hold), (0x01, closes - 50_000, release), (0, 100_000 - closes, None)];
+        between_holds(&list, 5_000, on_clock)
+    };
+    let whole = (i64::from(FULL) - 123) * 8_000;
+    let apart = |on_clock| of(95_001, on_clock) - of(95_010, on_clock);
+    assert!(apart(true) > whole - 20_000, "{}", apart(true));
+    assert!(apart(false).abs() < 20_000, "{}", apart(false));
+}
+
+/// A hold ends at the moment when the gate closes: nothing is sent after it, and what it cuts need not fit. On a clock it may
+/// end just before, so that the frame goes on and passes the end of its window: a whole one has to fit before.
+#[test]
+fn whether_frames_are_released_before_their_gate_closes_has_to_be_certain() {
+    let (hold, release) = (Some(MacOperation::Hold), Some(MacOperation::Release));
+    let of = |on_clock| {
+        let list = [(0x01, 55_000, None), (0x81, 5_000, hold), (0x80, 40_000, release)];
+        between_holds(&list, 0, on_clock)
+    };
+    let whole = (i64::from(FULL) - 123) * 8_000;
+    assert!(of(true) - of(false) > whole / 2, "{} and {}", of(true), of(false));
 }
