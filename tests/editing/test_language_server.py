@@ -45,7 +45,7 @@ def test_a_good_scenario_has_no_problem_and_a_mistake_is_underlined(client: Clie
         "start": {"line": line, "character": column},
         "end": {"line": line, "character": column + 3},
     }
-    assert (found["severity"], found["source"]) == (1, "tsnbench")
+    assert (found["severity"], found["source"], found["code"]) == (1, "tsnbench", "TSN0401")
     assert found["message"].startswith("streams.cam.to: expected ")
     params = {"textDocument": {"uri": uri}, "range": found["range"], "context": {"diagnostics": [found]}}
     (action,) = client.ask("textDocument/codeAction", params)
