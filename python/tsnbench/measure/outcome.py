@@ -53,8 +53,8 @@ WORDS = {
     Outcome.PROVED: "met (proved)",
 }
 LEGEND = {
-    Outcome.EXCEEDED: "the limit was kept, but a frame is beyond the worst case that was proved: in a "
-    "simulation that is a defect of tsnbench, elsewhere the Plan does not describe the network; it does not "
+    Outcome.EXCEEDED: "the limit was kept, but a frame is beyond the proved worst case: in a "
+    "simulation this is a defect of tsnbench; elsewhere the Plan does not describe the network. It does not "
     "count as met.",
     Outcome.FAILED: "the limit was broken.",
     Outcome.NO_DATA: "there was nothing to judge; it does not count as met.",
@@ -63,7 +63,7 @@ LEGEND = {
     Outcome.UNCERTAIN: "the margin is smaller than the measurement error (\u00b1), so it is unknown "
     "whether the limit was kept; it does not count as met.",
     Outcome.NOT_PROVED: "the scenario requires a proof that the limit is always kept, and there is none; "
-    "that this run did not break it does not count.",
+    "a run that keeps the limit is not enough.",
     Outcome.BEYOND: "every frame of this run kept the limit; the worst case does not.",
     Outcome.IN_RUN: "every frame of this run kept the limit; the worst case is not known.",
     Outcome.PROVED: "every frame kept the limit, and the worst case also keeps it.",
