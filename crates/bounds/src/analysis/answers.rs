@@ -6,7 +6,7 @@
 //! its bound. All frames before it kept theirs, so the requests arrived in time, and so the arrivals that this frame
 //! met kept their curves.
 
-use crate::analysis::network::{self, Effort};
+use crate::analysis::network::{self, Last};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
 use std::collections::HashMap;
@@ -17,10 +17,10 @@ const MOST_ROUNDS: usize = 400;
 /// ps in a ns.
 const PS: i64 = 1_000;
 
-/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]).
-pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
+/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]); `last`: as in [`network::bounds`].
+pub(crate) fn bounds(plan: &Plan, mut last: Option<Last<'_>>) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
-        return network::bounds(plan, effort);
+        return network::bounds(plan, last);
     }
     let timetable = |stream: &Stream| Stream { start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
@@ -28,34 +28,46 @@ pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
         plan.streams.iter().map(|stream| stream.answers.is_some_and(|own| repeats(plan, own))).collect();
     let mut round = 0;
     loop {
-        let mut found = network::bounds(&assumed, Effort::HopByHop);
-        let arrivals: HashMap<(&str, &str), &FlowBounds> =
-            found.flows.iter().map(|flow| ((flow.stream.as_str(), flow.listener.as_str()), flow)).collect();
-        let mut changed = false;
-        for (number, stream) in plan.streams.iter().enumerate() {
-            let Some(own) = stream.answers else { continue };
-            let request = &assumed.streams[own.stream as usize];
-            let talker = plan.nodes[stream.talker as usize].name.as_str();
-            let arrives = arrivals.get(&(request.name.as_str(), talker)).filter(|_| !unlimited[number]);
-            // Each copy of a request that passes is answered.
-            let once = |flow: &&FlowBounds| request.redundancy.is_none() || flow.most_arrivals == Some(1);
-            let now =
-                arrives.filter(|flow| once(flow)).and_then(|arrives| released(request, stream, own, arrives));
-            let now = now.unwrap_or_else(|| endless(stream));
-            let differs = now != assumed.streams[number].pattern;
-            unlimited[number] |= differs && round >= MOST_ROUNDS || !matches!(now, Pattern::Periodic { .. });
-            changed |= differs;
-            assumed.streams[number].pattern = now;
-        }
-        if !changed {
-            if effort == Effort::AlongPaths {
-                found = network::bounds(&assumed, effort);
-            }
+        let mut now = Vec::new();
+        let mut holds = |found: &Bounds| {
+            now = released_by(plan, assumed.streams.clone(), &mut unlimited, found, round >= MOST_ROUNDS);
+            now == assumed.streams && last.as_mut().is_none_or(|last| last(found))
+        };
+        let mut found = network::bounds(&assumed, Some(&mut holds));
+        if now == assumed.streams {
             name_reasons(plan, &unlimited, &mut found);
             return found;
         }
+        assumed.streams = now;
         round += 1;
     }
+}
+
+/// The streams, with answers released as these bounds say that are found with the releases assumed before.
+fn released_by(
+    plan: &Plan,
+    mut assumed: Vec<Stream>,
+    unlimited: &mut [bool],
+    found: &Bounds,
+    give_up: bool,
+) -> Vec<Stream> {
+    let arrivals: HashMap<(&str, &str), &FlowBounds> =
+        found.flows.iter().map(|flow| ((flow.stream.as_str(), flow.listener.as_str()), flow)).collect();
+    for (number, stream) in plan.streams.iter().enumerate() {
+        let Some(own) = stream.answers else { continue };
+        let request = &assumed[own.stream as usize];
+        let talker = plan.nodes[stream.talker as usize].name.as_str();
+        let arrives = arrivals.get(&(request.name.as_str(), talker)).filter(|_| !unlimited[number]);
+        // Each copy of a request that passes is answered.
+        let once = |flow: &&FlowBounds| request.redundancy.is_none() || flow.most_arrivals == Some(1);
+        let now =
+            arrives.filter(|flow| once(flow)).and_then(|arrives| released(request, stream, own, arrives));
+        let now = now.unwrap_or_else(|| endless(stream));
+        let differs = now != assumed[number].pattern;
+        unlimited[number] |= differs && give_up || !matches!(now, Pattern::Periodic { .. });
+        assumed[number].pattern = now;
+    }
+    assumed
 }
 
 /// When a stream begins: with the first request of its chain, which a checked Plan has.

@@ -6,7 +6,6 @@
 //! messages before it kept it, so the arrivals that this message met kept their curves.
 
 use crate::analysis::answers;
-use crate::analysis::network::Effort;
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;
@@ -23,21 +22,25 @@ const MOST_ROUNDS: usize = 20;
 /// Delays are those that the clocks of talkers and listeners show; delays over a hop and backlogs are in true time.
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
-    let Some(known) = Known::of(plan) else { return answers::bounds(plan, Effort::AlongPaths) };
+    let Some(known) = Known::of(plan) else { return answers::bounds(plan, None) };
     if uses_transparent(plan) {
-        return answers::bounds(plan, Effort::HopByHop).without(&Reason::Transparent);
+        return answers::bounds(plan, Some(&mut |_| false)).without(&Reason::Transparent);
     }
     let plan = in_true_time(plan, known);
     let Some(mut messages) = Messages::of(&plan) else {
-        return named(answers::bounds(&plan, Effort::AlongPaths), &plan, known);
+        return named(answers::bounds(&plan, None), &plan, known);
     };
     let flows: usize = plan.streams.iter().map(|stream| stream.listeners.len()).sum();
     let mut round = 0;
     loop {
+        let mut holds = false;
         let with_messages = messages.with_streams(&plan);
-        let mut found = answers::bounds(&with_messages, Effort::HopByHop);
-        if messages.hold(&found.flows[flows..], round >= MOST_ROUNDS) {
-            found = answers::bounds(&with_messages, Effort::AlongPaths);
+        let mut hold = |found: &Bounds| {
+            holds = messages.hold(&found.flows[flows..], round >= MOST_ROUNDS);
+            holds
+        };
+        let mut found = answers::bounds(&with_messages, Some(&mut hold));
+        if holds {
             found.flows.truncate(flows);
             return named(found, &plan, known);
         }

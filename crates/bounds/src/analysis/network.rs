@@ -11,6 +11,7 @@ mod not_covered;
 mod path;
 mod report;
 
+use self::along::Common;
 use self::faults::{moves_frames, repeats, wrong_lists};
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
@@ -33,14 +34,9 @@ use tsn_plan::Plan;
 /// Number of rounds over ports in a cycle after which they count as without a bound.
 const MOST_ROUNDS: usize = 400;
 
-/// How the bound of a flow follows from those of its hops.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Effort {
-    /// As their sum: while an analysis repeats.
-    HopByHop,
-    /// With each burst counted once along the path.
-    AlongPaths,
-}
+/// Says of bounds that are the sums of their hops whether they are the last ones of an analysis that repeats. Then each
+/// burst is counted once along a path.
+pub(crate) type Last<'a> = &'a mut dyn FnMut(&Bounds) -> bool;
 
 /// The state of the analysis.
 struct Network<'a> {
@@ -65,8 +61,9 @@ struct Network<'a> {
     unconverged: Vec<bool>,
 }
 
-/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable.
-pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
+/// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable; `last`: none for
+/// an analysis that does not repeat.
+pub(crate) fn bounds(plan: &Plan, last: Option<Last<'_>>) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
     let openings = |(port, wrong): (&tsn_plan::Port, &Vec<Wrong<'_>>)| -> Vec<Option<Openings>> {
@@ -118,11 +115,21 @@ pub(crate) fn bounds(plan: &Plan, effort: Effort) -> Bounds {
         others,
     };
     network.solve();
-    let found = network.report(&first, effort);
-    match not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan)) {
-        None => found,
-        Some(reason) => found.without(&reason),
+    let reason = not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan));
+    let report = |along: Option<Common>| {
+        let found = network.report(&first, along);
+        match &reason {
+            None => found,
+            Some(reason) => found.without(reason),
+        }
+    };
+    if let Some(last) = last {
+        let sums = report(None);
+        if !last(&sums) {
+            return sums;
+        }
     }
+    report(Some(Common::default()))
 }
 
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound

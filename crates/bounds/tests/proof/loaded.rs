@@ -197,3 +197,12 @@ pub fn chasing(plan: &Plan, victim: usize, share: i64) -> Plan {
     }
     chased
 }
+
+/// Takes the jitter of all talkers away.
+pub fn without_jitter(plan: &mut Plan) {
+    for stream in &mut plan.streams {
+        if let Pattern::Periodic { jitter_ns, .. } = &mut stream.pattern {
+            *jitter_ns = 0;
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod failures;
 mod loaded;
 mod on_clocks;
 mod paths;
+mod pursue;
 mod watch;
 
 use proptest::prelude::*;
@@ -267,6 +268,36 @@ fn no_frame_exceeds_its_bounds_on_clocks() {
     assert!(ratios.len() > 1_000, "{} flows at ports", ratios.len());
 }
 
+/// How near to their bounds a search for offsets brings flows of lines and trees without jitter.
+fn pursue_bounds(plans: u32, steps: usize) -> Vec<pursue::Found> {
+    let found = RefCell::new(Vec::new());
+    let rng = RefCell::new(TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]));
+    let outcome = runner(plans).run(&(loaded::plan(), any::<u16>()), |(mut plan, victim)| {
+        loaded::without_jitter(&mut plan);
+        let victim = usize::from(victim) % plan.streams.len().max(1);
+        let ring = plan.ports.len() >= 2 * plan.nodes.len();
+        if !plan.streams.is_empty() && !ring {
+            let mut plans = releases(&plan, victim);
+            plans.extend([0, 40, 70, 100].map(|share| loaded::chasing(&plan, victim, share)));
+            let one = pursue::tightness(&plans, victim, steps, &mut rng.borrow_mut());
+            found.borrow_mut().extend(one.map_err(TestCaseError::fail)?);
+        }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    found.into_inner()
+}
+
+/// No frame is beyond its bound, and half of the flows come near to it.
+#[test]
+fn a_search_for_offsets_comes_near_to_the_bounds() {
+    let mut found: Vec<f64> = pursue_bounds(30, 100).iter().map(|one| one.ratios[2]).collect();
+    found.sort_by(f64::total_cmp);
+    assert!(found.len() > 20 && found[found.len() / 2] > 0.9, "{found:?}");
+}
+
 fn many() -> u32 {
     std::env::var("BOUNDS_PLANS").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000)
 }
@@ -293,11 +324,24 @@ fn soak_failures() {
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_paths() {
-    println!("several paths, {}", watch::quantiles("delay from release", &prove_paths(many()).0));
+    println!("{}", watch::quantiles("bound by delay from release", &prove_paths(many()).0));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_pursued() {
+    let found = pursue_bounds(many(), 400);
+    for hops in [1, 3, 5] {
+        for (number, kind) in pursue::KINDS.iter().enumerate() {
+            let long = found.iter().filter(|one| one.hops >= hops);
+            let ratios: Vec<f64> = long.map(|one| one.ratios[number]).collect();
+            println!("{hops} hops or more: {}", watch::quantiles(kind, &ratios));
+        }
+    }
 }
 
 #[test]
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_on_clocks() {
-    println!("on clocks, {}", watch::quantiles("delay at a port", &prove_on_clocks(many())));
+    println!("{}", watch::quantiles("on clocks, bound by delay at a port", &prove_on_clocks(many())));
 }

@@ -46,7 +46,9 @@ impl Seen {
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} frames; {} flows without a bound", self.frames, self.unbounded)?;
-        for (what, ratios) in [("delay from release", &self.ratios), ("octets in a queue", &self.queues)] {
+        for (what, ratios) in
+            [("bound by delay from release", &self.ratios), ("bound by octets in a queue", &self.queues)]
+        {
             writeln!(f, "{}", quantiles(what, ratios))?;
         }
         Ok(())
@@ -69,7 +71,7 @@ pub fn quantiles(what: &str, ratios: &[f64]) -> String {
     ];
     let shares: Vec<String> =
         shares.iter().map(|(name, share)| format!("{name} {:.3}", at(*share))).collect();
-    format!("bound / most seen, {what}: {} values; {}", sorted.len(), shares.join(" "))
+    format!("{what}: {} values; {}", sorted.len(), shares.join(" "))
 }
 
 /// Four taps per port, as [`Everywhere`] numbers them.

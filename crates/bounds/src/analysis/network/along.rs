@@ -16,7 +16,7 @@ type Key = (Vec<(usize, u8)>, Vec<(usize, u8)>, Option<usize>);
 
 /// What several flows have in common.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct Common {
     /// Bounds along paths, for any frame and any delays of the hops.
     bounds: HashMap<Key, (Option<Left>, Option<Proved>)>,
     /// Whether a class of a port is plain.
@@ -34,7 +34,7 @@ struct Ports {
 
 impl Network<'_> {
     /// Greatest delay from the queue of the first hop to the last bit behind the last one.
-    pub(super) fn along(&self, path: &[usize], known: &mut Known) -> Option<Ps> {
+    pub(super) fn along(&self, path: &[usize], known: &mut Common) -> Option<Ps> {
         let (mut sum, mut begin) = (0, 0);
         for place in 1..path.len() {
             if !self.continues(path[place - 1], path[place], known) {
@@ -46,7 +46,7 @@ impl Network<'_> {
     }
 
     /// The same for hops that keep the order of frames.
-    fn within(&self, path: &[usize], known: &mut Known) -> Option<Ps> {
+    fn within(&self, path: &[usize], known: &mut Common) -> Option<Ps> {
         let delays: Vec<Ps> = path.iter().map(|hop| self.delay(*hop).ok()).collect::<Option<_>>()?;
         let between: Ps = path.iter().skip(1).map(|hop| self.until_queued(*hop)).sum();
         let sum = delays.iter().sum::<Ps>() + between;
@@ -86,7 +86,7 @@ impl Network<'_> {
     }
 
     /// Whether all frames that go from one hop to the next one keep their order and their sizes, from queue to queue.
-    fn continues(&self, from: usize, to: usize, known: &mut Known) -> bool {
+    fn continues(&self, from: usize, to: usize, known: &mut Common) -> bool {
         self.goes_on(from, to) && self.is_plain(from, known) && self.is_plain(to, known)
     }
 
@@ -96,7 +96,7 @@ impl Network<'_> {
     }
 
     /// Whether the class of a hop serves its frames in order and whole, with a service that does not depend on the time.
-    fn is_plain(&self, hop: usize, known: &mut Known) -> bool {
+    fn is_plain(&self, hop: usize, known: &mut Common) -> bool {
         let (number, class) = (self.hops[hop].port, self.hops[hop].class);
         *known.plain.entry((number, class)).or_insert_with(|| {
             let moves = |fault| moves_frames(fault, number) || repeats(fault, number).is_some();
@@ -128,7 +128,7 @@ impl Network<'_> {
     }
 
     /// The ports of a path and those that feed them, and the flows that meet them.
-    fn tree(&self, path: &[usize], known: &mut Known) -> Option<Tree> {
+    fn tree(&self, path: &[usize], known: &mut Common) -> Option<Tree> {
         let ports = self.ports_before(path, known);
         let (mut begin, mut first) = (0, path[0]);
         while let Some(before) = self.tree_before(&ports, begin, first) {
@@ -171,7 +171,7 @@ impl Network<'_> {
     }
 
     /// The ports of a path, and before them those from which flows come that may bring several data units at once.
-    fn ports_before(&self, path: &[usize], known: &mut Known) -> Ports {
+    fn ports_before(&self, path: &[usize], known: &mut Common) -> Ports {
         let mut found = self.ports_of(path);
         let mut at = 0;
         while at < found.ports.len() {

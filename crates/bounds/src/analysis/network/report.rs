@@ -1,7 +1,7 @@
 //! The results of the analysis: bounds of flows along their slowest paths, and of the classes of ports.
 
-use super::along::Known;
-use super::{Effort, Network};
+use super::Network;
+use super::along::Common;
 use crate::analysis::delivery::{Arrival, Delivery};
 use crate::analysis::flows::first_link;
 use crate::analysis::loss::{self, Causes};
@@ -32,7 +32,7 @@ struct Slowest<'a> {
     /// To the node before a hop at which paths merge.
     merged: HashMap<usize, Found>,
     /// None, if the sum of the hops is enough.
-    along: Option<&'a mut Known>,
+    along: Option<&'a mut Common>,
 }
 
 impl Network<'_> {
@@ -42,7 +42,7 @@ impl Network<'_> {
         first: usize,
         (stream, listener): (&Stream, &Destination),
         from_release: bool,
-        along: Option<&mut Known>,
+        along: Option<&mut Common>,
     ) -> Found {
         let ends = entries_with(stream, listener.route);
         let ends: Vec<usize> = ends.iter().map(|end| first + *end as usize).collect();
@@ -132,8 +132,7 @@ impl Network<'_> {
     }
 
     /// The bounds of all flows and ports.
-    pub(super) fn report(&self, first: &[usize], effort: Effort) -> Bounds {
-        let mut known = Some(Known::default()).filter(|_| effort == Effort::AlongPaths);
+    pub(super) fn report(&self, first: &[usize], mut along: Option<Common>) -> Bounds {
         let ports: Vec<Option<PortBounds>> = (0..self.models.len()).map(|port| self.port(port)).collect();
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
@@ -144,7 +143,7 @@ impl Network<'_> {
             let few = LazyCell::new(|| but(true, false));
             let nowhere = vec![false; stream.route.len()];
             for listener in &stream.listeners {
-                let mut flow = self.flow(*first, stream, listener, &delivery, known.as_mut());
+                let mut flow = self.flow(*first, stream, listener, &delivery, along.as_mut());
                 let survival = |(required, intact): &(&_, Delivery<'_>)| survives(intact, listener, required);
                 flow.survives = intact.as_ref().map(survival);
                 flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
@@ -243,7 +242,7 @@ impl Network<'_> {
         stream: &Stream,
         listener: &Destination,
         delivery: &Delivery<'_>,
-        mut known: Option<&mut Known>,
+        mut known: Option<&mut Common>,
     ) -> FlowBounds {
         let hops_of_stream = &self.hops[begin..begin + stream.route.len()];
         let roots = || hops_of_stream.iter().filter(|hop| hop.parents.is_empty());
