@@ -72,7 +72,7 @@ fn pursued(mut plan: Plan, victim: usize, steps: usize, rng: &mut TestRng) -> Op
         let stream = rng.next_u32() as usize % plan.streams.len();
         let route = &plan.streams[stream].route;
         let place = rng.next_u32() as usize % route.len();
-        let early = if rng.next_u32() % 4 == 0 { -1 } else { 1 };
+        let early = if rng.next_u32().is_multiple_of(4) { -1 } else { 1 };
         let target = found.target(&plan, stream, route[place].port, victim, rng);
         let (Some(target), Some(own)) = (target, found.queued.get(&(stream, place))) else { continue };
         let by = own.values().map(|at| target - early - at).min_by_key(|by| (by.abs(), *by));
