@@ -154,6 +154,17 @@ def test_a_node_may_have_the_name_of_a_key_of_other_tools() -> None:
     assert messages(f"{text}clocks: {{domain: {{drift: 10 ppm}}}}\n") == []
 
 
+def test_preemption_without_a_preemptable_frame_is_a_warning() -> None:
+    def warned(pcps: str) -> list[tuple[str, str]]:
+        text = f"{TEXT}shapers: {{sw1 -> sw2: {{preemption: {{express: {pcps}}}}}}}\n"
+        answer, _ = checked_scenarios(text, "cell.yaml")
+        assert answer["ok"]
+        return [(one["kind"], one["text"]) for one in answer["warnings"]]
+
+    assert warned("all") == [("all-express", "all PCPs are express, so no frame is interrupted")]
+    assert warned("[7, 6, 5, 4, 3, 2, 1]") == []
+
+
 def test_numbers_without_a_unit_are_valid_beside_words_and_zero() -> None:
     assert messages(TEXT.replace("pcp: 6", "pcp: 6, offset: [0 us, 1 us]")) == []
     assert messages(TEXT.replace("pcp: 6", "pcp: [5, 6]")) == []

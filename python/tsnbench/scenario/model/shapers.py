@@ -66,6 +66,13 @@ class Preemption(Part):
     )
 
 
+def _some_frames_are_preemptable(reading: Reading, fields: Fields, given: Values) -> None:
+    """Warns where pre-emption has no effect."""
+    if len(set(given.get("express", ()))) == 8:
+        text, hint = "all PCPs are express, so no frame is interrupted", "leave some PCPs out, or preemption"
+        reading.doubt("all-express", *fields.where("express"), text, hint)
+
+
 class Ats(Part):
     """Streams of these PCPs are shaped before they are queued at a port. IEEE 802.1Q-2022, 8.6.11."""
 
@@ -187,7 +194,9 @@ class Shaper(Part):
     """Highest class first; a class with no stream through a port and no bandwidth gets no shaper there."""
     gates: Gates | Follow | Planned | None = None
     preemption: Preemption | None = key(
-        record_of(Preemption, "frame pre-emption", example="{express: [7]}"),
+        record_of(
+            Preemption, "frame pre-emption", example="{express: [7]}", rule=_some_frames_are_preemptable
+        ),
         "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         default=None,
         clause="IEEE 802.1Q-2022, 6.7.2",
