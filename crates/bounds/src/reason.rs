@@ -44,12 +44,8 @@ pub enum Reason {
     CutThrough,
     /// An ATS scheduler shapes frames in a node whose processing time differs from frame to frame.
     Processing,
-    /// A class whose frames are interrupted has a shaper, which these bounds do not cover.
-    Preemption,
-    /// A transmit buffer behind transmission selection holds frames of the port, which has shapers.
+    /// A transmit buffer behind transmission selection holds frames of the port, which has shapers and gates.
     TransmitBuffer,
-    /// The port's gate control list lets frames overrun a window, beside pre-emption.
-    Unguarded,
     /// Credit of the port's shapers grows while gates are closed.
     CreditRuns,
     /// The port's gate control list changes, and its lists have too many entries to follow.
@@ -62,7 +58,8 @@ pub enum Reason {
     Circle,
     /// A fault delays or repeats frames before an ATS scheduler, or delays them beside pre-emption.
     Faults,
-    /// A fault gives the port a wrong schedule, beside pre-emption or where a replaced list would close a gate soon.
+    /// A fault gives the port a wrong schedule, and a list that is replaced would soon close a gate that the next one
+    /// leaves open.
     WrongSchedule,
     /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
@@ -186,12 +183,8 @@ impl fmt::Display for Reason {
                 "an ATS scheduler shapes frames in its node, whose processing time differs from frame to frame; \
                  this has no bound here",
             ),
-            Self::Preemption => f.write_str("a shaper on frames that are interrupted has no bound here beside gates"),
             Self::TransmitBuffer => {
-                f.write_str("shapers in front of a transmit buffer have no bound here")
-            }
-            Self::Unguarded => {
-                f.write_str("frames may overrun the windows of its gates (no guard), which has no bound here beside pre-emption")
+                f.write_str("shapers beside gates in front of a transmit buffer have no bound here")
             }
             Self::CreditRuns => {
                 f.write_str("credit grows there while gates are closed, which has no bound here")
@@ -211,7 +204,7 @@ impl fmt::Display for Reason {
                  which has no bound here",
             ),
             Self::WrongSchedule => f.write_str(
-                "a fault gives it a wrong schedule, beside pre-emption or shortly before a gate closes, which has no bound here",
+                "a fault replaces its gate control list shortly before a gate closes that stays open, which has no bound here",
             ),
             Self::Shaping => f.write_str(
                 "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",

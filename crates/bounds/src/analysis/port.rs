@@ -205,7 +205,9 @@ fn analyse_class(
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
         // The first frame of a span may have begun long before, if it was interrupted.
         let begun = if class.interrupted { 2 } else { 1 };
-        credit.arriving(rate, most, begun * wire(class.largest), model.rounded())
+        let arriving = credit.arriving(rate, most, begun * wire(class.largest), model.rounded())?;
+        // Frames that were selected wait in the transmit buffer for the link.
+        Some(class.buffered().map_or(arriving.clone(), |(_, time)| arriving.ahead(time)))
     });
     let higher = Higher {
         class: class.number,
@@ -260,10 +262,11 @@ impl Passing {
         let waited = wait(wire(smallest))?;
         let delay = match self {
             // With gates, a larger frame of the flow may wait as long as its smallest one.
-            Self::Whole if class.gated() => waited
-                .saturating_add(class.after_selection())
-                .saturating_add(class.model.until_last_bit(largest)),
-            Self::Whole => waited.saturating_add(class.model.until_last_bit(smallest)),
+            Self::Whole => {
+                let octets = if class.gated() { largest } else { smallest };
+                let selected = waited.saturating_add(class.after_selection());
+                selected.saturating_add(class.model.until_last_bit(octets))
+            }
             Self::Interrupted(express) => {
                 let two = passing_time(class, express, largest)?.saturating_add(waited);
                 // Without gates and shaper, the frame and all data before it form one busy period.
@@ -300,6 +303,9 @@ fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstrea
             .map_err(|hop| Reason::HigherClass { class: hop.class })?;
         Ok(match frames(&flows) {
             Some((smallest, ..)) if cut => preemption::with_continuations(&coming.0, smallest),
+            Some((smallest, ..)) if class.crowded() && class.shaped() => {
+                class.departures(&coming.0, smallest)
+            }
             _ => coming.0,
         })
     };

@@ -4,7 +4,6 @@
 
 use crate::curve::{Ps, Rate, ps};
 use crate::model::gate_clock::GateClock;
-use crate::model::openings::overruns_covered;
 use crate::model::sizes::until_last_bit;
 use tsn_plan::{GateEntry, Gates, IdleSlope, MacOperation, Port, Schedule, in_force};
 
@@ -70,7 +69,7 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>], clock: Option<&GateClock>) ->
     let gates = port.gates.as_ref().or_else(|| (!wrong.is_empty()).then_some(&open))?;
     let one = gates.changes.is_empty() && gates.initial.is_none() && wrong.is_empty();
     let overruns = gates.unguarded || !wrong.is_empty();
-    if one || (overruns && !overruns_covered(port)) {
+    if one {
         return None;
     }
     let schedules = in_force(gates).0;

@@ -339,12 +339,7 @@ impl Starts {
 /// to be too short for one.
 pub(crate) fn covered(port: &Port) -> Option<&Gates> {
     let lasts = |gates: &&Gates| gates.changes.is_empty() && gates.initial.is_none();
-    port.gates.as_ref().filter(lasts).filter(|gates| !gates.unguarded || overruns_covered(port))
-}
-
-/// Whether the bounds cover frames of a port that overrun their windows.
-pub(crate) fn overruns_covered(port: &Port) -> bool {
-    port.preemption.is_none()
+    port.gates.as_ref().filter(lasts)
 }
 
 #[cfg(test)]

@@ -36,9 +36,12 @@ pub(crate) struct Credit {
     /// Idle slope, bit/s; the highest one, if gate control lists change it.
     pub idle: Rate,
     /// The lowest idle slope.
-    slowest: Rate,
+    pub slowest: Rate,
     /// From when on in the cycle of the port's gates there is which idle slope; empty if it does not change.
     slopes: Vec<(Ps, Rate)>,
+    /// In front of a transmit buffer: for each frame of the class, of at least so much data, another one of at most so
+    /// much may be selected while it counts as being sent.
+    beside: Option<(Data, Data)>,
     /// Send slope beside the lowest idle slope, bit/s. The sum of both is the same in every list.
     pub send: Rate,
     pub highest: Data,
@@ -55,8 +58,8 @@ pub(crate) struct Credit {
 
 impl Credit {
     /// `longest`: how long the longest frame of the class occupies the link; `slopes`: from when on lists set which
-    /// idle slope, if they set several.
-    pub fn of(cbs: &Cbs, longest: Ps, slopes: Vec<(Ps, Rate)>) -> Self {
+    /// idle slope, if they set several; `beside`: see [`Self::beside`].
+    pub fn of(cbs: &Cbs, longest: Ps, slopes: Vec<(Ps, Rate)>, beside: Option<(Data, Data)>) -> Self {
         let each = || slopes.iter().map(|(_, idle)| *idle);
         let own = cbs.idle_slope_bps;
         let (idle, slowest) = (each().max().unwrap_or(own), each().min().unwrap_or(own));
@@ -67,6 +70,7 @@ impl Credit {
         Self {
             idle,
             slowest,
+            beside,
             carried: changes * Data::from(idle - slowest) * Data::from(longest),
             slopes,
             send,
@@ -135,7 +139,10 @@ impl Credit {
     /// largest frame of a lower class, `higher` the data that higher classes send from an idle moment on.
     pub fn gathered(&self, rate: Rate, lower: Data, higher: &Curve) -> Option<Data> {
         let (line, idle) = (Data::from(rate), Data::from(self.idle));
-        let drain = self.least_drain();
+        let drain = match self.beside {
+            None => self.least_drain(),
+            Some((own, other)) => self.least_drain().checked_mul(own)? / own.checked_add(other)?,
+        };
         // Two bounds on the credit, as functions of the time for which the link has been busy: the credit gained in
         // all this time, and the credit left if this class sent whenever other classes did not.
         let gained = |t: Ps| idle * Data::from(t);
@@ -326,7 +333,7 @@ mod tests {
             lo_credit_bits: lo,
             ..Cbs::default()
         };
-        Credit::of(&cbs, longest, Vec::new())
+        Credit::of(&cbs, longest, Vec::new(), None)
     }
 
     /// EnGINE eq. 5: hiCredit of class A is idleSlope times the longest frame; of class B it adds what A can send.
@@ -375,6 +382,7 @@ mod tests {
             idle: 4,
             slowest: 4,
             slopes: Vec::new(),
+            beside: None,
             send: 6,
             highest: 0,
             least: 6,
@@ -493,7 +501,7 @@ mod tests {
         assert_eq!(small().pieces(&open), open.map(|open| (open, 4)));
         // 100 gained and 900 spent, or 80 and 920; a frame of 10 ps that begins before the change gains 20 too much.
         let cbs = Cbs { idle_slope_bps: 100, send_slope_bps: -900, lo_credit_bits: -9, ..Cbs::default() };
-        let found = Credit::of(&cbs, 10, vec![(0, 100), (5, 80)]);
+        let found = Credit::of(&cbs, 10, vec![(0, 100), (5, 80)], None);
         assert_eq!((found.idle, found.slowest, found.send, found.carried), (100, 80, 920, 200));
         assert_eq!((found.drain(), found.debt), (1_000, 9_200));
     }

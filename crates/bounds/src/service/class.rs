@@ -1,6 +1,6 @@
 //! One class of a port under analysis, and the port's properties that the analysis needs.
 
-use crate::curve::{Curve, Data, Ps, Rate, ps};
+use crate::curve::{BIT, Curve, Data, Ps, Rate, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::gate_clock::GateClock;
 use crate::model::lists::{Later, Several};
@@ -211,6 +211,9 @@ impl Class<'_> {
     /// before: the largest lower frame, behind others in the transmit buffer; 0 without a lower frame. What a server
     /// could have served in its latency counts as well.
     pub fn lower_data(&self) -> Data {
+        if self.crowded() {
+            return Data::from(if self.shaped() { 1 } else { self.model.buffer }) * wire(self.any);
+        }
         let selected = Data::from(self.model.buffer - 1) * wire(self.any);
         let lower = if self.lower == 0 { 0 } else { wire(self.lower) + selected };
         lower
@@ -224,10 +227,16 @@ impl Class<'_> {
         (frames > 1).then(|| (Data::from(frames) * wire(self.any), time))
     }
 
-    /// How long a frame that gates let pass still waits in the transmit buffer.
+    /// Whether there are shapers in front of a transmit buffer: any frame may be in it when a class begins to wait, and
+    /// lower ones may be selected while the class has no credit, or sends.
+    pub fn crowded(&self) -> bool {
+        self.model.buffer > 1 && self.model.port.classes.iter().any(|class| class.cbs.is_some())
+    }
+
+    /// How long a frame that gates or a shaper let pass still waits in the transmit buffer.
     pub fn after_selection(&self) -> Ps {
         let frames = Ps::from(self.model.buffer - 1);
-        if self.gated() { self.model.occupied(self.any).saturating_mul(frames) } else { 0 }
+        if self.gated() || self.shaped() { self.model.occupied(self.any).saturating_mul(frames) } else { 0 }
     }
 
     /// Whether frames of a class of higher precedence interrupt frames of this class or of lower ones.
@@ -237,7 +246,19 @@ impl Class<'_> {
 
     /// The cost of `sent`, of a class of higher precedence, for this class.
     pub fn cost(&self, higher: &Higher, sent: Curve) -> Curve {
-        if self.cut_by(higher) { preemption::with_continuations(&sent, higher.smallest) } else { sent }
+        if self.cut_by(higher) {
+            return preemption::with_continuations(&sent, higher.smallest);
+        }
+        if !(self.crowded() && self.shaped()) {
+            return sent;
+        }
+        let selected = self.departures(&sent, higher.smallest);
+        if higher.shaper.is_some() { selected.add(&sent) } else { selected }
+    }
+
+    /// The time of the transmit buffer's frames that leave when one of these frames is selected, as data.
+    pub fn departures(&self, selected: &Curve, smallest: u32) -> Curve {
+        selected.part(wire(self.any) / BIT, wire(smallest) / BIT)
     }
 
     /// The class above that may use most of the link in the long run; none if all classes above use nothing.
@@ -253,7 +274,8 @@ impl Class<'_> {
         let several = self.model.several.as_ref();
         let slopes =
             several.map(|several| several.slopes(self.number, cbs.idle_slope_bps)).unwrap_or_default();
-        Some(Credit::of(cbs, self.model.occupied(self.largest), slopes))
+        let beside = self.crowded().then(|| (wire(self.smallest), wire(self.any)));
+        Some(Credit::of(cbs, self.model.occupied(self.largest), slopes, beside))
     }
 
     /// Whether the class has a credit-based shaper.

@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.8.4 and 12.30; IEEE 802.3-2022, clause 99.
 
 use crate::curve::deviation::Rises;
-use crate::curve::{Curve, Ps, time_of};
+use crate::curve::{Curve, Data, Ps, Rate, time_of};
 use crate::model::openings::{Openings, Serving, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
@@ -13,6 +13,14 @@ use crate::service::{moments, preemption};
 /// The time that the continuation of a frame costs.
 pub(crate) fn continuation(model: &Model<'_>) -> Ps {
     time_of(preemption::CONTINUATION, model.rate).unwrap_or(0)
+}
+
+/// What holds cost the frames of a class within any span of time: each hold may cut one of them.
+pub(crate) fn interruptions(class: &Class<'_>) -> Curve {
+    let Some((cycle, released)) = class.held().filter(|_| class.interrupted) else { return Curve::zero() };
+    let per_cycle = Data::try_from(released.len()).unwrap_or(0) * preemption::CONTINUATION;
+    let slope = Rate::try_from(per_cycle / Data::from(cycle.max(1)) + 1).unwrap_or(Rate::MAX);
+    Curve::affine(per_cycle, slope)
 }
 
 /// The spans in which the gate of a preemptable class is open and its frames are released, each with the last moment

@@ -58,12 +58,15 @@ pub(crate) fn services_at_any_time(
     Ok(found.iter().map(|service| service.iter().map(|from| from.sub(&own)).collect()).collect())
 }
 
-/// The most data of higher classes from a moment on at which none of them could start.
+/// The most data of higher classes from a moment on at which none of them could start. In front of a transmit buffer, a
+/// class that could not be selected may still have credit.
 fn when_idle(class: &Class<'_>, unshaped_above: &dyn Fn() -> Result<Curve, Reason>) -> Result<Curve, Reason> {
     let mut sum = unshaped_above()?;
     for higher in class.above.iter().filter(|higher| higher.shaper.is_some()) {
-        let sent = higher.when_idle(class.model.rate).ok_or(Reason::HigherClass { class: higher.class })?;
-        sum = sum.add(&class.cost(higher, sent));
+        let rate = class.model.rate;
+        let has_credit = class.crowded() && !class.shaped();
+        let sent = if has_credit { higher.any_time(rate) } else { higher.when_idle(rate) };
+        sum = sum.add(&class.cost(higher, sent.ok_or(Reason::HigherClass { class: higher.class })?));
     }
     Ok(sum)
 }
@@ -155,7 +158,7 @@ fn shaped(
     }
     if let (Ok(taken), Ok(cuts)) = (any_time(class, None), &cuts) {
         // An interruption costs credit, which the next frame waits for.
-        let cuts = cuts.part(credit.drain(), Data::from(credit.idle));
+        let cuts = cuts.part(credit.drain(), Data::from(credit.slowest));
         let link = Curve::affine(-class.lower_data(), rate).sub(&taken).sub(&cuts);
         let service = credit.service_without_memory(rate, &link, class.lower_data(), smallest);
         services.extend(service.map(|service| vec![service]));
@@ -290,55 +293,72 @@ fn with_gates(class: &Class<'_>) -> Result<Service, Reason> {
 }
 
 fn shaped_with_gates(class: &Class<'_>, credit: &Credit) -> (Result<Vec<Service>, Reason>, Option<Data>) {
-    let (rate, smallest) = (class.model.rate, wire(class.smallest));
-    let (openings, starts) = match (class.openings(), starts(class)) {
-        (Ok(openings), Ok(starts)) => (openings, starts),
-        (Err(reason), _) | (_, Err(reason)) => return (Err(reason), None),
+    let found = || {
+        let starts = starts(class)?;
+        let windows = starts.as_ref().map(|starts| (starts.cycle, starts.windows_in_time()));
+        let taken = any_time(class, windows.as_ref().map(|(cycle, windows)| (*cycle, &windows[..])))?;
+        let cuts = interruptions(class)?.add(&held::interruptions(class));
+        Ok((class.openings()?, starts, taken, cuts))
     };
-    let taken = match &starts {
-        None => any_time(class, None),
-        Some(starts) => any_time(class, Some((starts.cycle, &starts.windows_in_time()))),
-    };
-    let taken = match taken {
-        Ok(taken) => taken,
+    let (openings, starts, taken, cuts) = match found() {
+        Ok(found) => found,
         Err(reason) => return (Err(reason), None),
     };
-    let (burst, slope) = taken.bucket();
-    let others = (burst.saturating_add(class.lower_data()), slope);
-    let mut services: Vec<Service> = Vec::new();
-    let gathered;
-    if let (Openings::Windows { cycle, windows }, Some(starts)) = (openings, &starts) {
-        let always = [Window { from: 0, to: *cycle }];
-        let possible = match &class.model.openings[usize::from(class.number)] {
-            Some(Openings::Windows { windows, .. }) => windows,
-            _ => &always[..],
-        };
-        let once = class.model.several.is_some();
-        gathered = credit.gathered_with_gates(rate, (*cycle, once), possible, &starts.windows, others);
-        if let Some(most) = gathered {
-            let (windows, idle): (Vec<Window>, Vec<Rate>) = credit.pieces(windows).into_iter().unzip();
-            let none = vec![0; windows.len()];
-            let open =
-                Starts { cycle: *cycle, windows, before: none.clone(), late: Vec::new(), blocked: none };
-            let served = |worth: &dyn Fn(Rate) -> Rate| {
-                let rates: Vec<Rate> = idle.iter().map(|idle| worth(*idle)).collect();
-                moments(class, &open, rate, Serving::Rates(&rates))
+    let (rate, smallest) = (class.model.rate, wire(class.smallest));
+    let whole = Some(smallest).filter(|_| !class.interrupted);
+    // An interruption costs credit, which the next frame waits for.
+    let without_memory = |link: &Curve| {
+        let regained = cuts.part(credit.drain(), Data::from(credit.slowest));
+        let link = link.sub(&taken).sub(&Curve::affine(class.lower_data(), 0)).sub(&regained);
+        credit.service_without_memory(rate, &link, class.lower_data(), smallest)
+    };
+    let (gathered, by_credit, link) = match &starts {
+        Some(starts) => {
+            let windows = |openings: &Openings| match openings {
+                Openings::Windows { windows, .. } => windows.clone(),
+                Openings::Always => vec![Window { from: 0, to: starts.cycle }],
             };
-            services.extend(credit.service(rate, most, Some(smallest), served));
+            let (burst, slope) = taken.bucket();
+            let others = (burst.saturating_add(class.lower_data()), slope);
+            let cycle = (starts.cycle, class.model.several.is_some());
+            // Credit may grow in all windows that are possible; only those that are certain serve.
+            let possible = class.model.openings[usize::from(class.number)].as_ref();
+            let possible = windows(possible.unwrap_or(&Openings::Always));
+            let gathered = credit.gathered_with_gates(rate, cycle, &possible, &starts.windows, others);
+            let open = windows(openings);
+            let by_credit =
+                gathered.and_then(|most| open_service(class, credit, starts.cycle, &open, most, whole));
+            (gathered, by_credit, moments(class, starts, rate, Serving::Time))
         }
-        let link = moments(class, starts, rate, Serving::Time).into_iter().map(|link| {
-            let link = link.sub(&taken).sub(&Curve::affine(class.lower_data(), 0));
-            credit.service_without_memory(rate, &link, class.lower_data(), smallest)
-        });
-        services.extend(link.collect::<Option<Service>>());
-    } else {
         // This class's gate never closes; higher classes have a gate.
-        gathered = credit.gathered(rate, class.lower_data(), &taken);
-        let service = gathered.and_then(|most| credit.service_always(rate, most, Some(smallest)));
-        services.extend(service.map(|service| vec![service]));
-        let link = Curve::affine(-class.lower_data(), rate).sub(&taken);
-        let service = credit.service_without_memory(rate, &link, class.lower_data(), smallest);
-        services.extend(service.map(|service| vec![service]));
-    }
+        None => {
+            let gathered = credit.gathered(rate, class.lower_data(), &taken);
+            let by_credit = gathered.and_then(|most| credit.service_always(rate, most, whole));
+            (gathered, by_credit.map(|service| vec![service]), vec![Curve::affine(0, rate)])
+        }
+    };
+    let by_credit = by_credit.map(|service| service.iter().map(|from| from.sub(&cuts)).collect());
+    let without_memory = link.iter().map(without_memory).collect::<Option<Service>>();
+    let services: Vec<Service> = by_credit.into_iter().chain(without_memory).collect();
     if services.is_empty() { (Err(Reason::TooLarge), gathered) } else { (Ok(services), gathered) }
+}
+
+/// The service that credit guarantees while the gate is open, if at most `most` credit gathers.
+fn open_service(
+    class: &Class<'_>,
+    credit: &Credit,
+    cycle: Ps,
+    open: &[Window],
+    most: Data,
+    whole: Option<Data>,
+) -> Option<Service> {
+    let rate = class.model.rate;
+    let (windows, idle): (Vec<Window>, Vec<Rate>) = credit.pieces(open).into_iter().unzip();
+    let none = vec![0; windows.len()];
+    let open = Starts { cycle, windows, before: none.clone(), late: Vec::new(), blocked: none };
+    let served = |worth: &dyn Fn(Rate) -> Rate| {
+        let rates: Vec<Rate> = idle.iter().map(|idle| worth(*idle)).collect();
+        moments(class, &open, rate, Serving::Rates(&rates))
+    };
+    credit.service(rate, most, whole, served)
 }

@@ -811,8 +811,10 @@ fn a_frame_whose_priority_changes_is_as_fast_as_the_node_that_cuts_through() {
 /// Frames may start as long as their gate is open, and be on the link when another one has opened.
 #[test]
 fn frames_overrun_windows_without_a_guard() {
-    let delay = |pcp: u8, unguarded: bool| {
+    let delay = |pcp: u8, unguarded: bool, express: Option<u8>| {
         let (mut net, path) = Net::row(1_000_000, 2);
+        net.plan.ports[0].preemption =
+            express.map(|express| tsn_plan::Preemption { express, ..tsn_plan::Preemption::default() });
         net.stream("s", &path, pcp, UNSCHEDULED, frame(480));
         net.stream("other", &path, 7 - pcp, periodic(1_000_000, 0), frame(FULL));
         let list = gates(0, &[(0x80, 50_000), (0x01, 50_000)]).map(|list| Gates { unguarded, ..list });
@@ -822,9 +824,11 @@ fn frames_overrun_windows_without_a_guard() {
     };
     let last_bit = 488 * 8_000;
     // With a guard, a frame waits from its last start to the next window, which begins with an inter-frame gap.
-    assert_eq!(delay(7, false), 50_000_000 + 2 * last_bit + 96_000);
+    assert_eq!(delay(7, false, None), 50_000_000 + 2 * last_bit + 96_000);
     // Without one it may start 1 ps before its gate closes; a full frame of the other class may have begun then.
-    assert_eq!(delay(7, true), 50_000_001 + wire(1_522) + last_bit);
+    assert_eq!(delay(7, true, None), 50_000_001 + wire(1_522) + last_bit);
     // Frames of the higher class overrun, too; the gap after one counts twice.
-    assert_eq!(delay(0, true), 50_000_001 + wire(1_522) + 96_000 + last_bit);
+    assert_eq!(delay(0, true, None), 50_000_001 + wire(1_522) + 96_000 + last_bit);
+    // An express frame waits for the rest of an interrupted one, 123 octets, before its gate closes and when it opens.
+    assert_eq!(delay(7, true, Some(0x80)), 50_000_001 + 2 * wire(123) + last_bit);
 }

@@ -237,3 +237,28 @@ fn a_hold_is_longer_than_the_advance_of_its_release() {
     };
     assert_eq!([49_999, 50_000].map(found), [None, Some(Reason::ShortHolds)]);
 }
+
+/// A shaper with half of the rate on a class whose frames a hold cuts. A lone frame finds no debt: one that is too short to
+/// be cut waits as without a shaper. A frame before a longer one may have paid for a continuation of 24 octets, once and once
+/// a cycle, which takes as much again.
+#[test]
+fn a_hold_costs_a_shaped_class_a_continuation() {
+    let found = |octets: u32| {
+        let (mut net, path) = Net::row(1_000_000, 2);
+        net.stream("s", &path, 0, UNSCHEDULED, frame(octets));
+        let mut list = gates(0, &[(0xff, 50_000), (0xff, 50_000)]).unwrap();
+        list.entries[0].mac = Some(MacOperation::Hold);
+        list.entries[1].mac = Some(MacOperation::Release);
+        net.plan.ports[0].gates = Some(list);
+        net.plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+        net.plan.ports[0].classes[0].cbs = Some(cbs(500_000_000, 1_000_000_000, 10_000, -10_000));
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].hops[0].upper_ps.unwrap()
+    };
+    let opens = 50_000_001 + (12 + 24) * 8_000;
+    assert_eq!(found(123), opens + last_bit(123));
+    // 2 x 24 octets, and of the time until then 2 x 192 bit in each 100,000: the link gains 99,616.
+    let passes = 50_000_000 + 24 * 8_000 + last_bit(1_522);
+    let waits = i128::from(opens + 2 * 24 * 8_000) * 100_000 / 99_616;
+    assert!((0..10).contains(&(i128::from(found(1_522) - passes) - waits)), "{}", found(1_522));
+}

@@ -64,17 +64,28 @@ fn gates_may_be_closed_before_the_first_list() {
     assert_eq!(upper(600_000, initial(0)), Ok(50_000_000 + 2 * LAST_BIT));
 }
 
-/// Closed gates for 400 us, or open ones, by a fault.
+/// With closed gates for 400 us, or open ones, by a fault.
+fn wrong_from(list: Option<&[(u8, u64)]>, own: bool, alter: fn(&mut Plan)) -> Result<i64, Reason> {
+    upper(0, |plan| {
+        alter(plan);
+        if !own {
+            plan.ports[0].gates = None;
+        }
+        let gates = list.and_then(|list| gates(0, list)).map(Box::new);
+        plan.faults.push(Fault::Schedule { port: 0, from_ns: 1_000_000, until_ns: 1_400_000, gates });
+    })
+}
+
 #[test]
 fn a_wrong_list_is_one_for_some_time() {
     let wrong = |list: Option<&[(u8, u64)]>, own: bool| {
-        upper(0, |plan| {
-            if !own {
-                plan.ports[0].gates = None;
-            }
-            let gates = list.and_then(|list| gates(0, list)).map(Box::new);
-            plan.faults.push(Fault::Schedule { port: 0, from_ns: 1_000_000, until_ns: 1_400_000, gates });
-        })
+        let express = |plan: &mut Plan| {
+            plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
+        };
+        let alone = wrong_from(list, own, |_| ());
+        // An express class among no others is as fast.
+        assert_eq!(wrong_from(list, own, express), alone);
+        alone
     };
     // The last start before the fault, 50 us and a frame before it, or 1 ps before it without a list.
     assert_eq!(wrong(Some(&[(0, 100_000)]), true), Ok(450_000_000 + 2 * LAST_BIT));
@@ -144,11 +155,6 @@ fn a_shaper_beside_frames_that_overrun() {
 /// Frames that wait longer than the cycles that are followed have no bound.
 #[test]
 fn what_is_not_followed_is_said() {
-    let unguarded = |plan: &mut Plan| {
-        plan.ports[0].gates.as_mut().unwrap().unguarded = true;
-        plan.ports[0].preemption = Some(Preemption { express: 0x80, ..Preemption::default() });
-    };
-    assert_eq!(upper(0, unguarded), Err(Reason::Unguarded));
     // One frame in each cycle of 20 us, of which 64 are followed: 1.22 ms without the first and last ones.
     let cycles = |plan: &mut Plan| changes(plan, &[(1_000_000, &[(0x80, 7_000), (0, 13_000)])]);
     let with = |pattern: Pattern, limit: Option<u32>| {

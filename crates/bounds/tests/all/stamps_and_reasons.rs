@@ -459,10 +459,11 @@ fn of_equal_paths_the_first_one_is_shown() {
         |node: u32| plan.streams[0].route.iter().find(|hop| plan.ports[hop.port as usize].node == node);
     for port in [2, 3].map(|node| leaves(node).unwrap().port) {
         plan.faults.push(Fault::Schedule { port, from_ns: 0, until_ns: 1_000_000, gates: None });
-        plan.ports[port as usize].preemption = Some(Preemption { express: 0xff, ..Preemption::default() });
+        let own = cbs(100_000_000, GIGABIT as i64, 1, -1);
+        plan.ports[port as usize].classes[7].cbs = Some(tsn_plan::Cbs { runs_while_closed: true, ..own });
     }
     assert_eq!(ports(&bounds(&plan)), by_b);
-    assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::WrongSchedule));
+    assert_eq!(bounds(&plan).flows[0].reason, at("b -> d", Reason::CreditRuns));
 }
 
 /// The two member streams arrive 72,144 ns apart; their numbers must be known for this time and 1 ns more.

@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::faults::wrong_lists;
-use crate::model::openings::{covered, overruns_covered};
+use crate::model::openings::covered;
 use crate::model::software;
 use crate::reason::Reason;
 use crate::service::preemption::is_express;
@@ -24,14 +24,24 @@ impl Network<'_> {
         if wrong && self.plan.clocks.is_some() {
             return Some(Reason::Clocks { what: "a list that a wrong schedule replaces" });
         }
-        if port.transmit_buffer.is_some() && port.classes.iter().any(|class| class.cbs.is_some()) {
-            return Some(Reason::TransmitBuffer);
+        let gated = port.gates.is_some() || wrong;
+        let express = |class: usize| is_express(port.preemption.as_ref(), class as u8);
+        if self.models[number].clock.is_some() && gated {
+            // How their windows and the parts of frames that are cut go together is not derived.
+            let cut = |(class, own): (usize, &tsn_plan::Class)| own.cbs.is_some() && !express(class);
+            if port.classes.iter().enumerate().any(cut) {
+                return Some(Reason::Clocks { what: "a shaper on frames that are interrupted" });
+            }
+            if port.preemption.is_some() && port.gates.as_ref().is_some_and(|gates| gates.unguarded) {
+                return Some(Reason::Clocks { what: "a gate without a guard beside pre-emption" });
+            }
         }
-        let shaped = |(class, own): (usize, &tsn_plan::Class)| {
-            own.cbs.is_some() && !is_express(port.preemption.as_ref(), class as u8)
-        };
-        if port.gates.is_some() && port.classes.iter().enumerate().any(shaped) {
-            return Some(Reason::Preemption);
+        let runs = |class: &tsn_plan::Class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed);
+        if gated && port.classes.iter().any(runs) {
+            return Some(Reason::CreditRuns);
+        }
+        if gated && port.transmit_buffer.is_some() && port.classes.iter().any(|class| class.cbs.is_some()) {
+            return Some(Reason::TransmitBuffer);
         }
         if let Some(reason) = self.gates_not_covered(number) {
             return Some(reason);
@@ -58,7 +68,6 @@ impl Network<'_> {
     fn gates_not_covered(&self, number: usize) -> Option<Reason> {
         let model = &self.models[number];
         let gates = model.port.gates.as_ref()?;
-        let runs = |class: &tsn_plan::Class| class.cbs.as_ref().is_some_and(|cbs| cbs.runs_while_closed);
         let models = || self.later.get(&number).into_iter().flatten().map(|(_, later)| later);
         let slopes = gates.changes.iter().any(|change| !change.idle_slopes.is_empty());
         let shaped = model.port.classes.iter().any(|class| class.cbs.is_some());
@@ -66,8 +75,6 @@ impl Network<'_> {
             () if model.clock.is_some() && slopes && shaped => {
                 Some(Reason::Clocks { what: "an idle slope that changes with a list" })
             }
-            () if model.port.classes.iter().any(runs) => Some(Reason::CreditRuns),
-            () if gates.unguarded && !overruns_covered(model.port) => Some(Reason::Unguarded),
             () if covered(model.port).is_none() && models().next().is_none() => Some(Reason::Changes),
             () if models().chain([model]).any(|model| model.released.is_none()) => Some(Reason::ShortHolds),
             () => None,
