@@ -18,8 +18,19 @@ pub enum Reason {
         /// Why it has no bound at an earlier port.
         why: Box<Self>,
     },
-    /// The flow answers another one, whose arrivals have no bound.
+    /// A flow of the class answers another one, whose arrivals have no bound.
     Answers {
+        /// The first such flow.
+        stream: String,
+        /// The other one.
+        request: String,
+        /// Why that has no bound, if it is not an answer itself.
+        why: Option<Box<Self>>,
+    },
+    /// A flow of the class answers another one, of which more frames may arrive than its period says.
+    AnswersAgain {
+        /// The first such flow.
+        stream: String,
         /// The other one.
         request: String,
     },
@@ -27,6 +38,8 @@ pub enum Reason {
     HigherClass {
         /// The higher class.
         class: u8,
+        /// Why that has no limit; none if it only brings too much.
+        why: Option<Box<Self>>,
     },
     /// The arrivals of the class are at least its guaranteed rate.
     Overload {
@@ -145,14 +158,41 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether the reason is that a flow releases any amount at once.
-    pub(crate) fn is_arrivals_of(&self, flow: &str) -> bool {
+    /// Whether such a flow may release any amount at once.
+    pub(crate) fn is_of_arrivals(&self, of: &dyn Fn(&str) -> bool) -> bool {
         match self {
-            Self::UnboundedArrivals { stream } => stream == flow,
-            Self::Behind { stream, .. } => stream == flow,
-            Self::At { why, .. } => why.is_arrivals_of(flow),
+            Self::UnboundedArrivals { stream } => of(stream),
+            Self::Behind { why, .. } | Self::At { why, .. } | Self::HigherClass { why: Some(why), .. } => {
+                why.is_of_arrivals(of)
+            }
             _ => false,
         }
+    }
+
+    /// The same reason, with another one in place of each flow that may release any amount at once.
+    pub(crate) fn replace_arrivals(&mut self, other: &dyn Fn(&str) -> Option<Self>) {
+        match self {
+            Self::UnboundedArrivals { stream } => {
+                if let Some(other) = other(stream) {
+                    *self = other;
+                }
+            }
+            Self::Behind { why, .. }
+            | Self::At { why, .. }
+            | Self::Without { why, .. }
+            | Self::HigherClass { why: Some(why), .. } => why.replace_arrivals(other),
+            Self::EveryPath(paths) => paths.iter_mut().for_each(|path| path.replace_arrivals(other)),
+            _ => {}
+        }
+    }
+}
+
+/// A reason behind another one.
+struct Because<'a>(&'a Option<Box<Reason>>);
+
+impl fmt::Display for Because<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |why| write!(f, ": {why}"))
     }
 }
 
@@ -165,8 +205,15 @@ impl fmt::Display for Reason {
             Self::Behind { stream, why } => {
                 write!(f, "{stream} shares the class, and when it arrives has no bound: {why}")
             }
-            Self::Answers { request } => write!(f, "it answers {request}, and the arrival of that has no bound"),
-            Self::HigherClass { class } => write!(f, "class {class} above it may take the link for ever"),
+            Self::Answers { stream, request, why } => {
+                write!(f, "{stream} answers {request}, and the arrival of that has no bound{}", Because(why))
+            }
+            Self::AnswersAgain { stream, request } => {
+                write!(f, "{stream} answers {request}, of which more may arrive than its period says")
+            }
+            Self::HigherClass { class, why } => {
+                write!(f, "class {class} above it may take the link for ever{}", Because(why))
+            }
             Self::Overload { coming_bps, served_bps } => {
                 let [coming, served] = [coming_bps, served_bps].map(|bps| BitRate(bps.unsigned_abs()));
                 write!(f, "{coming} may arrive, the class is guaranteed {served}")

@@ -42,6 +42,12 @@ impl Bounds {
         }
         self
     }
+
+    /// All reasons for no bound.
+    pub(crate) fn reasons_mut(&mut self) -> impl Iterator<Item = &mut Reason> {
+        let classes = self.ports.iter_mut().flat_map(|port| &mut port.classes).map(|class| &mut class.reason);
+        self.flows.iter_mut().flat_map(FlowBounds::reasons_mut).chain(classes).flatten()
+    }
 }
 
 /// One flow to one of its listeners.
@@ -87,6 +93,15 @@ pub struct FlowBounds {
     pub survives: Option<Survival>,
     /// The bounds port by port.
     pub hops: Vec<HopBounds>,
+}
+
+impl FlowBounds {
+    fn reasons_mut(&mut self) -> impl Iterator<Item = &mut Option<Reason>> {
+        let Self { reason, release_reason, drop_reason, loss_reason, survives, hops, .. } = self;
+        let hops = hops.iter_mut().map(|hop| &mut hop.reason);
+        let survives = survives.iter_mut().map(|own| &mut own.reason);
+        [reason, release_reason, drop_reason, loss_reason].into_iter().chain(survives).chain(hops)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]

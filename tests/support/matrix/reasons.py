@@ -31,7 +31,8 @@ def names_of(text: str) -> list[str]:
         return [name for path in paths for name in names_of(path)]
     for name, pattern in sentences().items():
         if name not in ("At", "EveryPath") and (found := pattern.match(text)):
-            inner = [one for one in found.groups() if one and names_of(one)] if name == "Behind" else []
-            return [name, *(more for one in inner for more in names_of(one))]
+            # A reason behind it follows a colon.
+            inner = found.groups() if name in ("Behind", "HigherClass", "Answers") else ()
+            return [name, *(more for one in inner if one for more in names_of(one.removeprefix(": ")))]
     at = sentences()["At"].match(text)
     return names_of(at.groups()[-1]) if at else []

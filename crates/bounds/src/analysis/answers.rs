@@ -113,24 +113,27 @@ fn endless(stream: &Stream) -> Pattern {
     }
 }
 
-/// Says of answers without a bound that their request has none.
+/// Says of answers without a bound that their request has none, or comes too often.
 fn name_reasons(plan: &Plan, unlimited: &[bool], found: &mut Bounds) {
-    let requests: HashMap<&str, &str> = plan
-        .streams
+    let answered = |answer: &str| {
+        let number = plan.streams.iter().position(|stream| stream.name == answer)?;
+        let stream = plan.streams.get(number).filter(|_| unlimited[number])?;
+        Some((stream, &plan.streams[stream.answers?.stream as usize]))
+    };
+    let reasons: HashMap<(String, String), Option<Reason>> = found
+        .flows
         .iter()
-        .zip(unlimited)
-        .filter(|(_, unlimited)| **unlimited)
-        .filter_map(|(stream, _)| {
-            let request = &plan.streams[stream.answers?.stream as usize];
-            Some((stream.name.as_str(), request.name.as_str()))
-        })
+        .map(|flow| ((flow.stream.clone(), flow.listener.clone()), flow.release_reason.clone()))
         .collect();
-    for flow in &mut found.flows {
-        let Some(request) = requests.get(flow.stream.as_str()) else { continue };
-        for reason in [&mut flow.reason, &mut flow.release_reason].into_iter().flatten() {
-            if reason.is_arrivals_of(&flow.stream) {
-                *reason = Reason::Answers { request: (*request).into() };
-            }
-        }
-    }
+    let other = |answer: &str| {
+        let (stream, request) = answered(answer)?;
+        let talker = plan.nodes[stream.talker as usize].name.clone();
+        let (stream, request) = (stream.name.clone(), request.name.clone());
+        let Some(why) = reasons.get(&(request.clone(), talker)).cloned().flatten() else {
+            return Some(Reason::AnswersAgain { stream, request });
+        };
+        let why = Some(why).filter(|why| !why.is_of_arrivals(&|stream| answered(stream).is_some()));
+        Some(Reason::Answers { stream, request, why: why.map(Box::new) })
+    };
+    found.reasons_mut().for_each(|reason| reason.replace_arrivals(&other));
 }

@@ -106,6 +106,9 @@ pub(crate) fn analyse(
         let (outcome, mut higher) = analyse_class(&class, hops, &mut result, upstream);
         if let Some(Some(earlier)) = earlier.get(number) {
             higher.until_free = higher.until_free.zip(earlier.until_free).map(|(now, then)| now.max(then));
+            higher.unbounded = higher
+                .unbounded
+                .or_else(|| earlier.backlog.clone().err().filter(|_| earlier.until_free.is_none()));
             if let Some((credit, most)) = &mut higher.shaper {
                 *most = earlier.gathered.map_or(credit.highest, |then| then.min(credit.highest).max(*most));
             }
@@ -143,7 +146,12 @@ fn analyse_class(
     let gathered = gathered.filter(|_| model.several.is_none() || analysis.is_ok());
     let most_credit = credit.as_ref().map(|own| gathered.unwrap_or(own.highest).min(own.highest));
     let blamed = |reason: Reason| match (reason, class.busiest_above()) {
-        (Reason::Overload { served_bps: 0, .. }, Some(class)) => Reason::HigherClass { class },
+        (Reason::Overload { served_bps: 0, .. }, Some(higher)) => {
+            let flows = || model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]);
+            let free = free(flows(), upstream).next().map(|hop| upstream.unbounded(hop));
+            let why = higher.unbounded.clone().or(free).map(Box::new);
+            Reason::HigherClass { class: higher.class, why }
+        }
         (Reason::Overload { coming_bps, served_bps }, _) => match unlimited(class, upstream, served_bps) {
             Some(hop) => upstream.unbounded(hop),
             None => Reason::Overload { coming_bps, served_bps },
@@ -193,13 +201,14 @@ fn analyse_class(
     let until_free = match &passing {
         Passing::Whole => {
             let occupied = model.occupied(class.largest).saturating_add(class.after_selection());
-            wait(wire(class.smallest)).ok().map(|wait| wait.saturating_add(occupied))
+            wait(wire(class.smallest)).map(|wait| wait.saturating_add(occupied))
         }
         Passing::Interrupted(_) => {
-            delay(class.smallest, class.largest).ok().map(|delay| delay.saturating_add(model.gap()))
+            delay(class.smallest, class.largest).map(|delay| delay.saturating_add(model.gap()))
         }
     };
-    let until_free = until_free.filter(|time| model.trusts(*time));
+    let until_free =
+        until_free.and_then(|time| if model.trusts(time) { Ok(time) } else { Err(Reason::LongWait) });
     drop(analysis);
     let shape = credit.as_ref().zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
@@ -214,27 +223,37 @@ fn analyse_class(
         smallest: class.smallest,
         largest: class.largest,
         express: !class.preemptable,
+        unbounded: coming.as_ref().err().map(|hop| upstream.unbounded(hop)).or(until_free.clone().err()),
         arrivals: coming.ok().map(|(curve, _)| curve),
-        until_free,
+        until_free: until_free.clone().ok(),
         in_turns: sent.and_then(|sent| arrivals::sum(&sent.on_link, class.horizon)),
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
-    let plain = services.as_ref().ok().filter(|_| !class.gated() && !class.interrupted);
+    // What is selected may still wait in a transmit buffer.
+    let apart = class.gated() || class.interrupted || class.after_selection() > 0;
+    let plain = services.as_ref().ok().filter(|_| !apart);
     let guaranteed = plain.and_then(|services| {
         let found =
             services.iter().filter_map(|moments| if let [one] = &moments[..] { one.latency() } else { None });
         found.min_by_key(|(rate, missing)| crate::curve::time_of(*missing, *rate))
     });
-    (ClassResult { backlog, shape, gathered, until_free, guaranteed }, higher)
+    (ClassResult { backlog, shape, gathered, until_free: until_free.ok(), guaranteed }, higher)
 }
 
 /// A flow whose arrivals only the link limits, if all others together are not too much for the class.
 fn unlimited<'a>(class: &Class<'a>, upstream: &dyn Upstream, served: Rate) -> Option<&'a FlowHop> {
-    let with_frames = || class.hops.iter().copied().filter(|hop| hop.sizes.is_some());
-    let known: Vec<Stair> = with_frames().filter_map(FlowHop::queued).flatten().collect();
-    let mut free = with_frames().filter(|hop| hop.queued().is_none() && upstream.shaper(hop).is_none());
-    free.next().filter(|_| arrivals::rate(&known) <= served)
+    let with_frames = class.hops.iter().filter(|hop| hop.sizes.is_some());
+    let known: Vec<Stair> = with_frames.filter_map(|hop| hop.queued()).flatten().collect();
+    free(class.hops.iter().copied(), upstream).next().filter(|_| arrivals::rate(&known) <= served)
+}
+
+/// The flows whose arrivals only the link limits.
+fn free<'a>(
+    hops: impl Iterator<Item = &'a FlowHop>,
+    upstream: &dyn Upstream,
+) -> impl Iterator<Item = &'a FlowHop> {
+    hops.filter(|hop| hop.sizes.is_some() && hop.queued().is_none() && upstream.shaper(hop).is_none())
 }
 
 /// How frames of a class pass the link after their start.
@@ -299,8 +318,10 @@ fn unshaped_arrivals(class: &Class<'_>, hops: &[FlowHop], upstream: &dyn Upstrea
         let flows: Vec<&FlowHop> = unshaped
             .flat_map(|higher| class.model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]))
             .collect();
-        let coming = incoming(&flows, class.horizon, upstream)
-            .map_err(|hop| Reason::HigherClass { class: hop.class })?;
+        let coming = incoming(&flows, class.horizon, upstream).map_err(|hop| Reason::HigherClass {
+            class: hop.class,
+            why: Some(Box::new(upstream.unbounded(hop))),
+        })?;
         Ok(match frames(&flows) {
             Some((smallest, ..)) if cut => preemption::with_continuations(&coming.0, smallest),
             Some((smallest, ..)) if class.crowded() && class.shaped() => {

@@ -262,10 +262,10 @@ impl Class<'_> {
     }
 
     /// The class above that may use most of the link in the long run; none if all classes above use nothing.
-    pub fn busiest_above(&self) -> Option<u8> {
+    pub fn busiest_above(&self) -> Option<&Higher> {
         let rate =
             |higher: &&Higher| higher.any_time(self.model.rate).map_or(Rate::MAX, |sent| sent.tail().slope);
-        self.above.iter().filter(|higher| rate(higher) > 0).max_by_key(rate).map(|higher| higher.class)
+        self.above.iter().filter(|higher| rate(higher) > 0).max_by_key(rate)
     }
 
     /// The class's shaper.

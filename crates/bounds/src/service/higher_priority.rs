@@ -2,6 +2,7 @@
 
 use crate::curve::{Curve, Data, Ps, Rate, lesser};
 use crate::model::openings::Openings;
+use crate::reason::Reason;
 use crate::service::cbs::Credit;
 
 /// A class that has been analysed, with the results that lower classes need.
@@ -17,6 +18,8 @@ pub(crate) struct Higher {
     pub arrivals: Option<Curve>,
     /// Time from a frame's arrival until it has left the link.
     pub until_free: Option<Ps>,
+    /// Why arrivals, or that time, have no bound.
+    pub unbounded: Option<Reason>,
     /// What is on the link within any span of time, if every window sends all turns that wait for it.
     pub in_turns: Option<Curve>,
     /// The shaper, and the highest credit that it gathers.
@@ -25,6 +28,11 @@ pub(crate) struct Higher {
 }
 
 impl Higher {
+    /// The reason for no bound of a lower class, if this one has no limit.
+    pub fn unlimited(&self) -> Reason {
+        Reason::HigherClass { class: self.class, why: self.unbounded.clone().map(Box::new) }
+    }
+
     /// The most data of the class within any span of time, without its gates.
     pub fn any_time(&self, rate: Rate) -> Option<Curve> {
         let shaped = self.shaper.as_ref().and_then(|(credit, most)| credit.sent(rate, *most));

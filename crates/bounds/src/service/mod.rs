@@ -66,7 +66,7 @@ fn when_idle(class: &Class<'_>, unshaped_above: &dyn Fn() -> Result<Curve, Reaso
         let rate = class.model.rate;
         let has_credit = class.crowded() && !class.shaped();
         let sent = if has_credit { higher.any_time(rate) } else { higher.when_idle(rate) };
-        sum = sum.add(&class.cost(higher, sent.ok_or(Reason::HigherClass { class: higher.class })?));
+        sum = sum.add(&class.cost(higher, sent.ok_or_else(|| higher.unlimited())?));
     }
     Ok(sum)
 }
@@ -83,7 +83,7 @@ pub(crate) fn express(class: &Class<'_>) -> Result<Curve, Reason> {
             (None, arrivals) => arrivals.clone(),
             (Some(_), _) => higher.when_idle(class.model.rate),
         };
-        sum = sum.add(&class.cost(higher, sent.ok_or(Reason::HigherClass { class: higher.class })?));
+        sum = sum.add(&class.cost(higher, sent.ok_or_else(|| higher.unlimited())?));
     }
     Ok(sum)
 }
@@ -107,7 +107,7 @@ fn any_time_of(
             Some(share) if share.per_cycle == 0 => continue,
             Some(share) => crate::curve::lesser(sent, Some(share.curve(rate))),
         };
-        sum = sum.add(&class.cost(higher, sent.ok_or(Reason::HigherClass { class: higher.class })?));
+        sum = sum.add(&class.cost(higher, sent.ok_or_else(|| higher.unlimited())?));
     }
     Ok(sum)
 }
@@ -174,7 +174,7 @@ fn shaped(
 fn interruptions(class: &Class<'_>) -> Result<Curve, Reason> {
     let mut sum = Curve::zero();
     for higher in class.above.iter().filter(|higher| class.cut_by(higher)) {
-        let sent = higher.any_time(class.model.rate).ok_or(Reason::HigherClass { class: higher.class })?;
+        let sent = higher.any_time(class.model.rate).ok_or_else(|| higher.unlimited())?;
         sum = sum.add(&preemption::continuations(&sent, higher.smallest));
     }
     Ok(sum)

@@ -161,8 +161,11 @@ fn delays_that_grow_around_a_chain_of_answers_have_no_bound() {
             respond(&mut net.plan, request, 0, 6, frame(if request % 2 == 0 { 130 } else { 100 }), 0);
         }
         net.plan.check().unwrap();
-        bounds(&net.plan).flows[8].hops[0].upper_ps
+        let found = bounds(&net.plan).flows[8].clone();
+        (found.hops[0].upper_ps, found.release_reason.map(|reason| reason.to_string()))
     };
-    assert_eq!(ninth(38_400), Some(4 * (BEFORE + 100 + AFTER) * 8_000 + HOP));
-    assert_eq!(ninth(19_200), None);
+    assert_eq!(ninth(38_400), (Some(4 * (BEFORE + 100 + AFTER) * 8_000 + HOP), None));
+    let third = "0 answered by 1 answered by 2";
+    let why = format!("{third} answers 0 answered by 1, and the arrival of that has no bound");
+    assert_eq!(ninth(19_200), (None, Some(why)));
 }

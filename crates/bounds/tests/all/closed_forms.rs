@@ -150,9 +150,35 @@ fn an_unlimited_higher_class_has_a_reason() {
     net.stream("high", &path, 5, Pattern::Poisson { mean_interval_ps: 100_000_000 }, frame(100));
     let found = bounds(&net.plan);
     let reason = flow(&found, "low").release_reason.as_ref().unwrap().to_string();
-    assert_eq!(reason, "class 5 above it may take the link for ever");
+    assert_eq!(
+        reason,
+        "class 5 above it may take the link for ever: high shares the class and may release any amount at once"
+    );
     let reason = flow(&found, "high").release_reason.as_ref().unwrap().to_string();
     assert_eq!(reason, "high shares the class and may release any amount at once");
+}
+
+/// The reason of a lower class is that of the higher one, at its port: a window for a frame and its gap is 0.06 us too short.
+#[test]
+fn the_reason_of_a_higher_class_is_the_one_that_is_told() {
+    use tsn_bounds::Reason;
+    let (mut net, path) = Net::row(1_000_000, 3);
+    net.stream("high", &path, 7, periodic(100_000, 0), frame(1_000));
+    net.stream("low", &path, 0, periodic(100_000, 0), frame(1_000));
+    net.plan.ports[0].gates = gates(0, &[(0x80, 8_100), (0x01, 91_900)]);
+    net.plan.ports[2..].iter_mut().for_each(|port| port.rate_bps = GIGABIT / 2);
+    for port in &mut net.plan.ports {
+        port.preemption = Some(tsn_plan::Preemption { express: 0x80, ..tsn_plan::Preemption::default() });
+    }
+    net.plan.check().unwrap();
+    let found = bounds(&net.plan);
+    let hops = |name: &str| flow(&found, name).hops.iter().map(|hop| hop.reason.clone()).collect::<Vec<_>>();
+    let above = |why: Reason| Reason::HigherClass { class: 7, why: Some(Box::new(why)) };
+    // Half as fast as the first link, which alone limits what comes then.
+    let at = Reason::At { port: "n0 -> n1".into(), why: Box::new(Reason::NoWindow) };
+    let second = Reason::Behind { stream: "high".into(), why: Box::new(at) };
+    assert_eq!(hops("high"), [Some(Reason::NoWindow), Some(second.clone())]);
+    assert_eq!(hops("low"), [Some(above(Reason::NoWindow)), Some(above(second))]);
 }
 
 /// De Azua & Boyer 2014: a frame of class A waits for at most one lower frame; a burst is served at the idle

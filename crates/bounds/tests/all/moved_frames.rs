@@ -86,7 +86,9 @@ fn a_request_that_arrives_twice_has_no_bound_for_its_answers() {
         });
         bounds(&net.plan).flows[1].clone()
     };
-    assert!(answered(vec![]).release_upper_ps.is_some());
-    let why = Reason::Answers { request: "s".into() };
-    assert_eq!(answered(vec![twice(0, 0)]).release_reason, Some(why));
+    let once = answered(vec![]);
+    assert!(once.release_upper_ps.is_some());
+    let why = Reason::AnswersAgain { stream: once.stream, request: "s".into() };
+    let at = Reason::At { port: "n2 -> n1".into(), why: Box::new(why) };
+    assert_eq!(answered(vec![twice(0, 0)]).release_reason, Some(at));
 }
