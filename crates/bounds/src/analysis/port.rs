@@ -137,13 +137,13 @@ fn analyse_class(
         (Ok((arrivals, rate)), Ok(services)) => {
             let found =
                 DelayAndBacklog::new(arrivals, *rate, services, model.occupied(class.largest), model.run);
-            let trusted =
-                model.several.is_none() || found.longest_busy().is_some_and(|busy| model.trusts(busy));
+            let listed = model.several.is_some() && class.changes();
+            let trusted = !listed || found.longest_busy().is_some_and(|busy| class.trusts(busy));
             if trusted { Ok(found) } else { Err(Reason::LongWait) }
         }
     };
     // What several lists stand for holds as long as no wait exceeds them.
-    let gathered = gathered.filter(|_| model.several.is_none() || analysis.is_ok());
+    let gathered = gathered.filter(|_| model.several.is_none() || !class.changes() || analysis.is_ok());
     let most_credit = credit.as_ref().map(|own| gathered.unwrap_or(own.highest).min(own.highest));
     let blamed = |reason: Reason| match (reason, class.busiest_above()) {
         (Reason::Overload { served_bps: 0, .. }, Some(higher)) => {
@@ -153,7 +153,7 @@ fn analyse_class(
             Reason::HigherClass { class: higher.class, why }
         }
         (Reason::Overload { coming_bps, served_bps }, _) => match unlimited(class, upstream, served_bps) {
-            Some(hop) => upstream.unbounded(hop),
+            Some(why) => why,
             None => Reason::Overload { coming_bps, served_bps },
         },
         (reason, _) => reason,
@@ -187,7 +187,7 @@ fn analyse_class(
         if let Some(longest) = turns.and_then(|turns| turns.iter().map(|(longest, _)| *longest).max()) {
             delay = Ok(delay.map_or(longest, |delay| delay.min(longest)));
         }
-        delay = delay.and_then(|delay| if model.trusts(delay) { Ok(delay) } else { Err(Reason::LongWait) });
+        delay = delay.and_then(|delay| if class.trusts(delay) { Ok(delay) } else { Err(Reason::LongWait) });
         result.delays.push((*hop, delay));
         if let Passing::Interrupted(express) = &passing {
             result.passing.push((*hop, passing_time(class, express, largest)));
@@ -208,7 +208,7 @@ fn analyse_class(
         }
     };
     let until_free =
-        until_free.and_then(|time| if model.trusts(time) { Ok(time) } else { Err(Reason::LongWait) });
+        until_free.and_then(|time| if class.trusts(time) { Ok(time) } else { Err(Reason::LongWait) });
     drop(analysis);
     let shape = credit.as_ref().zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
@@ -230,9 +230,7 @@ fn analyse_class(
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
-    // What is selected may still wait in a transmit buffer.
-    let apart = class.gated() || class.interrupted || class.after_selection() > 0;
-    let plain = services.as_ref().ok().filter(|_| !apart);
+    let plain = services.as_ref().ok().filter(|_| !class.gated() && !class.interrupted);
     let guaranteed = plain.and_then(|services| {
         let found =
             services.iter().filter_map(|moments| if let [one] = &moments[..] { one.latency() } else { None });
@@ -241,11 +239,20 @@ fn analyse_class(
     (ClassResult { backlog, shape, gathered, until_free: until_free.ok(), guaranteed }, higher)
 }
 
-/// A flow whose arrivals only the link limits, if all others together are not too much for the class.
-fn unlimited<'a>(class: &Class<'a>, upstream: &dyn Upstream, served: Rate) -> Option<&'a FlowHop> {
-    let with_frames = class.hops.iter().filter(|hop| hop.sizes.is_some());
-    let known: Vec<Stair> = with_frames.filter_map(|hop| hop.queued()).flatten().collect();
-    free(class.hops.iter().copied(), upstream).next().filter(|_| arrivals::rate(&known) <= served)
+/// Why the arrivals of a flow have no limit of their own, if all others together are not too much for the class. What a
+/// shaper before this port lets pass counts as too much, unless the flow had no bound before.
+fn unlimited(class: &Class<'_>, upstream: &dyn Upstream, served: Rate) -> Option<Reason> {
+    let with_frames = || class.hops.iter().filter(|hop| hop.sizes.is_some());
+    let known: Vec<Stair> = with_frames().filter_map(|hop| hop.queued()).flatten().collect();
+    if arrivals::rate(&known) > served {
+        return None;
+    }
+    let free = with_frames().filter(|hop| hop.queued().is_none());
+    let why = |hop: &&FlowHop| {
+        Some(upstream.unbounded(hop))
+            .filter(|why| upstream.shaper(hop).is_none() || matches!(why, Reason::Behind { .. }))
+    };
+    free.copied().find_map(|hop| why(&hop))
 }
 
 /// The flows whose arrivals only the link limits.

@@ -26,6 +26,8 @@ pub(crate) struct Later {
     pub several: Option<Several>,
     /// Whether frames may still be on the link when their gate closes, or when a list is replaced.
     pub overruns: bool,
+    /// Bit n: no list, of these and of those before, ever closes the gate of class n, or sets its idle slope.
+    pub open: u8,
 }
 
 /// What several lists in one cycle stand for.
@@ -93,7 +95,9 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>], clock: Option<&GateClock>) ->
     spans.iter_mut().for_each(|span| span.shorten(cycles as i64));
     // Windows on a clock may end that much later.
     let closed = 1_000 + clock.map_or(0, |clock| clock.lead().unsigned_abs().div_ceil(1_000));
-    (0..spans.len()).map(|first| later(port, gates, overruns, &spans[first..], closed)).collect()
+    let open = spans.iter().fold(u8::MAX, |all, span| all & span.open());
+    let each = |first: usize| Some(Later { open, ..later(port, gates, overruns, &spans[first..], closed)? });
+    (0..spans.len()).map(each).collect()
 }
 
 /// The lists with another one for some time; none if that changes, or guards otherwise, or if a list that is replaced
@@ -155,6 +159,13 @@ impl Span {
         };
         let slopes = change.map(|change| gates.changes[change].idle_slopes.clone()).unwrap_or_default();
         Self { from: from.max(0), to, without: 0, base, cycle: cycle.max(1), entries, slopes }
+    }
+
+    /// Bit n: the list never closes the gate of class n, nor sets its idle slope.
+    fn open(&self) -> u8 {
+        let set =
+            self.slopes.iter().fold(0, |set, own| set | 1_u8.checked_shl(own.class.into()).unwrap_or(0));
+        self.entries.iter().fold(!set, |all, entry| all & entry.open)
     }
 
     fn constant(&self) -> bool {
@@ -263,7 +274,7 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span], closed: u64
                 cbs.idle_slope_bps = idle;
             }
         }
-        Some(Later { port, from: ps(first.from.max(0).unsigned_abs()), several, overruns })
+        Some(Later { port, from: ps(first.from.max(0).unsigned_abs()), several, overruns, open: 0 })
     };
     if let ([only], false) = (spans, first.constant()) {
         let list = Gates {

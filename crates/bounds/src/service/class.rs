@@ -43,6 +43,8 @@ pub(crate) struct Model<'a> {
     pub overruns: bool,
     /// Whether another list was in force before, or comes: gates that were closed may have delayed any class.
     pub changes: bool,
+    /// If lists change: bit n is set if none closes the gate of class n, or sets its idle slope.
+    pub open: u8,
     /// The server in place of strict priority, if the port has one.
     pub server: Option<Server>,
     /// Frames of the transmit buffer, with the one that is sent.
@@ -81,6 +83,7 @@ impl<'a> Model<'a> {
             several: None,
             overruns: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
             changes: false,
+            open: 0,
             server: port.server,
             buffer: port.transmit_buffer.unwrap_or(1),
             shares_memory: plan.nodes[port.node as usize].buffer.is_some(),
@@ -105,6 +108,7 @@ impl<'a> Model<'a> {
             several: later.several.clone().map(on_clock),
             overruns: later.overruns,
             changes: true,
+            open: later.open,
             ..model
         }
     }
@@ -124,11 +128,6 @@ impl<'a> Model<'a> {
         let Some(clock) = &self.clock else { return (0, 0) };
         let late = 2 * clock.late(advance(self.port));
         (late, late + 2 * (clock.denser(cycle) - cycle))
-    }
-
-    /// Whether a busy period, or a wait, is short enough for what is left of several lists.
-    pub fn trusts(&self, busy: Ps) -> bool {
-        self.several.as_ref().is_none_or(|several| busy <= several.trusted)
     }
 
     /// Whether an octet is not a whole number of ps.
@@ -296,12 +295,26 @@ impl Class<'_> {
         self.model.port.gates.as_ref().is_some_and(|gates| gates.unguarded)
     }
 
+    /// Whether lists that change can delay this class or a higher one.
+    pub fn changes(&self) -> bool {
+        let closes = |class: u8| self.model.open >> class & 1 == 0;
+        self.model.changes
+            && (self.held().is_some()
+                || closes(self.number)
+                || self.above.iter().any(|higher| closes(higher.class)))
+    }
+
+    /// Whether the class waits for no longer than what is left of several lists stands for.
+    pub fn trusts(&self, busy: Ps) -> bool {
+        self.model.several.as_ref().is_none_or(|several| busy <= several.trusted) || !self.changes()
+    }
+
     /// Whether gates can delay this class or a higher one.
     pub fn gated(&self) -> bool {
         let closes = |class: u8| {
             self.model.certain[usize::from(class)].as_ref().is_none_or(|openings| !openings.always())
         };
-        self.model.changes
+        self.changes()
             || self.held().is_some()
             || closes(self.number)
             || self.above.iter().any(|higher| closes(higher.class))

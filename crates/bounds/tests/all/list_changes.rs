@@ -137,6 +137,22 @@ fn a_shaper_gains_by_each_list() {
     assert_eq!(both(0, late), Ok(508_000_000 + LAST_BIT));
 }
 
+/// Lists that close the gates of other classes, or that never close this one, beside a shaper that has just the rate of its
+/// stream: how long the class is busy does not matter.
+#[test]
+fn lists_of_lower_classes_do_not_matter() {
+    let found = |list: &'static [(u8, u64)]| {
+        upper(0, |plan| {
+            plan.streams[0].pattern = periodic(40_000, 0);
+            plan.ports[0].classes[7].cbs = Some(cbs(100_000_000, GIGABIT as i64, 10_000, -3_600));
+            plan.ports[0].gates = gates(0, &[(0x81, 50_000), (0x80, 50_000)]);
+            changes(plan, &[(1_000_000, list)]);
+        })
+    };
+    assert_eq!(found(&[(0xff, 50_000), (0x80, 50_000)]), Ok(LAST_BIT));
+    assert_eq!(found(&[(0x80, 99_999), (0x00, 1)]), Err(Reason::LongWait));
+}
+
 /// Frames that overrun their windows: a lone frame misses its window when it closes; the second one of two waits for
 /// 4 us of open gates more.
 #[test]
