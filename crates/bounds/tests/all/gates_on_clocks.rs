@@ -144,6 +144,25 @@ fn servo(max_frequency_ppb: i64) -> Servo {
     }
 }
 
+/// The other node follows the grandmaster within 1 us, and its servo steers by so much at most.
+fn synchronise(net: &mut Net, grandmaster: u32, max_frequency_ppb: i64) {
+    let clocks = net.plan.clocks.as_mut().unwrap();
+    clocks.within_ns = Some(1_000);
+    clocks.gptp = Some(Gptp {
+        grandmaster,
+        slaves: vec![1 - grandmaster],
+        sync_interval_ns: 125_000_000,
+        pdelay_interval_ns: 1_000_000_000,
+        pcp: 0,
+        wakeup_ns: 50_000,
+        ieee_1588: None,
+        one_step: false,
+        visible: false,
+        servo: Some(servo(max_frequency_ppb)),
+        bmca: None,
+    });
+}
+
 /// n0 is synchronised to n1 within 1 us: each window is certain from 1 us after it opens until 1 us before it closes. A
 /// frame starts if it fits as the clock runs then: faster by up to 1 percent, 39.04 ns of 3.904 us. PTP is in class 0, whose
 /// gate is closed.
@@ -151,22 +170,8 @@ fn servo(max_frequency_ppb: i64) -> Servo {
 fn a_clock_that_is_synchronised_takes_its_difference_from_both_ends_of_a_window() {
     let of = |grandmaster: u32, deviation_ppt: i64| {
         let mut net = gated(free(0), Vec::new(), 0);
-        let clocks = net.plan.clocks.as_mut().unwrap();
-        clocks.within_ns = Some(1_000);
-        clocks.nodes[grandmaster as usize].deviation_ppt = deviation_ppt;
-        clocks.gptp = Some(Gptp {
-            grandmaster,
-            slaves: vec![1 - grandmaster],
-            sync_interval_ns: 125_000_000,
-            pdelay_interval_ns: 1_000_000_000,
-            pcp: 0,
-            wakeup_ns: 50_000,
-            ieee_1588: None,
-            one_step: false,
-            visible: false,
-            servo: Some(servo(10_000_000)),
-            bmca: None,
-        });
+        synchronise(&mut net, grandmaster, 10_000_000);
+        net.plan.clocks.as_mut().unwrap().nodes[grandmaster as usize].deviation_ppt = deviation_ppt;
         delay(&net.plan) - 50 * US - 2 * NEEDS
     };
     let synchronised = of(1, 0) - 2 * US - NEEDS / 100;
@@ -283,4 +288,38 @@ fn whether_frames_are_released_before_their_gate_closes_has_to_be_certain() {
     };
     let whole = (i64::from(FULL) - 123) * 8_000;
     assert!(of(true) - of(false) > whole / 2, "{} and {}", of(true), of(false));
+}
+
+/// A window that is too short for the frame closes 50 ns before the window that serves it opens: the gap of a frame in it, 96
+/// ns, is over 46 ns later; and that frame may be late by what the clock changes while it is sent, 4 x 1000 ppm of 4 us.
+#[test]
+fn a_frame_of_the_window_before_may_leave_late() {
+    let of = |closes: u64| {
+        let mut net = gated(free(1_000_000_000), Vec::new(), 0);
+        let list = [(0x40, closes), (0, 3_050 - closes), (0x40, 20_000), (0, 76_950)];
+        net.plan.ports[0].gates = gates(0, &list);
+        delay(&net.plan)
+    };
+    let late = of(3_000) - of(2_000);
+    assert!((46_000 + 15_500..46_000 + 16_500).contains(&late), "{late} ps");
+}
+
+/// The windows of both classes overlap by 10 us, and the upper class always has full frames for its part. If the servo steers
+/// by 2 percent in place of 1, the last of these frames may be late by another 123 ns, which each cycle takes from the lower
+/// class; and the window of the lower class ends earlier by 39 ns.
+#[test]
+fn a_frame_of_a_higher_class_may_leave_late_in_a_window() {
+    let of = |max_frequency_ppb: i64| {
+        let mut net = gated(free(0), Vec::new(), 0x20);
+        net.plan.streams[0].pcp = 5;
+        net.plan.ports[0].gates = gates(0, &[(0x40, 50_000), (0x60, 10_000), (0x20, 40_000)]);
+        net.stream("high", &[0, 1], 6, periodic(100_000, 0), frame(FULL));
+        if let Pattern::Periodic { jitter_ns, .. } = &mut net.plan.streams[1].pattern {
+            *jitter_ns = 2_000_000;
+        }
+        synchronise(&mut net, 1, max_frequency_ppb);
+        delay(&net.plan)
+    };
+    let later = of(20_000_000) - of(10_000_000);
+    assert!((39_000 + 60_000..39_100 + 2 * 124_000).contains(&later), "{later} ps");
 }
