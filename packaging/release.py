@@ -13,6 +13,12 @@ from pathlib import Path
 from parts import version
 
 ROOT = Path(__file__).resolve().parents[1]
+OTHERS = {
+    "pyproject.toml": 'version = "',
+    "python/tsnbench/version.py": '__version__ = "',
+    "CITATION.cff": "version: ",
+}
+"""Files that repeat the version of Cargo.toml, and what precedes it there."""
 
 
 def notes(number: str, text: str) -> str:
@@ -37,9 +43,10 @@ def wrong(tag: str) -> list[str]:
     found = []
     if tag != f"v{own}":
         found.append(f"Cargo.toml: expected the tag v{own}, got {tag}")
-    cited = re.search(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    if not cited or cited[1] != own:
-        found.append(f"CITATION.cff: expected version: {own}, got {cited[1] if cited else 'none'}")
+    for name, before in OTHERS.items():
+        told = re.search(rf"^{before}(.*?)\"?$", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+        if not told or told[1] != own:
+            found.append(f"{name}: expected the version {own}, got {told[1] if told else 'none'}")
     return found
 
 
