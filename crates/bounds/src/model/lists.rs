@@ -42,13 +42,13 @@ pub(crate) struct Several {
 }
 
 impl Several {
-    /// From when on a class has which idle slope; empty if that does not change. `own`: the slope that the class has
+    /// From when on a class has which idle slope; empty if no list sets any. `own`: the slope that the class has
     /// without a list.
     pub fn slopes(&self, class: u8, own: Rate) -> Vec<(Ps, Rate)> {
         let mut found: Vec<_> =
             self.slopes.iter().map(|(from, set)| (*from, slope_of(set, class, own))).collect();
         found.dedup_by_key(|(_, slope)| *slope);
-        if found.len() > 1 { found } else { Vec::new() }
+        found
     }
 }
 

@@ -127,6 +127,13 @@ fn a_shaper_gains_by_each_list() {
         [shaped, slower].map(|alter| both(1_100_000, alter)),
         [missed(88_000_000), missed(96_000_000)]
     );
+    // The list has one entry, in which the gate is always open.
+    fn open(plan: &mut Plan) {
+        slower(plan);
+        plan.ports[0].gates.as_mut().unwrap().changes[0].entries =
+            gates(0, &[(0x80, 100_000)]).unwrap().entries;
+    }
+    assert_eq!(both(1_100_000, open), Ok(16_000_000 + LAST_BIT));
     // Before the list, closed for 500 us.
     fn late(plan: &mut Plan) {
         shaped(plan);
