@@ -67,11 +67,7 @@ impl Socket {
         let mut request = request(interface)?;
         // SAFETY: the request is a live structure of the kernel's layout, which fills its address in; any octets are one.
         let address = unsafe {
-            checked(libc::ioctl(
-                self.fd.as_raw_fd(),
-                libc::SIOCGIFHWADDR as libc::Ioctl,
-                &raw mut request,
-            ))?;
+            checked(libc::ioctl(self.fd.as_raw_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &raw mut request))?;
             request.ifr_ifru.ifru_hwaddr.sa_data
         };
         let [a, b, c, d, e, f, ..] = address.map(|octet| octet as u8);

@@ -21,7 +21,8 @@ pub fn become_punctual(priority: i32) -> io::Result<()> {
     checked(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })?;
     // The function of this name fails with musl, which keeps to POSIX: its scheduling is of processes, not threads.
     // SAFETY: the kernel reads one live number (its `struct sched_param`); 0 is this thread.
-    let done = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) };
+    let done =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_FIFO, &raw const priority) };
     checked(libc::c_int::try_from(done).unwrap_or(-1))
 }
 
