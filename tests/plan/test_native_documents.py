@@ -23,7 +23,7 @@ ROOTS = {
 """For each module of types the crates, and the objects that are read or written as a whole."""
 ADDED = {
     "Bounds": {"version"},
-    "FlowBounds": {"source", "jitter_ns", "release_tick_ns", "undrained"},
+    "FlowBounds": {"source", "jitter_ns", "release_tick_ns", "undrained", "drops_late"},
     "Measures": {"measured_from"},
     "PathReport": {"round_trip"},
 }

@@ -144,6 +144,8 @@ pub enum Reason {
     EveryPath(Vec<Self>),
     /// Loss: more frames may arrive than the queue has room for.
     Overflow,
+    /// Loss: a frame may wait for the longest time of its queue.
+    DelayExceeded,
     /// Loss: the class's maximum frame size is below its largest frame.
     OverMaxSdu,
     /// Loss: ports share memory, and others may have used it.
@@ -294,6 +296,7 @@ impl fmt::Display for Reason {
                 f.write_str(&paths.join("; and "))
             }
             Self::Overflow => f.write_str("more frames may arrive than its queue has room for"),
+            Self::DelayExceeded => f.write_str("it may wait for the longest time of its queue, and is dropped then"),
             Self::OverMaxSdu => f.write_str("its largest frame exceeds the largest that its class takes"),
             Self::Buffer => f.write_str("ports share memory, and frames of others may fill it"),
             Self::At { port, why } => write!(f, "at {port}: {why}"),

@@ -158,4 +158,7 @@ pub struct ClassBounds {
     /// The highest credit that its shaper can gather, in bit: with a `hiCredit` of that, no credit is ever lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit_bits: Option<u64>,
+    /// Why a frame may wait for the longest time of its queue; none if no frame does, or if there is no such time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exceeded: Option<Reason>,
 }

@@ -36,4 +36,6 @@ pub enum DropCause {
     FitsNoWindow,
     /// The frame is larger than its class allows (`queueMaxSDU`).
     OverMaxSdu,
+    /// The frame has waited for the longest time of its queue.
+    DelayExceeded,
 }

@@ -4,6 +4,7 @@
 
 mod fault;
 mod hold_release;
+mod longest_wait;
 mod mac_merge;
 mod server;
 mod transmit_buffer;
@@ -113,8 +114,9 @@ pub struct EgressPort<F> {
     unguarded: bool,
     /// `holdAdvance` and `releaseAdvance`.
     merge_advances: (Duration, Duration),
-    /// Whether one of the next three is there: a port without them handles events in line.
+    /// Whether one of the next four is there: a port without them handles events in line.
     staged: bool,
+    longest_waits: Option<Box<longest_wait::LongestWaits>>,
     merge: Option<Box<mac_merge::MacMerge<F>>>,
     server: Option<Box<server::Server>>,
     transmit_buffer: Option<Box<transmit_buffer::TransmitBuffer<F>>>,
@@ -143,6 +145,7 @@ impl<F: Frame> EgressPort<F> {
             max_frame_octets: class.max_sdu_octets.map_or(u32::MAX, |most| most.saturating_add(SDU_OVERHEAD)),
             window: Window::NONE,
         };
+        let longest_waits = longest_wait::LongestWaits::of(port).map(Box::new);
         Self {
             free: Instant::from_ps(i64::MIN),
             wake: Instant::MAX,
@@ -154,7 +157,11 @@ impl<F: Frame> EgressPort<F> {
             merge_advances: port.preemption.as_ref().map_or((Duration::ZERO, Duration::ZERO), |own| {
                 (duration(own.hold_advance_ns), duration(own.release_advance_ns))
             }),
-            staged: port.preemption.is_some() || port.server.is_some() || port.transmit_buffer.is_some(),
+            staged: port.preemption.is_some()
+                || port.server.is_some()
+                || port.transmit_buffer.is_some()
+                || longest_waits.is_some(),
+            longest_waits,
             server: port.server.as_ref().map(|own| Box::new(server::Server::new(own))),
             transmit_buffer: port
                 .transmit_buffer
@@ -175,6 +182,12 @@ impl<F: Frame> EgressPort<F> {
             *actions = self.handle_staged(now, event);
             return;
         }
+        self.handle_plain(now, event, actions);
+    }
+
+    /// [`Self::handle`] of a port that only selects frames and sends them.
+    #[inline(always)]
+    fn handle_plain(&mut self, now: Instant, event: Event<F>, actions: &mut Actions<F>) {
         match event {
             Event::Arrive { class, frame, more } => self.arrive(now, class, frame, more, actions),
             Event::Wake if now == self.wake => {
@@ -193,12 +206,24 @@ impl<F: Frame> EgressPort<F> {
     #[cold]
     #[inline(never)]
     fn handle_staged(&mut self, now: Instant, event: Event<F>) -> Actions<F> {
+        if self.longest_waits.is_some() {
+            self.handle_waiting(now, event)
+        } else {
+            self.handle_stage(now, event)
+        }
+    }
+
+    fn handle_stage(&mut self, now: Instant, event: Event<F>) -> Actions<F> {
         if self.merge.is_some() {
             self.handle_merging(now, event)
         } else if self.server.is_some() {
             self.handle_serving(now, event)
-        } else {
+        } else if self.transmit_buffer.is_some() {
             self.handle_buffered(now, event)
+        } else {
+            let mut actions = Actions::default();
+            self.handle_plain(now, event, &mut actions);
+            actions
         }
     }
 

@@ -39,6 +39,8 @@ pub struct Counters {
     pub sent_octets: u64,
     /// Dropped frames that were larger than the class allows.
     pub over_max_sdu_frames: u64,
+    /// Dropped frames that had waited for the longest time of the queue. They were enqueued before.
+    pub delay_exceeded_frames: u64,
     /// Frames that were still on the wire when the gate closed.
     pub transmission_overruns: u64,
     /// Greatest number of waiting frames.
@@ -221,10 +223,11 @@ impl<F: Frame> Queue<F> {
         }
     }
 
-    /// Counts a frame that was dropped before the queue.
+    /// Counts a frame that was dropped, before the queue or from it.
     #[inline]
     pub fn count_drop(&mut self, octets: Octets, cause: DropCause) {
         self.counters.over_max_sdu_frames += u64::from(cause == DropCause::OverMaxSdu);
+        self.counters.delay_exceeded_frames += u64::from(cause == DropCause::DelayExceeded);
         self.counters.dropped_frames += 1;
         self.counters.dropped_octets += u64::from(octets.0);
         if let Some(shared) = &mut self.shared {
@@ -245,9 +248,25 @@ impl<F: Frame> Queue<F> {
         self.waiting.front()
     }
 
-    /// Takes the first frame.
+    /// Takes the first frame, which is sent.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<F> {
+        let frame = self.take()?;
+        self.counters.sent_frames += 1;
+        self.counters.sent_octets += u64::from(frame.octets().0);
+        Some(frame)
+    }
+
+    /// Takes the first frame, which is dropped.
+    #[cold]
+    pub fn expire(&mut self) -> Option<F> {
+        let frame = self.take()?;
+        self.count_drop(frame.octets(), DropCause::DelayExceeded);
+        Some(frame)
+    }
+
+    #[inline(always)]
+    fn take(&mut self) -> Option<F> {
         let frame = self.waiting.pop_front()?;
         if self.waiting.is_empty() {
             // The next frame goes to the beginning, which is in the cache, instead of through all of the memory that
@@ -259,8 +278,6 @@ impl<F: Frame> Queue<F> {
         if let Some(shared) = &self.shared {
             shared.buffer.free(octets);
         }
-        self.counters.sent_frames += 1;
-        self.counters.sent_octets += octets;
         Some(frame)
     }
 
@@ -349,6 +366,18 @@ mod tests {
         assert_eq!(*queue.counters(), counted);
         assert_eq!(queue.clear().map(|frame| frame.0).collect::<Vec<_>>(), [1_500, 100, 65]);
         assert_eq!((queue.len(), queue.octets, queue.counters().sent_frames), (0, 0, 1));
+        // A frame that has waited for too long is dropped in place of being sent.
+        assert!(offer(&mut queue, Sized(70)) && offer(&mut queue, Sized(80)));
+        assert_eq!(queue.expire().map(|frame| frame.0), Some(70));
+        let counted = Counters {
+            enqueued_frames: 6,
+            enqueued_octets: counted.enqueued_octets + 150,
+            dropped_frames: 1,
+            dropped_octets: 70,
+            delay_exceeded_frames: 1,
+            ..counted
+        };
+        assert_eq!((queue.len(), queue.octets, *queue.counters()), (1, 80, counted));
     }
 
     #[test]

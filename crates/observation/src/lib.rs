@@ -7,7 +7,7 @@ pub mod log;
 pub mod parquet;
 mod passage;
 
-pub use passage::{ClockLine, Fragment, Passage};
+pub use passage::{ClockLine, Expired, Fragment, Passage};
 use serde::{Deserialize, Serialize};
 
 /// Added to [`Sighting::copy`] if the frame is eliminated here: nodes behind this point do not receive it.
@@ -76,6 +76,14 @@ pub trait Sink {
     /// # Errors
     /// The fragment cannot be stored; the run then ends.
     fn fragment(&mut self, _fragment: Fragment) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Receives a frame that waited for the longest time of its queue, if [`Self::PASSAGES`]. By default it is ignored.
+    ///
+    /// # Errors
+    /// The frame cannot be stored; the run then ends.
+    fn expired(&mut self, _frame: Expired) -> std::io::Result<()> {
         Ok(())
     }
 

@@ -59,6 +59,22 @@ pub struct Fragment {
     pub end_ns: i64,
 }
 
+/// A frame that a port dropped because it had waited for the longest time of its queue. IEEE 802.1Q-2022, 8.6.7. True
+/// time, in whole ns.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Expired {
+    /// Egress port: its number in the Plan.
+    pub port: u32,
+    /// Stream: its number in the Plan; the number after the last one stands for PTP messages.
+    pub stream: u32,
+    /// Sequence number of the talker, from 0.
+    pub seq: u64,
+    /// The frame was in the queue of its class.
+    pub queued_ns: i64,
+    /// The port dropped it.
+    pub dropped_ns: i64,
+}
+
 /// The clock of one node from an instant on, until its next line: a linear function of true time.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct ClockLine {

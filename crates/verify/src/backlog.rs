@@ -2,14 +2,14 @@
 //! the one after it, and no window is spare.
 //!
 //! The queue is followed with one frame more than planned, the largest of its class, over several rounds of all
-//! periods and of the gate control list.
+//! periods and of the gate control list. A queue that drops late frames drains by that.
 
 use crate::gates::Table;
 use crate::link::least_common_multiple;
 use crate::passage::Passage;
 use std::collections::{HashMap, VecDeque};
 use tsn_plan::Plan;
-use tsn_units::{BitRate, INTER_FRAME_GAP};
+use tsn_units::{BitRate, Duration, INTER_FRAME_GAP};
 
 /// Limit of the frames of one round; longer rounds are not followed.
 const MOST_FRAMES: i64 = 1 << 16;
@@ -26,6 +26,15 @@ struct Frame {
     wire: i64,
 }
 
+/// What serves the queues of one port.
+struct Link<'a> {
+    table: &'a Table,
+    /// The inter-frame gap, ps.
+    gap: i64,
+    /// By class, the longest time in the queue, ps.
+    longest: [i64; 8],
+}
+
 /// By stream, the first port on its paths whose queue never drains after one disturbance.
 pub(crate) fn undrained(plan: &Plan, tables: &[Option<Table>], passages: &[Passage]) -> HashMap<u32, u32> {
     let mut by_port: HashMap<u32, Vec<&Passage>> = HashMap::new();
@@ -35,8 +44,14 @@ pub(crate) fn undrained(plan: &Plan, tables: &[Option<Table>], passages: &[Passa
     let stuck: HashMap<u32, u8> = by_port
         .iter()
         .filter_map(|(port, own)| {
-            let gap = BitRate(plan.ports[*port as usize].rate_bps).time(INTER_FRAME_GAP).ps();
-            Some((*port, classes(tables[*port as usize].as_ref()?, own, gap)))
+            let port_plan = &plan.ports[*port as usize];
+            let gap = BitRate(port_plan.rate_bps).time(INTER_FRAME_GAP).ps();
+            let mut longest = [i64::MAX; 8];
+            for (longest, class) in longest.iter_mut().zip(&port_plan.classes) {
+                *longest = class.longest_wait_ns.map_or(i64::MAX, |most| Duration::from_ns(most as i64).ps());
+            }
+            let link = Link { table: tables[*port as usize].as_ref()?, gap, longest };
+            Some((*port, classes(&link, own)))
         })
         .collect();
     let mut found = HashMap::new();
@@ -49,20 +64,20 @@ pub(crate) fn undrained(plan: &Plan, tables: &[Option<Table>], passages: &[Passa
 }
 
 /// The classes of one port whose queues never drain.
-fn classes(table: &Table, passages: &[&Passage], gap: i64) -> u8 {
+fn classes(link: &Link<'_>, passages: &[&Passage]) -> u8 {
     let round = passages
         .iter()
-        .try_fold(table.cycle(), |all, passage| least_common_multiple(all, passage.period))
+        .try_fold(link.table.cycle(), |all, passage| least_common_multiple(all, passage.period))
         .filter(|round| passages.iter().map(|one| round / one.period).sum::<i64>() <= MOST_FRAMES)
         .and_then(|round| round.checked_mul(ROUNDS as i64 + 2).map(|_| round));
     let Some(round) = round else { return 0 };
     let frames = arrivals(passages, round);
-    let planned = sent(table, &frames, gap, round);
+    let planned = sent(link, &frames, round);
     let largest = |class: u8| frames.iter().filter(|one| one.class == class).map(|one| one.wire).max();
     let stays = |class: u8, extra: Frame| {
         let place = frames.partition_point(|one| one.arrives < extra.arrives);
         let more = [&frames[..place], &[extra], &frames[place..]].concat();
-        let late = sent(table, &more, gap, round);
+        let late = sent(link, &more, round);
         let backlog = |turn: usize| 1 + planned[turn][usize::from(class)] - late[turn][usize::from(class)];
         (ROUNDS / 2..ROUNDS).all(|turn| backlog(turn) > 0) && backlog(ROUNDS - 1) >= backlog(ROUNDS / 2)
     };
@@ -106,10 +121,10 @@ fn arrivals(passages: &[&Passage], round: i64) -> Vec<Frame> {
     frames.into_iter().map(|(.., frame)| frame).collect()
 }
 
-/// By round and class: how many frames have left by the end of the round.
+/// By round and class: how many frames have left by the end of the round, sent or dropped.
 ///
 /// IEEE 802.1Q-2022, 8.6.8: the highest class whose gate is open for all of its first frame sends.
-fn sent(table: &Table, frames: &[Frame], gap: i64, round: i64) -> Vec<[i64; 8]> {
+fn sent(link: &Link<'_>, frames: &[Frame], round: i64) -> Vec<[i64; 8]> {
     let mut left: [VecDeque<Frame>; 8] = Default::default();
     for frame in frames {
         left[usize::from(frame.class)].push_back(*frame);
@@ -117,15 +132,25 @@ fn sent(table: &Table, frames: &[Frame], gap: i64, round: i64) -> Vec<[i64; 8]> 
     let (mut now, mut count) = (0, [0_i64; 8]);
     let mut found: Vec<[i64; 8]> = Vec::with_capacity(ROUNDS);
     loop {
-        let start = |frame: &Frame| table.fits(frame.class, now.max(frame.arrives), frame.wire);
-        let starts = left.iter().filter_map(|queue| queue.front()).filter_map(|one| Some((start(one)?, one)));
-        let next = starts.min_by_key(|(start, frame)| (*start, std::cmp::Reverse(frame.class)));
-        let ends = next.map_or(i64::MAX, |(start, _)| start);
+        // When a queue's first frame starts or is dropped, and whether it starts.
+        let leaves = |frame: &Frame| {
+            let end = frame.arrives.saturating_add(link.longest[usize::from(frame.class)]);
+            let start = link.table.fits(frame.class, now.max(frame.arrives), frame.wire);
+            let late = (end < i64::MAX).then_some((end, false));
+            start.filter(|start| *start < end).map(|start| (start, true)).or(late)
+        };
+        let firsts = left.iter().filter_map(|queue| queue.front());
+        let next = firsts
+            .filter_map(|one| Some((leaves(one)?, one)))
+            .min_by_key(|((at, _), frame)| (*at, std::cmp::Reverse(frame.class)));
+        let ends = next.map_or(i64::MAX, |((at, _), _)| at);
         while found.len() < ROUNDS && ends >= (found.len() as i64 + 1) * round {
             found.push(count);
         }
-        let Some((start, frame)) = next.filter(|_| found.len() < ROUNDS) else { return found };
-        now = start + frame.wire + gap;
+        let Some(((at, starts), frame)) = next.filter(|_| found.len() < ROUNDS) else { return found };
+        if starts {
+            now = at + frame.wire + link.gap;
+        }
         let class = usize::from(frame.class);
         count[class] += 1;
         left[class].pop_front();

@@ -33,6 +33,8 @@ pub struct Proven {
     /// A port on the stream's paths at which one disturbed frame delays all later ones, because no window is spare; none
     /// if each queue drains.
     pub undrained: Option<u32>,
+    /// Whether a queue on the stream's paths drops frames that wait for too long.
+    pub drops_late: bool,
 }
 
 /// The points and ticks (ns) of the timestamps at the ends of links, by port; the first tap of several counts.

@@ -38,6 +38,7 @@ pub use violation::{Unfit, Violation};
 pub use windows::{Open, Passing, Windows, windows};
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use tsn_plan::{Fault, Plan};
 
 /// Knowledge about a network that its Plan does not contain.
@@ -95,8 +96,15 @@ fn followed(plan: &Plan, known: &Known) -> (Report, Vec<Option<gates::Table>>, V
         report.delays.clear();
     }
     let full = room::full(plan, &passages);
+    let drops = |passage: &passage::Passage| {
+        let class = &plan.ports[passage.port as usize].classes[usize::from(passage.class)];
+        class.longest_wait_ns.is_some()
+    };
+    let late: HashSet<u32> =
+        passages.iter().filter(|passage| drops(passage)).map(|passage| passage.stream).collect();
     for delay in &mut report.delays {
         delay.full = full.get(&delay.stream).copied();
+        delay.drops_late = late.contains(&delay.stream);
     }
     (report, tables, passages)
 }

@@ -30,6 +30,8 @@ pub enum Violation {
     PtpShares { port: u32, class: u8, scheduled: u32 },
     /// A frame is dropped because it is longer than its class allows.
     TooLarge { stream: u32, port: u32, octets: u32, most: u32 },
+    /// A frame may be dropped because it waits for the longest time of its queue.
+    Late { stream: u32, port: u32, wait_ps: u64, most_ps: u64 },
     /// The delay exceeds the deadline.
     Deadline { stream: u32, node: u32, delay_ps: u64, limit_ps: u64 },
     /// The jitter exceeds its limit.
@@ -145,6 +147,12 @@ impl fmt::Display for Violation {
             Self::TooLarge { stream, port, octets, most } => write!(
                 f,
                 "stream {stream} has frames of {octets} octets, and its class at port {port} takes {most}"
+            ),
+            Self::Late { stream, port, wait_ps, most_ps } => write!(
+                f,
+                "stream {stream} may wait at port {port} for {}, and is dropped there after {}",
+                time(*wait_ps),
+                time(*most_ps)
             ),
             Self::Deadline { stream, node, delay_ps, limit_ps } => write!(
                 f,

@@ -161,6 +161,16 @@ fn walk(
                     }
                 }
             }
+            if let Some(most_ns) = port.classes[usize::from(class)].longest_wait_ns {
+                let waits = ready.iter().zip(&passage.frames).map(|(ready, (begin, _))| begin - ready);
+                // A frame may arrive early by its margin, and leave late by it.
+                let wait = waits.max().unwrap_or(0) + come.early + 2 * passage.margin;
+                if wait >= ps(most_ns) {
+                    let (wait_ps, most_ps) = (wait.unsigned_abs(), ps(most_ns).unsigned_abs());
+                    let late = Violation::Late { stream: number, port: hop.port, wait_ps, most_ps };
+                    report.violations.push(late);
+                }
+            }
             arrivals.push(Come { bits, early: passage.early });
             all.push(passage);
         }

@@ -238,6 +238,11 @@ impl<'a> Walk<'a> {
         }
         let higher = self.higher_priority_units(port, number, class);
         let Some(out) = leaves(&own, &higher, &service, gap(port.rate_bps), self.hyper) else { return false };
+        // A frame that may wait for the longest time of its queue may be dropped.
+        let most = limits.longest_wait_ns.and_then(ps).unwrap_or(i64::MAX);
+        if own.iter().zip(&out).any(|(unit, out)| out - unit.bits - unit.first >= most) {
+            return false;
+        }
         let mut out = out.into_iter();
         for flow in numbers {
             let units = self.flows[flow].units.clone();

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Stream
 
 NODE = ("kind", "processing_ns", "ipv4")
-LIMITS = ("limit_frames", "limit_octets", "max_sdu_octets")
+LIMITS = ("limit_frames", "limit_octets", "max_sdu_octets", "longest_wait_ns")
 SLOPES = ("idle_slope_bps", "send_slope_bps", "hi_credit_bits", "lo_credit_bits")
 LINUX = ("idleslope", "sendslope", "hicredit", "locredit")
 STREAM = ("pcp", "vid", "destination_mac", "destination_ipv4", "udp_port")
@@ -44,7 +44,7 @@ def files(network: Network, notes: Notes) -> dict[str, str]:
     """Six tables; units are in the names of the columns, as in the Plan."""
     why = "the tables are of ports and streams; `tsnbench plan --json` has all"
     notes.parts(network, why, "faults", "clocks", "policing", "hosts", "taps")
-    notes.stages(network, why, why)
+    notes.stages(network, why, why, None)
     for stream in network.redundant():
         notes.lost("copies", "the table of hops has the paths alone", stream["name"])
     rows: dict[str, Rows] = {

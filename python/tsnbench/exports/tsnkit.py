@@ -366,7 +366,7 @@ def _tell(network: Network, notes: Notes) -> None:
     notes.parts(
         network, "tsnkit's files have no word for them", "faults", "clocks", "policing", "hosts", "taps"
     )
-    notes.stages(network, "tsnkit has gates only", "tsnkit has gates only")
+    notes.stages(network, *["tsnkit has gates only"] * 3)
     for port in network.ports:
         if any("cbs" in one for one in port["classes"]):
             notes.lost("shapers", "tsnkit has gates only", port["name"])

@@ -146,6 +146,7 @@ def _tell(network: Network, profile: Profile, notes: Notes) -> None:
         network,
         "a network card has the one that it has; ethtool -G changes the size of its ring",
         "a kernel's queue has the rate of its link",
+        "no queueing discipline with classes drops frames for their age",
     )
     for port in network.ports:
         _tell_port(port, notes)

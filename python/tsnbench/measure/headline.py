@@ -35,7 +35,8 @@ def headline(verdict: Verdict) -> str:
         failed = sum(outcome(row) is not Outcome.EXCEEDED and not outcome(row).met for row in rows)
         parts = [refuted.line(broken), *([f"{failed:,} of {_requirements(rows)} not met"] if failed else [])]
         said = refuted.badge_of(broken)
-    parts += [text for text in (lost(verdict), broken_promise(verdict.get("clocks"))) if text]
+    late = f"{verdict['dropped_late']:,} dropped late" if "dropped_late" in verdict else ""
+    parts += [text for text in (lost(verdict), late, broken_promise(verdict.get("clocks"))) if text]
     return f"{said}: {'; '.join(parts)}"
 
 

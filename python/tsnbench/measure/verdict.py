@@ -135,7 +135,17 @@ def verdict_of(run: Run, measures: Measures, keep: bool = False) -> Verdict:
     )
     promise = promise_of(run)
     verdict = judge(run.plan.document, measures, bounds_of_run(run.folder, keep), seen)
+    if late := _dropped_late(run):
+        verdict["dropped_late"] = late
     return verdict if promise is None else {**verdict, "clocks": promise}
+
+
+def _dropped_late(run: Run) -> int:
+    """How many frames had waited for the longest time of their queue."""
+    if not any("longest_wait_ns" in one for port in run.plan.document["ports"] for one in port["classes"]):
+        return 0
+    classes = (own for port in run.counters["ports"] for own in port["classes"])
+    return sum(int(own.get("delay_exceeded_frames", 0)) for own in classes)
 
 
 def worst_cases(plan_document: PlanDocument, bounds: Bounds) -> list[WorstCaseRow]:

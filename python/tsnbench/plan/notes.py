@@ -98,11 +98,14 @@ class Notes:
             if has[key]:
                 self.lost(words[key], why)
 
-    def stages(self, network: Network, buffers: str, servers: str) -> None:
-        """Adds the transmit buffers and the servers of a Plan's ports, each with a reason why a format leaves
-        them out."""
+    def stages(self, network: Network, buffers: str, servers: str, waits: str | None) -> None:
+        """Adds the transmit buffers, the servers and the longest times in queues of a Plan's ports, each with
+        a reason why a format leaves them out; None: the format has them."""
         for port in network.ports:
             if "transmit_buffer" in port:
                 self.lost("transmit buffers", buffers, port["name"])
             if "server" in port:
                 self.lost("rate-latency servers", servers, port["name"])
+            for number, one in enumerate(port["classes"] if waits else ()):
+                if waits and "longest_wait_ns" in one:
+                    self.lost("longest times in queues", waits, f"class {number} of {port['name']}")

@@ -576,6 +576,7 @@ class Class(TypedDict):
     limit_octets: NotRequired[int]
     cbs: NotRequired[Cbs]
     max_sdu_octets: NotRequired[int]
+    longest_wait_ns: NotRequired[int]
 
 
 class Preemption(TypedDict):

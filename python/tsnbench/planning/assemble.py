@@ -93,10 +93,17 @@ def _server(port: Port) -> plan_types.Server | None:
 def _classes(port: Port) -> list[plan_types.Class]:
     frames, octets = port.limits
     plain: plan_types.Class = without_none({"limit_frames": frames, "limit_octets": octets})
-    if not port.cbs and not port.max_sdu:
+    if not port.cbs and not port.max_sdu and not port.longest_wait:
         return [plain.copy() for _ in range(port.classes)]
     return [
-        without_none({**plain, "cbs": _cbs(port, number), "max_sdu_octets": port.max_sdu.get(number)})
+        without_none(
+            {
+                **plain,
+                "cbs": _cbs(port, number),
+                "max_sdu_octets": port.max_sdu.get(number),
+                "longest_wait_ns": port.longest_wait.get(number),
+            }
+        )
         for number in range(port.classes)
     ]
 

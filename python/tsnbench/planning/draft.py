@@ -102,6 +102,8 @@ class Port:
     """Most frames and most octets of one class's queue."""
     max_sdu: dict[int, int] = field(default_factory=dict)
     """Traffic class to its largest service data unit in octets."""
+    longest_wait: dict[int, int] = field(default_factory=dict)
+    """Traffic class to the longest time in its queue, in ns."""
     cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)
     """Traffic class to its shaper, with the reserved slope (``adminIdleSlope``)."""
     gated_cbs: dict[int, CreditBasedShaper] = field(default_factory=dict)

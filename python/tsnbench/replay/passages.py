@@ -49,6 +49,9 @@ class Recording:
     :class:`tsnbench.replay.waiting.Passage`. Times are whole ns, rounded down."""
     fragments: dict[int, list[tuple[int, int]]]
     """By number of the passage, first and last bit of each mPacket of a frame that was interrupted."""
+    expired: pl.DataFrame
+    """Frames that ports dropped because they had waited for the longest time of their queue: ``port``,
+    ``stream``, ``seq``, ``queued_ns`` and ``dropped_ns``."""
     clocks: dict[int, NodeClock]
     """The clock of each node; empty if all nodes share true time."""
     counters: Json
@@ -87,6 +90,7 @@ def recorded(run: Run, progress: Progress | None = None) -> Recording:
         _must_agree(run, foreign.read_parquet(folder / file_names.OBSERVATIONS))
         table = foreign.read_parquet(folder / "passages.parquet")
         pieces = foreign.read_parquet(folder / "fragments.parquet")
+        expired = foreign.read_parquet(folder / "expired.parquet")
         lines = foreign.read_parquet(folder / "clock_lines.parquet")
     fragments: dict[int, list[tuple[int, int]]] = {}
     for passage, start, end in pieces.rows():
@@ -95,7 +99,7 @@ def recorded(run: Run, progress: Progress | None = None) -> Recording:
         node: NodeClock(own.select("from_ps", "shows_ps", "frequency").rows())
         for (node,), own in lines.partition_by("node", as_dict=True, maintain_order=True).items()
     }
-    return Recording(table.sort("start_ns", "port", "number"), fragments, clocks, counters)
+    return Recording(table.sort("start_ns", "port", "number"), fragments, expired, clocks, counters)
 
 
 def _must_agree(run: Run, again: pl.DataFrame) -> None:

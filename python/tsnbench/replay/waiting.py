@@ -260,7 +260,8 @@ class History:
     """A run's frames at all ports.
 
     ``counted``: the run's counters, which say when gate lists change; ``clocks``: the clocks of nodes, where
-    they do not show true time; ``fragments``: the mPackets of interrupted frames, by number of the passage.
+    they do not show true time; ``fragments``: the mPackets of interrupted frames, by number of the passage;
+    ``expired``: frames that waited for the longest time of a queue.
     """
 
     @classmethod
@@ -271,7 +272,8 @@ class History:
             ReplayError: the run cannot be replayed.
         """
         found = recorded(run, progress)
-        return cls(run.plan.document, found.passages, found.counters, found.clocks, found.fragments)
+        parts = (found.passages, found.counters, found.clocks, found.fragments, found.expired)
+        return cls(run.plan.document, *parts)
 
     def __init__(
         self,
@@ -280,11 +282,13 @@ class History:
         counted: Json | None = None,
         clocks: Mapping[int, NodeClock] | None = None,
         fragments: Mapping[int, Sequence[tuple[int, int]]] | None = None,
+        expired: pl.DataFrame | None = None,
     ) -> None:
         self.document = document
         self.table = table
         self.clocks = clocks or {}
         self._fragments = fragments or {}
+        self.expired = expired
         self._rows = Rows(table)
         columns = self._rows.columns
         # The table is in the order of starts, and a stable sort keeps it within each port.

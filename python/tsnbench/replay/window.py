@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench.libraries import numpy as np
 from tsnbench.libraries import polars as pl
+from tsnbench.quantities import time
 from tsnbench.replay.passages import ReplayError
 from tsnbench.replay.waiting import History, Part, Passage, Reason, Rows, names_of_streams
 from tsnbench.report.layout import MOST_NODES, place
@@ -174,8 +175,23 @@ def journey_named(history: History, name: str) -> list[Journey]:
         if (way := history.journey(number, int(seq), listener["node"]))
     ]
     if not ways:
-        raise ReplayError(f"--frame: frame {seq} of {stream} did not arrive at a listener")
+        why = _expired(history, number, int(seq))
+        raise ReplayError(f"--frame: frame {seq} of {stream} did not arrive at a listener{why}")
     return ways
+
+
+def _expired(history: History, stream: int, seq: int) -> str:
+    """Where a frame waited for too long, in words; empty if it did nowhere."""
+    if history.expired is None:
+        return ""
+    rows = history.expired.filter(pl.col("stream") == stream, pl.col("seq") == seq)
+    ports = history.document["ports"]
+    places = [
+        f"{ports[port]['name']} dropped it at {time(dropped)}, after {time(dropped - queued)} in its queue, "
+        "which is the longest time there"
+        for port, queued, dropped in rows.select("port", "queued_ns", "dropped_ns").rows()
+    ]
+    return f": {'; '.join(places)}" if places else ""
 
 
 def around(journey: Journey) -> tuple[int, int]:

@@ -303,7 +303,12 @@ def _counted(value: foreign.Json) -> Counted | None:
                         *(int(own[name]) for name in names),
                         *(
                             int(own.get(name, 0))
-                            for name in ("over_max_sdu_frames", "transmission_overruns", "late_frames")
+                            for name in (
+                                "over_max_sdu_frames",
+                                "transmission_overruns",
+                                "late_frames",
+                                "delay_exceeded_frames",
+                            )
                         ),
                     )
                     for own in port["classes"]

@@ -107,6 +107,8 @@ class ClassCount:
     """Frames that were still on the wire when the gate closed."""
     late: int = 0
     """Frames of a cyclic queue that missed their cycle."""
+    delay_exceeded: int = 0
+    """Dropped frames that had waited for the longest time of the queue."""
 
 
 @dataclass(frozen=True)

@@ -268,6 +268,8 @@ class Verdict(TypedDict):
     met: bool
     rows: list[VerdictRow]
     lost: list[LostFrames]
+    dropped_late: NotRequired[int]
+    """Frames that ports dropped because they had waited for the longest time of their queue."""
     refuted: list[Refuted]
     clocks: NotRequired[ClockPromise]
     clocks_apart: NotRequired[ClocksApart]

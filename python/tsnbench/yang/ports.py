@@ -45,7 +45,12 @@ def interfaces(config: xml.Element, network: Network, node: int, notes: Notes) -
         "limit_frames" in one or "limit_octets" in one for port in network.ports for one in port["classes"]
     ):
         notes.lost("limits of queues", "the modules have no length of queues")
-    notes.stages(network, "the modules have no buffer of a MAC", "the modules have no rate of a queue")
+    notes.stages(
+        network,
+        "the modules have no buffer of a MAC",
+        "the modules have no rate of a queue",
+        "the modules have no transit delay of a class",
+    )
 
 
 def _classes(own: xml.Element, network: Network, node: int, number: int) -> None:

@@ -28,7 +28,8 @@ class Known:
     such_as: tuple[str, ...]
 
     def explains(self, names: Sequence[str], one: Finding) -> bool:
-        inside = set(self.rows) <= set(names) and (not self.one_of or bool(set(self.one_of) & set(names)))
+        every = {*names, *(rows()[name].like for name in names)}
+        inside = set(self.rows) <= every and (not self.one_of or bool(set(self.one_of) & every))
         return inside and one.kind == self.kind and self.words in one.text
 
     def examples(self) -> list[tuple[str, ...]]:

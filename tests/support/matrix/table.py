@@ -39,6 +39,8 @@ class Row:
     reasons: frozenset[str]
     """Names of reasons for no bound that it may cause."""
     warnings: frozenset[str]
+    like: str
+    """The row whose known findings it has, too; empty if there is none."""
 
 
 @cache
@@ -58,7 +60,8 @@ def rows() -> dict[str, Row]:
         told = {tag for one in row["of"] for cell in known[one].cells("bounds") for tag in cell.tags}
         reasons = frozenset(told | set(row.get("why", ())))
         warns = frozenset(row.get("warns", ()))
-        found[name] = Row(name, tuple(row["of"]), row["adds"], row.get("later", ""), reasons, warns)
+        words = row.get("later", ""), reasons, warns, row.get("like", "")
+        found[name] = Row(name, tuple(row["of"]), row["adds"], *words)
     return found
 
 

@@ -1,4 +1,5 @@
-//! Whether a frame of a flow may be lost at one port of its path: in a full queue, a filter or by a fault.
+//! Whether a frame of a flow may be lost at one port of its path: in a full queue, in a queue with a longest time, in a
+//! filter or by a fault.
 //!
 //! IEEE 802.1Q-2022, 8.6.7 (queues), 8.6.5 (filters and meters), 8.6.8.4 (a frame that fits no window).
 
@@ -96,7 +97,7 @@ fn never_starts(plan: &Plan, hop: &FlowHop, largest: u32, queue: Option<&ClassBo
 pub(crate) struct Causes {
     /// Links and nodes of the Plan that are down.
     pub outages: bool,
-    /// Queues that may be full.
+    /// Queues that may be full, or in which frames may wait for too long.
     pub queues: bool,
 }
 
@@ -146,9 +147,15 @@ fn dropped(
     plan.nodes[port.node as usize].buffer.as_ref().map(|_| Reason::Buffer)
 }
 
-/// A reason why a flow's queue at one port may be full; `queue`: the bounds of this queue.
+/// A reason why a flow's queue at one port may be full, or why its frames may wait there for too long; `queue`: the
+/// bounds of this queue.
 fn full(plan: &Plan, hop: &FlowHop, queue: Option<&ClassBounds>) -> Option<Reason> {
     let class = &plan.ports[hop.port].classes[usize::from(hop.class)];
+    if class.longest_wait_ns.is_some()
+        && let Some(reason) = queue.and_then(|queue| queue.exceeded.clone())
+    {
+        return Some(reason);
+    }
     let limits = [class.limit_frames.map(u64::from), class.limit_octets];
     if limits == [None, None] {
         return None;

@@ -289,6 +289,7 @@ impl Network<'_> {
                 gathered: None,
                 until_free: None,
                 guaranteed: None,
+                exceeded: Some(reason.clone()),
             })
         };
         PortResult {

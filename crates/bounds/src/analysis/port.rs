@@ -35,6 +35,8 @@ pub(crate) struct ClassResult {
     /// A rate, and the data that are missing to it, of the service from any moment on at which waiting may begin; none
     /// if it depends on gates, or if frames are interrupted.
     pub guaranteed: Option<(Rate, Data)>,
+    /// Why a frame may wait for the longest time of the queue; none if no frame does, or if there is no such time.
+    pub exceeded: Option<Reason>,
 }
 
 /// The results of one port.
@@ -201,7 +203,8 @@ fn analyse_class(
     let until_free = match &passing {
         Passing::Whole => {
             let occupied = model.occupied(class.largest).saturating_add(class.after_selection());
-            wait(wire(class.smallest)).map(|wait| wait.saturating_add(occupied))
+            let waited = class.of_sent(wait(wire(class.smallest)));
+            waited.map(|wait| wait.saturating_add(occupied))
         }
         Passing::Interrupted(_) => {
             delay(class.smallest, class.largest).map(|delay| delay.saturating_add(model.gap()))
@@ -209,6 +212,11 @@ fn analyse_class(
     };
     let until_free =
         until_free.and_then(|time| if class.trusts(time) { Ok(time) } else { Err(Reason::LongWait) });
+    let exceeded = class.longest_wait().and_then(|most| match wait(wire(class.smallest)) {
+        Ok(wait) if wait < most && class.trusts(wait) => None,
+        Ok(_) => Some(Reason::DelayExceeded),
+        Err(reason) => Some(reason),
+    });
     drop(analysis);
     let shape = credit.as_ref().zip(most_credit).and_then(|(credit, most)| {
         let rate = Rate::try_from(model.port.rate_bps).ok()?;
@@ -230,13 +238,15 @@ fn analyse_class(
         shaper: credit.zip(most_credit),
         openings: model.openings[usize::from(class.number)].clone().unwrap_or(Openings::Always),
     };
-    let plain = services.as_ref().ok().filter(|_| !class.gated() && !class.interrupted);
+    // Frames that are dropped leave without service.
+    let whole = !class.gated() && !class.interrupted && class.longest_wait().is_none();
+    let plain = services.as_ref().ok().filter(|_| whole);
     let guaranteed = plain.and_then(|services| {
         let found =
             services.iter().filter_map(|moments| if let [one] = &moments[..] { one.latency() } else { None });
         found.min_by_key(|(rate, missing)| crate::curve::time_of(*missing, *rate))
     });
-    (ClassResult { backlog, shape, gathered, until_free: until_free.ok(), guaranteed }, higher)
+    (ClassResult { backlog, shape, gathered, until_free: until_free.ok(), guaranteed, exceeded }, higher)
 }
 
 /// Why the arrivals of a flow have no limit of their own, if all others together are not too much for the class. What a
@@ -285,15 +295,20 @@ impl Passing {
         smallest: u32,
         largest: u32,
     ) -> Result<Ps, Reason> {
-        let waited = wait(wire(smallest))?;
+        let waited = wait(wire(smallest));
+        // With gates, or up to the longest wait, a larger frame of the flow may wait as long as its smallest one.
+        let passed = |waited: Ps, octets: u32| {
+            waited.saturating_add(class.after_selection()).saturating_add(class.model.until_last_bit(octets))
+        };
         let delay = match self {
-            // With gates, a larger frame of the flow may wait as long as its smallest one.
             Self::Whole => {
                 let octets = if class.gated() { largest } else { smallest };
-                let selected = waited.saturating_add(class.after_selection());
-                selected.saturating_add(class.model.until_last_bit(octets))
+                let delay = waited.map(|waited| passed(waited, octets));
+                let most = class.latest_start().map(|most| passed(most, largest));
+                most.map_or(delay.clone(), |most| Ok(delay.map_or(most, |delay| delay.min(most))))?
             }
             Self::Interrupted(express) => {
+                let waited = class.of_sent(waited)?;
                 let two = passing_time(class, express, largest)?.saturating_add(waited);
                 // Without gates and shaper, the frame and all data before it form one busy period.
                 let apart = class.gated() || class.shaped();

@@ -201,6 +201,24 @@ pub(crate) struct Behind {
 }
 
 impl Class<'_> {
+    /// The longest time of a frame in the queue; none without such a time. IEEE 802.1Q-2022, 8.6.7.
+    pub fn longest_wait(&self) -> Option<Ps> {
+        self.model.port.classes[usize::from(self.number)].longest_wait_ns.map(ps)
+    }
+
+    /// When a frame begins to leave that waits for the longest time; none where it may wait in a transmit buffer, too.
+    pub fn latest_start(&self) -> Option<Ps> {
+        self.longest_wait().filter(|_| self.model.buffer == 1)
+    }
+
+    /// A wait for the begin of a transmission: frames that wait for longer than the longest time are dropped.
+    pub fn of_sent(&self, wait: Result<Ps, Reason>) -> Result<Ps, Reason> {
+        match self.latest_start() {
+            Some(most) => Ok(wait.map_or(most, |wait| wait.min(most))),
+            None => wait,
+        }
+    }
+
     /// When the gate of the class is open for certain.
     pub fn openings(&self) -> Result<&Openings, Reason> {
         self.model.certain[usize::from(self.number)].as_ref().ok_or(Reason::TooLarge)

@@ -47,6 +47,32 @@ fn a_frame_waits_at_most_for_a_full_queue() {
     assert_eq!(flow.loss_reason, Some(Reason::At { port: "n0 -> n1".into(), why: Box::new(why) }));
 }
 
+/// A frame that has waited for 30 us is dropped; where it may wait in a transmit buffer, too, this is no bound.
+#[test]
+fn a_frame_waits_at_most_for_the_longest_time() {
+    let dropped = |plan: &mut Plan| {
+        let class = &mut plan.ports[0].classes[5];
+        (class.limit_frames, class.longest_wait_ns) = (None, Some(30_000));
+    };
+    assert_eq!(upper(dropped), Some(30_000_000 + LAST_BIT));
+    let buffered = |plan: &mut Plan| {
+        dropped(plan);
+        plan.ports[0].transmit_buffer = Some(3);
+    };
+    assert_eq!(upper(buffered), None);
+    let mut net = overload(dropped);
+    let taps = (net.tap(0, Stage::Send, Point::End), net.tap(1, Stage::Rx, Point::End));
+    let (sightings, counters) = run(&net.plan);
+    let sent: Vec<_> = sightings.iter().filter(|one| one.tap == taps.0).collect();
+    let delay = |end: &Sighting| {
+        let begin = sent.iter().find(|one| one.seq == end.seq).unwrap();
+        (end.t_ns.unwrap() - begin.t_ns.unwrap()) * 1_000
+    };
+    let longest = sightings.iter().filter(|one| one.tap == taps.1).map(delay).max().unwrap();
+    assert!(longest > 20_000_000 + LAST_BIT && longest <= 30_000_000 + LAST_BIT, "{longest}");
+    assert!(counters.ports[0].classes[5].delay_exceeded_frames > 100);
+}
+
 #[test]
 fn a_limit_of_octets_counts_what_frames_have_on_the_wire() {
     let octets = |most| {

@@ -60,6 +60,19 @@ fn an_overload_takes_frames_where_a_queue_is_limited() {
     assert_eq!(slow(Some(9)), there(Reason::Overload { coming_bps: 160_000_000, served_bps: 100_000_000 }));
 }
 
+/// A frame waits for three others of 4 us each, and is dropped if that is its longest time.
+#[test]
+fn a_frame_has_to_wait_for_less_than_the_longest_time() {
+    let longest = |class: usize, ns| four(|plan| plan.ports[0].classes[class].longest_wait_ns = Some(ns));
+    assert_eq!((longest(5, 12_000), longest(5, 12_001)), (there(Reason::DelayExceeded), None));
+    assert_eq!(longest(4, 1), None);
+    let slow = four(|plan| {
+        plan.ports[0].rate_bps = 100_000_000;
+        plan.ports[0].classes[5].longest_wait_ns = Some(1_000_000);
+    });
+    assert_eq!(slow, there(Reason::Overload { coming_bps: 160_000_000, served_bps: 100_000_000 }));
+}
+
 /// A frame of 480 octets has 458 octets of service data unit.
 #[test]
 fn a_frame_has_to_fit_its_class_and_a_window() {

@@ -48,6 +48,8 @@ struct Shape {
     wrong: Option<Wrong>,
     /// A server or a transmit buffer.
     stage: Option<(bool, u32, u64)>,
+    /// Classes (bit by bit) with a longest time in the queue, and that time in ns.
+    longest_wait: Option<(u8, u64)>,
 }
 
 #[derive(Clone, Debug)]
@@ -166,9 +168,12 @@ fn shape() -> impl Strategy<Value = Shape> {
     let holds = prop::option::of((any::<Index>(), any::<Index>(), advance(), advance()));
     let unguarded = prop::bool::weighted(0.2);
     let stage = prop::option::weighted(0.3, anything::stage());
-    let parts = (any::<Index>(), shaper, limit, express, holds, lists, unguarded, (wrong, stage));
-    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded, (wrong, stage))| {
-        Shape { port, reserved, gates, limit, express, holds, lists, unguarded, wrong, stage }
+    let longest_wait = prop::option::weighted(0.2, (any::<u8>(), 1..400_000u64));
+    let more = (wrong, stage, longest_wait);
+    let parts = (any::<Index>(), shaper, limit, express, holds, lists, unguarded, more);
+    parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded, more)| {
+        let (wrong, stage, longest_wait) = more;
+        Shape { port, reserved, gates, limit, express, holds, lists, unguarded, wrong, stage, longest_wait }
     })
 }
 
@@ -272,6 +277,11 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
             anything::staged(&mut net.plan.ports[port], stage);
             if net.plan.check().is_err() {
                 net.plan.ports[port] = before;
+            }
+        }
+        if let Some((classes, most)) = shape.longest_wait.filter(|_| net.plan.ports[port].server.is_none()) {
+            for (number, class) in net.plan.ports[port].classes.iter_mut().enumerate() {
+                class.longest_wait_ns = (classes >> number & 1 == 1).then_some(most);
             }
         }
         if let Some(limit) = shape.limit {
@@ -409,12 +419,13 @@ pub fn text(plan: &Plan) -> String {
             port.classes.iter().enumerate().filter_map(|(n, c)| Some((n, c.cbs.as_ref()?))).collect();
         let processing = plan.nodes[port.node as usize].processing_ns;
         lines.push(format!(
-            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}, {:?}, {:?}, buffer {:?}",
+            "{} {} bit/s, {} ps, node {processing} ns, cbs {cbs:?}, gates {:?}, limit {:?}, waits {:?}, {:?}, {:?}, buffer {:?}",
             port.name,
             port.rate_bps,
             port.propagation_ps,
             port.gates,
             port.classes[0].limit_frames,
+            port.classes.iter().map(|class| class.longest_wait_ns).collect::<Vec<_>>(),
             port.preemption,
             port.server,
             port.transmit_buffer

@@ -38,6 +38,9 @@ impl<F: Frame> EgressPort<F> {
         if let Some(server) = &mut self.server {
             server.clear();
         }
+        if let Some(waits) = &mut self.longest_waits {
+            waits.clear();
+        }
         self.waiting = 0;
         self.free = self.free.min(now);
         lost

@@ -169,6 +169,67 @@ fn frames_are_dropped_for_their_size_and_for_want_of_room() {
     assert_eq!(starts(&port(vec![octets], None), &arrivals), [Ok(0), full, Ok(8_160)]);
 }
 
+/// A frame of 1,000 octets takes 8 us with gap and preamble (`FRAME` of 980), and its successors wait for as long each.
+/// A wait of exactly the longest time is too long.
+#[test]
+fn frames_that_wait_for_too_long_are_dropped() {
+    let arrivals = vec![(0, 0, FRAME), (0, 0, FRAME), (0, 0, FRAME), (9_000, 0, FRAME)];
+    let with = |most| Class { longest_wait_ns: Some(most), ..Class::default() };
+    let late = Err(DropCause::DelayExceeded);
+    for (most, expected) in [
+        (16_001, [Ok(0), Ok(8_000), Ok(16_000), Ok(24_000)]),
+        (16_000, [Ok(0), Ok(8_000), late, Ok(16_000)]),
+        (8_001, [Ok(0), Ok(8_000), late, Ok(16_000)]),
+        (8_000, [Ok(0), late, late, Ok(9_000)]),
+    ] {
+        assert_eq!(starts(&port(vec![with(most)], None), &arrivals), expected, "{most} ns");
+    }
+    let machine = drive(&port(vec![with(8_000)], None), &arrivals, 100_000, |_, _| ());
+    let counters = machine.counters().next().expect("one class");
+    let counted = (counters.enqueued_frames, counters.dropped_frames, counters.delay_exceeded_frames);
+    assert_eq!((counted, counters.sent_frames), ((4, 2, 2), 2));
+    // Also behind a gate that is closed, where only the first of two arrivals has waited for too long; in front of a
+    // transmit buffer, which holds frames that were selected in time; and on a link with pre-emption.
+    let closed = Some(gates(&[(0, 30_000), (1, 70_000)]));
+    let arrivals = vec![(0, 0, FRAME), (15_000, 0, FRAME)];
+    assert_eq!(starts(&port(vec![with(20_000)], closed), &arrivals), [late, Ok(30_000)]);
+    let arrivals = vec![(0, 0, FRAME), (0, 0, FRAME), (0, 0, FRAME)];
+    let buffered = Port { transmit_buffer: Some(2), ..port(vec![with(8_000)], None) };
+    assert_eq!(starts(&buffered, &arrivals), [Ok(0), Ok(8_000), late]);
+    let express = Some(tsn_plan::Preemption { express: 1, ..Default::default() });
+    let merging = Port { preemption: express, ..port(vec![with(8_000)], None) };
+    assert_eq!(starts(&merging, &arrivals), [Ok(0), late, late]);
+}
+
+/// After a restart of its node, a port knows no arrival from before; a new clock of its gates keeps the time of the
+/// drop.
+#[test]
+fn longest_waits_begin_with_the_arrivals() {
+    let own = vec![Class { longest_wait_ns: Some(20_000), ..Class::default() }];
+    let mut machine = EgressPort::<Packet>::new(&port(own, Some(gates(&[(0, 100_000), (1, 100_000)]))));
+    let mut actions = Actions::default();
+    let at = Instant::from_ns;
+    machine.handle(at(0), arrive(0, 0, FRAME), &mut actions);
+    assert_eq!(actions.wake, Some(at(20_000)));
+    assert_eq!(machine.flush(at(5_000)).len(), 1);
+    machine.handle(at(10_000), arrive(0, 1, FRAME), &mut actions);
+    machine.handle(at(20_000), Event::Wake, &mut actions);
+    assert!(actions.dropped.is_none());
+    let clock = ClockMap::new(Instant::EPOCH, Instant::EPOCH, Frequency::NOMINAL);
+    machine.set_gate_clock(at(22_000), clock, &mut actions);
+    let mut wakes: Vec<_> = actions.wake.into_iter().collect();
+    while let Some(wake) = wakes.pop().filter(|wake| *wake < at(30_000)) {
+        machine.handle(wake, Event::Wake, &mut actions);
+        wakes.extend(actions.wake);
+    }
+    machine.handle(at(30_000), Event::Wake, &mut actions);
+    assert_eq!(
+        actions.dropped.map(|drop| (drop.frame.number, drop.cause)),
+        Some((1, DropCause::DelayExceeded))
+    );
+    assert_eq!(machine.queued(), 0);
+}
+
 /// Reports of waiting frames and of room: for a held frame (ATS), in its own queue, and in memory that ports
 /// share.
 #[test]

@@ -138,6 +138,14 @@ fn slots(port: &Port, arrivals: &Arrivals, until: i64) -> Outcome {
             }
             next += 1;
         }
+        for (queue, own) in queues.iter_mut().zip(&port.classes) {
+            let most = own.longest_wait_ns.map_or(i64::MAX, |most| most as i64);
+            let late = |packet: &&Packet| now - arrivals[packet.number].0 >= most;
+            while let Some(packet) = queue.front().filter(late) {
+                dropped.push(packet.number);
+                queue.pop_front();
+            }
+        }
         for class in 0..classes {
             if queues[class].is_empty() && wire.is_none_or(|(sender, _)| sender != class) {
                 credit[class] = credit[class].min(0);
@@ -196,12 +204,16 @@ fn cbs() -> impl Strategy<Value = Option<Cbs>> {
 fn class() -> impl Strategy<Value = Class> {
     let limits = (prop::option::of(1..5u32), prop::option::of(1_000..5_000u64));
     let sdu = prop::option::weighted(0.2, 40..1_500u32);
-    (limits, cbs(), sdu).prop_map(|((limit_frames, limit_octets), cbs, max_sdu_octets)| Class {
-        limit_frames,
-        limit_octets,
-        cbs,
-        max_sdu_octets,
-    })
+    let wait = prop::option::weighted(0.3, 1..40_000u64);
+    (limits, cbs(), sdu, wait).prop_map(
+        |((limit_frames, limit_octets), cbs, max_sdu_octets, longest_wait_ns)| Class {
+            limit_frames,
+            limit_octets,
+            cbs,
+            max_sdu_octets,
+            longest_wait_ns,
+        },
+    )
 }
 
 fn entries() -> impl Strategy<Value = Vec<GateEntry>> {

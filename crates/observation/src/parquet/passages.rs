@@ -1,7 +1,8 @@
-//! Passages as Parquet: one row per frame and port, and one per mPacket of an interrupted frame.
+//! Passages as Parquet: one row per frame and port, one per mPacket of an interrupted frame, and one per frame that
+//! waited for too long.
 
 use super::table::Row;
-use crate::{Fragment, Passage};
+use crate::{Expired, Fragment, Passage};
 
 impl Row for Passage {
     const SCHEMA: &'static str = "message passages {
@@ -62,5 +63,20 @@ impl Row for Fragment {
 
     fn values(&self) -> impl AsRef<[Option<i64>]> {
         [Some(self.passage.cast_signed()), Some(self.start_ns), Some(self.end_ns)]
+    }
+}
+
+impl Row for Expired {
+    const SCHEMA: &'static str = "message expired {
+        REQUIRED INT32 port (INTEGER(32,false));
+        REQUIRED INT32 stream (INTEGER(32,false));
+        REQUIRED INT64 seq (INTEGER(64,false));
+        REQUIRED INT64 queued_ns (INTEGER(64,true));
+        REQUIRED INT64 dropped_ns (INTEGER(64,true));
+    }";
+
+    fn values(&self) -> impl AsRef<[Option<i64>]> {
+        let (port, stream) = (i64::from(self.port), i64::from(self.stream));
+        [port, stream, self.seq.cast_signed(), self.queued_ns, self.dropped_ns].map(Some)
     }
 }

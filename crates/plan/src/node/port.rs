@@ -136,4 +136,8 @@ pub struct Class {
     /// VLAN tag and 4 of FCS. A larger frame is dropped and counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_sdu_octets: Option<u32>,
+    /// The longest time in the queue, ns: a frame whose transmission has not begun so long after its arrival is dropped
+    /// and counted. IEEE 802.1Q-2022, 6.5.6 and 8.6.7.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_wait_ns: Option<u64>,
 }

@@ -355,7 +355,8 @@ impl<'a> Simulation<'a> {
         }
         let mut actions = bridge::Actions::default();
         self.ports[port].handle(self.now, event, &mut actions);
-        if let Some(drop) = actions.dropped {
+        let expired = |drop: &bridge::Drop<Frame>| drop.cause == bridge::DropCause::DelayExceeded;
+        if let Some(drop) = actions.dropped.filter(|drop| !expired(drop)) {
             self.count_drop(drop.frame);
         }
         if let Some(at) = actions.wake {
@@ -367,8 +368,19 @@ impl<'a> Simulation<'a> {
             if self.sources.left(port, transmission.frame) {
                 self.refill(port, sink)?;
             }
+        } else if let Some(drop) = actions.dropped.filter(expired) {
+            self.expire(port, drop.frame, sink)?;
         }
         Ok(())
+    }
+
+    /// Counts a frame that had waited for too long; a saturating talker releases another one.
+    #[cold]
+    #[inline(never)]
+    fn expire<S: Sink>(&mut self, port: PortId, frame: Frame, sink: &mut S) -> io::Result<()> {
+        self.note_expired(port, frame, sink)?;
+        self.count_dropped(frame);
+        if self.sources.left(port, frame) { self.refill(port, sink) } else { Ok(()) }
     }
 
     /// Transmits a frame over a link: sightings at both ends, listeners, and the queues of its next hops.

@@ -6,7 +6,7 @@ use crate::kernel::simulation::Simulation;
 use crate::output::journal::Place;
 use std::io;
 use tsn_bridge as bridge;
-use tsn_observation::{ClockLine, Fragment, Passage, Sink};
+use tsn_observation::{ClockLine, Expired, Fragment, Passage, Sink};
 use tsn_units::Instant;
 
 impl Simulation<'_> {
@@ -73,6 +73,25 @@ impl Simulation<'_> {
         if let Some(journal) = &mut self.journal {
             journal.forget(frame);
         }
+    }
+
+    /// A frame is dropped because it has waited for the longest time of its queue.
+    pub(crate) fn note_expired<S: Sink>(
+        &mut self,
+        port: PortId,
+        frame: Frame,
+        sink: &mut S,
+    ) -> io::Result<()> {
+        let now = self.now;
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let queued = journal.leave(frame, now).queued.unwrap_or(now);
+        sink.expired(Expired {
+            port: port.0,
+            stream: self.network.hops[frame.hop()].stream.0,
+            seq: frame.number(),
+            queued_ns: queued.ticked_ns(1),
+            dropped_ns: now.ticked_ns(1),
+        })
     }
 
     /// A frame begins to leave a port, or, if it can be interrupted, has left it.

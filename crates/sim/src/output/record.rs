@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use tsn_observation::parquet::{TableWriter, Writer};
 use tsn_observation::{
-    ClockError, ClockLine, Fragment, Legend, Passage, Sighting, Sink, StreamLegend, TapLegend,
+    ClockError, ClockLine, Expired, Fragment, Legend, Passage, Sighting, Sink, StreamLegend, TapLegend,
 };
 use tsn_plan::{Plan, Point};
 use tsn_units::{Clock, True};
@@ -25,6 +25,8 @@ pub const CLOCK_ERROR: &str = "clock_error.parquet";
 pub const PASSAGES: &str = "passages.parquet";
 /// The mPackets of interrupted frames of a run that is replayed.
 pub const FRAGMENTS: &str = "fragments.parquet";
+/// The frames of a run that is replayed which waited for the longest time of a queue.
+pub const EXPIRED: &str = "expired.parquet";
 /// The clocks of a run that is replayed.
 pub const CLOCK_LINES: &str = "clock_lines.parquet";
 /// The run folder's folder of captures.
@@ -79,12 +81,14 @@ pub fn record_passages(
         observations: Writer::create(&folder.join(OBSERVATIONS), &legend(plan))?,
         passages: TableWriter::new(File::create(folder.join(PASSAGES))?)?,
         fragments: TableWriter::new(File::create(folder.join(FRAGMENTS))?)?,
+        expired: TableWriter::new(File::create(folder.join(EXPIRED))?)?,
         clocks: TableWriter::new(File::create(folder.join(CLOCK_LINES))?)?,
     };
     let counters = Simulation::new(plan)?.run(&mut all, watch)?;
     all.observations.finish()?;
     all.passages.finish()?;
     all.fragments.finish()?;
+    all.expired.finish()?;
     all.clocks.finish()?;
     Ok(counters)
 }
@@ -157,6 +161,7 @@ struct Journaled {
     observations: Writer,
     passages: TableWriter<Passage>,
     fragments: TableWriter<Fragment>,
+    expired: TableWriter<Expired>,
     clocks: TableWriter<ClockLine>,
 }
 
@@ -173,6 +178,10 @@ impl Sink for Journaled {
 
     fn fragment(&mut self, fragment: Fragment) -> io::Result<()> {
         Ok(self.fragments.put(fragment)?)
+    }
+
+    fn expired(&mut self, frame: Expired) -> io::Result<()> {
+        Ok(self.expired.put(frame)?)
     }
 
     fn clock_line(&mut self, line: ClockLine) -> io::Result<()> {

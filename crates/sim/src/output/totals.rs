@@ -13,8 +13,14 @@ use tsn_bridge::EgressPort;
 use tsn_units::{Duration, Instant};
 
 impl Simulation<'_> {
+    /// Counts a frame that was dropped before it was in a queue.
     pub(crate) fn count_drop(&mut self, frame: Frame) {
         self.note_lost(frame);
+        self.count_dropped(frame);
+    }
+
+    /// Counts a frame that was dropped.
+    pub(crate) fn count_dropped(&mut self, frame: Frame) {
         let Hop { stream, at_talker, .. } = self.network.hops[frame.hop()];
         if let Some(timing) = self.timing.as_mut().filter(|_| stream.index() >= self.plan.streams.len()) {
             timing.dropped(frame);

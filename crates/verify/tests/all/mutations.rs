@@ -141,6 +141,13 @@ fn what_is_broken_is_found() {
         &|plan| plan.ports.iter_mut().for_each(|port| port.classes[7].max_sdu_octets = Some(50)),
         &|violation| matches!(violation, Violation::TooLarge { .. }),
     );
+    // A frame may arrive 50 ns early, and leave 50 ns late.
+    let waits = |plan: &mut tsn_plan::Plan, most_ns| {
+        plan.ports.iter_mut().for_each(|port| port.classes[7].longest_wait_ns = Some(most_ns));
+    };
+    broken(&|plan| waits(plan, 100), &|violation| {
+        matches!(violation, Violation::Late { wait_ps: 100_000, most_ps: 100_000, .. })
+    });
     broken(&|plan| plan.streams[0].size = Size::List { octets: vec![100, 200] }, &|violation| {
         matches!(violation, Violation::Unfit { reason: Unfit::Sizes, .. })
     });

@@ -114,7 +114,9 @@ def _port(port: Port, more: Mapping[str, frozenset[str]]) -> Iterator[str]:
         yield f"{where}: more than {MOST_CLASSES} classes"
     gates = port.get("gates")
     for own in port["classes"]:
-        yield from _strange(where, own, CLASS | more.get("class", _NO_MORE))
+        if "longest_wait_ns" in own:
+            yield f"{where}: longest_wait_ns (no queueing discipline with classes drops frames for their age)"
+        yield from _strange(where, own, CLASS | {"longest_wait_ns"} | more.get("class", _NO_MORE))
         if own.get("max_sdu_octets") and not gates:
             yield f"{where}: max_sdu_octets without gates (mqprio has no such limit)"
         if own.get("cbs") and port.get("qdisc"):

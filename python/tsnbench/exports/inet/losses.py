@@ -19,6 +19,7 @@ def tell(network: Network, paths: Paths, notes: Notes) -> None:
         network,
         "INET's ports select a frame when the link is free",
         "INET's queues have the rate of their link",
+        "INET's queues have none",
     )
     for fault in network.document.get("faults", []):
         if fault["kind"] != "link-down":

@@ -129,6 +129,9 @@ class _Device:
                 )
             if "max_sdu_octets" in one:
                 yield f"  [ ] class {number}: queueMaxSDU {one['max_sdu_octets']} octets"
+            if "longest_wait_ns" in one:
+                wait = one["longest_wait_ns"]
+                yield f"  [ ] class {number}: a frame is dropped after {wait} ns in the queue"
         limits: dict[str, list[int]] = {}
         for number, one in enumerate(port["classes"]):
             waiting = [

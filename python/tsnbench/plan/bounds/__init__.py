@@ -146,6 +146,8 @@ def with_proof(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         _lower(flow, own, source)
         if own["undrained"] is not None:
             flow["undrained"] = document["ports"][own["undrained"]]["name"]
+        if own["drops_late"]:
+            flow["drops_late"] = True
         # A proof that assumes something holds for the loss if its delay names the assumption.
         if flow.get("source") == source or not proved["margins_assumed"]:
             full = own["full"]
@@ -223,6 +225,8 @@ def _source(flow: FlowBounds) -> list[str]:
     source = [f"from the {flow['source']}"] if "source" in flow else []
     if "undrained" in flow:
         source.append(f"one disturbed frame delays all later ones at {flow['undrained']}")
+    elif flow.get("drops_late"):
+        source.append("frames that are late are dropped")
     return source
 
 

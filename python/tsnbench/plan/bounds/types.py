@@ -51,6 +51,8 @@ class FlowBounds(TypedDict):
     release_tick_ns: NotRequired[int]
     undrained: NotRequired[str]
     """With a schedule: the first port where one disturbed frame delays all later ones."""
+    drops_late: NotRequired[bool]
+    """With a schedule: whether a queue drops frames that miss their window."""
 
 
 ClassBounds = TypedDict(
@@ -61,6 +63,7 @@ ClassBounds = TypedDict(
         "backlog_frames": int | None,
         "reason": str | None,
         "credit_bits": NotRequired[int],
+        "exceeded": NotRequired[str],
     },
 )
 """One queue."""
@@ -109,6 +112,7 @@ class Proven(TypedDict):
     release_lower_ps: int
     full: int | None
     undrained: int | None
+    drops_late: bool
 
 
 class Passing(TypedDict):

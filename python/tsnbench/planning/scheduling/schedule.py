@@ -19,6 +19,7 @@ from tsnbench.planning.scheduling.engines import may_leave_more, search
 from tsnbench.planning.scheduling.hints import Hints, streams_of
 from tsnbench.planning.scheduling.impossible_alone import impossible_alone, named
 from tsnbench.planning.scheduling.incremental import placed_before
+from tsnbench.planning.scheduling.late_frames import drop_late
 from tsnbench.planning.scheduling.member_streams import by_route_entry, expanded, tree_of
 from tsnbench.planning.scheduling.queues import give_queue, queues_of
 from tsnbench.planning.scheduling.spare_windows import with_spare_windows
@@ -96,6 +97,7 @@ def schedule_flows(draft: Draft) -> None:
         if not better["reasons"]:
             _obey(draft, flows, queues, better)
             lacking = reserved_bandwidth.shortfalls(draft)
+    drop_late(draft, flows, {one.port.number: one.gates for one in lists})
     for one in lacking:
         draft.problem("schedule.keep", one.expected, one.found, reserved_bandwidth.HINT)
 

@@ -15,8 +15,11 @@ def check_stages(draft: Draft) -> None:
         found: dict[str, object] = {"gates": own.gates, "cbs": own.cbs, "cqf": own.cqf}
         whole: dict[str, object] = {"preemption": own.preemption, "qdisc": own.qdisc}
         if own.server is not None:
-            buffer = {"queues.transmit-buffer": frames if frames > 1 else None}
-            _alone(draft, port, "server", found | whole | buffer)
+            queues = {
+                "queues.transmit-buffer": frames if frames > 1 else None,
+                "queues.longest-wait": own.queues.longest_wait if own.queues else None,
+            }
+            _alone(draft, port, "server", found | whole | queues)
             if own.server.rate > port.rate_bps:
                 draft.problem(
                     f"shapers.{port.name}.server.rate",

@@ -112,7 +112,8 @@ def drops(counters: Counted | None) -> list[Drop]:
                 str(own.traffic_class),
                 count(own.sent_frames),
                 count(own.dropped_frames)
-                + (f" ({count(own.over_max_sdu)} over the largest unit)" if own.over_max_sdu else ""),
+                + (f" ({count(own.over_max_sdu)} over the largest unit)" if own.over_max_sdu else "")
+                + (f" ({count(own.delay_exceeded)} late)" if own.delay_exceeded else ""),
                 count(own.dropped_octets),
                 count(own.most_frames),
                 count(own.most_octets),

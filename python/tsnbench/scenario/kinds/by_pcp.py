@@ -1,4 +1,4 @@
-"""Values for every priority code point: traffic classes and sizes."""
+"""Values for every priority code point: traffic classes, sizes and times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tsnbench.scenario.kinds.data import read_data
 from tsnbench.scenario.kinds.values import Count, Kind, Quantity, Text
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
 from tsnbench.scenario.text.tree import Value
-from tsnbench.scenario.units import SIZE
+from tsnbench.scenario.units import DURATION, SIZE
 
 
 @cache
@@ -46,15 +46,15 @@ class ClassTable(Either):
 
 
 @dataclass(frozen=True)
-class SizesByPcp(Either):
-    """A size for every PCP, or for some of them: pairs of both."""
+class ByPcp(Either):
+    """One value for every PCP, or values for some of them: pairs of both."""
 
     def read(self, reading: Reading, value: Value, path: str) -> tuple[tuple[int, int], ...] | Bad:
         found = super().read(reading, value, path)
         if isinstance(found, Bad):
             return BAD
-        sizes = found if isinstance(found, dict) else dict.fromkeys(map(str, range(8)), found)
-        return tuple((int(pcp), size) for pcp, size in sizes.items() if not isinstance(size, Bad))
+        values = found if isinstance(found, dict) else dict.fromkeys(map(str, range(8)), found)
+        return tuple((int(pcp), value) for pcp, value in values.items() if not isinstance(value, Bad))
 
 
 def _by_pcp(what: str, value: Kind, hint: str) -> MapOf:
@@ -70,8 +70,14 @@ CLASSES = ClassTable(
         "write {6: 3, 5: 2, 0: 0}; PCPs that are not listed go to class 0",
     ),
 )
-LARGEST_SDU = SizesByPcp(
+LARGEST_SDU = ByPcp(
     "a size, or a mapping of PCPs to sizes",
     text=Quantity(SIZE, 1, 65_535),
     mapping=_by_pcp("a mapping of PCPs to sizes", Quantity(SIZE, 1, 65_535), "write {6: 200 B, 0: 1500 B}"),
+)
+_WAIT = Quantity(DURATION, 1, 10**10)
+LONGEST_WAIT = ByPcp(
+    "a time, or a mapping of PCPs to times",
+    text=_WAIT,
+    mapping=_by_pcp("a mapping of PCPs to times", _WAIT, "write {6: 1 ms, 0: 100 ms}"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from tsnbench.scenario.kinds.by_pcp import CLASSES, LARGEST_SDU
+from tsnbench.scenario.kinds.by_pcp import CLASSES, LARGEST_SDU, LONGEST_WAIT
 from tsnbench.scenario.kinds.combinators import record_of
 from tsnbench.scenario.kinds.values import Count, Parsed, Quantity
 from tsnbench.scenario.model.names import Name
@@ -103,6 +103,12 @@ class Queues(Part):
         default=None,
         clause="IEEE 802.1Q-2022, 8.6.7",
     )
+    longest_wait: tuple[tuple[int, Duration], ...] | None = key(
+        LONGEST_WAIT,
+        "longest time in the queue; a frame that has not begun to leave by then is dropped: {6: 1 ms}",
+        default=None,
+    )
+    """(PCP, longest time); frames of PCPs that are not named wait for as long as necessary."""
 
     transmit_buffer: int = key(
         Count(1, 1000, "a number of frames"),
@@ -115,6 +121,9 @@ QUEUES = record_of(
     Queues,
     "queue settings",
     common_mistakes={
+        **dict.fromkeys(
+            ("lifetime", "max-age", "transit-delay", "longest-time"), "did you mean longest-wait?"
+        ),
         **dict.fromkeys(("fifo", "tx-buffer", "tx-fifo", "ring"), "did you mean transmit-buffer?"),
     },
 )

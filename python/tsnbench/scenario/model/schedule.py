@@ -49,6 +49,11 @@ class Schedule(Part):
         "more windows than frames at each port, in which queues drain after a disturbance; 0",
         default=0,
     )
+    late: Literal["wait", "drop"] = key(
+        Choice({"wait": "wait", "drop": "drop"}, "wait or drop"),
+        "frames that miss their window: wait for the next one (default), or drop",
+        default="wait",
+    )
     engine: Literal["heuristic", "exact", "both"] = key(
         Choice({"heuristic": "heuristic", "exact": "exact", "both": "both"}, "an engine"),
         "heuristic, exact (needs ortools), or both (default): exact where the heuristic is stuck",
@@ -78,6 +83,10 @@ def _of_schedule(reading: Reading, fields: Fields, given: Values) -> None:
         if word in fields:
             expected, hint = f"the exact engine beside {word}", "leave engine: heuristic out"
             fields.wrong(reading, word, expected, "the heuristic alone", hint)
+    if given.get("late") == "drop" and given.get("spare_windows"):
+        expected = "late: drop or spare-windows"
+        hint = "leave one of them out: frames that are dropped need no other window"
+        fields.wrong(reading, "spare-windows", expected, "both", hint)
     keep = fields.get("keep")
     if isinstance(keep, dict):
         given["keep_rates"] = {int(pcp): rate for pcp, rate in keep.items()}

@@ -389,7 +389,7 @@ impl Network<'_> {
             .iter()
             .enumerate()
             .filter_map(|(class, outcome)| {
-                let ClassResult { backlog, gathered, .. } = outcome.as_ref()?;
+                let ClassResult { backlog, gathered, exceeded, .. } = outcome.as_ref()?;
                 let limits = &model.port.classes[class];
                 let sizes = || model.flows[class].iter().filter_map(|hop| self.hops[*hop].sizes);
                 let smallest = sizes().map(|sizes| sizes.smallest).min()?;
@@ -416,6 +416,7 @@ impl Network<'_> {
                     ),
                     reason: backlog.as_ref().err().cloned(),
                     credit_bits: gathered.and_then(|data| u64::try_from((data + BIT - 1) / BIT).ok()),
+                    exceeded: exceeded.clone(),
                 })
             })
             .collect();

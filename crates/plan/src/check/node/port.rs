@@ -3,6 +3,9 @@
 use crate::check::{Check, ensure, index, time};
 use crate::{Cbs, Plan, Port};
 
+/// Limit of the longest time in a queue.
+const MOST_WAIT_NS: u64 = 10_000_000_000;
+
 impl Plan {
     pub(crate) fn check_port(&self, number: usize, port: &Port) -> Check {
         let path = |field: &str| format!("ports[{number}].{field}");
@@ -39,6 +42,15 @@ impl Plan {
                 || "slopes or credits have the wrong sign or are out of range".into(),
             )?;
         }
+        for (class, wait) in
+            port.classes.iter().enumerate().filter_map(|(n, own)| Some((n, own.longest_wait_ns?)))
+        {
+            ensure(
+                (1..=MOST_WAIT_NS).contains(&wait),
+                || path(&format!("classes[{class}].longest_wait_ns")),
+                || format!("{wait} ns is not between 1 ns and 10 s"),
+            )?;
+        }
         check_server(port, path)?;
         check_transmit_buffer(port, path)?;
         self.check_gates(number, port)
@@ -60,11 +72,12 @@ fn check_server(port: &Port, path: impl Fn(&str) -> String) -> Check {
     )?;
     let alone = port.classes.len() == 1
         && port.classes[0].cbs.is_none()
+        && port.classes[0].longest_wait_ns.is_none()
         && port.gates.is_none()
         && port.preemption.is_none()
         && port.transmit_buffer.is_none()
         && port.qdisc.is_none();
-    let problem = "a server has one class, without shaper, gates, pre-emption, transmit buffer or software";
+    let problem = "a server has one class, without shaper, longest wait, gates, pre-emption, transmit buffer or software";
     ensure(alone, || path("server"), || problem.into())
 }
 
@@ -115,7 +128,7 @@ mod tests {
                 (
                     "/ports/4/server",
                     json!({"rate_bps": 1_000_000, "latency_ns": 0}),
-                    "ports[4].server: a server has one class, without shaper, gates, pre-emption, transmit buffer or software",
+                    "ports[4].server: a server has one class, without shaper, longest wait, gates, pre-emption, transmit buffer or software",
                 ),
                 (
                     "/ports/4/server",
@@ -131,6 +144,16 @@ mod tests {
                     "/ports/4/transmit_buffer",
                     json!(1),
                     "ports[4].transmit_buffer: 1 frames, not 2 to 1000: 1 is a port without such a buffer",
+                ),
+                (
+                    "/ports/4/classes/5/longest_wait_ns",
+                    json!(0),
+                    "ports[4].classes[5].longest_wait_ns: 0 ns is not between 1 ns and 10 s",
+                ),
+                (
+                    "/ports/4/classes/5/longest_wait_ns",
+                    json!(10_000_000_001_u64),
+                    "ports[4].classes[5].longest_wait_ns: 10000000001 ns is not between 1 ns and 10 s",
                 ),
                 (
                     "/ports/4/classes/5/cbs",

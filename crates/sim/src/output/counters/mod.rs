@@ -245,6 +245,9 @@ pub struct ClassCounters {
     /// Dropped frames that were larger than the class allows (`queueMaxSDU`).
     #[serde(skip_serializing_if = "none")]
     pub over_max_sdu_frames: u64,
+    /// Dropped frames that had waited for the longest time of the queue; they count as enqueued, too.
+    #[serde(skip_serializing_if = "none")]
+    pub delay_exceeded_frames: u64,
     /// Frames that were still on the wire when the class's gate closed (`TransmissionOverrun`).
     #[serde(skip_serializing_if = "none")]
     pub transmission_overruns: u64,
@@ -261,7 +264,7 @@ pub struct ClassCounters {
 impl ClassCounters {
     pub(crate) fn new(class: usize, counters: &Counters) -> Self {
         let Counters { enqueued_frames, enqueued_octets, dropped_frames, dropped_octets, .. } = *counters;
-        let Counters { over_max_sdu_frames, transmission_overruns, .. } = *counters;
+        let Counters { over_max_sdu_frames, delay_exceeded_frames, transmission_overruns, .. } = *counters;
         let Counters { sent_frames, sent_octets, most_frames, most_octets, .. } = *counters;
         Self {
             class: class as u8,
@@ -270,6 +273,7 @@ impl ClassCounters {
             dropped_frames,
             dropped_octets,
             over_max_sdu_frames,
+            delay_exceeded_frames,
             transmission_overruns,
             late_frames: 0,
             sent_frames,

@@ -153,7 +153,7 @@ pub fn staged(port: &mut Port, (serves, count, latency_ns): (bool, u32, u64)) {
         return;
     }
     let rate_bps = port.rate_bps / 6 * u64::from(count + 1);
-    let classes = vec![Class { cbs: None, ..port.classes[0].clone() }];
+    let classes = vec![Class { cbs: None, longest_wait_ns: None, ..port.classes[0].clone() }];
     let server = Some(tsn_plan::Server { rate_bps, latency_ns });
     *port = Port { server, classes, pcp_to_class: [0; 8], gates: None, preemption: None, ..port.clone() };
 }

@@ -3,7 +3,7 @@
 use tsn_plan::{Algorithm, ChildQdisc, ClockFault, Delay, Fault, Pattern, Plan, Size, TaprioMode};
 
 /// The names of the mechanisms, in the order of [`used`].
-pub const MECHANISMS: [&str; 48] = [
+pub const MECHANISMS: [&str; 49] = [
     "gates",
     "list changes",
     "hold",
@@ -15,6 +15,7 @@ pub const MECHANISMS: [&str; 48] = [
     "preemptable cbs",
     "queue limits",
     "max sdu",
+    "longest wait",
     "cut-through",
     "spread",
     "shared buffer",
@@ -56,7 +57,7 @@ pub const MECHANISMS: [&str; 48] = [
 
 /// Whether a plan uses each of the mechanisms.
 #[rustfmt::skip]
-pub fn used(plan: &Plan) -> [bool; 48] {
+pub fn used(plan: &Plan) -> [bool; 49] {
     let port = |is: &dyn Fn(&tsn_plan::Port) -> bool| plan.ports.iter().any(is);
     let gated = |is: &dyn Fn(&tsn_plan::Gates) -> bool| port(&|port| port.gates.as_ref().is_some_and(is));
     let class = |is: &dyn Fn(&tsn_plan::Class) -> bool| port(&|port| port.classes.iter().any(is));
@@ -93,6 +94,7 @@ pub fn used(plan: &Plan) -> [bool; 48] {
         })),
         class(&|class| class.limit_frames.is_some()),
         class(&|class| class.max_sdu_octets.is_some()),
+        class(&|class| class.longest_wait_ns.is_some()),
         node(&|node| node.cut_through_octets.is_some()),
         node(&|node| node.further.is_some()),
         node(&|node| node.buffer.is_some()),

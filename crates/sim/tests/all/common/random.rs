@@ -30,6 +30,7 @@ pub struct Shape {
     gates: Option<(i64, Vec<(u8, u64)>)>,
     turns: Option<Turns>,
     max_sdu: Option<u32>,
+    longest_wait: Option<u64>,
     shaped: Vec<(u8, i64)>,
     limit: Option<u32>,
     classes: u8,
@@ -117,13 +118,15 @@ fn shape() -> impl Strategy<Value = Shape> {
     let shaped = prop::collection::vec((0..8u8, 5_000_000..90_000_000i64), 0..3);
     let limit = prop::option::of(1..20u32);
     let turns = prop::option::weighted(0.3, turns());
-    let limits = (limit, prop::option::weighted(0.1, 100..1_500u32));
+    let longest_wait = prop::option::weighted(0.15, 1..300_000u64);
+    let limits = (limit, prop::option::weighted(0.1, 100..1_500u32), longest_wait);
     (any::<prop::sample::Index>(), (prop::option::of(gates), turns), shaped, limits, 1..9u8).prop_map(
-        |(port, (gates, turns), shaped, (limit, max_sdu), classes)| Shape {
+        |(port, (gates, turns), shaped, (limit, max_sdu, longest_wait), classes)| Shape {
             port,
             gates,
             turns,
             max_sdu,
+            longest_wait,
             shaped,
             limit,
             classes,
@@ -174,6 +177,7 @@ fn build(links: &[Link], talks: &[Talk], shapes: &[Shape], seed: u64) -> Plan {
         for class in &mut port.classes {
             class.limit_frames = shape.limit;
             class.max_sdu_octets = shape.max_sdu;
+            class.longest_wait_ns = shape.longest_wait;
         }
     }
     let nodes = net.plan.nodes.len();
