@@ -128,9 +128,9 @@ CARRIES = "the link b1 -- b2 carries every copy"
 def test_failures_are_survived_by_proof_alone(
     reason: str | None, outages: int, lost: int, met: str, proof: str
 ) -> None:
-    required = {"survives": {"failures": 1, "links": [0]}}
+    required = {"survives": [{"failures": 1, "links": [0]}]}
     down = [{"kind": "link-down", "port": 0, "from_ns": 0, "until_ns": 1}] * outages
-    own = bound(survives={"failures": 1, "reason": reason}, loss_reason="a fault takes frames")
+    own = bound(survives=[{"failures": 1, "reason": reason}], loss_reason="a fault takes frames")
     document = plan(required) | {"faults": [*down, {"kind": "babble"}]}
     (row,) = judge(document, measured(lost=lost), {"flows": [own]})["rows"]
     assert (row["requirement"], row["met"], row["proof"]) == ("survives 1", met, proof)

@@ -88,9 +88,9 @@ pub struct FlowBounds {
     /// How often the same frame may arrive at most; none for a stream with one path, or if a fault duplicates frames.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_arrivals: Option<u32>,
-    /// The failures that the stream has to survive; none without this requirement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub survives: Option<Survival>,
+    /// The failures that the stream has to survive, one kind after the other; empty without this requirement.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub survives: Vec<Survival>,
     /// The bounds port by port.
     pub hops: Vec<HopBounds>,
 }

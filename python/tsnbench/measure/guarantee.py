@@ -69,7 +69,8 @@ def guarantee(
     if kind == "loss":
         return _loss(bounds, bounds.get("loss_reason", NOT_BOUNDED), drain_ns, common)
     if kind == "survives":
-        why = bounds["survives"]["reason"] if "survives" in bounds else NOT_BOUNDED
+        kinds = (one for one in bounds.get("survives", ()) if str(one["failures"]) == which)
+        why = next((one["reason"] for one in kinds), NOT_BOUNDED)
         return _loss(bounds, why, drain_ns, common)
     if kind in ("time-out", "age"):
         return _without_news(kind, bounds, releases_ns, common)

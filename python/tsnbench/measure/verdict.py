@@ -233,7 +233,7 @@ def _rows(required: Requirements, path: PathReport, outages: int) -> Iterator[Fo
         yield _jitter(jitter["kind"], jitter["limit_ns"], path)
     if (limit := required.get("loss_ppm")) is not None:
         yield _loss("loss", limit, path.get("count"))
-    if (survives := required.get("survives")) is not None:
+    for survives in required.get("survives", ()):
         failures = survives["failures"]
         count = path.get("count") if 0 < outages <= failures else None
         yield _loss(f"survives {failures}", 0, count)

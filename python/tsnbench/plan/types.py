@@ -887,7 +887,7 @@ class Requirements(TypedDict):
     age_ns: NotRequired[int]
     time_out_ns: NotRequired[int]
     round_trip_ns: NotRequired[int]
-    survives: NotRequired[Survives]
+    survives: NotRequired[list[Survives]]
     worst_case: NotRequired[bool]
 
 

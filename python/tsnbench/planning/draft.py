@@ -169,7 +169,7 @@ class Flow:
     """Empty if the route is only a tree."""
     socket: plan_types.Socket | None = None
     scheduled: plan_types.Scheduled | None = None
-    survives: plan_types.Survives | None = None
+    survives: list[plan_types.Survives] = field(default_factory=list)
     destination_mac: str = ""
     destination_ipv4: str = ""
     udp_port: int = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.planned import document_of
+from support.planned import document_of, refusal_text
 
 LADDER = """\
 name: ladder
@@ -38,8 +38,19 @@ BETWEEN = LINKS[1:4] + LINKS[5:]
 )
 def test_what_may_fail(required: str, failures: int, links: list[str], nodes: list[str]) -> None:
     document: Any = document_of(LADDER.format(required=required))
-    found = document["streams"][0]["requirements"]["survives"]
+    (found,) = document["streams"][0]["requirements"]["survives"]
     ports, all_nodes = document["ports"], document["nodes"]
     assert found["failures"] == failures
     assert sorted(ports[port]["name"].replace("->", "--") for port in found.get("links", ())) == links
     assert [all_nodes[node]["name"] for node in found.get("nodes", ())] == nodes
+
+
+def test_several_kinds_of_failures() -> None:
+    """Each kind has parts of its own, and a number of failures that no other one has."""
+    required = "[{any: 1, of: [nodes]}, {any: 2, of: [bridge-links]}]"
+    document: Any = document_of(LADDER.format(required=required))
+    one, two = document["streams"][0]["requirements"]["survives"]
+    assert (one["failures"], len(one["nodes"]), "links" in one) == (1, len(NODES), False)
+    assert (two["failures"], len(two["links"]), "nodes" in two) == (2, len(BETWEEN), False)
+    said = refusal_text(LADDER.format(required="[1, {of: [nodes]}]"))
+    assert "expected each number of failures once, found any: 1 again" in said

@@ -25,11 +25,11 @@ fn require(plan: &mut Plan) {
         let links: BTreeSet<u32> = stream.route.iter().map(|hop| hop.port).collect();
         let nodes: BTreeSet<u32> =
             ports.flat_map(|port| [port.node, plan.ports[port.peer as usize].node]).collect();
-        stream.requirements.survives = Some(Survives {
+        stream.requirements.survives = vec![Survives {
             failures: 1,
             links: links.into_iter().collect(),
             nodes: nodes.into_iter().collect(),
-        });
+        }];
     }
 }
 
@@ -40,7 +40,7 @@ pub fn watch(plan: &Plan, from_ns: u64) -> Result<Found, String> {
     require(&mut plan);
     let bounds = bounds(&plan);
     tap_everywhere(&mut plan);
-    let reasons = bounds.flows.iter().map(|flow| flow.survives.as_ref().unwrap().reason.as_ref());
+    let reasons = bounds.flows.iter().map(|flow| flow.survives[0].reason.as_ref());
     let mut found = Found {
         survive: reasons.clone().filter(Option::is_none).count() as u64,
         carried: reasons.filter(|reason| matches!(reason, Some(Reason::Carries { .. }))).count() as u64,
@@ -78,7 +78,7 @@ fn compare(plan: &Plan, bounds: &Bounds, name: &str, port: u32, node: Option<u32
         let counted = &counters.streams[number as usize];
         let arrived = arrivals(plan, &sightings, number, listener).len() as u64;
         let missing = counted.released - arrived;
-        match &flow.survives.as_ref().unwrap().reason {
+        match &flow.survives[0].reason {
             None if missing > counted.in_network_at_end => {
                 return Err(format!("{} without {name}: {missing} frames are missing", stream.name));
             }

@@ -315,9 +315,9 @@ pub struct Requirements {
     /// answer, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_ns: Option<u64>,
-    /// Failures that must lose no frame.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub survives: Option<Survives>,
+    /// Failures that must lose no frame, each of these kinds alone; of each number of failures one at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub survives: Vec<Survives>,
     /// Whether the worst case must also keep these limits: one run is not enough.
     #[serde(default, skip_serializing_if = "is_default")]
     pub worst_case: bool,

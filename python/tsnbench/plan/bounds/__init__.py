@@ -178,9 +178,10 @@ def with_windows(found: Bounds, document: PlanDocument, text: str) -> Bounds:
         _lower(flow, own, WINDOWS)
         # The proof follows frames only through queues with room for all of them.
         flow["loss_reason"] = None if own["lossless"] else flow["drop_reason"]
-        if own["lossless"] and "survives" in flow and not flow["survives"]["carried"]:
-            # Every path that is left loses nothing.
-            flow["survives"]["reason"] = None
+        for survival in flow.get("survives", ()) if own["lossless"] else ():
+            if not survival["carried"]:
+                # Every path that is left loses nothing.
+                survival["reason"] = None
     return found
 
 

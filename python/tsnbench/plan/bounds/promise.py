@@ -45,7 +45,7 @@ def _after(flow: FlowBounds, condition: str, why: str) -> FlowBounds:
     if not why:
         return {**flow, "source": flow["source"].replace(condition, "")}
     if "survives" in flow:
-        flow = {**flow, "survives": {**flow["survives"], "reason": why}}
+        flow = {**flow, "survives": [{**one, "reason": why} for one in flow["survives"]]}
     return {
         **flow,
         "upper_ns": None,

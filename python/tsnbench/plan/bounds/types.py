@@ -44,7 +44,7 @@ class FlowBounds(TypedDict):
     loss_reason: str | None
     hops: list[HopBounds]
     most_arrivals: NotRequired[int]
-    survives: NotRequired[Survival]
+    survives: NotRequired[list[Survival]]
     program_ps: NotRequired[int]
     source: NotRequired[str]
     jitter_ns: NotRequired[int | None]

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from tsnbench.plan.types import Requirements, Survives
 
 
-def requirements_document(requires: model.Requirements, survives: Survives | None = None) -> Requirements:
+def requirements_document(
+    requires: model.Requirements, survives: list[Survives] | None = None
+) -> Requirements:
     """The requirements that are given; shares in parts per million, ascending.
 
     Args:
@@ -33,7 +35,7 @@ def requirements_document(requires: model.Requirements, survives: Survives | Non
             "age_ns": requires.age,
             "time_out_ns": requires.time_out,
             "round_trip_ns": requires.round_trip,
-            "survives": survives,
+            "survives": survives or None,
         }
     )
     if document and requires.worst_case:

@@ -17,8 +17,17 @@ if TYPE_CHECKING:
 def name_failures(draft: Draft) -> None:
     """Fills ``survives`` of flows that have to survive failures."""
     for flow in draft.flows:
-        if flow.stream.requires.survives is not None:
-            flow.survives = _survives(draft, flow, flow.stream.requires.survives)
+        kinds = flow.stream.requires.survives
+        flow.survives = [_survives(draft, flow, required) for required in kinds]
+        numbers = [required.failures for required in kinds]
+        if len(set(numbers)) < len(numbers) and not flow.number:
+            again = next(number for place, number in enumerate(numbers) if number in numbers[:place])
+            draft.problem(
+                f"streams.{flow.group}.requires.survives",
+                "each number of failures once",
+                f"any: {again} again",
+                f"write one {{any: {again}, of: […]}} with all of these links and nodes",
+            )
 
 
 def _survives(draft: Draft, flow: Flow, required: model.Survives) -> Survives:

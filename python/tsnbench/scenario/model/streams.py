@@ -80,15 +80,19 @@ class Requirements(Part):
         "with answers: longest time from first request to answer",
         default=None,
     )
-    survives: Survives | None = key(
-        Either(
-            "a number of failures, or {any: 1, of: …}",
-            text=FAILURES,
-            mapping=record_of(Survives, "failures to survive"),
-            short="any",
+    survives: tuple[Survives, ...] = key(
+        ListOf(
+            Either(
+                "a number of failures, or {any: 1, of: …}",
+                text=FAILURES,
+                mapping=record_of(Survives, "failures to survive"),
+                short="any",
+            ),
+            "a number of failures, {any: 1, of: …}, or a list of these",
+            most=4,
         ),
         "failures of links and nodes that lose no frame, at any time: 1",
-        default=None,
+        default=(),
     )
     worst_case: bool = key(
         YES_NO, "true: the worst-case bounds also have to keep these limits", default=False

@@ -137,15 +137,15 @@ impl Network<'_> {
         let mut flows = Vec::new();
         for (stream, first) in self.plan.streams.iter().zip(first) {
             let delivery = self.delivery(*first, stream, &ports, Causes { outages: true, queues: true });
-            let required = stream.requirements.survives.as_ref();
+            let required = &stream.requirements.survives;
             let but = |outages, queues| self.delivery(*first, stream, &ports, Causes { outages, queues });
-            let intact = required.map(|required| (required, but(false, true)));
+            let intact = (!required.is_empty()).then(|| but(false, true));
             let few = LazyCell::new(|| but(true, false));
             let nowhere = vec![false; stream.route.len()];
             for listener in &stream.listeners {
                 let mut flow = self.flow(*first, stream, listener, &delivery, along.as_mut());
-                let survival = |(required, intact): &(&_, Delivery<'_>)| survives(intact, listener, required);
-                flow.survives = intact.as_ref().map(survival);
+                let of = |intact| required.iter().map(move |kind| survives(intact, listener, kind));
+                flow.survives = intact.iter().flat_map(of).collect();
                 flow.drop_reason = flow.loss_reason.as_ref().and_then(|_| few.lost(listener.route, &nowhere));
                 flows.push(flow);
             }
@@ -376,7 +376,7 @@ impl Network<'_> {
             drop_reason: None,
             loss_reason: delivery.lost(listener.route, &vec![false; stream.route.len()]),
             most_arrivals: self.most_arrivals(begin, delivery, listener),
-            survives: None,
+            survives: Vec::new(),
             hops: hops.collect(),
         }
     }

@@ -77,9 +77,7 @@ impl Plan {
                 frame(most_per_frame.saturating_add(*overhead), "size.most_per_frame")?;
             }
         }
-        if let Some(survives) = &stream.requirements.survives {
-            self.check_survival(survives, path)?;
-        }
+        self.check_survival(&stream.requirements.survives, path)?;
         Self::check_trdp(stream, path)?;
         self.check_scheduled(stream, path)?;
         self.check_answers(stream, path)?;

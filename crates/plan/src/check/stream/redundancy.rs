@@ -92,13 +92,17 @@ impl Plan {
 
 impl Plan {
     /// The failures that a stream must survive.
-    pub(crate) fn check_survival(&self, survives: &Survives, path: impl Fn(&str) -> String) -> Check {
-        let path = |field: &str| path(&format!("requirements.survives.{field}"));
-        let failures = survives.failures;
-        let holds = (1..=MOST_FAILURES).contains(&failures);
-        ensure(holds, || path("failures"), || format!("{failures} is not 1 to {MOST_FAILURES}"))?;
-        survives.links.iter().try_for_each(|port| index(*port, self.ports.len(), || path("links")))?;
-        survives.nodes.iter().try_for_each(|node| index(*node, self.nodes.len(), || path("nodes")))
+    pub(crate) fn check_survival(&self, kinds: &[Survives], path: impl Fn(&str) -> String) -> Check {
+        for (number, Survives { failures, links, nodes }) in kinds.iter().enumerate() {
+            let path = |field: &str| path(&format!("requirements.survives[{number}].{field}"));
+            let holds = (1..=MOST_FAILURES).contains(failures);
+            ensure(holds, || path("failures"), || format!("{failures} is not 1 to {MOST_FAILURES}"))?;
+            let again = kinds[..number].iter().any(|other| other.failures == *failures);
+            ensure(!again, || path("failures"), || format!("{failures} again"))?;
+            links.iter().try_for_each(|port| index(*port, self.ports.len(), || path("links")))?;
+            nodes.iter().try_for_each(|node| index(*node, self.nodes.len(), || path("nodes")))?;
+        }
+        Ok(())
     }
 
     /// A stream with member streams must be distinguishable from every other stream where they are made or
@@ -305,24 +309,29 @@ mod tests {
     fn failures_to_survive_are_few_and_exist() {
         let mut holds = redundant();
         holds["streams"][0]["requirements"] =
-            json!({"survives": {"failures": 1, "links": [0], "nodes": [0]}});
+            json!({"survives": [{"failures": 1, "links": [0], "nodes": [0]}, {"failures": 2}]});
         refuses(
             &holds,
             &[
                 (
-                    "/streams/0/requirements/survives/failures",
+                    "/streams/0/requirements/survives/0/failures",
                     json!(0),
-                    "streams[0].requirements.survives.failures: 0 is not 1 to 4",
+                    "streams[0].requirements.survives[0].failures: 0 is not 1 to 4",
                 ),
                 (
-                    "/streams/0/requirements/survives/links",
-                    json!([99]),
-                    "streams[0].requirements.survives.links: 99 is not the index of one of 8",
+                    "/streams/0/requirements/survives/1/failures",
+                    json!(1),
+                    "streams[0].requirements.survives[1].failures: 1 again",
                 ),
                 (
-                    "/streams/0/requirements/survives/nodes",
+                    "/streams/0/requirements/survives/0/links",
                     json!([99]),
-                    "streams[0].requirements.survives.nodes: 99 is not the index of one of 4",
+                    "streams[0].requirements.survives[0].links: 99 is not the index of one of 8",
+                ),
+                (
+                    "/streams/0/requirements/survives/0/nodes",
+                    json!([99]),
+                    "streams[0].requirements.survives[0].nodes: 99 is not the index of one of 4",
                 ),
             ],
         );

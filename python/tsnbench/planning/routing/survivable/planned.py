@@ -24,8 +24,8 @@ def from_failures(draft: Draft, flow: Flow, known: Known) -> tuple[Paths, list[i
     Every node that two links lead to merges member streams, so each link carries a frame once, and frames
     change sides there (ladder redundancy).
     """
-    required = flow.stream.requires.survives
-    if required is None:
+    kinds = flow.stream.requires.survives
+    if not kinds:
         draft.problem(
             f"streams.{flow.group}.frer.paths",
             "failures to survive beside paths: from-failures",
@@ -33,22 +33,27 @@ def from_failures(draft: Draft, flow: Flow, known: Known) -> tuple[Paths, list[i
             "write requires: {survives: 1}",
         )
         return None
-    demands = _demands(draft, flow, required)
-    for demand in demands:
-        cut = demand.cut()
-        if cut is not None:
-            _refuse(draft, flow, required, demand, cut, _remedy(draft, flow, required, demands))
-            return None
+    demands: list[Demand] = []
+    for required in kinds:
+        own = _demands(draft, flow, required)
+        for demand in own:
+            cut = demand.cut()
+            if cut is not None:
+                _refuse(draft, flow, required, demand, cut, _remedy(draft, flow, required, own))
+                return None
+        demands += own
     # The flows of a stream, and of streams that differ in their frames alone, have the same paths.
-    key = (flow.talker, flow.listeners, required)
+    key = (flow.talker, flow.listeners, kinds)
     chosen = known.get(key)
     if chosen is None:
         chosen = known[key] = fewest_links(demands)
     links = demands[0].links
-    found = [
-        [[links[place].port for place in path] for path in demand.paths(own)]
-        for demand, own in zip(demands, routed(demands, chosen), strict=True)
-    ]
+    found: Paths = [[] for _ in flow.listeners]
+    # Of each kind of failures, one demand for each listener.
+    for number, (demand, routes) in enumerate(zip(demands, routed(demands, chosen), strict=True)):
+        paths = [[links[place].port for place in path] for path in demand.paths(routes)]
+        to = found[number % len(found)]
+        to += [path for path in paths if path not in to]
     passed = {port for paths in found for path in paths for port in path}
     into = Counter(draft.ports[port].to for port in passed)
     return found, sorted(node for node, count in into.items() if count > 1)
