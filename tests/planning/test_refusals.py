@@ -280,7 +280,7 @@ def test_the_words_of_a_problem() -> None:
     assert str(whole) == "C:/a b.yaml:8:3: streams.s: expected one, found none\n  hint: add one"
     assert whole.as_dict() == {
         "file": "C:/a b.yaml", "line": 8, "column": 3,
-        "path": "streams.s", "expected": "one", "found": "none", "hint": "add one",
+        "path": "streams.s", "expected": "one", "found": "none", "hint": "add one", "code": "TSN0501",
     }  # fmt: skip
     assert str(PlanningErrors([bare, whole])) == f"{bare}\n{whole}"
 

@@ -54,7 +54,7 @@ def test_differences_are_taken_over_one_by_one_and_undone(page: Page, server: Se
     assert (server.folder / "other.yaml").read_text() == OTHER
     # The second one goes into the text that is not saved yet.
     page.go_back()
-    page.get_by_role("button", name="Take difference 2 over into other.yaml").click()
+    page.get_by_role("button", name="Copy difference 2 into other.yaml").click()
     becomes(page, SWEEP)
     # The first one again: its lines are not those that were compared.
     page.go_back()
@@ -66,7 +66,7 @@ def test_differences_are_taken_over_one_by_one_and_undone(page: Page, server: Se
     # The other direction: the first text gets the lines of the second one.
     page.go_back()
     with page.expect_request("**/api/take-over/swept.yaml") as sent:
-        page.get_by_role("button", name="Take difference 2 over into swept.yaml").click()
+        page.get_by_role("button", name="Copy difference 2 into swept.yaml").click()
     assert sent.value.post_data_json["first"] is True
     expect(page.locator("#name")).to_have_text("swept.yaml")
     becomes(page, SWEEP.replace("[500 us, 250 us]", "250 us"))

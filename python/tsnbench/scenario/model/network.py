@@ -106,6 +106,7 @@ class Queues(Part):
     longest_wait: tuple[tuple[int, Duration], ...] | None = key(
         LONGEST_WAIT,
         "longest time in the queue; a frame that has not begun to leave by then is dropped: {6: 1 ms}",
+        since="0.1",
         default=None,
     )
     """(PCP, longest time); frames of PCPs that are not named wait for as long as necessary."""

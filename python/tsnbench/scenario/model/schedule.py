@@ -51,7 +51,8 @@ class Schedule(Part):
     )
     late: Literal["wait", "drop"] = key(
         Choice({"wait": "wait", "drop": "drop"}, "wait or drop"),
-        "frames that miss their window: wait for the next one (default), or drop",
+        "frames that miss their window: wait (default) for the next one, or drop",
+        since="0.1",
         default="wait",
     )
     engine: Literal["heuristic", "exact", "both"] = key(
