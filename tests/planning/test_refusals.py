@@ -261,7 +261,7 @@ def test_problems_of_the_planner_and_of_the_reader_are_alike_for_programs() -> N
         read_scenario(TEXT.replace("500 B}", "500 B, requires: {delay: 1 ns}}"), "C:/a b.yaml")[0]
     )
     told = problem.as_dict()
-    assert list(told) == [one.name for one in dataclasses.fields(Problem)]
+    assert list(told) == [*(one.name for one in dataclasses.fields(Problem)), "code"]
     assert (told["file"], told["line"], told["path"]) == ("C:/a b.yaml", 8, "streams.s.requires.delay")
     nowhere = PlanningProblem("streams", "one", "none", where="scenario.yaml").as_dict()
     assert (nowhere["file"], nowhere["line"], nowhere["column"], nowhere["hint"]) == (
