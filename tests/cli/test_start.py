@@ -50,6 +50,7 @@ def test_a_command_loads_no_other_command() -> None:
     others = ("running.run", "machines.deploy", "compare", "report", "planning.check")
     assert not {f"tsnbench.cli.{name}" for name in others} & set(found)
     assert not set(SLOW) & set(found)
+    assert "tsnbench.runs" not in found
 
 
 def test_the_version_loads_no_command() -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "plan_page",
     "replay_page",
     "report_files",
+    "run_files",
     "runs_room",
     "scenarios",
     "stage_figure",
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     import tsnbench.report.study_page as study_page
     import tsnbench.runs as runs_room
     import tsnbench.runs.errors as folder_errors
+    import tsnbench.runs.file_names as run_files
     import tsnbench.scenario as scenarios
     import tsnbench.studies.clusters.dask as dask
     import tsnbench.tuning.tightest as tightest
@@ -92,6 +94,7 @@ else:
     plan_page = Lazy("tsnbench.report.plan_page")
     replay_page = Lazy("tsnbench.replay.page")
     report_files = Lazy("tsnbench.report.files")
+    run_files = Lazy("tsnbench.runs.file_names")
     runs_room = Lazy("tsnbench.runs")
     scenarios = Lazy("tsnbench.scenario")
     stage_figure = Lazy("tsnbench.report.figures.stages")

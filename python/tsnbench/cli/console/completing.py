@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tsnbench.cli.parts import runs_room, scenarios
+from tsnbench.cli.parts import run_files, runs_room, scenarios
 from tsnbench.errors import InputError
-from tsnbench.runs import file_names
 
 if TYPE_CHECKING:
     from tsnbench.scenario import Scenario
@@ -36,7 +35,7 @@ def scenario_files(incomplete: str) -> list[str]:
 
 def run_folders(incomplete: str) -> list[str]:
     """Folders of runs and of sweeps."""
-    marks = {file_names.MANIFEST, file_names.SWEEP}
+    marks = {run_files.MANIFEST, run_files.SWEEP}
     found = (os.path.dirname(name) for name, _ in _below(incomplete) if os.path.basename(name) in marks)
     return sorted({name for name in found if name.startswith(incomplete)})
 
