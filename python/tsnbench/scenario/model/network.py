@@ -106,6 +106,7 @@ class Queues(Part):
     longest_wait: tuple[tuple[int, Duration], ...] | None = key(
         LONGEST_WAIT,
         "longest time in the queue; a frame that has not begun to leave by then is dropped: {6: 1 ms}",
+        clause="IEEE 802.1Q-2022, 6.5.6",
         since="0.1",
         default=None,
     )
