@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import SCENARIO, started, tsnbench
+from tsnbench.cli.console.completing import MOST
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +21,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (here / "other.yaml").write_text("hosts: {}\n")
     (here / "wrong.yaml").write_text("network: [\n")
     (here / ".hidden.yaml").write_text(SCENARIO)
+    os.mkfifo(here / "pipe.yaml")
+    (here / ".many").mkdir()
+    for number in range(MOST + 1):
+        (here / f".many/{number}").touch()
+    (here / ".many/last.yaml").write_text(SCENARIO)
     assert tsnbench("run", "small.yaml", "--no-report", cwd=here).returncode in (0, 1)
     return here
 
@@ -40,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("tune wrong.yaml --count ", []),
         ("tune none.yaml --count ", []),
         ("check nothing-", []),
+        ("check .many/la", [".many/last.yaml"]),
         ("plan --boun", ["--bounds"]),
     ],
 )

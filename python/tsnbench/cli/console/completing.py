@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DEPTH = 4
 """Levels of folders that are searched below what is typed."""
 MOST = 2000
-"""Folders and files that are looked at: a shell must not wait."""
+"""Folders and files, among those that begin with what is typed, that are examined: a shell must not wait."""
 _HEAD = 1 << 16
 
 
@@ -95,14 +95,15 @@ def _below(incomplete: str) -> Iterator[tuple[str, str]]:
         with suppress(OSError):
             for entry in sorted(os.scandir(here or "."), key=lambda one: one.name):
                 name = os.path.join(here, entry.name)
+                if not name.startswith(incomplete) or entry.name.startswith(".") or not name.isprintable():
+                    continue
                 seen += 1
                 if seen > MOST:
                     return
-                if not name.startswith(incomplete) or entry.name.startswith(".") or not name.isprintable():
-                    continue
-                if not entry.is_dir():
+                # A FIFO or a device can make its reader wait.
+                if entry.is_file():
                     yield name, entry.path
-                elif depth < DEPTH and not entry.is_symlink():
+                elif depth < DEPTH and entry.is_dir(follow_symlinks=False):
                     pending.append((name, depth + 1))
 
 
