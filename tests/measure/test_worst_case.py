@@ -123,15 +123,25 @@ CARRIES = "the link b1 -- b2 carries every copy"
         # Two failures are more than was promised.
         (None, 2, 3, "yes", "proved"),
         (CARRIES, 2, 3, "not-proved", "none"),
+        # The promise is not about another link, nor about a node.
+        (None, "link-down", 3, "yes", "proved"),
+        (CARRIES, "link-down", 3, "not-proved", "none"),
+        (None, "node-down", 3, "yes", "proved"),
     ],
 )
 def test_failures_are_survived_by_proof_alone(
-    reason: str | None, outages: int, lost: int, met: str, proof: str
+    reason: str | None, outages: int | str, lost: int, met: str, proof: str
 ) -> None:
     required = {"survives": [{"failures": 1, "links": [0]}]}
-    down = [{"kind": "link-down", "port": 0, "from_ns": 0, "until_ns": 1}] * outages
+    down = (
+        [{"kind": "link-down", "port": 1}] * outages
+        if isinstance(outages, int)
+        else [{"kind": outages, "port": 2, "node": 0}]
+    )
     own = bound(survives=[{"failures": 1, "reason": reason}], loss_reason="a fault takes frames")
-    document = plan(required) | {"faults": [*down, {"kind": "babble"}]}
+    # Port 1 is the other end of link 0.
+    ports = [{"peer": 1}, {"peer": 0}, {"peer": 3}, {"peer": 2}]
+    document = plan(required) | {"ports": ports, "faults": [*down, {"kind": "babble"}]}
     (row,) = judge(document, measured(lost=lost), {"flows": [own]})["rows"]
     assert (row["requirement"], row["met"], row["proof"]) == ("survives 1", met, proof)
     assert row["worst_case_reason"] == (reason and f"frames may be lost: {reason}")

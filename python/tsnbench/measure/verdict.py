@@ -98,7 +98,7 @@ def _judged(
     paths = measures["paths"] if measures else []
     measured = {(path["stream"], path["listener"]): path for path in paths}
     drain = plan_document["drain_ns"]
-    outages = sum(one["kind"] in ("link-down", "node-down") for one in plan_document.get("faults", ()))
+    outages = _outages(plan_document)
     for stream in plan_document["streams"]:
         required = stream.get("requirements", {})
         listens = "time_out_ns" in required or "age_ns" in required
@@ -219,8 +219,19 @@ def _lost(measures: Measures) -> list[LostFrames]:
     return sorted(found, key=lambda one: -one["lost"])
 
 
-def _rows(required: Requirements, path: PathReport, outages: int) -> Iterator[Found]:
-    """The requirements that were measured; ``outages``: how many links and nodes fail in the run."""
+def _outages(plan_document: PlanDocument) -> list[tuple[str, int]]:
+    """The links, by the lower one of their ports, and the nodes that fail in the run."""
+    found = []
+    for one in plan_document.get("faults", ()):
+        if one["kind"] == "link-down":
+            found.append(("links", min(one["port"], plan_document["ports"][one["port"]]["peer"])))
+        elif one["kind"] == "node-down":
+            found.append(("nodes", one["node"]))
+    return found
+
+
+def _rows(required: Requirements, path: PathReport, outages: Sequence[tuple[str, int]]) -> Iterator[Found]:
+    """The requirements that were measured; ``outages``: the links and nodes that fail in the run."""
     unsure = path.get("uncertainty")
     if (limit := required.get("delay_ns")) is not None:
         yield _worst("delay", limit, path.get("delay"), unsure and unsure["delay_ns"])
@@ -235,7 +246,11 @@ def _rows(required: Requirements, path: PathReport, outages: int) -> Iterator[Fo
         yield _loss("loss", limit, path.get("count"))
     for survives in required.get("survives", ()):
         failures = survives["failures"]
-        count = path.get("count") if 0 < outages <= failures else None
+        promised = {("links", port) for port in survives.get("links", ())}
+        promised |= {("nodes", node) for node in survives.get("nodes", ())}
+        # The failure of any other link or node may lose frames, and breaks no promise.
+        judged = 0 < len(outages) <= failures and promised.issuperset(outages)
+        count = path.get("count") if judged else None
         yield _loss(f"survives {failures}", 0, count)
     if (limit := required.get("rate_bps")) is not None:
         rate = path.get("rate")
