@@ -20,13 +20,22 @@ async function list() {
   const answer = await fetch("/api/folder");
   if (!answer.ok) return say(await answer.text(), "bad");
   const found = await answer.json();
-  // The lists are made anew whenever a run ends: what has the focus keeps it.
+  // Whenever a run ends, entries are made anew where they changed: what has the focus keeps it.
   const focused = document.activeElement?.closest("#lists") ? identity(document.activeElement) : "";
   at("folder").textContent = found.folder;
-  at("scenarios").replaceChildren(...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios));
-  at("runs").replaceChildren(...found.runs.map((one) => runEntry(one, found.runs)), ...more(found.more_runs));
+  renew(at("scenarios"), [...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios)]);
+  renew(at("runs"), [...found.runs.map((one) => runEntry(one, found.runs)), ...more(found.more_runs)]);
   if (focused) [...at("lists").querySelectorAll("button, a, input")].find((one) => identity(one) === focused)?.focus({ preventScroll: true });
   document.body.dataset.ready = "yes";
+}
+
+// An entry that reads as before stays where it is: a press that has begun on it is not lost.
+function renew(host, entries) {
+  const before = new Map([...host.children].map((one) => [one.outerHTML, one]));
+  const wanted = entries.map((one) => before.get(one.outerHTML) ?? one);
+  const kept = new Set(wanted);
+  for (const one of [...host.children]) if (!kept.has(one)) one.remove();
+  wanted.forEach((one, n) => { if (host.children[n] !== one) host.insertBefore(one, host.children[n] ?? null); });
 }
 
 const identity = (one) => `${one.localName} ${one.dataset.scenario ?? ""} ${one.getAttribute("href") ?? ""} ${one.getAttribute("aria-label") ?? ""}`;
