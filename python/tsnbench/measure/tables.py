@@ -92,10 +92,18 @@ def streams_table(measures: Measures, most: int | None, first: Sequence[tuple[st
     """One row per stream: frames, lost frames, and the delay; times in us."""
     rows = measures_rows(measures)
     _sort(rows, most, first)
-    counts = ("sent", "lost", *(name for name in ("late", "duplicate", "reordered", "missing_timestamp")
-                                if any(row[name] for row in rows)))  # fmt: skip
+    more = ("never_sent", "late", "duplicate", "reordered", "missing_timestamp")
+    counts = ("sent", "lost", *(name for name in more if any(row[name] for row in rows)))
     figures = ("min", "median", "p99", "max")
-    spare = {"late": 4, "duplicate": 5, "reordered": 6, "missing_timestamp": 7, "p99": 3, "min": 2}
+    spare = {
+        "never_sent": 3,
+        "late": 4,
+        "duplicate": 5,
+        "reordered": 6,
+        "missing_timestamp": 7,
+        "p99": 3,
+        "min": 2,
+    }
     unsure = _unsure(rows)
     sheet = Sheet(
         "streams: frames, and delay in us",

@@ -69,8 +69,10 @@ def judge(
         measurement's ``uncertainty`` makes a row ``uncertain``. ``proof`` is ``proved`` if the worst case
         keeps the limit, ``beyond`` if it does not, ``exceeded`` if a measured value is worse than the worst
         case, and ``none`` without a worst case. ``lost`` lists streams with lost frames, ``refuted``
-        proofs with frames that contradict them; both also of streams without requirements.
+        proofs with frames that contradict them; both also of streams without requirements. A frame that was
+        dropped in its talker's queue is lost, too.
     """
+    measures = _from_release(measures) if measures else None
     flows = bounds["flows"] if bounds else []
     bounded = {(flow["stream"], flow["listener"]): flow for flow in flows}
     rows = list(_judged(plan_document, measures, bounded, seen))
@@ -86,6 +88,23 @@ def judge(
     clocks = seen.clocks
     broken = clocks is not None and clocks["most_ps"] > clocks.get("allowed_ps", clocks["most_ps"])
     return {**found, "clocks_apart": clocks} if clocks is not None and broken else found
+
+
+def _from_release(measures: Measures) -> Measures:
+    """The same measures, whose lost frames are those of the talker's queue as well: a requirement counts from
+    release, where the talker's tap may observe a frame after the queue."""
+
+    def counted(one: PathReport) -> PathReport:
+        count, dropped = one["count"], one["count"].get("never_sent") or 0
+        if not dropped:
+            return one
+        return {**one, "count": {**count, "sent": count["sent"] + dropped, "lost": count["lost"] + dropped}}
+
+    return {
+        **measures,
+        "paths": [counted(one) for one in measures["paths"]],
+        "groups": [counted(one) for one in measures.get("groups", ())],
+    }
 
 
 def _judged(

@@ -45,7 +45,8 @@ impl Counters {
 
     /// Numbers after the last frame that left show no gap, but a drop at the talker is counted. A frame that was sent
     /// to one listener, did not arrive and was not dropped was still under way at the end. `left`: whether the first
-    /// tap observes frames only after they have left the talker's queues.
+    /// tap observes frames only after they have left the talker's queues. Where a talker sends by several ports, one
+    /// copy that is dropped does not tell that its frame never left.
     pub(super) fn explain(
         &self,
         paths: &mut [(PathInfo, Path)],
@@ -60,13 +61,21 @@ impl Counters {
         for (info, _) in paths.iter() {
             *listeners.entry(info.stream.clone()).or_default() += 1;
         }
+        let starts =
+            |stream: &&tsn_plan::Stream| stream.route.iter().filter(|hop| hop.parent.is_none()).count();
+        let several: HashSet<&str> = plan
+            .streams
+            .iter()
+            .filter(|stream| starts(stream) > 1)
+            .map(|stream| stream.name.as_str())
+            .collect();
         let redundant = plan.streams.iter().filter(|stream| stream.redundancy.is_some());
         let redundant: HashSet<&str> = redundant.map(|stream| stream.name.as_str()).collect();
         let counted: HashMap<&str, &StreamCounters> =
             self.streams.iter().map(|stream| (stream.name.as_str(), stream)).collect();
         for (info, path) in paths {
             let Some(counted) = counted.get(info.stream.as_str()) else { continue };
-            if left {
+            if left && !several.contains(info.stream.as_str()) {
                 path.statistics.never_sent = path.statistics.never_sent.max(counted.dropped_at_talker);
             }
             if info.rx_tap.is_some() && listeners.get(&info.stream) == Some(&1) {
