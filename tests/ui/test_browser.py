@@ -38,7 +38,7 @@ def test_a_run_is_started_and_its_verdict_links_to_report_and_replay(page: Page,
     run = page.locator("#runs li", has_text="runs/page:")
     expect(run).to_contain_text("ALL MET (PROVED)")
     assert run.get_by_role("link", name="replay").get_attribute("href") == "/api/replay/runs/page"
-    # A second start is a run of its own. Entries that read as before stay: a press that has begun is not lost.
+    # A second start is a run of its own. Entries that read as before stay: a press that began is not lost.
     tick = run.get_by_role("checkbox")
     tick.focus()
     page.keyboard.down("Space")
