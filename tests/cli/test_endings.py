@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+import typer
 
 from support.commands import SCENARIO, Done, command, started, tsnbench
+from tsnbench.cli.console.output import user_errors
 
 RANDOM = """\
 name: random
@@ -328,3 +330,16 @@ def test_places_where_no_run_can_be(here: Path, into: str) -> None:
     assert done.returncode == 2, done.stderr
     one_line(done.stderr)
     assert sorted(here.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("measuring", "said"),
+    [(False, "interrupted\n"), (True, "interrupted; what was measured until then is kept\n")],
+)
+def test_only_commands_that_measure_say_that_results_are_kept(
+    capsys: pytest.CaptureFixture[str], measuring: bool, said: str
+) -> None:
+    with pytest.raises(typer.Exit) as ended, user_errors(measuring=measuring):
+        raise KeyboardInterrupt
+    assert ended.value.exit_code == 130
+    assert capsys.readouterr().err == said

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import wraps
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from tsnbench import foreign
@@ -82,6 +82,9 @@ async def asked(request: Request) -> foreign.Json:
     """
     try:
         found = json.loads(await body(request, 2 * LARGEST_SCENARIO))
+        for value in found.values() if isinstance(found, dict) else ():
+            if isinstance(value, str):
+                value.encode()  # JSON can contain half a character
     except (RefusedError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not isinstance(found.get("text"), str):
@@ -112,8 +115,11 @@ async def body(request: Request, most: int, what: str = "request") -> bytes:
         RefusedError: it is larger.
     """
     content = bytearray()
-    async for part in request.stream():
-        content += part
-        if len(content) > most:
-            raise RefusedError(f"The {what} is too large", 413)
+    try:
+        async for part in request.stream():
+            content += part
+            if len(content) > most:
+                raise RefusedError(f"The {what} is too large", 413)
+    except ClientDisconnect:
+        raise RefusedError(f"The {what} is incomplete", 400) from None
     return bytes(content)

@@ -70,7 +70,13 @@ def chosen(wanted: Any) -> Place | None:
     if not isinstance(wanted, dict):
         return None
     on, dilate, lab = wanted.get("on", SIMULATION), wanted.get("dilate", 1), wanted.get("lab", "")
-    valid = on in NAMES and type(dilate) is int and 1 <= dilate <= MOST_DILATION and isinstance(lab, str)
+    valid = (
+        isinstance(on, str)
+        and on in NAMES
+        and type(dilate) is int
+        and 1 <= dilate <= MOST_DILATION
+        and isinstance(lab, str)
+    )
     if not valid or (on == HOSTS and not lab):
         return None
     place = Place(on, dilate, lab)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from typing import TypedDict
 
 from starlette.concurrency import run_in_threadpool
@@ -27,6 +26,7 @@ from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
     ChangedError,
     Workspace,
+    positions_of,
 )
 
 MOST_FIXED = 20
@@ -189,11 +189,10 @@ class _Scenarios:
         name = request.path_params["name"]
         if request.method in ("GET", "HEAD"):
             return JSONResponse(await run_in_threadpool(self.workspace.layout, name))
-        places = None
-        with suppress(RefusedError):
-            places = positions_of(await body(request, LARGEST_LAYOUT))
-        if places is None:
-            raise RefusedError("No layout", 400)
+        try:
+            places = positions_of(json.loads(await body(request, LARGEST_LAYOUT)))
+        except (RefusedError, ValueError, RecursionError):
+            raise RefusedError("No layout", 400) from None
         await run_in_threadpool(self.workspace.write_layout, name, places)
         return Response(status_code=204)
 
@@ -202,12 +201,3 @@ def _in_units(text: str, edit: Edit) -> Response:
     """An edit in the units in which a page counts."""
     units = units_of(text)
     return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
-
-
-def positions_of(content: bytes) -> dict[str, list[float]] | None:
-    """Positions of nodes by name; None if the content is anything else."""
-    try:
-        found = json.loads(content)
-        return {str(name): [round(float(x), 4), round(float(y), 4)] for name, (x, y) in found.items()}
-    except (ValueError, TypeError, AttributeError, RecursionError):
-        return None

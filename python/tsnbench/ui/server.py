@@ -22,6 +22,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from tsnbench.ui import answers, job_routes, run_routes, scenario_routes
+from tsnbench.ui.connections import BACKLOG, Connection
 from tsnbench.ui.guard import HEADERS, Guard
 from tsnbench.ui.jobs import Jobs
 from tsnbench.ui.workspace import Workspace
@@ -56,6 +57,8 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         # No access log: it would contain the token.
         config = uvicorn.Config(
             application(workspace, guard, jobs),
+            http=Connection,
+            backlog=BACKLOG,
             access_log=False,
             log_level="warning",
             lifespan="off",

@@ -26,6 +26,8 @@ MOST_LESSONS = 50
 MOST_LABS = 50
 LARGEST_LAB = 1 << 20
 LARGEST_SCENARIO = 64 << 20
+FARTHEST = 1e9
+"""Of a coordinate, in lengths of a link."""
 LAYOUT = ".layout.json"
 """The ending of a file with positions, instead of .yaml."""
 SUFFIXES = (".yaml", ".yml")
@@ -66,7 +68,7 @@ class Workspace:
         self._writing = Lock()
 
     def scenarios(self) -> tuple[list[str], int]:
-        """The YAML files of the folder, by name, and how many more there are."""
+        """The YAML files of the folder but labs, by name, and how many more there are."""
         files = list(self._files())
         # The folder of a study keeps a copy of its scenario, and only the study's own file is edited.
         studies = {path.parent for path in files if path.name == LIST}
@@ -75,7 +77,7 @@ class Workspace:
             for path in files
             if path.suffix in SUFFIXES and path.parent not in studies and not path.is_symlink()
         )
-        found = sorted(names, key=_by_numbers)
+        found = sorted(set(names).difference(self._labs()), key=_by_numbers)
         return found[:MOST_LISTED], max(0, len(found) - MOST_LISTED)
 
     def runs(self) -> tuple[list[str], int]:
@@ -95,10 +97,13 @@ class Workspace:
     def labs(self) -> list[str]:
         """YAML files with hosts and without a network, by name: inventories of labs."""
 
+        return sorted(self._labs())[:MOST_LABS]
+
+    def _labs(self) -> Iterator[str]:
         def fits(text: str) -> bool:
             return bool(_HOSTS.search(text) and not _NETWORK.search(text))
 
-        return sorted(islice(self._texts(SUFFIXES, LARGEST_LAB, fits), MOST_LABS))
+        return self._texts(SUFFIXES, LARGEST_LAB, fits)
 
     def _newest(self, *names: str) -> list[str]:
         """The folders with a file of one of these names, the newest first."""
@@ -220,9 +225,8 @@ class Workspace:
         self.path(name)
         try:
             path = self.path(beside, (".json",))
-            found = json.loads(foreign.read_bytes(path, LARGEST_SCENARIO))
-            return {str(node): [float(x), float(y)] for node, (x, y) in found["nodes"].items()}
-        except (OutsideError, OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return positions_of(json.loads(foreign.read_bytes(path, LARGEST_SCENARIO))["nodes"])
+        except (OutsideError, OSError, ValueError, TypeError, KeyError, RecursionError):
             return {}
 
     def write_layout(self, name: str, places: dict[str, list[float]]) -> None:
@@ -271,6 +275,26 @@ def _changed(path: Path) -> int:
         return path.stat().st_mtime_ns
     except OSError:
         return 0
+
+
+def positions_of(found: object) -> dict[str, list[float]]:
+    """Positions of nodes by name, as JSON gives them.
+
+    Raises:
+        ValueError: it is anything else, or a number is infinite or none.
+    """
+    if not isinstance(found, dict):
+        raise ValueError("an object with positions is missing")
+    places: dict[str, list[float]] = {}
+    for name, pair in found.items():
+        # JSON in Python also reads NaN and Infinity, and texts with half a character.
+        name.encode()
+        if not isinstance(pair, list) or len(pair) != 2 or not all(type(one) in (int, float) for one in pair):
+            raise ValueError(f"{name} has no two coordinates")
+        if not all(abs(one) < FARTHEST for one in pair):
+            raise ValueError(f"{name} is too far away")
+        places[name] = [round(float(one), 4) for one in pair]
+    return places
 
 
 def tag(content: bytes) -> str:

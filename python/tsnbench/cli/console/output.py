@@ -124,8 +124,12 @@ def print_csv(text: str) -> None:
 
 
 @contextmanager
-def user_errors() -> Iterator[None]:
-    """Converts the errors that a user can cause into messages and exit codes; ``net`` handles all others."""
+def user_errors(measuring: bool = False) -> Iterator[None]:
+    """Converts the errors that a user can cause into messages and exit codes; ``net`` handles all others.
+
+    Args:
+        measuring: whether an interrupt leaves results that can be used.
+    """
     try:
         yield
     except InputError as error:
@@ -141,7 +145,8 @@ def user_errors() -> Iterator[None]:
     except PermissionError as error:
         fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
     except KeyboardInterrupt:
-        fail(Exit.INTERRUPTED, "interrupted; what was measured until then is kept")
+        kept = "; what was measured until then is kept" if measuring else ""
+        fail(Exit.INTERRUPTED, f"interrupted{kept}")
 
 
 def print_files(files: Sequence[Path], as_json: bool) -> None:

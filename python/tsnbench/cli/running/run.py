@@ -124,8 +124,9 @@ def run(
         together = workers_of(workers, on, len(plans))
         if not quiet:
             announce(plans, backend, pcap, together, dilate)
-        outcomes = make(made, chosen.scenarios, options, backend, together, progress)
-        page = _page(outcomes, into, options, progress) if report else None
+        with user_errors(measuring=True):
+            outcomes = make(made, chosen.scenarios, options, backend, together, progress)
+            page = _page(outcomes, into, options, progress) if report else None
     tell(outcomes, as_json, everything, quiet)
     if not quiet:
         print_places(outcomes, into, page)

@@ -50,7 +50,7 @@ def work(
     """Run as one worker: make runs of a study until none is left. Any number of workers may run, anywhere."""
     if until_closed:
         end_with_input()
-    with user_errors():
+    with user_errors(measuring=True):
         # The command that closes the input makes the lists of a search.
         made = pull(folder, one_list=until_closed)
     print_message(f"{made} runs made")

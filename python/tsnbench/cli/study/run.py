@@ -47,7 +47,7 @@ def run(
         fail(Exit.INPUT_WRONG, f"--workers: expected at least 0, found {workers}")
     if cluster is not None and workers is not None:
         fail(Exit.INPUT_WRONG, "--workers: not with --cluster, which has its own workers")
-    with user_errors():
+    with user_errors(measuring=True):
         makers = Makers(None if cluster is None else dask.address_of(cluster), workers, progress, quiet)
         text = source.read_file(file, study_file.SUBJECT)
         study = study_file.of_text(text, file)
