@@ -130,20 +130,6 @@ fn a_clock_that_is_set_back_opens_the_gate_later() {
     assert!((0..ROUNDING).contains(&of(vec![other])));
 }
 
-fn servo(max_frequency_ppb: i64) -> Servo {
-    Servo {
-        pi_proportional_scale: 700,
-        pi_proportional_exponent: -300,
-        pi_proportional_norm_max: 700,
-        pi_integral_scale: 300,
-        pi_integral_exponent: 400,
-        pi_integral_norm_max: 300,
-        first_step_threshold_ns: 20_000,
-        step_threshold_ns: 0,
-        max_frequency_ppb,
-    }
-}
-
 /// The other node follows the grandmaster within 1 us, and its servo steers by so much at most.
 fn synchronise(net: &mut Net, grandmaster: u32, max_frequency_ppb: i64) {
     let clocks = net.plan.clocks.as_mut().unwrap();
@@ -158,7 +144,7 @@ fn synchronise(net: &mut Net, grandmaster: u32, max_frequency_ppb: i64) {
         ieee_1588: None,
         one_step: false,
         visible: false,
-        servo: Some(servo(max_frequency_ppb)),
+        servo: Some(Servo { max_frequency_ppb, ..servo() }),
         bmca: None,
     });
 }

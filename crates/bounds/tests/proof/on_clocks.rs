@@ -1,6 +1,7 @@
 //! Clocks of nodes for random plans: that run free, wander, are set and jump, or are synchronised; every frame is compared
 //! in true time, at each of its hops, and as clocks show it.
 
+use crate::common::servo;
 use crate::everything;
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -132,20 +133,6 @@ pub fn add(plan: &mut Plan, own: &OnClocks) -> Result<(), String> {
     plan.check().map_err(|error| error.to_string())?;
     *plan = everything::promising(plan);
     Ok(())
-}
-
-fn servo() -> Servo {
-    Servo {
-        pi_proportional_scale: 700,
-        pi_proportional_exponent: -300,
-        pi_proportional_norm_max: 700,
-        pi_integral_scale: 300,
-        pi_integral_exponent: 400,
-        pi_integral_norm_max: 300,
-        first_step_threshold_ns: 20_000,
-        step_threshold_ns: 0,
-        max_frequency_ppb: 62_499_999,
-    }
 }
 
 /// All passages of a run.

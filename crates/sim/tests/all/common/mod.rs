@@ -11,7 +11,7 @@ pub mod wrong;
 use tsn_observation::Sighting;
 use tsn_plan::{
     Answers, Cbs, Class, Destination, FORMAT, GateChange, Gates, Node, NodeKind, Pattern, Plan, Point, Port,
-    Requirements, Route, Size, Stage, Stream, Tap,
+    Requirements, Route, Servo, Size, Stage, Stream, Tap,
 };
 use tsn_sim::{RunCounters, Simulation, unwatched};
 
@@ -273,4 +273,19 @@ pub fn assert_conserved(counters: &RunCounters) {
         gone += stream.lost_to_faults + stream.eliminated + stream.filtered;
     }
     assert_eq!(made, gone, "{counters:#?}");
+}
+
+/// linuxptp's defaults of a clock servo.
+pub fn servo() -> Servo {
+    Servo {
+        pi_proportional_scale: 700,
+        pi_proportional_exponent: -300,
+        pi_proportional_norm_max: 700,
+        pi_integral_scale: 300,
+        pi_integral_exponent: 400,
+        pi_integral_norm_max: 300,
+        first_step_threshold_ns: 20_000,
+        step_threshold_ns: 0,
+        max_frequency_ppb: 62_499_999,
+    }
 }

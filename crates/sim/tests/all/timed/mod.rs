@@ -4,7 +4,7 @@
 use crate::common::*;
 use std::io;
 use tsn_observation::{ClockError, Sighting, Sink};
-use tsn_plan::{Bmca, ClockQuality, Clocks, Gptp, NodeClock, Plan, Servo};
+use tsn_plan::{Bmca, ClockQuality, Clocks, Gptp, NodeClock, Plan};
 use tsn_sim::{RunCounters, Simulation, unwatched};
 
 pub const SECOND: u64 = 1_000_000_000;
@@ -121,20 +121,5 @@ pub fn bmca(nodes: usize, ports: Vec<u32>) -> Bmca {
         announce_interval_ns: SECOND,
         announce_receipt_timeout: 3,
         sync_receipt_timeout: 3,
-    }
-}
-
-/// linuxptp's defaults.
-pub fn servo() -> Servo {
-    Servo {
-        pi_proportional_scale: 700,
-        pi_proportional_exponent: -300,
-        pi_proportional_norm_max: 700,
-        pi_integral_scale: 300,
-        pi_integral_exponent: 400,
-        pi_integral_norm_max: 300,
-        first_step_threshold_ns: 20_000,
-        step_threshold_ns: 0,
-        max_frequency_ppb: 62_499_999,
     }
 }
