@@ -20,3 +20,4 @@ mod moved_frames;
 mod stages;
 mod stamps_and_reasons;
 mod token_buckets;
+mod windows;
