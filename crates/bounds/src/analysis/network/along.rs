@@ -101,9 +101,10 @@ impl Network<'_> {
         *known.plain.entry((number, class)).or_insert_with(|| {
             let moves = |fault| moves_frames(fault, number) || repeats(fault, number).is_some();
             let spread = self.processing(number).spread();
+            // Frames that a node forwards before they are complete may come closer to each other.
             let in_order = |hop: &FlowHop| {
                 let chosen = hop.turns.is_some() || hop.of.is_some();
-                hop.shaped.is_none() && hop.early == 0 && hop.closer == spread && !chosen
+                hop.shaped.is_none() && hop.closer == spread && !chosen
             };
             let port = self.models[number].port;
             let buffered = port.transmit_buffer.is_some() || port.server.is_some();
