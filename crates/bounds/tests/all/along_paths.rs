@@ -331,7 +331,7 @@ fn the_order_of_streams_does_not_matter() {
             net.stream(["a", "b"][number], &path, 5, pattern, frame(OCTETS));
         };
         let order = if first { [0, 1] } else { [1, 0] };
-        order.map(&mut add);
+        order.into_iter().for_each(&mut add);
         let found = bounds(&net.plan);
         let of = |name: &str| found.flows.iter().find(|flow| flow.stream == name).unwrap();
         ["a", "b"].map(|name| (of(name).upper_ps.unwrap(), of(name).release_upper_ps.unwrap()))
@@ -339,6 +339,40 @@ fn the_order_of_streams_does_not_matter() {
     let found = with(true);
     assert_eq!(found, with(false));
     assert!(found[0] != found[1]);
+}
+
+/// An express frame cuts another one shortly before its end, so that both come over one link at nearly the same time, and
+/// have one class behind it. A frame of another talker stands behind both, and behind a third one at the next port.
+#[test]
+fn an_interrupted_frame_and_its_express_one_come_together() {
+    let mut net = Net::new(4_000_000);
+    let [a, b, c, d, x, y, l, m] = ["a", "b", "c", "d", "x", "y", "l", "m"].map(|name| net.node(name, 0));
+    for (from, to) in [(a, b), (x, b), (b, c), (y, c), (c, d), (d, l), (c, m)] {
+        net.link(from, to, RATE, 0);
+    }
+    let cuts = net.port_mut(a, b);
+    cuts.preemption = Some(tsn_plan::Preemption { express: 0x40, ..Default::default() });
+    // The path of the express frame does not go on from there.
+    cuts.classes[6].longest_wait_ns = Some(1_000_000_000);
+    for (from, to) in [(b, c), (c, d), (c, m)] {
+        net.port_mut(from, to).pcp_to_class[6] = 5;
+    }
+    // 916 octets of the cut frame are sent when the express frame comes: that is at the next node 154.24 us after the begin,
+    // and the last 64 octets at 160.96 us. The frame of the other talker comes 80 ns later.
+    let sent = |at| periodic(2_000_000, at);
+    net.stream("cut", &[a, b, c, m], 5, sent(0), frame(OCTETS));
+    net.stream("express", &[a, b, c, m], 6, sent(73_900), frame(OCTETS));
+    net.stream("own", &[x, b, c, d, l], 5, sent(82_000), frame(OCTETS));
+    net.stream("third", &[y, c, d, l], 5, sent(314_100), frame(OCTETS));
+    let found = bounds(&net.plan);
+    let exact = 4 * SENT + 3 * WIRE;
+    let (first, last) = (net.plan.streams[2].route[0].port, net.plan.streams[2].route[3].port);
+    let last = net.plan.ports[last as usize].peer;
+    let taps = (net.tap(first, Stage::Send, Point::End), net.tap(last, Stage::Rx, Point::End));
+    let (sightings, _) = run(&net.plan);
+    let most = delays(&sightings, taps, 2).into_iter().max().unwrap();
+    assert_eq!(released(&found, 2), exact);
+    assert!(most * 1_000 > exact - 10_000_000 && most * 1_000 <= exact, "{most} ns");
 }
 
 /// Frames of three sizes, or of two sizes in each stream, over links of two rates, processing times that vary, frames of other classes, a shaper: the

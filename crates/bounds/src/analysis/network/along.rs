@@ -112,7 +112,6 @@ impl Network<'_> {
             let flows = &self.models[number].flows[usize::from(class)];
             !buffered
                 && !software
-                && self.not_covered(number).is_none()
                 && !self.later.contains_key(&number)
                 && !self.plan.faults.iter().any(moves)
                 && self.guaranteed(number, usize::from(class)).is_some()
@@ -283,12 +282,12 @@ impl Network<'_> {
     fn lines(&self, tree: &mut Tree, ports: &Ports, at: usize) {
         let mut links: BTreeMap<(usize, Option<usize>), (usize, u8, Data)> = BTreeMap::new();
         for hop in self.hops_at(ports, at) {
-            let (Some((port, class)), Some(sizes)) = (self.before(&self.hops[hop]), self.hops[hop].sizes)
+            let (Some((port, classes)), Some(sizes)) = (self.before(&self.hops[hop]), self.hops[hop].sizes)
             else {
                 continue;
             };
             let link = links.entry((port, self.tree_before(ports, at, hop))).or_insert((hop, 0, 0));
-            link.1 |= 1 << (class & 7);
+            link.1 |= classes;
             link.2 = link.2.max(wire(sizes.largest));
         }
         for ((port, from), (hop, classes, largest)) in links {
