@@ -143,12 +143,50 @@ impl GateClock {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use tsn_plan::{Clocks, Delay, Gptp, Ieee1588, NodeClock};
 
     const US: Ps = 1_000_000;
 
     /// 3 us apart from a time that deviates by 100 ppm, and a rate that deviates by 300 ppm.
     pub const CLOCK: GateClock =
         GateClock { apart: 3 * US, steady: 100_000_000, own: 300_000_000, first: -7 * US };
+
+    /// Node 0 deviates by 100 ppm, and begins 5 us late. If nothing steers it, its steps of 3 us and 1 us are at most 2 us
+    /// from their middle. Node 1 deviates by 20 ppm. Its servo keeps it within 1 us of node 0, and steers by 62,499,999 ppb;
+    /// nothing steers it if it is a transparent clock.
+    #[test]
+    fn what_is_known_of_clocks() {
+        let free = |deviation_ppt, offset_ns| NodeClock { deviation_ppt, offset_ns, ..NodeClock::default() };
+        let step = |node, by_ns| ClockFault::ClockStep { node, at_ns: 1_000, by_ns };
+        let with = |gptp: Option<Gptp>, faults: Vec<ClockFault>| {
+            let nodes = vec![free(100_000_000, -5_000), free(-20_000_000, 0)];
+            let clocks = Clocks { nodes, record_ns: 1, within_ns: Some(1_000), gptp, faults };
+            let plan = Plan { clocks: Some(clocks), ..Plan::default() };
+            [0, 1].map(|node| GateClock::of(&plan, node).unwrap())
+        };
+        let clock = |apart, steady, own| GateClock { apart, steady, own, first: -5 * US - 2 * apart };
+        let (slow, fast) = (20_000_000, 100_000_000);
+        let faults = vec![step(0, 3_000), step(0, -1_000), step(1, 2_000)];
+        assert_eq!(with(None, faults), [clock(2 * US, fast, fast), clock(US, slow, slow)]);
+        let gptp = |ieee_1588: Option<Ieee1588>| Gptp {
+            grandmaster: 0,
+            slaves: vec![1],
+            sync_interval_ns: 125_000_000,
+            pdelay_interval_ns: 1_000_000_000,
+            pcp: 0,
+            wakeup_ns: 50_000,
+            ieee_1588,
+            one_step: false,
+            visible: false,
+            servo: None,
+            bmca: None,
+        };
+        let steered = 62_499_999_000 + slow + 62_499_999_000 * slow / WHOLE + 1;
+        assert_eq!(with(Some(gptp(None)), Vec::new()), [clock(0, fast, fast), clock(US, fast, steered)]);
+        let transparent = Ieee1588 { delay: Delay::EndToEnd, transparent: vec![1] };
+        let found = with(Some(gptp(Some(transparent))), Vec::new());
+        assert_eq!(found, [clock(0, fast, fast), clock(0, slow, slow)]);
+    }
 
     /// Parts of 10^4 / 9,999, rounded up, and 4 ps for each rounding.
     #[test]

@@ -5,7 +5,7 @@
 use crate::common::*;
 use tsn_bounds::{Reason, bounds};
 use tsn_observation::Sighting;
-use tsn_plan::{Buffer, Pattern, Plan, Point, Stage};
+use tsn_plan::{Buffer, Pattern, Plan, Point, Preemption, Size, Stage};
 
 /// 1,250 octets on the wire, 10 us at 1 Gbit/s.
 const OCTETS: u32 = 1_230;
@@ -55,6 +55,17 @@ fn a_frame_waits_at_most_for_the_longest_time() {
         (class.limit_frames, class.longest_wait_ns) = (None, Some(30_000));
     };
     assert_eq!(upper(dropped), Some(30_000_000 + LAST_BIT));
+    // Also the larger one of two frames may begin then.
+    let two_sizes = |plan: &mut Plan| {
+        dropped(plan);
+        plan.streams[0].size = Size::List { octets: vec![64, OCTETS] };
+    };
+    assert_eq!(upper(two_sizes), Some(30_000_000 + LAST_BIT));
+    // An express frame of 64 octets cuts it: 84 on the wire, and 24 for the rest of the frame.
+    let mut cut = overload(dropped);
+    cut.plan.ports[0].preemption = Some(Preemption { express: 0x40, ..Preemption::default() });
+    cut.stream("express", &[0, 1], 6, periodic(1_000_000, 0), frame(64));
+    assert_eq!(bounds(&cut.plan).flows[0].hops[0].upper_ps, Some(30_000_000 + LAST_BIT + 108 * 8_000));
     let buffered = |plan: &mut Plan| {
         dropped(plan);
         plan.ports[0].transmit_buffer = Some(3);
