@@ -149,6 +149,34 @@ fn synchronise(net: &mut Net, grandmaster: u32, max_frequency_ppb: i64) {
     });
 }
 
+/// A frame comes 15 us after its gate opens, by a clock that is right. The clock of the gate is 60 us ahead, which is not
+/// known: the frame may come at any time of the cycle.
+#[test]
+fn a_schedule_tells_nothing_where_the_gate_has_a_clock_of_its_own() {
+    let of = |pattern: Pattern, clock: Option<NodeClock>| {
+        let (mut net, path) = Net::row(3_000_000, 3);
+        net.stream("s", &path, 6, pattern, frame(480));
+        net.port_mut(path[1], path[2]).gates = gates(0, &[(0x40, 50_000), (0, 50_000)]);
+        net.plan.drain_ns = 1_000_000;
+        let with = |clock| vec![NodeClock::default(), clock, NodeClock::default()];
+        let nodes = clock.map(with);
+        net.plan.clocks = nodes.map(|nodes| Clocks {
+            nodes,
+            record_ns: 1_000_000,
+            within_ns: None,
+            gptp: None,
+            faults: Vec::new(),
+        });
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].hops[1].upper_ps.unwrap()
+    };
+    let scheduled = periodic(100_000, 10_000);
+    let ahead = || Some(NodeClock { offset_ns: 60_000, ..NodeClock::default() });
+    assert_eq!(of(scheduled.clone(), None), NEEDS);
+    let found = of(scheduled, ahead());
+    assert!((0..ROUNDING).contains(&(found - (50 * US + 2 * NEEDS))), "{found}");
+}
+
 /// n0 is synchronised to n1 within 1 us: each window is certain from 1 us after it opens until 1 us before it closes. A
 /// frame starts if it fits as the clock runs then: faster by up to 1 percent, 39.04 ns of 3.904 us. PTP is in class 0, whose
 /// gate is closed.
