@@ -50,7 +50,7 @@ def test_one_blocking_frame_per_hop(line: Plan) -> None:
     assert control["reason"] is None
     # A full queue, 1,000 frames of which are the limit, behind one that is being sent.
     assert bulk["hops"][0]["upper_ps"] == 1_000 * blocked + (1522 + 8) * 8_000 + 5_000
-    assert "bulk shares the class and may release any amount at once" in bulk["loss_reason"]
+    assert "bulk shares the class and has no bounded burst" in bulk["loss_reason"]
     assert all(queue["backlog_octets"] for port in found["ports"][:1] for queue in port["classes"])
     json.dumps(found)
 
@@ -97,7 +97,7 @@ def test_the_table_names_the_reason() -> None:
         console.print(bounds_table(bounds(line)))
     text = capture.get()
     assert "none" in text
-    assert "may take the link for ever" in " ".join(text.split())
+    assert "has priority and may use the whole link" in " ".join(text.split())
 
 
 def test_a_plan_that_contradicts_itself_is_refused(line: Plan) -> None:

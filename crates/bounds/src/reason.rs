@@ -160,7 +160,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether such a flow may release any amount at once.
+    /// Whether the reason is in the end that such a flow has no bounded burst.
     pub(crate) fn is_of_arrivals(&self, of: &dyn Fn(&str) -> bool) -> bool {
         match self {
             Self::UnboundedArrivals { stream } => of(stream),
@@ -171,7 +171,7 @@ impl Reason {
         }
     }
 
-    /// The same reason, with another one in place of each flow that may release any amount at once.
+    /// Replaces each flow without a bounded burst in the reason by another reason.
     pub(crate) fn replace_arrivals(&mut self, other: &dyn Fn(&str) -> Option<Self>) {
         match self {
             Self::UnboundedArrivals { stream } => {
@@ -202,7 +202,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnboundedArrivals { stream } => {
-                write!(f, "{stream} shares the class and may release any amount at once")
+                write!(f, "{stream} shares the class and has no bounded burst")
             }
             Self::Behind { stream, why } => {
                 write!(f, "{stream} shares the class, and when it arrives has no bound: {why}")
@@ -214,7 +214,7 @@ impl fmt::Display for Reason {
                 write!(f, "{stream} answers {request}, of which more may arrive than its period says")
             }
             Self::HigherClass { class, why } => {
-                write!(f, "class {class} above it may take the link for ever{}", Because(why))
+                write!(f, "class {class} above it has priority and may use the whole link{}", Because(why))
             }
             Self::Overload { coming_bps, served_bps } => {
                 let [coming, served] = [coming_bps, served_bps].map(|bps| BitRate(bps.unsigned_abs()));

@@ -375,8 +375,8 @@ fn an_interrupted_frame_and_its_express_one_come_together() {
     assert!(most * 1_000 > exact - 10_000_000 && most * 1_000 <= exact, "{most} ns");
 }
 
-/// Frames of three sizes, or of two sizes in each stream, over links of two rates, processing times that vary, frames of other classes, a shaper: the
-/// values are those of the first version, so that no term of the programme changes unseen.
+/// Frames of three sizes, or of two sizes in each stream, over links of two rates, processing times that vary, frames of
+/// other classes, a shaper: the values are those of the first version, so that no term of the programme changes unseen.
 #[test]
 fn mixed_networks_keep_their_values() {
     let values = [(false, false), (true, false), (false, true)].map(|(shaped, varied)| {

@@ -332,7 +332,7 @@ fn what_no_promise_covers_has_a_reason() {
             });
         }
     };
-    let announces = "ptp messages at n1 -> n2 shares the class and may release any amount at once";
+    let announces = "ptp messages at n1 -> n2 shares the class and has no bounded burst";
     assert_eq!(reason(&elects([1, 2, 2], 6)).as_deref(), Some(announces));
     assert_eq!(reason(&elects([1, 2, 2], 0)), None);
     // Another node wins: the reference would be steered.

@@ -74,7 +74,7 @@ fn one_blocking_frame_per_hop() {
         assert_eq!(express.lower_ps, alone(100, i64::from(hops)));
         let bulk = flow(&found, "bulk");
         assert_eq!(bulk.release_upper_ps, None);
-        assert!(bulk.release_reason.as_ref().unwrap().to_string().contains("may release any amount at once"));
+        assert!(bulk.release_reason.as_ref().unwrap().to_string().contains("has no bounded burst"));
     }
 }
 
@@ -152,10 +152,10 @@ fn an_unlimited_higher_class_has_a_reason() {
     let reason = flow(&found, "low").release_reason.as_ref().unwrap().to_string();
     assert_eq!(
         reason,
-        "class 5 above it may take the link for ever: high shares the class and may release any amount at once"
+        "class 5 above it has priority and may use the whole link: high shares the class and has no bounded burst"
     );
     let reason = flow(&found, "high").release_reason.as_ref().unwrap().to_string();
-    assert_eq!(reason, "high shares the class and may release any amount at once");
+    assert_eq!(reason, "high shares the class and has no bounded burst");
 }
 
 /// The reason of a lower class is that of the higher one, at its port: a window for a frame and its gap is 0.06 us too short.

@@ -458,7 +458,7 @@ fn other_lists_have_the_bound_of_the_slowest_class() {
     // Faults that only lose frames.
     let down = Fault::LinkDown { port: 2, from_ns: 0, until_ns: 1_000 };
     assert_eq!(later(|net| net.plan.faults.push(down)), Some(0));
-    // A stream that may release any amount at once, and the reason.
+    // A stream that has no bounded burst, and the reason.
     let found = altered(|net| net.plan.streams[0].pattern = Pattern::Poisson { mean_interval_ps: 1_000_000 });
     assert_eq!(found.upper_ps, None);
     assert!(found.reason.unwrap().to_string().contains("at n1 -> n2: "));
