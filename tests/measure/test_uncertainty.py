@@ -194,9 +194,12 @@ def test_uncertainties_of_every_requirement() -> None:
         "delay_percentiles": [{"share_ppm": 999_000, "delay_ns": 1_000}],
         "jitter": {"delay-step-abs": stat, "deviation": stat, "interval": stat},
         "count": {"sent": 10, "received": 10, "lost": 0}, "uncertainty": unsure,
+        "arrivals": stat, "age": stat,
     }  # fmt: skip
     kinds = ("delay-step", "delay-step-abs", "deviation", "interval", "spread")
     bars = {"delay": 100, "delay from release": 110, "delay p99.9": 100, "jitter spread": 20}
+    # An age is the sum of a delay and a time between arrivals.
+    bars |= {"time-out": 20, "age": 120}
     bars |= {f"jitter {kind}": 40 for kind in kinds[:3]} | {"jitter interval": 20}
     for sign in (-1, 1):
         for short, met in ((1, {"uncertain"}), (0, {"yes"} if sign > 0 else {"no", "mean-and-median"})):
@@ -209,8 +212,10 @@ def test_uncertainties_of_every_requirement() -> None:
                 elif "p99" in name:
                     required["delay_percentiles"] = [{"share_ppm": 999_000, "delay_ns": limit}]
                 else:
-                    required["release_delay_ns" if "release" in name else "delay_ns"] = limit
+                    keys = {"delay from release": "release_delay_ns", "time-out": "time_out_ns"}
+                    required[keys.get(name, f"{name}_ns")] = limit
                 stream = {"name": "s", "group": "s", "listeners": [{"node": 0}], "requirements": required}
+                stream["pattern"] = {"kind": "poisson"}
                 plan: Any = {"drain_ns": 0, "nodes": [{"name": "l"}], "streams": [stream]}
                 measures: Any = {"paths": [path]}
                 rows += judge(plan, measures)["rows"]

@@ -24,12 +24,22 @@ def path(**parts: Any) -> dict[str, Any]:
         "spread": 30.5,
         "count": {"sent": 1000, "received": 999, "lost": 1},
         "rate": {"received_bps": 2e6},
+        "arrivals": stat(),
+        "silence_ns": 900,
+        "age": stat(max=1_400, max_seq=8),
+        "round_trip": stat(max=1_800, max_seq=2),
     } | parts
 
 
 def judged(requirements: dict[str, Any], *paths: dict[str, Any]) -> list[dict[str, Any]]:
     streams = [
-        {"name": name, "group": "s", "listeners": [{"node": 0}], "requirements": requirements}
+        {
+            "name": name,
+            "group": "s",
+            "listeners": [{"node": 0}],
+            "pattern": {"kind": "poisson"},
+            "requirements": requirements,
+        }
         for name in {one["stream"] for one in paths} or {"s.1"}
     ]
     plan = {"drain_ns": 0, "nodes": [{"name": "sink"}], "streams": streams}
@@ -94,6 +104,10 @@ def judged(requirements: dict[str, Any], *paths: dict[str, Any]) -> list[dict[st
         ({"loss_ppm": 0}, "loss", 1000.0, -1000.0, None, "no"),
         ({"rate_bps": 2_000_000}, "rate", 2e6, 0.0, None, "yes"),
         ({"rate_bps": 2_000_001}, "rate", 2e6, -1.0, None, "no"),
+        # After the last frame it is silent for no longer than before.
+        ({"time_out_ns": 900}, "time-out", 900, 0, 7, "yes"),
+        ({"age_ns": 1_399}, "age", 1_400, -1, 8, "mean-and-median"),
+        ({"round_trip_ns": 1_800}, "round-trip", 1_800, 0, 2, "yes"),
     ],
 )
 def test_one_requirement(
@@ -112,11 +126,37 @@ def test_one_requirement(
         worst,
         met,
     )
+    assert row["limit_unit"] == {"loss": "ppm", "rate": "bit/s"}.get(name, "ns")
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "silence", "uncertainty", "found", "met"),
+    [
+        (stat(), 901, None, 901, "no"),
+        (stat(), 899, None, 900, "yes"),
+        # A single frame has no time between arrivals.
+        (None, 1, None, 1, "yes"),
+        (None, None, None, None, "no-data"),
+        # It lasts from an arrival to the last departure: two clocks at two times, so both errors count.
+        (stat(), 1_019, {"delay_ns": 100, "arrivals_ns": 20}, 1_019, "uncertain"),
+        (stat(), 1_020, {"delay_ns": 100, "arrivals_ns": 20}, 1_020, "no"),
+    ],
+)
+def test_the_silence_after_the_last_frame(
+    arrivals: Any, silence: int | None, uncertainty: Any, found: int | None, met: str
+) -> None:
+    own = path(arrivals=arrivals, silence_ns=silence, uncertainty=uncertainty)
+    (row,) = judged({"time_out_ns": 900}, own)
+    assert (row["requirement"], row["limit"], row["limit_unit"]) == ("time-out", 900, "ns")
+    assert (row["found"], row["met"]) == (found, met)
 
 
 def test_what_was_not_measured_is_not_met() -> None:
     every = {"delay_ns": 1, "jitter": [{"kind": "spread", "limit_ns": 1}], "loss_ppm": 0, "rate_bps": 1}
-    assert {row["met"] for row in judged(every)} == {"no-data"}
+    every |= {"delay_percentiles": [{"share_ppm": 500_000, "delay_ns": 1}]}
+    found = judged(every)
+    assert {row["met"] for row in found} == {"no-data"}
+    assert [row["limit_unit"] for row in found] == ["ns", "ns", "ns", "ppm", "bit/s"]
     never = path(delay=None, count={"sent": 0, "received": 0, "lost": 0}, rate={"received_bps": None})
     assert {row["met"] for row in judged({"delay_ns": 1, "loss_ppm": 0, "rate_bps": 1}, never)} == {"no-data"}
     assert judged({}, path()) == []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tsnbench.measure import headline, judge, sweep_headline, verdict_table
-from tsnbench.measure.guarantee import guarantee
+from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee, round_trip
 from tsnbench.measure.headline import worst_case_line
 from tsnbench.measure.outcome import Outcome, outcome
 from tsnbench.measure.refuted import Seen
@@ -248,6 +248,78 @@ def test_a_plan_is_judged_before_anything_runs() -> None:
     assert counting(plan({"delay_ns": 600}), rows) == []
     assert [row["requirement"] for row in counting(plan({}), rows, every=True)] == ["delay", "loss"]
     assert len(counting(plan({"delay_ns": 600, "worst_case": True}), rows)) == 2
+
+
+NO_WINDOW = {"release_upper_ps": None, "release_reason": "no window"}
+
+
+@pytest.mark.parametrize(
+    ("requirement", "own", "worst", "reason"),
+    [
+        # A timestamp is rounded down, by less than one tick: 950,001 ps show as 951 ns at most.
+        ("delay from release", {"release_upper_ps": 950_001}, 951, ""),
+        ("delay from release", {"release_tick_ns": 8}, 957, ""),
+        ("delay from release", NO_WINDOW, None, "no window"),
+        ("jitter interval", {}, None, NOT_BOUNDED),
+        ("jitter deviation", {"jitter_ns": None}, None, ""),
+        # What was proved of one failure says nothing of two.
+        ("survives 2", {"survives": [{"failures": 1, "reason": None}]}, None, NOT_BOUNDED),
+        (
+            "survives 2",
+            {"survives": [{"failures": 1, "reason": CARRIES}, {"failures": 2, "reason": None}]},
+            0,
+            "",
+        ),
+        ("survives 2", {}, None, NOT_BOUNDED),
+        ("age", NO_WINDOW, None, "no window"),
+        ("age", {}, 1_200 + 950, ""),
+        # The least delay is rounded down.
+        ("time-out", {"release_lower_ps": 100_999}, 1_200 + 950 - 100, ""),
+        ("time-out", {"loss_reason": "a full queue"}, None, "a full queue"),
+    ],
+)
+def test_the_worst_case_and_its_reason(
+    requirement: str, own: dict[str, Any], worst: float | None, reason: str
+) -> None:
+    """1,200 ns pass from one release to the next."""
+    found = guarantee(requirement, bound(**own), DRAIN, releases_ns=1_200)  # type: ignore[arg-type]
+    lost = "frames may be lost: " if requirement[:4] in ("surv", "time") and reason else ""
+    assert found == Guarantee(worst, lost + reason)
+
+
+POISSON = {"kind": "poisson"}
+ASK, REPLY = {"release_upper_ps": 1_000_500, "program_ps": 2_001}, {"program_ps": 9_000}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ask", "reply", "more", "worst", "reason"),
+    [
+        # The reply 950, the request 1,001, 2.001 ns of software as 3, and 50 and up to 7 at the talker.
+        ({"kind": "periodic", "jitter_ns": 7}, {}, {}, {}, 950 + 1_001 + 3 + 50 + 7, ""),
+        (POISSON, {}, {}, {}, 950 + 1_001 + 3 + 50, ""),
+        (POISSON, NO_WINDOW, {}, {}, None, "no window"),
+        (POISSON, {}, NO_WINDOW, {}, None, "no window"),
+        (POISSON, {"loss_reason": "full"}, {}, {}, None, "frames of ask may be lost: full"),
+        (POISSON, {}, {}, {"clocks": {}}, None, "delays after requests count on clocks that may be slow"),
+    ],
+)
+def test_a_round_trip_by_hand(
+    pattern: Any, ask: Any, reply: Any, more: Any, worst: float | None, reason: str
+) -> None:
+    times = {"start_ns": 0, "stop_ns": 10_000}
+    answers = {"name": "reply", "talker": 1, "answers": {"stream": 0, "after_ns": 50}, "pattern": pattern}
+    document: Any = {
+        "nodes": [{"name": "a"}, {"name": "b"}],
+        "duration_ns": 10_000,
+        "streams": [
+            {"name": "ask", "talker": 0, "pattern": POISSON, **times},
+            {**answers, **times},
+        ],
+        **more,
+    }
+    bounds: Any = {("ask", "b"): bound(**ASK | ask), ("reply", "a"): bound(**REPLY | reply)}
+    assert round_trip(document, document["streams"][1], "a", bounds) == Guarantee(worst, reason)
+    assert round_trip(document, document["streams"][1], "b", bounds).worst_case is None
 
 
 def test_without_a_flow_among_the_bounds_nothing_is_guaranteed() -> None:

@@ -56,7 +56,7 @@ def guarantee(
     kind, _, which = requirement.partition(" ")
     common = _common(bounds, backend)
     if which == "from release":
-        return _of(_released(bounds), bounds.get("release_reason"), common)
+        return _of(_released(bounds), bounds["release_reason"], common)
     if kind == "delay":
         return _of(bounds["upper_ns"], bounds["reason"], common)
     if kind == "jitter":
@@ -67,7 +67,7 @@ def guarantee(
         # a standard deviation is at most half of that (Popoviciu).
         return _of(apart / 2 if which == "spread" and apart is not None else apart, bounds["reason"], common)
     if kind == "loss":
-        return _loss(bounds, bounds.get("loss_reason", NOT_BOUNDED), drain_ns, common)
+        return _loss(bounds, bounds["loss_reason"], drain_ns, common)
     if kind == "survives":
         kinds = (one for one in bounds.get("survives", ()) if str(one["failures"]) == which)
         why = next((one["reason"] for one in kinds), NOT_BOUNDED)
@@ -107,11 +107,11 @@ def _without_news(
     was as early as possible, or, for an age, after one that was sent at its release."""
     if releases_ns is None:
         return Guarantee(None, "the time from one release to the next has no limit")
-    if why := bounds.get("loss_reason", NOT_BOUNDED):
+    if why := bounds["loss_reason"]:
         return Guarantee(None, f"frames may be lost: {why}")
     latest = _released(bounds)
     if latest is None:
-        return Guarantee(None, bounds.get("release_reason") or "")
+        return _of(None, bounds["release_reason"], common)
     earliest = bounds["release_lower_ps"] // 1_000 if kind == "time-out" else 0
     return Guarantee(releases_ns + latest - earliest, **common)
 
@@ -144,8 +144,8 @@ def round_trip(
             return Guarantee(None, "no bounds were computed")
         latest = _released(own)
         if latest is None:
-            return Guarantee(None, own.get("release_reason") or "")
-        if why := own.get("loss_reason", NOT_BOUNDED):
+            return _of(None, own["release_reason"], {})
+        if why := own["loss_reason"]:
             return Guarantee(None, f"frames of {stream['name']} may be lost: {why}")
         total += latest
         if answered:
@@ -166,7 +166,7 @@ def round_trip(
 def _released(bounds: FlowBounds) -> int | None:
     """The delay from the release as timestamps show it: each timestamp is rounded down to a tick, which adds
     less than one tick."""
-    upper = bounds.get("release_upper_ps")
+    upper = bounds["release_upper_ps"]
     tick = bounds.get("release_tick_ns", 1)
     return None if upper is None else (upper + tick * 1_000 - 1) // 1_000
 
@@ -179,9 +179,9 @@ def _loss(bounds: FlowBounds, why: str | None, drain_ns: int, common: Mapping[st
     """No frame is lost if nothing takes one (``why``), and the last frame arrives before the end."""
     if why:
         return Guarantee(None, f"frames may be lost: {why}")
-    latest = bounds.get("release_upper_ps")
+    latest = bounds["release_upper_ps"]
     if latest is None:
-        return Guarantee(None, bounds.get("release_reason") or "")
+        return _of(None, bounds["release_reason"], common)
     if latest > drain_ns * 1_000:
         return Guarantee(None, "the last frames may arrive after the run's end (drain)")
     return Guarantee(0.0, **common)

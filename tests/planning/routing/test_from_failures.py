@@ -75,6 +75,8 @@ def passed(document: Any) -> list[str]:
             "[{any: 1, of: [links]}, {any: 2, of: [m -- x, m -- y, m -- z]}]",
             "a -> p, p -> m, a -> q, q -> m, m -> x, m -> y, m -> z, x -> c, y -> c, z -> c",
         ),
+        # A bridge that leads nowhere else is on no path.
+        ("a -- b, b -- c, c -- d", "{of: [d]}", "a -> b, b -> c"),
         # Round the ring both ways, over the only links of a and c.
         (RING, "{of: [bridge-links]}", "a -> b1, b1 -> b2, b1 -> b5, b2 -> b3, b3 -> c, b4 -> b3, b5 -> b4"),
     ],
@@ -134,7 +136,7 @@ def test_stations_do_not_forward() -> None:
         # Three paths survive two failures.
         (
             "a -- x, a -- y, a -- z, x -- c, y -- c, z -- c",
-            "3",
+            "4",
             "the link a -- x, the link a -- y and the link a -- z alone connect a to c; "
             "add links, or write any: 2",
         ),
@@ -157,6 +159,9 @@ def test_stations_do_not_forward() -> None:
 def test_the_cut_that_prevents_it(links: str, required: str, said: str) -> None:
     text = refusal_text(network(links, required)).replace("\n  hint: ", "; ")
     assert text.endswith(f"found {said}")
+    many = re.fullmatch(r"(?:{any: )?([2-9])\b.*", required)
+    fail = f"any {many[1]} of them fail" if many else "any one of them fails"
+    assert f"requires.survives: expected a path that is left if {fail}, found" in text
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,33 @@ def test_the_longest_time_by_hand() -> None:
         for one in port_of(plan_of(own % "late: drop").document, "s1 -> c")["classes"]
     ]
     assert found == [None, 5_000_000, *[None] * 4, 3_000_000, None]
+    # A time of one port leaves the others theirs.
+    own = TEXT % "late: drop" + "shapers: {a -> s1: {queues: {longest-wait: {6: 3 ms}}}}\n"
+    found = [
+        port_of(plan_of(own).document, port)["classes"][6].get("longest_wait_ns")
+        for port in ("a -> s1", "b -> s1", "s1 -> c")
+    ]
+    assert found == [3_000_000, 1, 1]
+
+
+def test_a_frame_that_waited_may_be_early_at_the_next_port() -> None:
+    """x and y are ready at s1 at once: one waits for 1,020 octets of 80 ns of the other one. It is early by
+    this time at s2 where the other one is missing. Cables of 10 m take 50 ns, and bridges 3 us."""
+    text = (TEXT % "late: drop").replace(
+        "bridges: [s1]", "bridges: {s1: {processing: 3 us}, s2: {processing: 3 us}}"
+    )
+    text = text.replace("links: {", "links: {cable: 10 m, ").replace("s1 -- c", "s1 -- s2, s2 -- c")
+    text = text.replace("scheduled: true,", "scheduled: true, release: {latest: 0 us},")
+    made = plan_of(text.replace("y: {from: b, to: c, pcp: 6", "y: {from: b, to: c, pcp: 5"))
+    found = [
+        sorted(
+            one["longest_wait_ns"]
+            for one in port_of(made.document, port)["classes"]
+            if "longest_wait_ns" in one
+        )
+        for port in ("a -> s1", "b -> s1", "s1 -> s2", "s2 -> c")
+    ]
+    assert found == [[1], [1], [1, 81_601], [1, 81_601]]
 
 
 def test_several_frames_of_one_release_wait_for_each_other() -> None:
@@ -106,6 +133,16 @@ def test_several_frames_of_one_release_wait_for_each_other() -> None:
     waits at its talker for two of them."""
     made = plan_of((TEXT % "late: drop").replace("frame: 1000 B", "units: [4416 B]", 1))
     assert port_of(made.document, "a -> s1")["classes"][6]["longest_wait_ns"] == 2 * 123_360 + 1
+    # Member streams have 6 octets more, an R-TAG; behind the talker no frame waits for the one before it.
+    text = (TEXT % "late: drop").replace("bridges: [s1]", "bridges: [s1, s2]")
+    text = text.replace("s1 -- c]", "s1 -- c, a -- s2, s2 -- c]").replace(
+        "1000 B, sch", "1000 B, frer: {}, sch", 1
+    )
+    made = plan_of(text.replace("frame: 1000 B", "units: [4416 B]", 1))
+    for port in ("s1", "s2"):
+        assert port_of(made.document, f"a -> {port}")["classes"][6]["longest_wait_ns"] == 2 * 123_840 + 1
+    # It may be early by the wait of its first frame alone, which does not wait.
+    assert port_of(made.document, "s2 -> c")["classes"][6]["longest_wait_ns"] == 1
 
 
 def test_the_proof_says_so() -> None:
@@ -148,6 +185,22 @@ def test_waits_that_are_longer_than_the_time_between_windows() -> None:
     )
     found = port_of(plan_of(text % 5).document, "a -> s1")["classes"]
     assert (found[6]["longest_wait_ns"], found[5]["longest_wait_ns"]) == (493_441, 1)
+
+
+@pytest.mark.parametrize(("release", "room"), [(628_959, True), (628_960, False)])
+def test_a_wait_as_long_as_the_time_to_the_next_window(release: int, room: bool) -> None:
+    """The last of four frames of x waits for three, 370.08 us, so it is dropped after 370.081 us. A frame of
+    z that misses its window is dropped as the next one opens, 0.96 us before the next period of x."""
+    text = TEXT[: TEXT.index("  x:")] % "late: drop" + (
+        "  x: {from: a, to: c, pcp: 6, period: 1 ms, units: [5888 B], scheduled: true, "
+        "release: {latest: 0 us}}\n"
+        "  z: {from: a, to: c, pcp: 6, period: 1 ms, frame: 64 B, scheduled: true, "
+        f"release: {{earliest: {release} ns, latest: {release} ns}}}}\n"
+    )
+    if room:
+        assert port_of(plan_of(text).document, "a -> s1")["classes"][6]["longest_wait_ns"] == 370_081
+    else:
+        assert "comes to the next one after 370.08 us" in refusal_text(text)
 
 
 def test_what_is_told_after_a_run(tmp_path: Path) -> None:

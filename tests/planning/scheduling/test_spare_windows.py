@@ -125,8 +125,16 @@ def test_a_spare_window_is_for_frames_with_their_redundancy_tag() -> None:
     assert found - without == 1014 * 80 + 960
 
 
-def test_no_room_for_a_spare_window() -> None:
-    streams = ONE.replace("1 ms", "162 us")
-    said = refusal_text(TEXT % (10, 1, streams))
-    assert "expected 1 spare window at each port of scheduled streams" in said
-    assert "found no room at a -> s1 within 162 us" in said
+@pytest.mark.parametrize(("spare", "words"), [(1, "1 spare window"), (2, "2 spare windows")])
+def test_no_room_for_a_spare_window(spare: int, words: str) -> None:
+    """The round of a single period is this period."""
+    said = refusal_text(TEXT % (10, spare, ONE.replace("1 ms", "161999 ns")))
+    assert f"expected {words} at each port of scheduled streams" in said
+    assert "found no room at a -> s1 within 161.999 us" in said
+
+
+def test_ports_with_gates_of_their_own_get_no_spare_windows() -> None:
+    """Nothing is planned at a -> s1; at s1 -> c a window takes 1008 octets of 80 ns, and a gap before it."""
+    gates = "\nshapers: {a -> s1: {gates: {entries: [{open: all, for: 1 ms}]}}}"
+    without, found = (open_ns(plan_of(TEXT % (9, count, ONE + gates)), "s1 -> c")[6] for count in (0, 1))
+    assert found - without >= 1008 * 80 + 960

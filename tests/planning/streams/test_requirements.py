@@ -25,6 +25,7 @@ LIMITS: list[tuple[str, Any, str, Any]] = [
     ("rate", 10**6, "rate_bps", 10**6),
     ("age", 3_000, "age_ns", 3_000),
     ("time_out", 4_000, "time_out_ns", 4_000),
+    ("round_trip", 5_000, "round_trip_ns", 5_000),
 ]
 
 

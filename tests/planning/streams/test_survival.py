@@ -33,6 +33,7 @@ BETWEEN = LINKS[1:4] + LINKS[5:]
         ("{of: [bridge-links, b4]}", 1, BETWEEN, ["b4"]),
         # What no frame of the stream passes takes none, nor do its talker and its listener.
         ("{of: [b3 -- b2, b2 -- b4, b2 -> b1, a, b2]}", 1, ["b1 -- b2", "b2 -- b3"], ["b2"]),
+        ("{of: [a -- b1, bridge-links]}", 1, LINKS[:1] + BETWEEN, []),
         ("{of: [b1 -> *]}", 1, ["a -- b1", "b1 -- b2", "b1 -- b4"], []),
     ],
 )
@@ -52,5 +53,8 @@ def test_several_kinds_of_failures() -> None:
     one, two = document["streams"][0]["requirements"]["survives"]
     assert (one["failures"], len(one["nodes"]), "links" in one) == (1, len(NODES), False)
     assert (two["failures"], len(two["links"]), "nodes" in two) == (2, len(BETWEEN), False)
-    said = refusal_text(LADDER.format(required="[1, {of: [nodes]}]"))
+    said = refusal_text(LADDER.format(required="[2, 1, {of: [nodes]}]"))
     assert "expected each number of failures once, found any: 1 again" in said
+    assert "streams.s.requires.survives.of: expected" in refusal_text(
+        LADDER.format(required="{of: [b1 -> a9]}")
+    )

@@ -96,17 +96,17 @@ def _waits(draft: Draft, flow: Flow) -> Iterator[tuple[int, int, Wait]]:
         ready, early = ([release] * len(sizes), 0) if hop.parent is None else ends[hop.parent]
         if hop.parent is not None:
             ready = [at + draft.nodes[port.node].processing_ns * 1_000 for at in ready]
-        free, arrived, longest = release + next(planned[entry]), [], (-1, 0, 0)
+        free, arrived, waits = release + next(planned[entry]), [], []
         first = free - ready[0]
         for octets, at in zip(sizes, ready, strict=True):
             begin = max(free, at)
-            longest = max(longest, (begin - at, at, begin))
+            waits.append((begin - at, at, begin))
             free = begin + transmission_ps(octets + tag + PHY_OVERHEAD, port.rate_bps)
             end = begin + transmission_ps(octets + tag + BEFORE_STAMP, port.rate_bps)
             arrived.append(end + port.propagation_ps)
         # Where frames before it are missing, a frame may leave early, and be early at the next port.
         ends.append((arrived, early + first))
-        waited, arrives, starts = longest
+        waited, arrives, starts = max(waits)
         # It may arrive early by the margin, and leave late by it.
         most = waited + early + 2 * margin
         yield hop.port, port.pcp_to_class[priorities[entry]], Wait(flow, period, arrives, starts, most)
