@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grids import SIZES, grid
+from page import percentile, typing
 from written import written
 
 from captures import write_pair
@@ -253,6 +254,10 @@ def tables(results: Result) -> str:
     clocks = 1e3 * median(results["bounding_with_clocks"], "cpu_s")
     lines += ["", f"Worst-case bounds of {FLOWS} flows over {HOPS} hops, JSON to JSON: {own:.1f} ms"]
     lines[-1] += f"; with gPTP and a promise of its clocks: {clocks:.1f} ms"
+    for row in results["typing"]:
+        middle, high = (percentile(row["ms"], share) for share in (0.5, 0.95))
+        keys = f"{row['streams']:,} streams: median {middle:.0f} ms, 95th percentile {high:.0f} ms"
+        lines.append(f"From a key to new bars in the page, {keys}")
     timed = [run for row in results["simulating"] for run in row["full"]]
     timed += [run for row in results["measuring"] for run in row["runs"]]
     waited = sum(run["wall_s"] for run in timed) / sum(run["cpu_s"] for run in timed) - 1
@@ -275,6 +280,7 @@ def main() -> None:
             "bounding_with_clocks": bounding(folder, CLOCKS),
             "planning": planning(folder),
             "measuring": measuring(folder),
+            "typing": typing(folder),
             "scheduling": [scheduling() for _ in range(REPEATS)],
             "families": scheduling("all"),
         }

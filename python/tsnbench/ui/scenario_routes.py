@@ -22,6 +22,7 @@ from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
 from tsnbench.ui.exchange import RefusedError, answered, asked, body
+from tsnbench.ui.worker import Worker
 from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
     ChangedError,
@@ -73,9 +74,9 @@ def look(text: str, file: str) -> tuple[Look, Names | None]:
     return {"checked": answer, "marks": marks, "drawing": drawn}, names
 
 
-def routes(workspace: Workspace) -> list[Route]:
+def routes(workspace: Workspace, worker: Worker) -> list[Route]:
     """The routes; texts come from the page, so that also those that are not saved are checked."""
-    own = _Scenarios(workspace)
+    own = _Scenarios(workspace, worker)
 
     def templates(_: Request) -> Response:
         return JSONResponse(
@@ -91,6 +92,7 @@ def routes(workspace: Workspace) -> list[Route]:
         Route("/api/scenario/{name:path}", answered(own.scenario), methods=["GET", "PUT"]),
         Route("/api/check/{name:path}", answered(own.checked), methods=["POST"]),
         Route("/api/look/{name:path}", answered(own.looked), methods=["POST"]),
+        Route("/api/live/{name:path}", answered(own.lived), methods=["POST"]),
         Route("/api/complete/{name:path}", answered(own.completed), methods=["POST"]),
         Route("/api/edit/{name:path}", answered(own.edited), methods=["POST"]),
         Route("/api/take-over/{name:path}", answered(own.taken_over), methods=["POST"]),
@@ -101,8 +103,9 @@ def routes(workspace: Workspace) -> list[Route]:
 class _Scenarios:
     """The answers of the routes about the scenarios of a folder."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, worker: Worker) -> None:
         self.workspace = workspace
+        self.worker = worker
         self.known: dict[str, Names] = {}
         """By scenario, the names of its last text that could be read."""
 
@@ -136,6 +139,13 @@ class _Scenarios:
         if names is not None:
             self.known[name] = names
         return JSONResponse(found)
+
+    async def lived(self, request: Request) -> Response:
+        file = str(self.workspace.path(request.path_params["name"]))
+        text = (await body(request, LARGEST_SCENARIO, "text")).decode("utf-8")
+        answer = await run_in_threadpool(self.worker.ask, text, file)
+        # No content: a newer text is being planned.
+        return Response(answer, 204 if answer is None else 200, media_type="application/json")
 
     async def completed(self, request: Request) -> Response:
         name = request.path_params["name"]

@@ -25,6 +25,7 @@ from tsnbench.ui import answers, job_routes, run_routes, scenario_routes
 from tsnbench.ui.connections import BACKLOG, Connection
 from tsnbench.ui.guard import HEADERS, Guard
 from tsnbench.ui.jobs import Jobs
+from tsnbench.ui.worker import Worker
 from tsnbench.ui.workspace import Workspace
 
 PAGE = Path(__file__).parent / "page"
@@ -47,7 +48,7 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         OSError: the port is in use, or there is no such folder.
     """
     workspace = Workspace(folder)
-    jobs = Jobs(workspace.folder)
+    jobs, worker = Jobs(workspace.folder), Worker()
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
@@ -56,7 +57,7 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         opened(guard.address)
         # No access log: it would contain the token.
         config = uvicorn.Config(
-            application(workspace, guard, jobs),
+            application(workspace, guard, jobs, worker),
             http=Connection,
             backlog=BACKLOG,
             access_log=False,
@@ -68,14 +69,15 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
             uvicorn.Server(config).run(sockets=[listening])
         finally:
             jobs.close()
+            worker.close()
 
 
-def application(workspace: Workspace, guard: Guard, jobs: Jobs) -> Application:
+def application(workspace: Workspace, guard: Guard, jobs: Jobs, worker: Worker) -> Application:
     """The guarded application; no request reaches a route before the guard has let it pass."""
     routes = [
         Route("/", lambda _: FileResponse(PAGE / "index.html")),
         *(Route(f"/{path.name}", _file(path)) for path in sorted(PAGE.glob("*.*")) if path.suffix != ".html"),
-        *scenario_routes.routes(workspace),
+        *scenario_routes.routes(workspace, worker),
         *run_routes.routes(workspace),
         Route("/api/folder", _folder(workspace)),
         *job_routes.routes(workspace, jobs),

@@ -3,7 +3,10 @@ import { colour, draw, make } from "./dom.js";
 
 const LINK = 150; // px for one link
 const PLAIN = 120; // with more nodes there are no names, and links are one line
+const LABELLED = 60; // with more links their loads are told only where one points
 const DRAWN = 8; // with more streams only the chosen one has its path drawn
+
+const share = (part) => `${Number((100 * part).toPrecision(3))} %`;
 
 export const LISTS = { node: "nodes", link: "links", stream: "streams" };
 
@@ -26,6 +29,7 @@ export class Network {
     this.moved = moved;
     this.edited = edited;
     this.own = {};
+    this.loads = null; // of each direction of each link, by the numbers of its nodes
     this.chosen = null;
     this.mode = "";
     this.from = null;
@@ -54,6 +58,15 @@ export class Network {
     // What one knows stays where it is; a new node is put beside the node that it is linked with.
     if (kept * 2 > drawing.nodes.length) this.settle(before);
     if (kept < drawing.nodes.length || !this.box) this.fit();
+    this.render();
+  }
+
+  setLoads(ports) {
+    this.loads = new Map();
+    for (const one of ports) {
+      const key = `${one.node} ${one.peer}`;
+      this.loads.set(key, [...(this.loads.get(key) ?? []), one]);
+    }
     this.render();
   }
 
@@ -217,15 +230,38 @@ export class Network {
       return `M${x0} ${y0}L${x1} ${y1}`;
     };
     if (many) return [draw("path", { class: "links", d: this.data.links.map(line).join("") })];
+    const seen = new Map();
+    const room = this.data.links.length <= LABELLED;
     return this.data.links.flatMap((link, number) => {
+      const key = `${link.a} ${link.b}`;
+      const nth = seen.get(key) ?? 0;
+      seen.set(key, nth + 1);
+      const both = [key, `${link.b} ${link.a}`].map((one) => this.loads?.get(one)?.[nth]).filter(Boolean);
       const chosen = this.chosen?.kind === "link" && this.chosen.number === number;
       const names = `${this.data.nodes[link.a].name} to ${this.data.nodes[link.b].name}`;
       const rate = link.rate_bps >= 1e9 ? `${link.rate_bps / 1e9} Gbit/s` : `${link.rate_bps / 1e6} Mbit/s`;
       const own = draw("path", { class: `link ${link.made}${chosen ? " chosen" : ""}`, d: line(link) });
       const wide = draw("path", { class: "wide", d: line(link), "data-link": number });
-      wide.append(draw("title", { text: `${names}, ${rate}${link.made ? `, made by a ${link.made}` : ""}` }));
-      return [own, wide];
+      wide.append(draw("title", { text: `${names}, ${rate}${link.made ? `, made by a ${link.made}` : ""}${both.map((one) => `\n${this.used(one)}`).join("")}` }));
+      return [own, wide, room && both.length ? this.load(link, both) : null].filter(Boolean);
     });
+  }
+
+  used({ node, peer, load, reserved, saturating }) {
+    const held = reserved === null ? "" : `, ${share(reserved)} reserved`;
+    return `${this.data.nodes[node].name} to ${this.data.nodes[peer].name}: ${share(load)}${saturating ? " and all that is left" : ""}${held}`;
+  }
+
+  // The load of the fuller direction, beside the link.
+  load({ a, b }, both) {
+    const most = both.reduce((one, other) => (other.load > one.load ? other : one));
+    const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
+    const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+    const aside = 12 + (this.data.streams.length <= DRAWN ? this.data.streams.length * 2.25 : 0);
+    const up = x1 >= x0 ? 1 : -1;
+    const [x, y] = [(x0 + x1) / 2 + ((y1 - y0) / length) * aside * up, (y0 + y1) / 2 - ((x1 - x0) / length) * aside * up];
+    const over = most.load > 1;
+    return draw("text", { class: `load${over ? " over" : ""}`, x, y: y + 4, text: `${over ? "! " : ""}${share(most.load)}` });
   }
 
   // Streams beside each other on a link that they share.

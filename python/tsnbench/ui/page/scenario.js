@@ -1,6 +1,7 @@
 // The view of a scenario: its text, its network, its gates and its problems. The text is the model.
-import { at, colour, make, post, quoted, say, url } from "./dom.js";
+import { at, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
+import * as live from "./live.js";
 import { LISTS, Network, gates } from "./network.js";
 import * as requirements from "./requirements.js";
 import { Search } from "./search.js";
@@ -20,7 +21,7 @@ export const changed = () => open !== null && editor.text !== open.saved;
 export function start() {
   requirements.start().catch((error) => say(error.message, "bad"));
   editor = new Editor(at("text"), {
-    changed: () => { refresh(); later(150); search.update(); },
+    changed: () => { refresh(); later(50); search.update(); },
     complete: async (text, line, column) => open && post(url("complete", open.name), { text, line, column }),
     fixed: () => later(0),
     moved: (offset) => {
@@ -35,6 +36,7 @@ export function start() {
     moved: (places) => post(url("layout", open.name), places, "PUT").catch((error) => say(error.message, "bad")),
     edited: (words) => say(words),
   });
+  live.start((ports) => network.setLoads(ports));
   place.start(() => open && { name: open.name, text: editor.text }, commands);
   at("save").addEventListener("click", save);
   at("closer").addEventListener("click", () => network.zoom(1 / 1.3));
@@ -92,9 +94,11 @@ export async function load(wanted) {
   const places = await fetch(url("layout", wanted));
   network.own = places.ok ? await places.json() : {};
   network.data = null;
+  network.loads = null;
   network.setMode("");
   network.chosen = null;
   pressed();
+  live.reset();
   editor.set(raw);
   // A text field has line feeds alone; a file with other line ends would be changed in every line.
   const whole = editor.text === raw;
@@ -175,6 +179,7 @@ export async function takeOver(wanted) {
 async function check() {
   const number = ++asked;
   const text = editor.text;
+  live.ask(open.name, text);
   const answer = await fetch(url("look", open.name), { method: "POST", body: text });
   if (number !== asked) return undefined;
   if (!answer.ok) return say(await answer.text(), "bad");
@@ -213,7 +218,7 @@ function show({ checked, marks, drawing }, number, text) {
     network.fresh = text;
     const before = network.chosen;
     network.show(drawing, concerned(checked.problems, drawing));
-    legend(drawing);
+    live.list(drawing, (number) => network.choose({ kind: "stream", number }));
     gates(at("gates"), drawing.gates, moved, writeOut);
     at("runs-of").hidden = drawing.runs.length < 2;
     at("runs-of").textContent = `Drawn: the first of ${drawing.runs.length} runs${drawing.runs[0] ? ` (${drawing.runs[0]})` : ""}.`;
@@ -258,24 +263,6 @@ function concerned(problems, drawing) {
     for (const node of own) found.set(node, (found.get(node) ?? 0) + 1);
   }
   return found;
-}
-
-function legend(drawing) {
-  const few = drawing.streams.length <= 8;
-  const items = drawing.streams.slice(0, 40).map((stream, number) => {
-    const label = `${stream.name}${stream.count > 1 ? ` × ${stream.count}` : ""}`;
-    const button = make("button", { type: "button", "data-legend": number }, label);
-    if (few) {
-      const mark = make("span", { class: "mark-colour" });
-      mark.style.background = colour(number);
-      button.prepend(mark);
-    }
-    button.addEventListener("click", () => network.choose({ kind: "stream", number }));
-    return make("li", {}, button);
-  });
-  const hidden = drawing.streams.length + drawing.more_streams - items.length;
-  if (hidden > 0) items.push(make("li", { text: `and ${hidden} more` }));
-  at("legend").replaceChildren(...items);
 }
 
 const moved = (start, byNs, edge) => edit({ edit: "move-edge", at: start, by_ns: byNs }, `[data-edge="${CSS.escape(edge)}"]`);

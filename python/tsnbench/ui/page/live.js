@@ -1,0 +1,159 @@
+// What is known of a text while it is typed: worst cases against limits beside the streams, and the load of links.
+import { at, colour, make, measured, time, url } from "./dom.js";
+
+const MOST_ROWS = 200; // streams in the list; the others are counted
+const TOGETHER_MS = 2000; // edits with shorter pauses are one: the ghost is what was before them
+const SLOW_MS = 1000;
+
+let shown = null; // the last answer with a Plan
+let before = new Map(); // by stream, what it was before the last edits
+let edited = 0; // when the text was last sent
+let pause = 0; // ms before a text whose Plan takes long is sent
+let asked = 0;
+let waiting = null; // aborts the last request
+let timer = 0;
+let loads = () => {}; // draws the loads of the ports
+
+export function start(drawLoads) { loads = drawLoads; }
+
+export function reset() {
+  asked += 1;
+  clearTimeout(timer);
+  waiting?.abort();
+  [shown, before, edited, pause] = [null, new Map(), 0, 0];
+  tell(null);
+}
+
+export function ask(name, text) {
+  const number = ++asked;
+  clearTimeout(timer);
+  if (pause) timer = setTimeout(() => send(name, text, number), pause);
+  else send(name, text, number);
+}
+
+async function send(name, text, number) {
+  waiting?.abort();
+  waiting = new AbortController();
+  const began = performance.now();
+  try {
+    const answer = await fetch(url("live", name), { method: "POST", body: text, signal: waiting.signal });
+    if (number !== asked || answer.status !== 200) return;
+    const found = await answer.json();
+    // An answer to an older text is of no use.
+    if (number !== asked) return;
+    const took = performance.now() - began;
+    pause = took > SLOW_MS ? SLOW_MS : 0;
+    show(found, took);
+  } catch (error) {
+    if (error.name !== "AbortError") tell({ reason: error.message });
+  }
+}
+
+function show(found, took) {
+  if (!found.reason) {
+    const now = performance.now();
+    if (shown && now - edited > TOGETHER_MS) before = new Map(shown.streams.map((one) => [one.name, one]));
+    if (shown) edited = now;
+    shown = found;
+    bars();
+    loads(found.ports);
+  }
+  tell(found, took);
+  at("legend").dataset.live = String(asked);
+}
+
+function tell(found, took = 0) {
+  const host = at("live-said");
+  const none = Boolean(found?.reason);
+  at("drawing").classList.toggle("stale", none && shown !== null);
+  host.hidden = !found;
+  if (!found) return;
+  const kept = found.line?.startsWith("WORST CASE KEEPS");
+  host.className = none || found.line.startsWith("WORST CASE BEYOND") ? "bad" : kept ? "good" : "";
+  const words = none ? `No Plan: ${found.reason}.${shown ? " Below is the last Plan." : ""}` : found.line;
+  host.replaceChildren(make("span", { class: "sign", "aria-hidden": "true", text: none || host.className === "bad" ? "✕" : kept ? "✓" : "?" }),
+    ` ${words} `, make("span", { class: "soft", text: none ? "" : `(${Math.round(took)} ms)` }));
+}
+
+let rows = new Map(); // by stream, the parts of its row
+let listed = ""; // what the rows were made of
+
+// The streams of a drawing, each with a row; a row that has the focus keeps it while its numbers change.
+export function list(drawing, choose) {
+  const few = drawing.streams.length <= 8;
+  const some = drawing.streams.slice(0, MOST_ROWS);
+  const key = JSON.stringify([few, drawing.streams.length + drawing.more_streams, some.map(({ name, count }) => [name, count])]);
+  if (key === listed) return;
+  listed = key;
+  rows = new Map();
+  const items = some.map((stream, number) => {
+    const label = `${stream.name}${stream.count > 1 ? ` × ${stream.count}` : ""}`;
+    const button = make("button", { type: "button", "data-legend": number, title: label }, label);
+    if (few) {
+      const mark = make("span", { class: "mark-colour" });
+      mark.style.background = colour(number);
+      button.prepend(mark);
+    }
+    button.addEventListener("click", () => choose(number));
+    const result = make("div", { class: "result" });
+    rows.set(stream.name, result);
+    return make("li", {}, button, result);
+  });
+  const hidden = drawing.streams.length + drawing.more_streams - items.length;
+  if (hidden > 0) items.push(make("li", { text: `and ${hidden} more` }));
+  at("legend").replaceChildren(...items);
+  bars();
+}
+
+function bars() {
+  for (const one of shown?.streams ?? []) {
+    const host = rows.get(one.name);
+    if (!host) continue;
+    const made = JSON.stringify([one, before.get(one.name)]);
+    if (host.made === made) continue;
+    host.made = made;
+    host.replaceChildren(...result(one, before.get(one.name)).filter(Boolean));
+  }
+}
+
+const PROOFS = { proved: ["ok", "✓ proved"], beyond: ["no", "✕ beyond"], none: ["q", "? no bound"] };
+
+// The requirement that is nearest to its limit, or breaks it.
+function result(one, old) {
+  const row = one.requirements[0];
+  if (!row) {
+    const words = one.upper_ns === null ? "no bound" : `at most ${time(one.upper_ns)}`;
+    const same = !old || old.upper_ns === one.upper_ns;
+    return [make("span", { class: "value", text: words }), was(same ? null : `${time(old.upper_ns)}`),
+      make("span", { class: "tag", text: "no limit" }), why(one.upper_ns === null ? one.reason : "")];
+  }
+  const former = old?.requirements.find((other) => other.requirement === row.requirement && other.listener === row.listener);
+  const changed = former && (former.worst_case !== row.worst_case || former.limit !== row.limit);
+  const worst = row.worst_case === null ? "no bound" : measured(row.worst_case, row.limit_unit);
+  const limit = measured(row.limit, row.limit_unit);
+  const [kind, words] = PROOFS[row.proof];
+  const what = row.requirement === "delay" ? "" : `${row.requirement}: `;
+  const reason = row.proof === "beyond" ? `${measured(-row.worst_case_margin, row.limit_unit)} too much at ${row.listener}`
+    : row.worst_case_reason ?? (row.proof_condition ? `if ${row.proof_condition}` : "");
+  return [bar(row, changed ? former : null, `${one.name}: ${row.requirement} at ${row.listener}, worst case ${worst}, limit ${limit}`),
+    make("span", { class: "value", text: `${what}${worst} of ${limit}` }),
+    was(changed ? (former.worst_case === null ? "no bound" : measured(former.worst_case, row.limit_unit)) : null),
+    make("span", { class: `tag ${kind}`, text: words }), why(reason)];
+}
+
+const was = (words) => (words === null ? null : make("span", { class: "was soft", text: `was ${words}` }));
+const why = (words) => (words ? make("small", { class: "why", text: words }) : null);
+
+function bar(row, former, label) {
+  const host = make("div", { class: "worst-bar", role: "img", "aria-label": label });
+  const part = (kind, place, along) => {
+    if (place === null || place === undefined) return;
+    const own = make("span", { class: kind });
+    own.style[along] = `${100 * place}%`;
+    host.append(own);
+  };
+  part("ghost", former?.bar.worst_case, "width");
+  part(row.proof === "beyond" ? "length over" : "length", row.bar.worst_case, "width");
+  part("limit", row.bar.limit, "left");
+  return host;
+}

@@ -1,0 +1,154 @@
+"""Worst cases beside the streams while a scenario is typed: the numbers of ``tsnbench plan --bounds``."""
+
+from __future__ import annotations
+
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from support.commands import tsnbench
+from tsnbench.templates import text as template_text
+from tsnbench.ui.live import Live, live
+from tsnbench.ui.worker import SLOW, Worker
+from ui.browser import findings
+from ui.conftest import SCENARIO, Server
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+LIMITED = SCENARIO.replace("500 us}", "500 us, requires: {delay: 50 us}}")
+CROWDED = SCENARIO.replace("500 us}", "500 us, requires: {delay: 3 us}}") + (
+    "  rest: {from: one, to: two, pcp: 0, saturating: true, frame: 1522 B}\n"
+)
+IMPOSSIBLE = SCENARIO.replace("500 us}", "500 us, requires: {delay: 1 us}}")
+
+
+def printed(text: str, folder: Path) -> dict[str, Any]:
+    """The answer of the command for the first run of a text."""
+    (folder / "printed.yaml").write_text(text)
+    found = json.loads(tsnbench("plan", "printed.yaml", "--bounds", "--json", cwd=folder).stdout)
+    first: dict[str, Any] = found["runs"][0] if "runs" in found else found
+    return first
+
+
+@pytest.mark.parametrize("name", ["zonal", "ring", "train", "2-gates", "3-cbs-line", "7-frer-and-faults"])
+def test_the_numbers_are_those_of_the_command(tmp_path: Path, name: str) -> None:
+    file = SCENARIOS / f"tutorial/{name}.yaml"
+    text = file.read_text() if file.exists() else template_text(name)
+    found, told = live(text, str(tmp_path / "x.yaml")), printed(text, tmp_path)
+    assert found["reason"] == ""
+    flows: dict[str, list[Any]] = {}
+    for flow in told["flows"]:
+        flows.setdefault(flow["group"], []).append(flow["upper_ns"])
+    assert {one["name"]: one["upper_ns"] for one in found["streams"]} == {
+        group: None if None in upper else max(upper) for group, upper in flows.items()
+    }
+    rows = [row for one in found["streams"] for row in one["requirements"]]
+    assert rows or not told["requirements"]
+    for row in rows:
+        assert {key: value for key, value in row.items() if key != "bar"} in told["requirements"]
+    margins = [
+        (row["group"], row["listener"], row["requirement"], row["worst_case_margin"])
+        for row in told["requirements"]
+    ]
+    for row in rows:
+        # No flow of the stream has a smaller margin than the shown one.
+        own = (row["group"], row["listener"], row["requirement"])
+        known = [margin for *whose, margin in margins if tuple(whose) == own]
+        assert row["worst_case_margin"] == (None if None in known else min(known))
+
+
+def test_loads_are_shares_of_the_rate(tmp_path: Path) -> None:
+    # Octets every 500 us: 100, UDP and IPv4 28, Ethernet 14, VLAN tag 4, FCS 4, preamble and SFD 8, gap 12.
+    found = live(SCENARIO, str(tmp_path / "x.yaml"))
+    used = {(one["node"], one["peer"]): one["load"] for one in found["ports"]}
+    share = 170 * 8 / 500e-6 / 1e9
+    assert used == {(1, 0): pytest.approx(share), (0, 2): pytest.approx(share), (0, 1): 0, (2, 0): 0}
+    assert {one["reserved"] for one in found["ports"]} == {None}
+    text = SCENARIO.replace("pcp: 5", "class: sr/A") + "shapers: {all: {cbs: {A: 100 Mbit/s}}}\n"
+    shaped = live(text, str(tmp_path / "x.yaml"))
+    assert (shaped["reason"], {one["reserved"] for one in shaped["ports"]}) == ("", {0.1})
+
+
+def test_a_text_without_a_plan_says_why(tmp_path: Path) -> None:
+    file = str(tmp_path / "x.yaml")
+    for text, reason in {
+        "": "1:1: expected",
+        SCENARIO.replace("to: two", "to: tow"): "9:",
+        SCENARIO.replace("one-b, two-b", "one-b"): "a listener with a link",
+        IMPOSSIBLE: "a limit of at least",
+    }.items():
+        found: Live = live(text, file)
+        assert reason in found["reason"]
+        assert found["streams"] == []
+
+
+def test_a_plan_that_takes_too_long_ends_and_the_next_text_is_planned(tmp_path: Path) -> None:
+    large = SCENARIOS / "bench/thousand.yaml"
+    worker = Worker(budget_s=0.5)
+    try:
+        assert json.loads(worker.ask(large.read_text(), str(large)) or b"")["reason"] == SLOW
+        assert json.loads(worker.ask(SCENARIO, "x.yaml") or b"")["reason"] == ""
+    finally:
+        worker.close()
+
+
+def test_an_older_text_is_dropped_and_a_check_does_not_wait(server: Server) -> None:
+    (server.folder / "large.yaml").write_text((SCENARIOS / "bench/thousand.yaml").read_text())
+    ended: dict[str, int] = {}
+
+    def ask(name: str, path: str, text: str) -> None:
+        ended[name] = server.ask("POST", path, text.encode())[0]
+
+    large = (server.folder / "large.yaml").read_text()
+    threads = [threading.Thread(target=ask, args=("first", "/api/live/large.yaml", large))]
+    threads[0].start()
+    server.ask("POST", "/api/check/two.yaml", SCENARIO.encode())
+    assert ended == {}
+    for name in ("second", "third"):
+        threads.append(threading.Thread(target=ask, args=(name, "/api/live/two.yaml", SCENARIO)))
+        threads[-1].start()
+        server.ask("GET", "/api/folder")
+    for thread in threads:
+        thread.join()
+    assert ended == {"first": 200, "second": 204, "third": 200}
+    (server.folder / "large.yaml").unlink()
+
+
+def bars(page: Page) -> list[str | None]:
+    return [one.get_attribute("aria-label") for one in page.locator(".worst-bar").all()]
+
+
+def test_bars_follow_the_text_and_the_last_edit_is_a_ghost(page: Page, server: Server) -> None:
+    page.locator("#text").fill(LIMITED)
+    expect(page.locator("#live-said")).to_contain_text("WORST CASE KEEPS EVERY LIMIT: 1 requirement")
+    (row,) = printed(LIMITED, server.folder)["requirements"]
+    label = f"cam: delay at two, worst case {row['worst_case'] / 1000:g} us, limit 50 us"
+    assert bars(page) == [label]
+    expect(page.locator("#legend .tag")).to_have_text("✓ proved")
+    expect(page.locator("#legend .ghost")).to_have_count(0)
+    page.wait_for_timeout(2100)
+    page.locator("#text").fill(LIMITED.replace("100 B", "1000 B"))
+    expect(page.locator("#legend .was")).to_have_text(f"was {row['worst_case'] / 1000:g} us")
+    expect(page.locator("#legend .ghost")).to_have_count(1)
+    expect(page.locator(".load").first).to_have_text("1.71 %")
+    page.locator("#text").fill(CROWDED)
+    expect(page.locator("#legend .tag").first).to_have_text("✕ beyond")
+    expect(page.locator("#legend .why").first).to_contain_text("too much at two")
+    assert findings(page) == []
+
+
+def test_a_text_without_a_plan_keeps_the_last_picture_greyed(page: Page) -> None:
+    page.locator("#text").fill(LIMITED)
+    expect(page.locator("#legend .tag")).to_have_text("✓ proved")
+    before = bars(page)
+    page.locator("#text").fill(LIMITED.replace("to: two", "to: tow"))
+    expect(page.locator("#drawing")).to_have_class("pane stale")
+    expect(page.locator("#live-said")).to_contain_text("No Plan: 9:")
+    expect(page.locator("#live-said")).to_contain_text("the last Plan")
+    assert bars(page) == before
+    assert findings(page) == []
+    page.keyboard.press("Control+z")
+    expect(page.locator("#drawing")).to_have_class("pane")
