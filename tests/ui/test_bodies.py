@@ -11,7 +11,7 @@ import pytest
 
 from tsnbench.ui import job_routes, run_routes, scenario_routes
 from tsnbench.ui.jobs import Jobs
-from tsnbench.ui.worker import Worker
+from tsnbench.ui.live.worker import Worker
 from tsnbench.ui.workspace import Workspace
 from ui.conftest import SCENARIO, Server
 

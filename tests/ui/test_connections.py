@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tsnbench.ui.connections import MOST_HALF_OPEN, PATIENCE_S
+from tsnbench.ui.requests.connections import MOST_HALF_OPEN, PATIENCE_S
 from ui.conftest import SCENARIO, Server, serving
 
 DESCRIPTORS = 256

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tsnbench.ui.exchange import answered
+from tsnbench.ui.requests.exchange import answered
 
 
 @pytest.mark.parametrize(

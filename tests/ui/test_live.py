@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 
 from support.commands import tsnbench
 from tsnbench.templates import text as template_text
-from tsnbench.ui.live import Live, live
-from tsnbench.ui.worker import SLOW, Worker
+from tsnbench.ui.live.numbers import Live, live
+from tsnbench.ui.live.worker import SLOW, Worker
 from ui.browser import findings
 from ui.conftest import SCENARIO, Server
 

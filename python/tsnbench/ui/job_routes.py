@@ -10,9 +10,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from tsnbench.errors import BackendError, InputError
-from tsnbench.ui.exchange import RefusedError, answered, asked, body, refused
 from tsnbench.ui.jobs import BusyError, Jobs
 from tsnbench.ui.places import chosen, offers
+from tsnbench.ui.requests.exchange import RefusedError, answered, asked, body, refused
 from tsnbench.ui.workspace import OutsideError, Workspace
 
 LARGEST_REQUEST = 1 << 16

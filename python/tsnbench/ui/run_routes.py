@@ -15,9 +15,9 @@ from tsnbench.errors import BackendError, InputError
 from tsnbench.replay.page import lesson, policy
 from tsnbench.runs import Run, file_names
 from tsnbench.ui import charts, studies
-from tsnbench.ui.exchange import RefusedError, refused
-from tsnbench.ui.guard import REPORT_POLICY
 from tsnbench.ui.replays import Replay, Replays
+from tsnbench.ui.requests.exchange import RefusedError, refused
+from tsnbench.ui.requests.guard import REPORT_POLICY
 from tsnbench.ui.workspace import LESSON, SUFFIXES, OutsideError, Workspace
 
 MOST_COMPARED = 4

@@ -21,8 +21,8 @@ from tsnbench.editing.spans import EditError, characters_of, units_of
 from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
-from tsnbench.ui.exchange import RefusedError, answered, asked, body
-from tsnbench.ui.worker import Worker
+from tsnbench.ui.live.worker import Worker
+from tsnbench.ui.requests.exchange import RefusedError, answered, asked, body
 from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
     ChangedError,

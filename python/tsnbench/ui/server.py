@@ -22,10 +22,10 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from tsnbench.ui import answers, job_routes, run_routes, scenario_routes
-from tsnbench.ui.connections import BACKLOG, Connection
-from tsnbench.ui.guard import HEADERS, Guard
 from tsnbench.ui.jobs import Jobs
-from tsnbench.ui.worker import Worker
+from tsnbench.ui.live.worker import Worker
+from tsnbench.ui.requests.connections import BACKLOG, Connection
+from tsnbench.ui.requests.guard import HEADERS, Guard
 from tsnbench.ui.workspace import Workspace
 
 PAGE = Path(__file__).parent / "page"

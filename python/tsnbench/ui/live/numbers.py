@@ -6,7 +6,7 @@ The numbers are those of ``tsnbench plan --bounds``, by the same functions.
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from tsnbench.errors import InputError
 from tsnbench.measure.headline import worst_case_line
@@ -17,6 +17,7 @@ from tsnbench.plan.load import class_loads, total
 from tsnbench.planning import PlanningErrors
 from tsnbench.planning import plan as make_plan
 from tsnbench.report.parts.bars import bar
+from tsnbench.runs.measures import WorstCaseRow
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.loader import read_scenario
 
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
 
     from tsnbench.plan.bounds.types import Bounds
     from tsnbench.plan.types import PlanDocument
-    from tsnbench.runs.measures import WorstCaseRow
+
+
+class LiveRow(WorstCaseRow):
+    """A requirement against its worst case."""
+
+    bar: dict[str, object]
+    """Its places on a line: a :class:`~tsnbench.report.parts.bars.Bar`."""
 
 
 class LiveStream(TypedDict):
@@ -36,9 +43,8 @@ class LiveStream(TypedDict):
     """The greatest delay of any of its flows, between stamps; None if one has no bound."""
     reason: str
     """Why there is no bound."""
-    requirements: list[dict[str, Any]]
-    """A :class:`~tsnbench.runs.measures.WorstCaseRow` for each limit and listener, the flow with the smallest
-    margin, and ``bar``, its places on a line; broken limits first."""
+    requirements: list[LiveRow]
+    """For each limit and listener the flow with the smallest margin; broken limits first."""
 
 
 class LivePort(TypedDict):

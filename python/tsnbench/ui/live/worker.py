@@ -14,7 +14,7 @@ import sys
 import threading
 from contextlib import suppress
 
-from tsnbench.ui.live import live, without_plan
+from tsnbench.ui.live.numbers import live, without_plan
 
 BUDGET_S = 2.0
 """For one text, after the process has started."""
@@ -32,7 +32,7 @@ class Worker:
         self._newest: dict[str, int] = {}
 
     def ask(self, text: str, file: str) -> bytes | None:
-        """The answer of :func:`~tsnbench.ui.live.live` as JSON; None if a newer text of it came first."""
+        """The answer of :func:`~tsnbench.ui.live.numbers.live` as JSON; None if a newer text came first."""
         mine = self._newest[file] = self._newest.get(file, 0) + 1
         with self._busy:
             if self._newest[file] != mine:
@@ -77,7 +77,7 @@ class Worker:
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tsnbench.ui.worker"],
+                [sys.executable, "-m", "tsnbench.ui.live.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 # Ctrl-C in the server's terminal reaches the server alone; the end of the pipe ends this one.
