@@ -21,6 +21,14 @@ class InputError(Exception):
     """
 
 
+class ContentError(InputError):
+    """A file of another tool, or its output, is not as that tool writes it; the text names the place."""
+
+
+class InterfaceError(InputError):
+    """A network interface that is missing, in use, or lacks what the traffic needs."""
+
+
 class BackendError(Exception):
     """The input is right, but the backend could not do it. Exit code 3.
 

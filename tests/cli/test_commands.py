@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 
 ROOT = Path(__file__).resolve().parents[2]
 UCC = ROOT / "scenarios/papers/engine/ex-ucc.yaml"
@@ -74,7 +74,8 @@ def test_export_formats_without_a_folder_are_refused(tmp_path: Path) -> None:
     for option in (["--as", "tc"], ["--interface", "a -> s=eth0"]):
         done = tsnbench("plan", small(tmp_path), *option, cwd=tmp_path)
         assert done.returncode == 2
-        assert done.stderr == f"{option[0]}: expected --into with it, found none\n  hint: add --into out\n"
+        said = f"{option[0]}: expected --into with it, found none\n  hint: add --into out\n"
+        assert uncoded(done.stderr) == said
         assert tsnbench("plan", small(tmp_path), *option, "--into", "out", cwd=tmp_path).returncode == 0
 
 
@@ -285,7 +286,7 @@ def test_progress_as_json_goes_from_zero_to_the_end_and_names_the_steps(tmp_path
     assert lines[-1] == {"step": "report of 2 runs"}
     assert "run folder: runs/small" in done.stderr
     wrong = tsnbench("run", "small.yaml", "--progress", "loud", cwd=tmp_path)
-    assert (wrong.returncode, wrong.stderr) == (2, "--progress: expected bar or json, found loud\n")
+    assert (wrong.returncode, uncoded(wrong.stderr)) == (2, "--progress: expected bar or json, found loud\n")
 
 
 def test_what_cannot_be_measured_is_refused_with_what_is_expected(tmp_path: Path) -> None:
@@ -307,5 +308,5 @@ def test_what_cannot_be_measured_is_refused_with_what_is_expected(tmp_path: Path
     }.items():
         done = tsnbench("measure", *words.split(), cwd=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == f"{said}\n", words
+        assert uncoded(done.stderr) == f"{said}\n", words
     assert not (tmp_path / "x.parquet").exists()

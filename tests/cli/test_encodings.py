@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import SCENARIO, started, tsnbench
+from support.commands import SCENARIO, started, tsnbench, uncoded
 
 LOCALES = {
     "latin-1": {"PYTHONIOENCODING": "latin-1"},
@@ -81,7 +81,7 @@ def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
     said = f"z\\xfe: expected a folder with a name in UTF-8\n{hint}\n"
     for words in ("measure {}", "report {}", "replay {}", "compare {} {}", f"run {odd}.yaml --into {{}}"):
         done = tsnbench(*words.format(odd, odd).split(), cwd=here)
-        assert (done.returncode, done.stderr) == (2, said), words
+        assert (done.returncode, uncoded(done.stderr)) == (2, said), words
     shutil.copy(here / odd / "frames.parquet", here / f"{odd}.parquet")
     scenario = SCENARIO.replace("streams:", f"streams:\n  more: {{table: {odd}.parquet}}")
     (here / "table.yaml").write_text(scenario, encoding="utf-8", errors="surrogateescape")

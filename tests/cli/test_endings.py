@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import pytest
 import typer
 
-from support.commands import SCENARIO, Done, command, started, tsnbench
+from support.commands import SCENARIO, Done, command, started, tsnbench, uncoded
 from tsnbench.cli.console.output import user_errors
 
 RANDOM = """\
@@ -39,8 +39,8 @@ def here(tmp_path: Path) -> Path:
 
 
 def one_line(said: str) -> str:
-    """The message, which is one line and an optional hint."""
-    lines = said.strip().splitlines()
+    """The message, which is one line, an optional hint, and the line with its code."""
+    lines = uncoded(said).strip().splitlines()
     assert len(lines) <= 2, said
     assert "Traceback" not in said
     assert len(lines) == 1 or lines[1].startswith("hint: ")

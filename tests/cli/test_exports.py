@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 
 ROOT = Path(__file__).resolve().parents[2]
 RICH = ROOT / "tests/exports/rich.yaml"
@@ -105,7 +105,7 @@ def test_a_table_of_streams_never_replaces_another_file(tmp_path: Path) -> None:
     own.write_text("measured,by,hand\n")
     done = tsnbench(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
+    assert uncoded(done.stderr) == (
         f"{own}: expected a file that is not there yet, found one\n"
         "hint: name another file with --table, or remove this one first\n"
     )

@@ -11,7 +11,7 @@ import pytest
 
 from foreign_files.written import measured, named, written
 from support.captures import recorded
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import measure_foreign
 
@@ -208,7 +208,8 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     done = tsnbench("measure", "--json", path)
     assert json.loads(done.stdout) == measure_foreign(path)
     wrong = tsnbench("measure", "--timeout", "1s", path)
-    assert (wrong.returncode, wrong.stderr) == (2, "--timeout: expected one capture with TRDP telegrams\n")
+    said = "--timeout: expected one capture with TRDP telegrams\n"
+    assert (wrong.returncode, uncoded(wrong.stderr)) == (2, said)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -229,4 +230,4 @@ def test_hostile_octets_end_in_one_line(seed: int, tmp_path: Path) -> None:
     done = tsnbench("measure", path)
     assert done.returncode in (0, 2)
     if done.returncode == 2:
-        assert len(done.stderr.split("\nhint: ")[0].splitlines()) == 1
+        assert len(uncoded(done.stderr).split("\nhint: ")[0].splitlines()) == 1

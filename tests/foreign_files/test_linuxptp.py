@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 from tsnbench.errors import InputError
 from tsnbench.foreign_files.linuxptp import SyncMeasures, measure_sync
 
@@ -146,7 +146,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert tsnbench("measure", path).stderr.splitlines()[1] == (
         f"hint: tsnbench measure --sync {path} prints offsets and states"
     )
-    assert tsnbench("measure", "--below", "1us").stderr == "--below: expected --sync\n"
+    assert uncoded(tsnbench("measure", "--below", "1us").stderr) == "--below: expected --sync\n"
     assert tsnbench("measure", "--sync", path, "--tx", "a").returncode == 2
 
 

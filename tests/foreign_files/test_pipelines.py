@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from foreign_files.written import measured, named, written
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import measure_foreign, recognise
 from tsnbench.foreign_files.sequence import unwrapped
@@ -193,7 +193,7 @@ def test_damaged_tables_are_one_line(content: bytes | str, problem: str, tmp_pat
     with pytest.raises(InputError, match=problem):
         measure_foreign(path)
     done = tsnbench("measure", path)
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert (done.returncode, len(uncoded(done.stderr).splitlines())) == (2, 1)
 
 
 def test_a_row_that_breaks_off_is_left_out(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 from tsnbench.foreign_files import FORMATS, recognise
 
 RTC = b"[00001700.000000001]: [INFO]: TsnHighSent=5 | TsnHighReceived=4 | \n"
@@ -64,7 +64,7 @@ def test_measure_says_what_is_no_capture(name: str, tmp_path: Path) -> None:
     done = tsnbench("measure", "--tx", path, "--rx", path)
     what = next(one.what for one in FORMATS if one.name == name)
     assert done.returncode == 2
-    first, hint = done.stderr.splitlines()
+    first, hint = uncoded(done.stderr).splitlines()
     assert first == f"{path}: expected a capture (pcap or pcapng), found {what}"
     assert hint.startswith("hint: ")
 
@@ -83,7 +83,7 @@ def test_measure_says_what_it_cannot_measure(content: bytes, tmp_path: Path) -> 
     assert done.stderr.startswith(words)
     if content in UNKNOWN:
         assert recognise(path) is None
-        assert done.stderr == f"{words}no format that tsnbench knows\n"
+        assert uncoded(done.stderr) == f"{words}no format that tsnbench knows\n"
 
 
 def test_import_says_what_is_no_csv(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_import_says_what_is_no_csv(tmp_path: Path) -> None:
     path.write_bytes(CONTENTS["netlatency"])
     done = tsnbench("import", "tsnkit", path, path)
     assert done.returncode == 2
-    assert done.stderr.splitlines() == [
+    assert uncoded(done.stderr).splitlines() == [
         f"{path}: expected a CSV file of tsnkit, found a log of netlatency's receiver",
         f"hint: tsnbench measure {path} prints its figures",
     ]
@@ -101,4 +101,4 @@ def test_a_fifo_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     done = tsnbench("measure", tmp_path / "fifo")
     assert done.returncode == 2
-    assert done.stderr.rstrip().endswith("expected a regular file, found a FIFO")
+    assert uncoded(done.stderr).rstrip().endswith("expected a regular file, found a FIFO")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.captures import recorded
-from support.commands import tsnbench
+from support.commands import tsnbench, uncoded
 from tsnbench.errors import InputError
 from tsnbench.foreign_files.wireshark import FOLDER, NAME, PROFILE, dissector, install
 
@@ -85,7 +85,7 @@ def test_only_a_file_of_tsnbench_is_replaced(tmp_path: Path) -> None:
     path.write_text("-- mine\n")
     done = tsnbench(*words)
     assert done.returncode == 2
-    assert done.stderr == f"{path}: expected a file of tsnbench or no file, found another file\n"
+    assert uncoded(done.stderr) == f"{path}: expected a file of tsnbench or no file, found another file\n"
     assert path.read_text() == "-- mine\n"
 
 

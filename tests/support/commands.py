@@ -59,6 +59,11 @@ def tsnbench(*words: object, cwd: Path | None = None, columns: int | None = None
     return subprocess.CompletedProcess(given, code, *said)
 
 
+def uncoded(text: str) -> str:
+    """A message of stderr without the last line, which names its code."""
+    return text.partition("more about ")[0]
+
+
 def command(*words: object) -> list[str]:
     """The command line of a process of its own."""
     return [sys.executable, "-c", MAIN, *map(str, words)]

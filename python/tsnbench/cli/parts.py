@@ -30,6 +30,7 @@ __all__ = [
     "language_server",
     "linux_profile",
     "measure_tables",
+    "messages",
     "netns",
     "plan_page",
     "replay_page",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     import tsnbench.measure.headline as headline
     import tsnbench.measure.tables as measure_tables
     import tsnbench.measure.verdict as verdict
+    import tsnbench.messages as messages
     import tsnbench.planning.scheduling.incremental as incremental
     import tsnbench.replay.page as replay_page
     import tsnbench.report.captured_page as captured_page
@@ -90,6 +92,7 @@ else:
     language_server = Lazy("tsnbench.editing.language_server")
     linux_profile = Lazy("tsnbench.linux.profile")
     measure_tables = Lazy("tsnbench.measure.tables")
+    messages = Lazy("tsnbench.messages")
     netns = Lazy("tsnbench.backends.netns")
     plan_page = Lazy("tsnbench.report.plan_page")
     replay_page = Lazy("tsnbench.replay.page")

@@ -14,6 +14,7 @@ from tsnbench.cli.console.progress import progress
 from tsnbench.cli.journeys import print_journey
 from tsnbench.cli.parts import replay_page
 from tsnbench.errors import InputError
+from tsnbench.replay.passages import ReplayError
 from tsnbench.replay.waiting import History
 from tsnbench.replay.window import (
     MOST_JOURNEYS,
@@ -100,7 +101,7 @@ def replay(
             journeys = journey_named(history, frame)
         if not journeys:
             where = "" if output or (first, last) == (None, None) else " in this window"
-            raise InputError(f"{folder}: no frame arrived at its listener{where}")
+            raise ReplayError(f"{folder}: no frame arrived at its listener{where}")
         if output is not None:
             _write_page(output, history, journeys, first, last, text)
     if as_json:

@@ -15,11 +15,12 @@ from typing import Any
 from tsnbench import foreign
 from tsnbench.compare.frames import Spread, spread
 from tsnbench.compare.tidy import COLUMNS, spread_rows
-from tsnbench.errors import InputError
 from tsnbench.foreign import Json
 from tsnbench.foreign_files import omnetpp
+from tsnbench.foreign_files.formats import FormatError
 from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_run
+from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.tidy import Row
 from tsnbench.quantities import UNKNOWN, micros, some
 from tsnbench.runs import Run
@@ -63,7 +64,7 @@ def beside(folder: Path, file: Path, within_ns: float = WITHIN_NS) -> list[Besid
     """
     content = foreign.read_bytes(file, _LARGEST)
     if not omnetpp.recognised(content):
-        raise InputError(
+        raise FormatError(
             f"{file}: expected a run folder, or a result file (.vec) of OMNeT++, found another file"
         )
     theirs = omnetpp.arrivals(str(file), content)
@@ -76,7 +77,7 @@ def beside(folder: Path, file: Path, within_ns: float = WITHIN_NS) -> list[Besid
         if own:
             found.append(_held(stream, listener, delays, own[0].delays_ns, within_ns))
     if not found:
-        raise InputError(
+        raise MeasureError(
             f"{file}: expected a stream of {folder}, found {some([one.stream for one in theirs]) or 'none'}\n"
             "hint: names come from the display-name of applications, as tsnbench plan --as inet writes it"
         )
@@ -87,7 +88,7 @@ def _delays(folder: Path) -> Iterator[tuple[tuple[str, str], list[int]]]:
     """The run's delays from the stage ``send`` by stream and listener, in the order of arrival."""
     run = Run.open(folder)
     if not any(tap["stage"] == "send" for tap in run.plan.document["taps"]):
-        raise InputError(
+        raise MeasureError(
             f"{folder}: expected stamps of the stage send, from which INET counts, found none\n"
             "hint: write taps: {send: true} in the scenario, and run it again"
         )

@@ -11,6 +11,7 @@ from tsnbench.errors import InputError
 from tsnbench.libraries import polars as pl
 from tsnbench.measure import measure_captures
 from tsnbench.runs import Run
+from tsnbench.runs.errors import FolderError
 from tsnbench.runs.lock import refuse_busy
 from tsnbench.runs.manifest import KERNELS
 from tsnbench.runs.run import with_names
@@ -86,7 +87,7 @@ def opened(folder: Path | str) -> Side:
     run = Run.open(folder)
     refuse_busy(run.folder)
     if run.state.value != "complete":
-        raise InputError(f"{folder}: expected a complete run, found one that is {run.state.value}")
+        raise FolderError(run.folder, f"expected a complete run, found one that is {run.state.value}")
     measures = run.measures()
     return Side(
         label=called(run.manifest),

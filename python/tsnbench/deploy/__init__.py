@@ -5,6 +5,6 @@ RFC 6241 (NETCONF), RFC 6242 (over SSH), RFC 6243 (defaults).
 """
 
 from tsnbench.deploy.deploy import Outcome, Target, deploy, restore
-from tsnbench.deploy.device import PASSWORD, Access, DeviceError
+from tsnbench.deploy.device import PASSWORD, Access, AccessError, DeviceError
 
-__all__ = ["PASSWORD", "Access", "DeviceError", "Outcome", "Target", "deploy", "restore"]
+__all__ = ["PASSWORD", "Access", "AccessError", "DeviceError", "Outcome", "Target", "deploy", "restore"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tsnbench.deploy import record as records
 from tsnbench.deploy.changes import Change, Has, changes, same, words
-from tsnbench.deploy.device import PORT, Access, Device, DeviceError, connect
+from tsnbench.deploy.device import PORT, Access, AccessError, Device, DeviceError, connect
 from tsnbench.deploy.supported_modules import Missing, restricted_to
 from tsnbench.deploy.transaction import Job, RefusedError, carry_out
 from tsnbench.deploy.tree import Node, read
@@ -249,7 +249,7 @@ def _connected(where: list[Target], access: Access) -> Iterator[list[Device]]:
             except InputError as error:
                 wrong.append(error)
         if wrong:
-            kind = InputError if any(isinstance(one, InputError) for one in wrong) else BackendError
+            kind = AccessError if any(isinstance(one, InputError) for one in wrong) else BackendError
             raise kind("\n".join([*map(str, wrong), "nothing was changed on any device"]))
         yield devices
     finally:

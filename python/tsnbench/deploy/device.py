@@ -48,6 +48,10 @@ class Access:
     timeout_s: int = 30
 
 
+class AccessError(InputError):
+    """User, password or key are not accepted, or the key of a device is not known."""
+
+
 class DeviceError(BackendError):
     """A device cannot be reached, lacks a capability, or has refused a request."""
 
@@ -245,9 +249,9 @@ def connect(node: str, host: str, port: int, access: Access) -> Device:
             timeout=access.timeout_s,
         )
     except ncclient.transport.errors.AuthenticationError:
-        raise InputError(f"{where}: user {access.user} was rejected: wrong password or key") from None
+        raise AccessError(f"{where}: user {access.user} was rejected: wrong password or key") from None
     except ncclient.transport.errors.SSHUnknownHostError as error:
-        raise InputError(
+        raise AccessError(
             f"{where}: its key is not known (fingerprint {error.fingerprint})\n"
             "  hint: check it, then add the key with ssh-keyscan to known_hosts (--known-hosts FILE)"
         ) from None
@@ -280,12 +284,12 @@ def _host_key(file: Path | None, host: str, port: int) -> str | None:
     except UnusableFileError:
         raise
     except OSError:
-        raise InputError(f"{file}: expected a file of known hosts, found none") from None
+        raise AccessError(f"{file}: expected a file of known hosts, found none") from None
     except Exception as error:
-        raise InputError(f"{file}: expected a file of known hosts, found another: {error}") from None
+        raise AccessError(f"{file}: expected a file of known hosts, found another: {error}") from None
     keys = known.lookup(f"[{host}]:{port}") or known.lookup(host)
     if not keys:
-        raise InputError(
+        raise AccessError(
             f"{file}: expected the key of [{host}]:{port}, found none\n"
             f"  hint: ssh-keyscan -p {port} {host}, and compare it with the device's"
         )

@@ -12,7 +12,7 @@ from tsnbench import foreign
 from tsnbench.deploy.changes import Change
 from tsnbench.deploy.tree import Node, UnreadableXmlError, read
 from tsnbench.deploy.tree import Path as Place
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -105,10 +105,12 @@ def load(path: Path) -> Record:
     try:
         document = foreign.read_json(path)
     except foreign.UnusableFileError as error:
-        raise InputError(f"{path}: expected a record of `tsnbench deploy`, found {error.found}") from None
+        raise ContentError(f"{path}: expected a record of `tsnbench deploy`, found {error.found}") from None
     try:
         if document["format"] != FORMAT:
-            raise InputError(f"{path}: expected a record of the format {FORMAT}, found {document['format']}")
+            raise ContentError(
+                f"{path}: expected a record of the format {FORMAT}, found {document['format']}"
+            )
         entries = [
             Entry(
                 str(one["node"]),
@@ -131,7 +133,7 @@ def load(path: Path) -> Record:
         OverflowError,
         UnreadableXmlError,
     ) as error:
-        raise InputError(
+        raise ContentError(
             f"{path}: expected a record of `tsnbench deploy`, found something else ({error})"
         ) from None
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from tsnbench.messages import code_of_warning
 from tsnbench.planning import Plan, PlanningErrors
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.loader import read_scenario
 from tsnbench.scenario.model import Scenario
-from tsnbench.scenario.text.messages import code_of_warning
 
 
 class Checked(TypedDict):

@@ -15,6 +15,7 @@ from tsnbench.errors import InputError
 from tsnbench.exports import ansible, inet, spreadsheets, trdp, tsnkit
 from tsnbench.linux import files as linux_files
 from tsnbench.linux.profile import Profile
+from tsnbench.plan.document import PlanReadError
 from tsnbench.plan.network import Network
 from tsnbench.plan.notes import Note, Notes
 from tsnbench.runs.errors import writing
@@ -110,7 +111,7 @@ def _names(document: PlanDocument) -> None:
     for kind, (pattern, expected) in _NAMES.items():
         for number, name in enumerate(found[kind]):
             if not pattern.fullmatch(name):
-                raise InputError(f"{kind}[{number}].name: expected {expected}, found {name!r}")
+                raise PlanReadError(f"{kind}[{number}].name: expected {expected}, found {name!r}")
 
 
 def write(done: Exported, folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.exports import scenario_text
 from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.quantities import exact
@@ -78,7 +78,7 @@ def scenario(files: Sequence[tuple[str, str]]) -> str:
     streams = list(_streams(interfaces, notes))
     streams += _messages(interfaces, notes)
     if not streams:
-        raise InputError(
+        raise ContentError(
             "no process data or message data goes from one device of these files to another\n"
             "hint: give the files of all devices that send and take it"
         )
@@ -107,13 +107,13 @@ def scenario(files: Sequence[tuple[str, str]]) -> str:
 def _device(file: str, text: str, notes: Notes) -> Iterator[Interface]:
     """A device's interfaces with their telegrams."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise InputError(f"{file}: expected a TRDP device configuration, found a document type definition")
+        raise ContentError(f"{file}: expected a TRDP device configuration, found a document type definition")
     try:
         root = ET.fromstring(text)
     except (ET.ParseError, ValueError) as error:
-        raise InputError(f"{file}: expected XML, found {error}") from None
+        raise ContentError(f"{file}: expected XML, found {error}") from None
     if root.tag != "device":
-        raise InputError(f"{file}: expected <device> of a TRDP device configuration, found <{root.tag}>")
+        raise ContentError(f"{file}: expected <device> of a TRDP device configuration, found <{root.tag}>")
     name = _name(root.get("host-name") or file.partition(".")[0])
     if root.find("mapped-device-list/mapped-device") is not None:
         notes.add("mapped devices", name)
@@ -230,9 +230,9 @@ class _Reader:
                 return None
         return octets
 
-    def _wrong(self, written: ET.Element, key: str, expected: str, found: str) -> InputError:
+    def _wrong(self, written: ET.Element, key: str, expected: str, found: str) -> ContentError:
         place = f"{self.file}: comId {written.get('com-id')}: {key}"
-        return InputError(f"{place}: expected {expected}, found {found}")
+        return ContentError(f"{place}: expected {expected}, found {found}")
 
 
 def _streams(interfaces: Sequence[Interface], notes: Notes) -> Iterator[str]:

@@ -14,7 +14,7 @@ from collections import Counter
 from dataclasses import dataclass
 from math import inf, lcm
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.exports import scenario_text
 from tsnbench.exports.scenario_text import Notes, flow, listed
 from tsnbench.exports.tsnkit import GRID_NS, RATES, WIRE_OCTETS, gap_ns
@@ -49,7 +49,7 @@ class _Row:
         if not 0 <= number <= LARGEST_NUMBER or number != int(number):
             large = LARGEST_NUMBER < number < inf
             expected = f"a whole number of at most {LARGEST_NUMBER}" if large else "a whole number"
-            raise InputError(f"{self.where}: {name}: expected {expected}, found {text[:60] or 'nothing'}")
+            raise ContentError(f"{self.where}: {name}: expected {expected}, found {text[:60] or 'nothing'}")
         return int(number)
 
 
@@ -58,19 +58,19 @@ def _rows(text: str, name: str, columns: tuple[str, ...]) -> list[_Row]:
     try:
         return _read_rows(reader, name, columns)
     except csv.Error as error:
-        raise InputError(f"{name}:{reader.line_num}: expected a CSV file, found another: {error}") from None
+        raise ContentError(f"{name}:{reader.line_num}: expected a CSV file, found another: {error}") from None
 
 
 def _read_rows(reader: csv.DictReader[str], name: str, columns: tuple[str, ...]) -> list[_Row]:
     missing = [one for one in columns if one not in (reader.fieldnames or [])]
     if missing:
-        raise InputError(
+        raise ContentError(
             f"{name}:1: expected the columns {', '.join(columns)}, "
             f"found {', '.join(reader.fieldnames or []) or 'nothing'}"
         )
     rows = [_Row(f"{name}:{reader.line_num}", dict(cells)) for cells in reader]
     if not rows:
-        raise InputError(f"{name}: expected rows, found the header alone")
+        raise ContentError(f"{name}: expected rows, found the header alone")
     return rows
 
 
@@ -110,7 +110,7 @@ def scenario(
     cables = [f"  - {_group(links, pair, row, names)}" for pair, row in links.items() if pair[0] < pair[1]]
     most = min(8, min(row.whole("q_num") for row in links.values()))
     if most < 1:
-        raise InputError(f"{topo_name}: q_num: expected 1 or more, found {most}")
+        raise ContentError(f"{topo_name}: q_num: expected 1 or more, found {most}")
     classes = flow({"0": 0} if most == 1 else {str(SCHEDULED_PCP): most - 1, "0": 0})
     network = [
         f"stations: {listed(name for node, name in names.items() if count[node] == 2)}",
@@ -146,7 +146,7 @@ def _processing(links: dict[tuple[int, int], _Row], node: int, file: str) -> int
     # In an export of tsnbench, t_proc differs between links of different rates, because their gaps differ;
     # then the sum of t_proc and gap is the same for all links.
     if len(taken) > 1 and len(whole) > 1:
-        raise InputError(
+        raise ContentError(
             f"{file}: t_proc: expected one value for all links to node {node}, found {sorted(taken)}"
         )
     return max(whole)
@@ -158,16 +158,18 @@ def _read_links(topo: str, name: str) -> dict[tuple[int, int], _Row]:
         text = row.cells["link"] or ""
         match = _LINK.fullmatch(text.strip())
         if match is None:
-            raise InputError(
+            raise ContentError(
                 f"{row.where}: link: expected two nodes such as (0, 1), found {text or 'nothing'}"
             )
         pair = (int(match[1]), int(match[2]))
         if pair in links or pair[0] == pair[1]:
-            raise InputError(f"{row.where}: link: expected each pair of two nodes once, found {text}")
+            raise ContentError(f"{row.where}: link: expected each pair of two nodes once, found {text}")
         links[pair] = row
     for pair, row in links.items():
         if pair[::-1] not in links:
-            raise InputError(f"{row.where}: link: expected ({pair[1]}, {pair[0]}) besides {pair}, found none")
+            raise ContentError(
+                f"{row.where}: link: expected ({pair[1]}, {pair[0]}) besides {pair}, found none"
+            )
     return links
 
 
@@ -185,7 +187,7 @@ def _group(
 def _rate(row: _Row) -> int:
     rate = row.whole("rate")
     if rate not in _WORDS:
-        raise InputError(
+        raise ContentError(
             f"{row.where}: rate: expected one of {', '.join(map(str, _WORDS))} (ns per bit), found {rate}"
         )
     return rate
@@ -204,22 +206,22 @@ def _streams(
     for row in _rows(task, name, (header, "src", "dst", "size", "period", "deadline", "jitter")):
         number, source, period = row.whole(header), row.whole("src"), row.whole("period")
         if number in seen:
-            raise InputError(f"{row.where}: {header}: expected each number once, found {number} again")
+            raise ContentError(f"{row.where}: {header}: expected each number once, found {number} again")
         seen.add(number)
         match = _LIST.fullmatch((row.cells["dst"] or "").strip())
         if match is None:
-            raise InputError(
+            raise ContentError(
                 f"{row.where}: dst: expected a list such as [3], found {row.cells['dst'] or 'nothing'}"
             )
         listeners = [int(one) for one in match[1].split(",")]
         for node in (source, *listeners):
             if node not in names:
-                raise InputError(f"{row.where}: expected a node of the topology, found {node}")
+                raise ContentError(f"{row.where}: expected a node of the topology, found {node}")
         if not period:
-            raise InputError(f"{row.where}: period: expected more than 0, found 0")
+            raise ContentError(f"{row.where}: period: expected more than 0, found 0")
         frame = max(row.whole("size") - WIRE_OCTETS, SMALLEST_FRAME)
         if frame > LARGEST_FRAME:
-            raise InputError(
+            raise ContentError(
                 f"{row.where}: size: expected up to {LARGEST_FRAME + WIRE_OCTETS} octets, "
                 f"found {row.whole('size')}"
                 "\n  hint: split it into several streams"
@@ -229,7 +231,7 @@ def _streams(
             row.whole("t_proc") + _gap_ns(row) for pair, row in links.items() if pair[1] in listeners
         )
         if 0 < deadline <= behind:
-            raise InputError(
+            raise ContentError(
                 f"{row.where}: deadline: expected more than the {behind} ns that the listener's t_proc and "
                 f"the gap take, found {deadline}"
             )

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError, ContentError
 from tsnbench.plan.network import file_name
 
 COMMON = (
@@ -71,7 +71,7 @@ def check_all(texts: Mapping[str, str], folder: Path, program: str = "yanglint")
     for names in groups:
         missing = [name for name in names if not (folder / f"{name}.yang").is_file()]
         if missing:
-            raise InputError(f"{folder}: expected {missing[0]}.yang, found none")
+            raise ContentError(f"{folder}: expected {missing[0]}.yang, found none")
     with tempfile.TemporaryDirectory() as scratch:
         for names, members in groups.items():
             files = []
@@ -91,4 +91,4 @@ def check_all(texts: Mapping[str, str], folder: Path, program: str = "yanglint")
                 check=False,
             )
             if done.returncode:
-                raise InputError(done.stderr.strip() or done.stdout.strip())
+                raise ContentError(done.stderr.strip() or done.stdout.strip())

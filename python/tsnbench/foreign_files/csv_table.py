@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.foreign_files.figures import ForeignFile
 
 _NUMBER = re.compile(r"[+-]?\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,2})?")
@@ -57,7 +57,7 @@ class CsvTable:
                     raise self.file.wrong(cells, len(row), reader.line_num)
                 yield reader.line_num, ["" if place is None else row[place] for place in places]
         except csv.Error as error:
-            raise InputError(f"{self.file.name}: line {reader.line_num}: {error}") from None
+            raise ContentError(f"{self.file.name}: line {reader.line_num}: {error}") from None
 
     def ns(self, line: int, column: str, cell: str, digits: int = 0) -> int:
         """The whole number of ns in a cell, rounded to the nearest. ``digits``: 9 for a cell in seconds.

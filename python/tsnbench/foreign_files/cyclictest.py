@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.foreign_files.figures import ForeignFile, ForeignMeasures, figure, known
 from tsnbench.scenario.recorded.cyclictest import CyclictestError, parse
 
@@ -48,7 +48,7 @@ def measure(file: ForeignFile) -> ForeignMeasures:
                 file.add(f"thread {thread}", [made])
         except CyclictestError as error:
             hint = f"\nhint: {error.hint}" if error.hint else ""
-            raise InputError(f"{file.name}: {error}{hint}") from None
+            raise ContentError(f"{file.name}: {error}{hint}") from None
         file.warnings.append("a bin is 1 us wide: times are its lower edge")
     else:
         for thread, found in sorted(threads.items()):

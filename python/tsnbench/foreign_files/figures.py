@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TypedDict, cast
 
 from tsnbench import _native
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.sheet import Column, Sheet
 
@@ -70,10 +70,10 @@ class ForeignFile:
         """Adds a stream, traffic class or thread."""
         self.streams.append({"stream": stream, "counts": dict(counts or {}), "figures": figures})
 
-    def wrong(self, expected: str, found: object = "none", line: int | None = None) -> InputError:
+    def wrong(self, expected: str, found: object = "none", line: int | None = None) -> ContentError:
         """The error of a damaged file: the expected content, and the content found instead."""
         place = "" if line is None else f"line {line}: "
-        return InputError(f"{self.name}: {place}expected {expected}, found {found}")
+        return ContentError(f"{self.name}: {place}expected {expected}, found {found}")
 
     def measures(self, tool: str, parts: str, found: str = "none") -> ForeignMeasures:
         """All streams and figures of the file.

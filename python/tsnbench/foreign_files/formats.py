@@ -228,12 +228,17 @@ def measure_foreign(path: str | os.PathLike[str]) -> ForeignMeasures:
     found = recognise(path)
     name = os.fspath(path)
     if found is None or found.measure is None:
-        raise InputError(no_measure(name, found))
+        raise unsuitable(name, found)
     return found.measure(ForeignFile(name, foreign.read_bytes(path, LARGEST_FILE)))
 
 
-def no_measure(path: str, found: Format | None, expected: str = "a capture or a log") -> str:
-    """An error message: the expected and the actual format of a file, and a useful command."""
+class FormatError(InputError):
+    """A file of another format than the one that is read."""
+
+
+def unsuitable(path: str, found: Format | None, expected: str = "a capture or a log") -> FormatError:
+    """The expected and the actual format of a file, and a useful command."""
     if found is None:
-        return f"{path}: expected {expected}, found no format that tsnbench knows"
-    return f"{path}: expected {expected}, found {found.what}\nhint: {found.hint.replace('FILE', path)}"
+        return FormatError(f"{path}: expected {expected}, found no format that tsnbench knows")
+    hint = found.hint.replace("FILE", path)
+    return FormatError(f"{path}: expected {expected}, found {found.what}\nhint: {hint}")

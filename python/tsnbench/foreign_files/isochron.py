@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from itertools import takewhile
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, distances, intervals
 
 MAGIC = b"ISOCHRON"
@@ -45,7 +45,7 @@ def measure(file: ForeignFile) -> ForeignMeasures:
         raise file.wrong(f"isochron's log of version {VERSION}", f"version {version}")
     sent = _records(file, _SENT, sent_at, sent_size, "sender")
     if not 0 <= advance < _LATEST_NS:
-        raise InputError(f"{file.name}: the header is damaged: no such advance time")
+        raise ContentError(f"{file.name}: the header is damaged: no such advance time")
     # Unused places of the receiver's log have the number 0.
     arrived = [one for one in _records(file, _ARRIVED, arrived_at, arrived_size, "receiver") if one[0]]
     # The log is filled from its begin; what follows the last frame is empty.
@@ -71,7 +71,7 @@ def _records(
     found = list(record.iter_unpack(file.content[start : start + whole]))
     for place, one in enumerate(found, 1):
         if not all(0 <= stamp < _LATEST_NS for stamp in one[2:]):
-            raise InputError(f"{file.name}: record {place} of the {whose}'s log is damaged: no such time")
+            raise ContentError(f"{file.name}: record {place} of the {whose}'s log is damaged: no such time")
     return found
 
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from tsnbench import foreign
-from tsnbench.errors import InputError
 from tsnbench.foreign_files.figures import Figure, figure
-from tsnbench.foreign_files.formats import LARGEST_FILE, no_measure, recognise
+from tsnbench.foreign_files.formats import LARGEST_FILE, FormatError, recognise, unsuitable
 from tsnbench.hosts.clocks.sync import FOLLOWS, LEADS, Gate, Reading
 from tsnbench.hosts.inventory.types import SyncBounds
 from tsnbench.quantities import UNKNOWN, count, exact, time
@@ -148,7 +147,7 @@ def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> S
     name = os.fspath(path)
     found = recognise(path)
     if found is None or found.name != "linuxptp":
-        raise InputError(no_measure(name, found, "a log of ptp4l, phc2sys or ts2phc"))
+        raise unsuitable(name, found, "a log of ptp4l, phc2sys or ts2phc")
     text = foreign.read_bytes(path, LARGEST_FILE).decode("utf-8", errors="replace")
     warnings: list[str] = []
     clocks: dict[str, _Clock] = {}
@@ -161,7 +160,7 @@ def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> S
         latest = at_ns
         _take(clocks, program, at_ns, said)
     if not clocks:
-        raise InputError(f"{name}: expected offsets or port states of ptp4l, phc2sys or ts2phc, found none")
+        raise FormatError(f"{name}: expected offsets or port states of ptp4l, phc2sys or ts2phc, found none")
     bounds = SyncBounds()
     made = [_report(one, bounds, below_ns) for one in clocks.values()]
     return {"format": FORMAT, "file": name, "clocks": made, "warnings": list(dict.fromkeys(warnings))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.foreign_files.figures import Figure, ForeignFile, ForeignMeasures, known
 
 _LINE = re.compile(rb"^\[\d{8,20}\.\d{9}\]: \[INFO\]: (?=\S{1,64}Sent=)(.*)$", re.MULTILINE)
@@ -67,7 +67,7 @@ def _classes(file: ForeignFile, line: str) -> dict[str, dict[str, float]]:
         found = _VALUE.fullmatch(text.strip())
         if not name or not key.startswith(name) or not found:
             damage = f"damaged at {part.strip()[:60]!r}"
-            raise InputError(f"{file.name}: the last line with statistics is {damage}")
+            raise ContentError(f"{file.name}: the last line with statistics is {damage}")
         classes[name][key.removeprefix(name)] = float(text.split()[0]) if found[2] else int(found[1])
     return classes
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.deploy import PASSWORD, Access, Target, deploy, restore
+from tsnbench.deploy import PASSWORD, Access, AccessError, Target, deploy, restore
 from tsnbench.deploy.deploy import address
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError, ContentError, InputError
 from tsnbench.foreign import read_json, read_text
 from tsnbench.hosts.by_hand import Checklist, UnconfirmedError, checklist
 from tsnbench.runs.errors import unwritable
@@ -164,7 +164,7 @@ class Note:
         for path in sorted(beside.parent.glob(f"{glob.escape(beside.name)}.*{DEPLOYED}")):
             told = read_json(path)
             if not isinstance(told, dict) or told.get("format") != NOTED:
-                raise InputError(f"{path}: expected {NOTED}, found something else")
+                raise ContentError(f"{path}: expected {NOTED}, found something else")
             found.append(cls(path, Path(told["record"]), int(told["process"]), told["started"]))
         return found
 
@@ -222,7 +222,7 @@ def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dic
     users = {user_of(one): one.name for one in by_netconf(inventory, mapped)}
     if len(users) > 1:
         listed = ", ".join(f"{name}: {user}" for user, name in users.items())
-        raise InputError(f"{inventory.file}: expected one user for all devices by NETCONF, found {listed}")
+        raise AccessError(f"{inventory.file}: expected one user for all devices by NETCONF, found {listed}")
     problems, confirmed = [], {}
     for one in by_hand(inventory, document, mapped):
         name, path = one.device.name, one.device.checklist
@@ -236,7 +236,7 @@ def require(inventory: Inventory, document: PlanDocument, mapped: Mapped) -> dic
         else:
             problems.append(_unconfirmed(one))
     if problems:
-        raise InputError("\n".join(problems))
+        raise UnconfirmedError("\n".join(problems))
     return confirmed
 
 

@@ -14,7 +14,7 @@ from tsnbench.backends.kernel.forwarding import bridge, forwarding
 from tsnbench.backends.kernel.port_traffic import port_traffic, with_one_limit
 from tsnbench.backends.kernel.veth import shaping
 from tsnbench.backends.kernel.veth.vlan_priority import priorities, tag_filters
-from tsnbench.errors import InputError
+from tsnbench.errors import InterfaceError
 from tsnbench.hosts.inventory.types import Clock
 from tsnbench.hosts.remote.answers import Step
 from tsnbench.hosts.state import tuning
@@ -166,12 +166,12 @@ def _refuse_in_use(host: str, names: Mapping[int, str], interfaces: Mapping[str,
         if one is None:
             continue
         if one.root:
-            raise InputError(
+            raise InterfaceError(
                 f"{host}: {name} has a queueing discipline of somebody ({one.root}), which could not be "
                 f"given back\nhint: on {host}: tc qdisc del dev {name} root"
             )
         if one.master:
-            raise InputError(
+            raise InterfaceError(
                 f"{host}: {name} is a port of {one.master}\nhint: on {host}: ip link set dev {name} nomaster"
             )
 

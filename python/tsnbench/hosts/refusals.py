@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tsnbench.backends.kernel.environment import Capabilities
 from tsnbench.backends.kernel.unsupported import listed
 from tsnbench.backends.netns.capabilities import missing
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError, InputError, InterfaceError
 from tsnbench.hosts.clocks.synchronisation import unsynchronised
 from tsnbench.hosts.returned import HostPorts
 from tsnbench.quantities import some
@@ -37,7 +37,7 @@ def unfit(inventory: Inventory, known: Mapping[str, Facts]) -> None:
         )
     for name, one in known.items():
         if one.ssh_interface and one.ssh_interface in inventory.hosts[name].ports.values():
-            raise InputError(
+            raise InterfaceError(
                 f"{inventory.where(f'hosts.{name}.ports')}: {name}: {one.ssh_interface} carries our "
                 "own ssh connection, so it is no port for data\nhint: leave it out of `ports`"
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tsnbench.errors import InputError
+from tsnbench.errors import InterfaceError
 
 if TYPE_CHECKING:
     from tsnbench.plan.network import Network
@@ -78,7 +78,7 @@ class Profile:
         """
         for port, name in self.interfaces.items():
             if not INTERFACE.fullmatch(name):
-                raise InputError(
+                raise InterfaceError(
                     f"interface of {port}: expected the name of an interface (up to 15 letters, digits and "
                     f"_ . @ + -, the first a letter, a digit or _), found {name}"
                 )

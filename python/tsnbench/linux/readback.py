@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.linux.qdiscs import HANDLE, Child, Options, Root
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ def _documents(text: str, tool: str) -> list[Json]:
     try:
         found = read_json(text)
     except ValueError as error:
-        raise InputError(f"{tool}: expected JSON, found {text[:40]!r}: {error}") from error
+        raise ContentError(f"{tool}: expected JSON, found {text[:40]!r}: {error}") from error
     if not isinstance(found, list):
-        raise InputError(f"{tool}: expected a list, found {type(found).__name__}")
+        raise ContentError(f"{tool}: expected a list, found {type(found).__name__}")
     # ip prints an empty object for interfaces that were not requested.
     return [one for one in found if isinstance(one, dict) and one]
 

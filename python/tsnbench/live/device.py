@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench.errors import BackendError, InputError
+from tsnbench.errors import BackendError, InterfaceError
 
 if TYPE_CHECKING:
     from tsnbench.foreign import Json
@@ -26,7 +26,7 @@ def mac(interface: str) -> str:
     try:
         return (_folder(interface) / "address").read_text(encoding="ascii").strip()
     except OSError:
-        raise InputError(
+        raise InterfaceError(
             f"{interface}: expected a network interface, found none (in this namespace)"
         ) from None
 
@@ -66,14 +66,14 @@ def etf(listed: list[Json], interface: str, deadline: bool) -> None:
     """
     found = [one.get("options", {}) for one in listed if one.get("kind") == "etf"]
     if not found:
-        raise InputError(
+        raise InterfaceError(
             f"{interface}: expected a queueing discipline with launch times (SO_TXTIME), found none\n"
             f"hint: tc qdisc replace dev {interface} parent 100:1 etf clockid CLOCK_TAI delta 200000, "
             "below mqprio; or send without launch times"
         )
     if all(_on(one.get("deadline_mode")) != deadline for one in found):
         has, meant = ("strict", "deadline") if deadline else ("deadline", "strict")
-        raise InputError(
+        raise InterfaceError(
             f"{interface}: its etf is in {has} mode and drops every frame of a socket in {meant} mode"
         )
 

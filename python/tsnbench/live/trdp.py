@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypedDict, TypeVar
 
-from tsnbench.errors import InputError
+from tsnbench.errors import InputError, InterfaceError
 from tsnbench.live import device, program
 from tsnbench.scenario.units import DURATION, SIZE, UnitError
 
@@ -161,7 +161,7 @@ def _address(interface: str) -> str:
         try:
             said = fcntl.ioctl(asking, _SIOCGIFADDR, struct.pack("256s", interface.encode()[:15]))
         except OSError:
-            raise InputError(
+            raise InterfaceError(
                 f"{interface}: expected an interface with an IPv4 address, found none\n"
                 f"hint: ip address add 10.0.0.1/24 dev {interface}"
             ) from None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from tsnbench import _native, foreign
 from tsnbench.errors import InputError
+from tsnbench.measure.errors import MeasureError
 from tsnbench.plan.streams.software import receiving_ns
 from tsnbench.quantities import UNKNOWN, count, micros
 from tsnbench.runs import Run, file_names
@@ -139,7 +140,7 @@ def answered(folder: str | Path, measures: Measures | None = None) -> list[Answe
     document = run.plan.document
     streams = document["streams"]
     if not any("answers" in stream for stream in streams):
-        raise InputError(
+        raise MeasureError(
             f"{folder}: expected streams with answers:, found none\n"
             "hint: a stream that answers another one is written {answers: REQUEST, to: …}"
         )
@@ -307,16 +308,16 @@ def _answered_by(
     """Arrival and number of the requests that a stream answers, in the order of its answers."""
     name = stream["name"]
     if path.duplicates:
-        raise InputError(f"{folder}: answers of {name} cannot be paired: requests arrived more than once")
+        raise MeasureError(f"{folder}: answers of {name} cannot be paired: requests arrived more than once")
     if stream["size"]["kind"] != "frame":
-        raise InputError(f"{folder}: answers of {name} cannot be paired: an answer has several frames")
+        raise MeasureError(f"{folder}: answers of {name} cannot be paired: an answer has several frames")
     arrived = sorted((at, seq) for seq, _, at in path.rows if at is not None)
     jitter, software = _jitter(stream), receiving_ns(document, stream["talker"])
     varies = jitter + software
     # Software alone keeps the order of requests.
     if jitter and any(after - before < varies for (before, _), (after, _) in pairwise(arrived)):
         beside = " and the software of its host" if software else ""
-        raise InputError(
+        raise MeasureError(
             f"{folder}: answers of {name} cannot be paired: requests arrive closer together than the "
             f"jitter of the answer{beside}"
         )
@@ -327,7 +328,7 @@ def _answered_by(
     for word, limit in (("start", stream["start_ns"]), ("stop", stream["stop_ns"])):
         near = any(limit - varies <= at < limit for at in at_once)
         if near and 0 < limit < document["duration_ns"]:
-            raise InputError(
+            raise MeasureError(
                 f"{folder}: answers of {name} cannot be paired: a release may be before or after {word}"
             )
     begin, end = bisect_left(at_once, stream["start_ns"]), bisect_left(at_once, stop)
@@ -341,7 +342,7 @@ def _check(stream: Stream, requests: Sequence[tuple[int, int]], answers: _Path, 
         if sent is None:
             continue
         if answer >= len(requests) or sent < requests[answer][0] + after - _TOLERANCE_NS:
-            raise InputError(
+            raise MeasureError(
                 f"{folder}: answers of {stream['name']} cannot be paired: answer {answer} left before the "
                 "request that it would belong to"
             )

@@ -14,7 +14,7 @@ from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.stamps import measured_from, option
 from tsnbench.plan.indented import for_people
 from tsnbench.runs import file_names, lock
-from tsnbench.runs.errors import DISK, unwritable, writing
+from tsnbench.runs.errors import DISK, FolderError, unwritable, writing
 from tsnbench.runs.folder import half_written
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ def measure_run(folder: str | os.PathLike[str], start: str | None = None, end: s
         ``tsnbench-measures/1``.
 
     Raises:
-        MeasureError: the folder is no run folder, or half-written.
+        FolderError: the folder is no run folder, or half-written.
         BackendError: another process writes into it, or the disk is full.
     """
     path = Path(folder)
     if not path.is_dir():
-        raise MeasureError(f"{path}: expected a run folder, found none")
+        raise FolderError(path, "expected a run folder, found none")
     lock.refuse_busy(path)
     if (path / file_names.MANIFEST).exists() and (why := half_written(path)):
-        raise MeasureError(f"{path}: {why}\nhint: run it again")
+        raise FolderError(path, why, "run it again")
     with writing(path), lock.held(path):
         return _measure(path, start, end)
 
@@ -52,7 +52,7 @@ def measure_after(folder: str | os.PathLike[str], after_ns: int) -> Measures:
         after_ns: the end of the warm-up, in the run's time: frames that leave earlier do not count.
 
     Raises:
-        MeasureError: the folder is no run folder.
+        FolderError: the folder is no run folder.
     """
     path = Path(folder)
     try:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench import foreign
-from tsnbench.errors import InputError
 from tsnbench.libraries import polars as pl
+from tsnbench.measure.errors import MeasureError
 from tsnbench.quantities import micros
 from tsnbench.runs import Run, documents, file_names
 from tsnbench.sheet import plain_table
@@ -103,7 +103,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
         if any(Path(folder).glob("*/manifest.json")):
             # For a sweep's folder, the error names the folders of its runs.
             Run.open(folder)
-        raise InputError(
+        raise MeasureError(
             f"{folder}: expected observations.parquet, found none\n"
             "hint: a run folder, or one of tsnbench send --into"
         )
@@ -118,7 +118,7 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
         if one is not None:
             found.append(one)
     if not found:
-        raise InputError(
+        raise MeasureError(
             f"{folder}: expected stamps of at least two stages, found none\n"
             "hint: name stages in the scenario: taps: {stages: [wakeup, send, driver, app-rx]}"
         )

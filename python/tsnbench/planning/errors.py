@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tsnbench.errors import InputError
-from tsnbench.scenario.text.messages import code_of
+from tsnbench.messages import code_of
 
 _PLACE = re.compile(r"(.*):(\d+):(\d+)", re.DOTALL)
 
@@ -28,6 +28,11 @@ class PlanningProblem:
         text = f"{where}{self.path}: expected {self.expected}, found {self.found}"
         return f"{text}\n  hint: {self.hint}" if self.hint else text
 
+    @property
+    def code(self) -> str:
+        """The code of its kind: ``tsnbench explain CODE`` prints its page."""
+        return code_of(self.path, self.expected)
+
     def as_dict(self) -> dict[str, str | int]:
         """The fields of :class:`tsnbench.scenario.errors.Problem`; of an unknown place line and column 1."""
         place = _PLACE.fullmatch(self.where)
@@ -40,7 +45,7 @@ class PlanningProblem:
             "expected": self.expected,
             "found": self.found,
             "hint": self.hint or "",
-            "code": code_of(self.path, self.expected),
+            "code": self.code,
         }
 
 

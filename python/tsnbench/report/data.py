@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from tsnbench import foreign
-from tsnbench.errors import InputError
 from tsnbench.libraries import polars as pl
 from tsnbench.measure.headline import clock_notes
 from tsnbench.measure.outcome import outcome
@@ -31,6 +30,7 @@ from tsnbench.report.parts.faults import fault_spans
 from tsnbench.report.parts.ingress import policed
 from tsnbench.report.parts.planned import planned
 from tsnbench.runs import documents, file_names
+from tsnbench.runs.errors import FolderError
 
 if TYPE_CHECKING:
     from tsnbench.plan import types as plan_types
@@ -62,6 +62,9 @@ class HasFolder(Protocol):
     def folder(self) -> Path: ...
 
 
+_AGAIN = "run the scenario again: a file of the folder was changed or is of another version"
+
+
 def gather(run: HasFolder | Path | str) -> RunFacts:
     """Everything that a report shows of a run.
 
@@ -70,7 +73,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
     """
     folder = Path(run) if isinstance(run, str | Path) else run.folder
     if not (folder / file_names.PLAN).is_file():
-        raise InputError(f"{folder}: expected a run folder with a plan.json, found none")
+        raise FolderError(folder, "expected a run folder with a plan.json, found none")
     absent = [f"{name}: {lack}" for name, lack in FILES.items() if not (folder / name).is_file()]
     try:
         # If the file is not a Plan, one of the errors below is raised.
@@ -108,7 +111,7 @@ def gather(run: HasFolder | Path | str) -> RunFacts:
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         Plan.read(folder / file_names.PLAN)  # If the file is no Plan, this error says why.
-        raise InputError(f"{folder}: a file of this run folder is broken: {error!r}") from error
+        raise FolderError(folder, f"a file of this run folder is damaged: {error!r}", _AGAIN) from error
 
 
 def _of_counters(path: Path, plan: plan_types.PlanDocument) -> tuple[foreign.Json, Counted | None, Any]:
@@ -126,7 +129,8 @@ def _of_counters(path: Path, plan: plan_types.PlanDocument) -> tuple[foreign.Jso
         }
         return in_force, _counted(counted), fault_spans(plan, counted)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise InputError(f"{path}: expected the counters of a run, found others: {error!r}") from error
+        problem = f"expected the counters of a run, found others: {error!r}"
+        raise FolderError(path, problem, _AGAIN) from error
 
 
 def _check(plan: plan_types.PlanDocument) -> None:

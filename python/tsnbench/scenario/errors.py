@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from tsnbench.errors import InputError
-from tsnbench.scenario.text.messages import code_of
+from tsnbench.messages import code_of
 from tsnbench.scenario.text.place import Place
 
 _START = Place(1, 1)

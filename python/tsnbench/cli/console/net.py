@@ -15,9 +15,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO, cast
 
+from tsnbench.cli.console.output import print_more
 from tsnbench.cli.console.signals import heed_signals, is_interrupt, stopped_by
 from tsnbench.cli.console.visible import PLAIN, visible
-from tsnbench.cli.parts import folder_errors
+from tsnbench.cli.parts import folder_errors, messages
 from tsnbench.errors import BackendError, InputError
 
 TRACEBACK = "TSNBENCH_TRACEBACK"
@@ -43,7 +44,7 @@ def guarded(command: Callable[[], object]) -> int:
         if out is not None and not sys.stdout.closed:
             sys.stdout.flush()
     except OSError as error:
-        code = _say(_words(error))
+        code = _say(_words(error), error=error)
     return stopped_by() or code if code == 128 + signal.SIGINT else code
 
 
@@ -52,17 +53,21 @@ def ended(command: Callable[[], object]) -> int:
     try:
         command()
     except SystemExit as error:
+        # The library of commands has printed what is wrong with its options.
+        if error.__context__ is not None and error.code == 2:
+            print_more(messages.codes_of(error.__context__))
         return (
             error.code if isinstance(error.code, int) else 0 if error.code is None else _say(str(error.code))
         )
     except InputError as error:
-        return _say(str(error), 2)
+        return _say(str(error), 2, error)
     except BackendError as error:
-        return _say(str(error))
+        return _say(str(error), error=error)
     except OSError as error:
-        return _say(_words(error))
-    except MemoryError:
-        return _say("there is not enough memory\nhint: a smaller network or a shorter duration needs less")
+        return _say(_words(error), error=error)
+    except MemoryError as error:
+        hint = "a smaller network or a shorter duration needs less"
+        return _say(f"there is not enough memory\nhint: {hint}", error=error)
     except BaseException as error:
         if is_interrupt(error):
             return 128 + signal.SIGINT
@@ -74,10 +79,12 @@ def ended(command: Callable[[], object]) -> int:
     return 0
 
 
-def _say(text: str, code: int = 3) -> int:
+def _say(text: str, code: int = 3, error: BaseException | None = None) -> int:
     if os.environ.get(TRACEBACK):
         traceback.print_exc()
     print(visible(text), file=sys.stderr)
+    if error is not None:
+        print_more(messages.codes_of(error))
     return code
 
 

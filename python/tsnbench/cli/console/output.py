@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 import typer
 
 from tsnbench.cli.console.visible import json_in, json_text, visible
-from tsnbench.cli.parts import terminal
+from tsnbench.cli.parts import messages, terminal
 from tsnbench.errors import BackendError, InputError
 from tsnbench.libraries import rich
 from tsnbench.plan.indented import write_indented
@@ -91,10 +91,25 @@ class Exit(IntEnum):
     """By Ctrl-C; 143 by SIGTERM and 129 by SIGHUP (:mod:`tsnbench.cli.console.net`)."""
 
 
-def fail(code: Exit, text: str) -> NoReturn:
-    """Print the reason on stderr and end with ``code``."""
+def fail(code: Exit, text: str, error: BaseException | None = None) -> NoReturn:
+    """Print the reason on stderr, and where more about it is told; end with ``code``.
+
+    Args:
+        code: the exit code.
+        text: the reason.
+        error: the error that gives the reason; without one, the input is wrong.
+    """
     print_message(text)
+    if code != Exit.INTERRUPTED:
+        print_more(messages.codes_of(error or InputError(text)))
     raise typer.Exit(code)
+
+
+def print_more(codes: Sequence[str]) -> None:
+    """Prints, on stderr, the command that explains messages of these codes."""
+    if codes:
+        about = "it" if len(codes) == 1 else "these mistakes"
+        print_message(f"more about {about}: tsnbench explain {' '.join(codes)}")
 
 
 def print_json(kind: str, value: Mapping[str, Any]) -> None:
@@ -133,17 +148,17 @@ def user_errors(measuring: bool = False) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        fail(Exit.INPUT_WRONG, str(error))
+        fail(Exit.INPUT_WRONG, str(error), error)
     except BackendError as error:
-        fail(Exit.BACKEND_FAILED, str(error))
+        fail(Exit.BACKEND_FAILED, str(error), error)
     except FileNotFoundError as error:
-        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found none")
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found none", error)
     except IsADirectoryError as error:
-        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found a folder")
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a file, found a folder", error)
     except (NotADirectoryError, FileExistsError) as error:
-        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a folder, found a file")
+        fail(Exit.INPUT_WRONG, f"{error.filename}: expected a folder, found a file", error)
     except PermissionError as error:
-        fail(Exit.INPUT_WRONG, f"{error.filename}: no permission")
+        fail(Exit.INPUT_WRONG, f"{error.filename}: no permission", error)
     except KeyboardInterrupt:
         kept = "; what was measured until then is kept" if measuring else ""
         fail(Exit.INTERRUPTED, f"interrupted{kept}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 from tsnbench.cli.console.completing import nodes, scenario_files
 from tsnbench.cli.console.options import (
@@ -99,7 +99,7 @@ def send(
     Lateness and refused frames are reported.
     """
     if not interface:
-        _wrong("--interface: expected one")
+        fail(Exit.INPUT_WRONG, "--interface: expected one")
     if telegram:
         described = bool(file or stream or replay or period or payload or frame)
         _telegrams(interface, telegram, duration, as_json, described)
@@ -127,13 +127,13 @@ def send(
 
 def _check(txtime: str | None, mac: str, replay: Path | None, file: Path | None, described: bool) -> None:
     if txtime not in (None, "strict", "deadline"):
-        _wrong(f"--txtime: expected strict or deadline, found {txtime}")
+        fail(Exit.INPUT_WRONG, f"--txtime: expected strict or deadline, found {txtime}")
     if not re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", mac):
-        _wrong(f"--mac: expected an address as 02:00:00:00:00:01, found {mac}")
+        fail(Exit.INPUT_WRONG, f"--mac: expected an address as 02:00:00:00:00:01, found {mac}")
     if replay and (described or file):
-        _wrong("--replay: sends a capture as it is; leave out what describes streams")
+        fail(Exit.INPUT_WRONG, "--replay: sends a capture as it is; leave out what describes streams")
     if file and described:
-        _wrong("a scenario says what its streams are; leave out what describes them")
+        fail(Exit.INPUT_WRONG, "--stream: leave it out beside a scenario, which has its own streams")
 
 
 def _words(**keys: str | None) -> list[str]:
@@ -153,7 +153,7 @@ def _telegrams(
     interface: str, words: list[str], duration: str | None, as_json: bool, described: bool
 ) -> None:
     if described:
-        _wrong("--trdp: telegrams are described by their own keys; leave out what describes frames")
+        fail(Exit.INPUT_WRONG, "--trdp: leave out what describes frames: telegrams have keys of their own")
     with user_errors():
         duration_ns = given_ns("--duration", duration)
         asked = trdp.sender(interface, words, duration_ns)
@@ -165,7 +165,7 @@ def _telegrams(
 
 def _scenario(file: Path, node: str | None, asked: Sending) -> Sent:
     if node is None:
-        _wrong("--node: expected whose streams of the scenario to send")
+        fail(Exit.INPUT_WRONG, "--node: expected whose streams of the scenario to send")
     made, number, ports = sending.planned(file, node, asked.to)
     return sending.obey(made, number, ports, asked)
 
@@ -176,14 +176,11 @@ def _named(streams: list[str]) -> dict[str, str]:
     for text in streams:
         parts = re.fullmatch(r"\s*([\w.-]+)\s*:\s*\{(.*)\}\s*", text)
         if parts is None:
-            _wrong(f"--stream: expected 'name: {{period: 1 ms, payload: 100 B}}', found {text}")
+            form = "'name: {period: 1 ms, payload: 100 B}'"
+            fail(Exit.INPUT_WRONG, f"--stream: expected {form}, found {text}")
         keys = parts[2] if "vlan" in parts[2] else f"{parts[2]}, vlan: none"
         found[parts[1]] = keys
     return found
-
-
-def _wrong(text: str) -> NoReturn:
-    fail(Exit.INPUT_WRONG, text)
 
 
 def _tell(found: Sent, as_json: bool) -> None:

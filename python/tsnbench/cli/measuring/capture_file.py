@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from tsnbench.cli.console.output import Exit, fail
 from tsnbench.cli.parts import captured_page, report_files
 from tsnbench.foreign_files import recognise
-from tsnbench.foreign_files.formats import no_measure
+from tsnbench.foreign_files.formats import unsuitable
 from tsnbench.measure.inspection import Inspection
 from tsnbench.measure.trdp import TrdpMeasures
 
@@ -22,7 +21,7 @@ def refuse_other(file: Path, unknown: bool = False) -> None:
     """
     found = recognise(file)
     if unknown if found is None else not found.capture:
-        fail(Exit.INPUT_WRONG, no_measure(str(file), found, "a capture (pcap or pcapng)"))
+        raise unsuitable(str(file), found, "a capture (pcap or pcapng)")
 
 
 def write_inspected(

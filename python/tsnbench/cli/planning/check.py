@@ -18,13 +18,14 @@ from tsnbench.cli.console.output import (
     print_json_text,
     print_line,
     print_message,
+    print_more,
     user_errors,
 )
 from tsnbench.cli.planning.sarif import log_of
+from tsnbench.messages import code_of_warning
 from tsnbench.planning import Plan, PlanningErrors, PlanWarning
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import ScenarioErrors, load_variants
-from tsnbench.scenario.text.messages import code_of_warning
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,7 @@ def _tell(file: Path, found: Checked, strict: bool) -> None:
     for text in found.problems:
         print_message(text)
     if codes := sorted({str(one["code"]) for one in found.problems.values()}):
-        print_message(
-            f"more about {'these mistakes' if len(codes) > 1 else 'it'}: tsnbench explain {' '.join(codes)}"
-        )
+        print_more(codes)
     if found.problems or not found.plans:
         return
     runs = "1 run" if len(found.plans) == 1 else f"{len(found.plans)} runs"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from tsnbench.cli.console.options import argument, json_of
 from tsnbench.cli.console.output import Exit, fail, print_json, print_line
-from tsnbench.scenario.text.messages import kinds, whole
+from tsnbench.messages import kinds
 
 
 def explain(
@@ -32,7 +32,7 @@ def explain(
             code: {
                 "title": one.title,
                 "cause": one.cause,
-                "example": whole(one.example),
+                "example": one.shown,
                 "remedy": one.remedy,
             }
             for code, one in every.items()
@@ -48,6 +48,6 @@ def explain(
         if number:
             print_line("")
         print_line(f"{code}: {one.title}\n\n{one.cause}\n\nExample:\n")
-        for line in whole(one.example).splitlines():
+        for line in one.shown.splitlines():
             print_line(f"    {line}")
         print_line(f"\nRemedy: {one.remedy}")

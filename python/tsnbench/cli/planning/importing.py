@@ -11,13 +11,13 @@ import typer
 from tsnbench import foreign
 from tsnbench.cli.console.new_file import write_new
 from tsnbench.cli.console.options import option
-from tsnbench.cli.console.output import Exit, fail, user_errors
+from tsnbench.cli.console.output import user_errors
 from tsnbench.errors import InputError
 from tsnbench.exports import trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
 from tsnbench.foreign_files import recognise
-from tsnbench.foreign_files.formats import no_measure
+from tsnbench.foreign_files.formats import unsuitable
 
 app = typer.Typer(
     help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
@@ -46,7 +46,7 @@ def tsnkit(
         for path in (task, topo):
             found = recognise(path)
             if found is not None and found.name not in ("tsnkit", "csv", "text"):
-                fail(Exit.INPUT_WRONG, no_measure(str(path), found, "a CSV file of tsnkit"))
+                raise unsuitable(str(path), found, "a CSV file of tsnkit")
             texts.append(foreign.read_text(path, tsnkit_import.LARGEST_FILE))
         if table is not None and table.suffix.lower() != ".csv":
             raise InputError(f"--table: expected a file that ends in .csv, found {table}")

@@ -91,9 +91,9 @@ def plan(
 ) -> None:
     """Plan a scenario: paths, gates, worst cases; tables, JSON or files."""
     with user_errors():
-        for name, value in (("--as", formats), ("--yang", yang), ("--interface", interface)):
+        for option, value in (("--as", formats), ("--yang", yang), ("--interface", interface)):
             if value and into is None:
-                raise InputError(f"{name}: expected --into with it, found none\n  hint: add --into out")
+                raise InputError(f"{option}: expected --into with it, found none\n  hint: add --into out")
         done = Timing().done if timing else _untimed
         done("start")
         scenarios = selected(load_variants(file), only or [])

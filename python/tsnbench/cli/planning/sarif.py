@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from urllib.parse import quote
 
-from tsnbench.scenario.text.messages import kinds
+from tsnbench.messages import kinds
 from tsnbench.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

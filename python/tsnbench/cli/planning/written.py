@@ -56,12 +56,12 @@ class Export:
         """
         document = _only_one(plans, "--into").document
         mode, layout = linux_profile.Mode, linux_profile.Layout
-        for name, text, words in (
+        for option, text, words in (
             ("--taprio", self.taprio, list(mode)),
             ("--queues", self.queues, list(layout)),
         ):
             if text not in words:
-                raise InputError(f"{name}: expected one of {', '.join(words)}, found {text}")
+                raise InputError(f"{option}: expected one of {', '.join(words)}, found {text}")
         names = interfaces_of({port["name"] for port in document["ports"]}, self.interfaces, "eth0")
         profile = linux_profile.Profile(mode=mode(self.taprio), layout=layout(self.queues), interfaces=names)
         done = exports.export(document, self.formats, profile)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError, InputError
 from tsnbench.exports import scenario_text
 from tsnbench.exports.engine.files import (
     EXPERIMENTS,
@@ -62,7 +62,7 @@ def scenario(texts: Mapping[str, str], wanted: str | None = None) -> str:
     if network.get("topo_flows"):
         notes.add("flows of a predefined topology (topo_flows)", str(network["topo_flows"]))
     if not flows:
-        raise InputError(f"{NETWORK}: expected flows in {experiment.get('network')}, found none")
+        raise ContentError(f"{NETWORK}: expected flows in {experiment.get('network')}, found none")
     links = Links()
     for path in flows.values():
         for a, b in path:
@@ -74,7 +74,7 @@ def scenario(texts: Mapping[str, str], wanted: str | None = None) -> str:
     seconds = whole_number(EXPERIMENTS, seconds, "time", least=1)
     streams, launches = streams_of(stack, flows, links, seconds, notes)
     if not streams:
-        raise InputError(
+        raise ContentError(
             f"{STACKS}: expected iperf clients or send_udp in {experiment.get('stack')}, found none"
         )
     used = {leaves for path in flows.values() for leaves, _ in path}
@@ -125,7 +125,7 @@ def _written(
 def _experiments(text: str) -> list[Part]:
     written = read_document(EXPERIMENTS, text).get("experiments")
     if not isinstance(written, list) or not written or not all(isinstance(one, dict) for one in written):
-        raise InputError(f"{EXPERIMENTS}: expected a list of experiments, found {shown(written)}")
+        raise ContentError(f"{EXPERIMENTS}: expected a list of experiments, found {shown(written)}")
     return written
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.libraries import ruamel_yaml
 
 NETWORK, STACKS, EXPERIMENTS = FILES = ("01-network.yml", "02-stacks.yml", "04-experiments.yml")
@@ -27,9 +27,9 @@ def read_document(file: str, text: str) -> Part:
         found = reader.load(text)
     except (ruamel_yaml.error.YAMLError, ValueError, RecursionError, TypeError) as error:
         first = str(error).strip().partition("\n")[0]
-        raise InputError(f"{file}: expected YAML, found {shown(first)}") from None
+        raise ContentError(f"{file}: expected YAML, found {shown(first)}") from None
     if not isinstance(found, dict):
-        raise InputError(f"{file}: expected a mapping, found {shown(found)}")
+        raise ContentError(f"{file}: expected a mapping, found {shown(found)}")
     return found
 
 
@@ -37,7 +37,7 @@ def part_of(file: str, parts: Any, name: Any, what: str) -> Part:
     found = mapping_of(parts).get(name) if isinstance(name, str | int) else None
     if not isinstance(found, dict):
         known = ", ".join(map(str, list(mapping_of(parts))[:8])) or "none"
-        raise InputError(f"{file}: expected the {what} {shown(name)} of the experiment, found {known}")
+        raise ContentError(f"{file}: expected the {what} {shown(name)} of the experiment, found {known}")
     return found
 
 
@@ -49,9 +49,9 @@ def whole_number(file: str, written: Any, what: str, least: int = 0) -> int:
     """A whole number, which EnGINE also writes as a text."""
     text = str(written)
     if isinstance(written, bool) or not text.isascii() or not text.isdecimal() or len(text) > 15:
-        raise InputError(f"{file}: {what}: expected a whole number, found {shown(written)}")
+        raise ContentError(f"{file}: {what}: expected a whole number, found {shown(written)}")
     if int(text) < least:
-        raise InputError(f"{file}: {what}: expected at least {least}, found {shown(written)}")
+        raise ContentError(f"{file}: {what}: expected at least {least}, found {shown(written)}")
     return int(text)
 
 

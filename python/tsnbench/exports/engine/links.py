@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.exports.engine.files import NETWORK, shown
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -53,7 +53,7 @@ def read_path(flow: str, text: Any) -> list[tuple[End, End]]:
     good = len(nodes) == len(between) + 1 >= 2 and all(len(pair) == 2 for pair in between)
     if not good or not all(_NAME.fullmatch(node) for node in nodes) or len(set(nodes)) < len(nodes):
         example = "':node-1:4,1:node-3:'"
-        raise InputError(
+        raise ContentError(
             f"{NETWORK}: expected a path such as {example} in flow {shown(flow)}, found {shown(text)}"
         )
     return [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.exports.engine.files import NETWORK, TRUE, Part, mapping_of, shown, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.scenario_text import Notes, flow
@@ -43,7 +43,7 @@ def port_settings(
             continue
         name = chosen[end]
         if name not in configurations:
-            raise InputError(f"{NETWORK}: expected {name} in tsnconfigs, found none")
+            raise ContentError(f"{NETWORK}: expected {name} in tsnconfigs, found none")
         found[port] = _settings(name, mapping_of(configurations[name]), notes)
     return found
 
@@ -107,9 +107,9 @@ def _queues(name: str, configuration: Part) -> list[Queue]:
     """The queues, highest first, with the PCPs of each; ``*`` takes those that no queue names."""
     written = mapping_of(configuration.get("queues"))
     if not written or not all(str(key).isdecimal() for key in written):
-        raise InputError(f"{NETWORK}: expected numbered queues in {name}, found {shown(list(written))}")
+        raise ContentError(f"{NETWORK}: expected numbered queues in {name}, found {shown(list(written))}")
     if len(written) > 8:
-        raise InputError(f"{NETWORK}: expected at most 8 queues in {name}, found {len(written)}")
+        raise ContentError(f"{NETWORK}: expected at most 8 queues in {name}, found {len(written)}")
     ordered = sorted(written.items(), key=lambda item: int(item[0]))
     priorities = []
     for _, settings in ordered:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tsnbench.errors import InputError
+from tsnbench.errors import ContentError
 from tsnbench.exports.engine.files import STACKS, TRUE, Part, mapping_of, name_of, whole_number
 from tsnbench.exports.engine.links import End, Links
 from tsnbench.exports.scenario_text import Notes, flow, listed
@@ -43,7 +43,7 @@ def streams(
             path = flows.get(str(own.get("flow")))
             if path is None:
                 known = ", ".join(list(flows)[:8])
-                raise InputError(
+                raise ContentError(
                     f"{STACKS}: {who}: expected a flow of the network ({known}), found {own.get('flow')}"
                 )
             if path[-1][1][0] == node:

@@ -26,7 +26,7 @@ from tsnbench.studies.sequence import Repetitions
 from tsnbench.studies.store import SCENARIO, STUDY, Content, Store
 from tsnbench.studies.worker import keep, note, planned, simulated, worker_name
 
-MISSING = "expected Dask for --on dask:ADDRESS, found none\nhint: pip install 'tsnbench[dask]'"
+MISSING = "expected Dask for --cluster dask:ADDRESS, found none\nhint: pip install 'tsnbench[dask]'"
 PREFIX = "dask:"
 AHEAD = 4
 """Tasks for each thread of the cluster that are at the scheduler at the same time."""
@@ -58,8 +58,8 @@ def address_of(on: str) -> str:
     address = on.removeprefix(PREFIX)
     if not on.startswith(PREFIX) or not _ADDRESS.fullmatch(address):
         raise InputError(
-            f"--on: expected dask:ADDRESS, found {on}\nhint: dask:tcp://127.0.0.1:8786, the address that "
-            "dask scheduler prints"
+            f"--cluster: expected dask:ADDRESS, found {on}\n"
+            "hint: dask:tcp://127.0.0.1:8786, the address that dask scheduler prints"
         )
     return address
 
@@ -78,7 +78,7 @@ def bundle_of(store: Store, content: Content) -> Bundle:
     for path in files_beside(source.parse(scenario, str(study.scenario)), folder):
         if not path.is_relative_to(folder):
             raise InputError(
-                f"{study.scenario}: expected files beside it for --on dask, found {path}\n"
+                f"{study.scenario}: expected files beside it for --cluster dask, found {path}\n"
                 "hint: name the file relative to the scenario"
             )
         files.append((str(path.relative_to(folder)), path.read_bytes()))
@@ -116,8 +116,8 @@ def make_all(
     """Makes all runs of a study on a cluster, and writes their results here.
 
     Raises:
-        InputError: Dask is not installed, the cluster has another build of tsnbench, or none.
-        BackendError: the cluster is not reached, or a run failed.
+        InputError: Dask is not installed.
+        BackendError: the cluster is not reached, has another build of tsnbench or none, or a run failed.
     """
     if not repetitions.unmade():
         return
@@ -144,12 +144,12 @@ def _check(client: Any, address: str) -> None:
     try:
         builds = client.run(identity)
     except Exception as error:
-        raise InputError(
+        raise BackendError(
             f"{address}: expected tsnbench on every worker: {error}\nhint: install this build there"
         ) from error
     for worker, build in builds.items():
         if build != identity():
-            raise InputError(
+            raise BackendError(
                 f"{worker}: another build of tsnbench, {build}, and this is {identity()}\nhint: use the same "
                 "build on all machines"
             )

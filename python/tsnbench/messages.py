@@ -1,6 +1,7 @@
-"""The kinds of messages about scenarios: each has a code that stays, and a page.
+"""The kinds of messages: each has a code that stays, and a page.
 
-The list is ``messages.toml`` of the catalogue; :func:`code_of` finds the code of a message in it.
+The list is ``messages.toml`` of the catalogue. :func:`code_of` finds the code of a problem of a scenario in
+it, :func:`code_of_warning` that of a warning, and :func:`codes_of` those of any error.
 """
 
 from __future__ import annotations
@@ -23,17 +24,35 @@ class Kind:
     code: str
     title: str
     cause: str
-    example: str
-    """Parts of a scenario that give such a message; the other parts are those of :func:`whole`."""
     remedy: str
+    example: str = ""
+    """Parts of a scenario that give such a message; the other parts are those of :func:`whole`."""
+    commands: Sequence[str] = ()
+    """Lines of a shell, the last of which gives such a message; ``example.yaml`` is the scenario of the
+    example."""
+    without: str = ""
+    """The package without which the commands give it."""
     expected: str = ""
     """A pattern of the expected value."""
     path: str | None = None
     """The whole path, for problems without a pattern."""
     sections: Sequence[str] = ()
-    """Sections of the scenario whose other problems are of this kind."""
+    """Sections of a scenario, an inventory or a study whose other problems are of this kind."""
     kinds: Sequence[str] = ()
     """Kinds of warnings."""
+    errors: Sequence[str] = ()
+    """Names of classes of errors."""
+    text: str = ""
+    """A pattern of the text of such errors; none for all that no earlier kind has."""
+
+    @property
+    def shown(self) -> str:
+        """The example as a page shows it, without a line feed at the end."""
+        scenario = whole(self.example).rstrip()
+        lines = [f"$ {line}" for line in self.commands]
+        if any("example.yaml" in line for line in lines):
+            lines = ["$ cat example.yaml", scenario, *lines]
+        return "\n".join(lines) if self.commands else scenario if self.example else "(no file and no command)"
 
     @property
     def pattern(self) -> re.Pattern[str] | None:
@@ -84,6 +103,18 @@ def code_of_warning(kind: str) -> str:
     return _warnings()[kind]
 
 
+def codes_of(error: BaseException) -> Sequence[str]:
+    """The codes of an error: those of its problems, or that of the first class of it that the list names."""
+    if codes := {one.code for one in getattr(error, "problems", ()) if hasattr(one, "code")}:
+        return sorted(codes)
+    said = str(error)
+    for name in (one.__name__ for one in type(error).__mro__):
+        for one in kinds().values():
+            if name in one.errors and re.search(one.text, said):
+                return [one.code]
+    return []
+
+
 _BASE = {
     "network": "network: {stations: [a, b], bridges: [sw1, sw2], "
     "links: {rate: 1 Gbit/s, between: [a - sw1, sw1 - sw2, sw2 - b]}}",
@@ -95,4 +126,4 @@ def whole(example: str) -> str:
     """The scenario of an example: with a network and a stream unless the example has its own."""
     written = {line.partition(":")[0] for line in example.splitlines()}
     others = (text for section, text in _BASE.items() if section not in written)
-    return "\n".join(("name: example", "duration: 10 ms", *others, example.rstrip(), ""))
+    return "\n".join(("name: example", "duration: 10 ms", *others, *example.rstrip().splitlines(), ""))
