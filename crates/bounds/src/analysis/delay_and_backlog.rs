@@ -78,8 +78,8 @@ impl<'a> DelayAndBacklog<'a> {
             });
             best = match (best, one) {
                 (Ok(a), Ok(b)) => Ok(T::min(a, b)),
-                (Ok(a), Err(_)) => Ok(a),
-                (Err(_), one) => one,
+                (Ok(found), Err(_)) | (Err(_), Ok(found)) => Ok(found),
+                (Err(a), Err(b)) => Err(most_served(a, b)),
             };
         }
         best
@@ -90,5 +90,34 @@ impl<'a> DelayAndBacklog<'a> {
             return Reason::TooLarge;
         }
         Reason::Overload { coming_bps: self.rate, served_bps: moment.service.tail().slope.max(0) }
+    }
+}
+
+/// Of two reasons the one that leaves the class the most: each service is guaranteed, so the best one counts.
+fn most_served(a: Reason, b: Reason) -> Reason {
+    match (&a, &b) {
+        (Reason::Overload { served_bps: one, .. }, Reason::Overload { served_bps: other, .. })
+            if one > other =>
+        {
+            a
+        }
+        _ => b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of two guarantees of 3 and 5 bit/s the better one is what 10 bit/s have, in any order.
+    #[test]
+    fn the_reason_names_the_service_that_leaves_the_most() {
+        let arrivals = Curve::affine(1, 10);
+        let served = |rates: [Rate; 2]| {
+            let services = rates.map(|rate| vec![Curve::affine(0, rate)]);
+            DelayAndBacklog::new(&arrivals, 10, &services, 0, None).backlog()
+        };
+        let best = Err(Reason::Overload { coming_bps: 10, served_bps: 5 });
+        assert_eq!([served([3, 5]), served([5, 3])], [best.clone(), best]);
     }
 }

@@ -171,17 +171,21 @@ impl Delivery<'_> {
                     if std::mem::replace(&mut seen[entry], true) {
                         continue;
                     }
+                    let before = |seen: &mut [bool]| {
+                        let parent = self.stream.route[entry].parent?;
+                        self.why(&entries_with(self.stream, parent), down, certain, seen)
+                    };
                     let own = if let Some(why) = &self.arrivals[entry].lost {
-                        Some(at(&port(entry).name, why.clone()))
+                        // A queue that grows before is the cause of too many frames.
+                        let many = matches!(why, Reason::Overflow | Reason::Overload { .. });
+                        let cause = many.then(|| before(&mut seen.to_vec())).flatten();
+                        cause.filter(grows).or_else(|| Some(at(&port(entry).name, why.clone())))
                     } else if down[entry] {
                         Some(at(&port(entry).name, Reason::Down))
                     } else if !always_forwards(self.plan, self.stream, entry) {
                         Some(at(&port(entry).name, Reason::StandsBy))
                     } else {
-                        let parent = self.stream.route[entry].parent;
-                        parent.and_then(|parent| {
-                            self.why(&entries_with(self.stream, parent), down, certain, seen)
-                        })
+                        before(seen)
                     };
                     found.extend(own.filter(|own| !found.contains(own)));
                 }
@@ -189,4 +193,13 @@ impl Delivery<'_> {
             }
         }
     }
+}
+
+/// Whether the queue of a port may grow without end.
+fn grows(cause: &Reason) -> bool {
+    let Reason::At { why, .. } = cause else { return false };
+    matches!(
+        **why,
+        Reason::Overload { .. } | Reason::NoWindow | Reason::HigherClass { .. } | Reason::Clocks { .. }
+    )
 }

@@ -60,6 +60,26 @@ fn an_overload_takes_frames_where_a_queue_is_limited() {
     assert_eq!(slow(Some(9)), there(Reason::Overload { coming_bps: 160_000_000, served_bps: 100_000_000 }));
 }
 
+/// Behind the port that lets too many frames wait, the next one may have no room for them either.
+#[test]
+fn a_queue_that_grows_before_is_named_first() {
+    let named = |rate_bps| {
+        let (mut net, path) = Net::row(1_000_000, 3);
+        net.stream("s", &path, 5, periodic(100_000, 0), frame(1_232));
+        for (port, limit) in [(0, 9), (2, 1)] {
+            net.plan.ports[port].rate_bps = rate_bps;
+            net.plan.ports[port].classes[5].limit_frames = Some(limit);
+        }
+        net.plan.check().unwrap();
+        bounds(&net.plan).flows[0].loss_reason.clone()
+    };
+    let at = |port: &str, why| Some(Reason::At { port: port.into(), why: Box::new(why) });
+    // 1,252 octets in 100 us.
+    let grows = Reason::Overload { coming_bps: 100_160_000, served_bps: 100_000_000 };
+    assert_eq!(named(100_000_000), at("n0 -> n1", grows));
+    assert_eq!(named(1_000_000_000), at("n1 -> n2", Reason::Overflow));
+}
+
 /// A frame waits for three others of 4 us each, and is dropped if that is its longest time.
 #[test]
 fn a_frame_has_to_wait_for_less_than_the_longest_time() {
