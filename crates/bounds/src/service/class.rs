@@ -35,7 +35,7 @@ pub(crate) struct Model<'a> {
     pub processing: Processing,
     /// The flows here, by class.
     pub flows: Vec<Vec<usize>>,
-    /// The length of the run, if clocks drift.
+    /// The length of the run, if clocks drift or the times of frames are rounded up.
     pub run: Option<Ps>,
     /// What its list stands for, if several lists follow each other.
     pub several: Option<Several>,
@@ -79,7 +79,8 @@ impl<'a> Model<'a> {
             clock,
             processing: Processing::of(&plan.nodes[port.node as usize]),
             flows,
-            run: plan.clocks.as_ref().map(|_| ps(plan.duration_ns.saturating_add(plan.drain_ns))),
+            run: (plan.clocks.is_some() || rounded(port))
+                .then(|| ps(plan.duration_ns.saturating_add(plan.drain_ns))),
             several: None,
             overruns: port.gates.as_ref().is_some_and(|gates| gates.unguarded),
             changes: false,
@@ -132,7 +133,7 @@ impl<'a> Model<'a> {
 
     /// Whether an octet is not a whole number of ps.
     pub fn rounded(&self) -> bool {
-        8_000_000_000_000 % self.port.rate_bps.max(1) != 0
+        rounded(self.port)
     }
 
     pub fn occupied(&self, octets: u32) -> Ps {
@@ -150,6 +151,11 @@ impl<'a> Model<'a> {
     pub fn gap(&self) -> Ps {
         BitRate(self.port.rate_bps).time(INTER_FRAME_GAP).ps()
     }
+}
+
+/// Whether an octet is not a whole number of ps.
+fn rounded(port: &Port) -> bool {
+    8_000_000_000_000 % port.rate_bps.max(1) != 0
 }
 
 /// The longer of the times by which holds and releases act before their entries.

@@ -166,6 +166,18 @@ fn as_much_as_a_link_carries_may_come_for_ever() {
     assert_eq!(first(&without.plan).hops[1].upper_ps, Some(1_238 * 80_000));
 }
 
+/// 1,500 octets every 4 us are 3 Gbit/s. As a frame's time may be rounded up by a picosecond, 672 bit in 224,000 ps, the
+/// guaranteed rate is less, and a frame may wait longer by up to 1 / 224,001 of the run of 1 ms: 4.5 ns.
+#[test]
+fn times_that_are_rounded_up_end_with_the_run() {
+    let (mut net, path) = Net::row(1_000_000, 2);
+    net.plan.drain_ns = 0;
+    (0..2).for_each(|port| net.plan.ports[port].rate_bps = 3_000_000_000);
+    net.stream("s", &path, 3, periodic(4_000, 0), frame(1_480));
+    let found = first(&net.plan).hops[0].upper_ps.unwrap() - 1_488 * 8_000 / 3;
+    assert!((0..4_500).contains(&found), "{found}");
+}
+
 /// A talker that always has frames, behind a shaper of 200 Mbit/s: one frame at once, then frames at this
 /// rate.
 #[test]
