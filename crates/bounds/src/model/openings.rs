@@ -122,15 +122,17 @@ impl Openings {
     }
 
     /// How long after `at` the link may still be busy with a frame of this class that started before `at`, where a
-    /// frame takes at most `occupied` and its inter-frame gap, which may pass a closed gate, takes `gap`.
-    pub fn overhang(&self, at: Ps, occupied: Ps, gap: Ps) -> Ps {
+    /// frame takes at most `occupied` and its inter-frame gap, which may pass a closed gate, takes `gap`. Windows that
+    /// begin less than `lead` before `at` do not count.
+    pub fn overhang(&self, at: Ps, occupied: Ps, gap: Ps, lead: Ps) -> Ps {
         match self {
             Self::Always => occupied,
             Self::Windows { cycle, windows } => {
                 let around =
                     windows.iter().flat_map(|w| [-cycle, 0, *cycle].map(|by| (w.from + by, w.to + by)));
-                let rest =
-                    around.filter(|(from, _)| *from < at).map(|(_, to)| (to + gap - at).clamp(0, occupied));
+                let rest = around
+                    .filter(|(from, _)| from + lead < at)
+                    .map(|(_, to)| (to + gap - at).clamp(0, occupied));
                 rest.max().unwrap_or(0)
             }
         }
@@ -377,8 +379,10 @@ mod tests {
         for (at, occupied, rest) in
             [(0, 30, 5), (3, 30, 2), (60, 30, 30), (90, 30, 15), (50, 30, 0), (10, 30, 0)]
         {
-            assert_eq!(lower.overhang(at, occupied, 5), rest, "{at}");
+            assert_eq!(lower.overhang(at, occupied, 5, 0), rest, "{at}");
         }
+        // Frames that begin from 50 on are on the link at 56, unless the window begins together with that of 56.
+        assert_eq!([5, 6].map(|lead| lower.overhang(56, 30, 5, lead)), [30, 0]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::model::openings::{Openings, Serving, Share, Starts, Window};
 use crate::model::sizes::{until_last_bit, wire};
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
-use crate::service::class::Class;
+use crate::service::class::{Class, Model};
 use crate::service::higher_priority::Higher;
 use crate::service::slots::Slots;
 
@@ -198,12 +198,19 @@ fn starts(class: &Class<'_>) -> Result<Option<Starts>, Reason> {
         let (late, before) = blocked(class, &window, last)?;
         if window.from + late <= last {
             starts.windows.push(Window { from: window.from + late, to: last });
-            starts.before.push(before.min(last - window.from));
+            // It may also arrive between the earliest and the latest opening.
+            starts.before.push(before.min(last - window.from + together(class.model)));
             starts.late.push(late);
             starts.blocked.push(before);
         }
     }
     if starts.windows.is_empty() { Err(Reason::NoWindow) } else { Ok(Some(starts)) }
+}
+
+/// How much later than its earliest opening a gate is open for certain. Gates of a port follow one clock: of those that
+/// open together none opens before the others.
+fn together(model: &Model<'_>) -> Ps {
+    model.clock.filter(|_| model.several.is_none()).map_or(0, |clock| clock.lead())
 }
 
 /// How long frames of lower classes may still occupy the link after the beginning of a window; and how long those
@@ -217,6 +224,7 @@ pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(P
     let gap = model.gap();
     let (mut late, mut before) = (0, 0);
     let released = model.released.as_ref().ok_or(Reason::ShortHolds)?;
+    let lead = together(model);
     for behind in &class.behind {
         let occupied = model.occupied(behind.octets);
         let slip = model.slip(behind.octets);
@@ -225,7 +233,7 @@ pub(crate) fn blocked(class: &Class<'_>, window: &Window, last: Ps) -> Result<(P
             true if class.preemptable => occupied,
             true => released.run_on(window.from, occupied, slip),
             false if model.overruns => openings.run_on(window.from, occupied, slip),
-            false => openings.overhang(window.from, occupied, gap + slip),
+            false => openings.overhang(window.from, occupied, gap + slip, lead),
         };
         late = late.max(at_opening);
         let begins = if behind.runs_on { released } else { openings };

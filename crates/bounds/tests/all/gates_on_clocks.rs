@@ -337,3 +337,20 @@ fn a_frame_of_a_higher_class_may_leave_late_in_a_window() {
     let later = of(20_000_000) - of(10_000_000);
     assert!((39_000 + 60_000..39_100 + 2 * 124_000).contains(&later), "{later} ps");
 }
+
+/// The gates of both classes open together, 1 us early or late. A lower frame that begins before one of the upper class
+/// comes may take the rest of the window. Of 50 us: the closed 50 us, 2 us between both openings, twice the own frame and
+/// once the lower one. Of 14 us: from the earliest opening until the latest next one, and the own frame.
+#[test]
+fn of_gates_that_open_together_the_lower_class_is_not_first() {
+    let of = |window_ns: u64| {
+        let mut net = gated(free(0), Vec::new(), 0);
+        net.plan.ports[0].gates = gates(0, &[(0x41, window_ns), (0, 100_000 - window_ns)]);
+        net.stream("low", &[0, 1], 0, periodic(1_000_000, 0), frame(FULL));
+        synchronise(&mut net, 1, 1);
+        delay(&net.plan)
+    };
+    let long = of(50_000) - (52 * US + 2 * NEEDS + LOWER);
+    let short = of(14_000) - (102 * US + NEEDS);
+    assert!((0..ROUNDING + 8).contains(&long) && (0..ROUNDING + 8).contains(&short), "{long} {short}");
+}
