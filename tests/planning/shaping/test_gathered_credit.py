@@ -102,11 +102,12 @@ AGAIN = f"{{at: 4 ms, {entries(100)}}}"
             (entries(ns), "", TEXT, [bits])
             for ns, bits in ((20, 2_327), (100, 2_792), (250, 4_468), (400, 11_168))
         ),
-        # When the cycle begins, clocks, faults and the software of hosts are of no account.
+        # When the cycle begins, faults and the software of hosts are of no account.
         (f"base-time: 7 us, {entries(100)}", "", TEXT, [2_792]),
         (f"base-time: 499999 ns, {entries(100)}", "", TEXT, [2_792]),
-        (entries(100), "clocks: {default: {drift: 20 ppm}}\n", TEXT, [2_792]),
-        (entries(100), "clocks: {s: {drift: 20 ppm, offset: 3 us}}\n", TEXT, [2_792]),
+        # On a clock the window of 400 us may be longer by 20 ppm, and 40 ppm less of it are certain: 24 ns.
+        (entries(100), "clocks: {default: {drift: 20 ppm}}\n", TEXT, [2_795]),
+        (entries(100), "clocks: {s: {drift: 20 ppm, offset: 3 us}}\n", TEXT, [2_795]),
         (entries(100), "faults: [{delay: 10 us, on: a -> s, at: 1 ms, for: 1 ms}]\n", TEXT, [2_792]),
         (entries(100), "faults: [{down: s -> b, at: 1 ms, for: 1 ms}]\n", TEXT, [2_792]),
         (entries(100), "hosts: {a: {qdisc: {from: 3 us, to: 100 us}, driver: 1 us}}\n", HOST, [2_792]),
@@ -128,6 +129,42 @@ AGAIN = f"{{at: 4 ms, {entries(100)}}}"
 def test_the_highest_credit_beside_gates(gates: str, more: str, text: str, found: list[int]) -> None:
     ports = ["s -> b"] if len(found) == 1 else ["a -> s", "s -> b"]
     assert credits(gates, more, text) == dict(zip(ports, found, strict=True))
+
+
+ABOVE = TEXT.replace("{6: 2, 3: 1, 0: 0}", "{7: 3, 6: 2, 3: 1, 0: 0}").replace("    gates: {GATES}\n", "")
+ONE = "streams:\n  above: {from: c, to: b, pcp: 7, phy: 1250 B, period: 500 us}"
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "bits"),
+    [
+        # 100 Mbit/s for one lower frame of 1542 octets, 12.336 us; and for one of 1250 octets above, 10 us.
+        (ABOVE, "", 1_234),
+        (ABOVE.replace("streams:", ONE), "", 2_234),
+        # It has another port, or a shaper: 100 Mbit/s * (12.336 us + 10 us + 246.72 bit / 980 Mbit/s).
+        (ABOVE.replace("streams:", ONE.replace("to: b", "to: a")), "", 1_234),
+        (ABOVE.replace("streams:", ONE).replace("from-streams", "{7: 20 Mbit/s, 3: 100 Mbit/s}"), "", 2_259),
+        # A given credit stays.
+        (
+            ABOVE.replace("streams:", ONE).replace(
+                "from-streams", "{3: {idle-slope: 100 Mbit/s, hi-credit: 1300 bit}}"
+            ),
+            "",
+            1_300,
+        ),
+        # Sync of 84 octets, Follow_Up of 114, three messages of 92 for the delay: 379.2 bit in 37.92 us.
+        (ABOVE, "clocks: {within: 1 us, gptp: {grandmaster: s, pcp: 7}}\n", 1_613),
+    ],
+)
+def test_the_highest_credit_below_a_class_without_a_shaper(text: str, more: str, bits: int) -> None:
+    assert credits("", more, text)["s -> b"] == bits
+
+
+def test_the_kernels_shaper_keeps_as_much_credit() -> None:
+    """2234 bit are 280 octets, rounded up; gates are of no account to it."""
+    (scenario,) = read_scenario(ABOVE.replace("streams:", ONE), "gathered.yaml")
+    (port,) = (port for port in plan(scenario).document["ports"] if port["name"] == "s -> b")
+    assert port["classes"][1]["cbs"]["linux"]["hicredit"] == 280
 
 
 def test_a_plan_that_contradicts_itself_is_refused_at_its_own_place() -> None:
