@@ -42,6 +42,7 @@ pub fn bounds(plan: &Plan) -> Bounds {
         let mut found = answers::bounds(&with_messages, Some(&mut hold));
         if holds {
             found.flows.truncate(flows);
+            found.reasons_mut().for_each(|reason| reason.replace_arrivals(&|stream| messages.why(stream)));
             return named(found, &plan, known);
         }
         round += 1;

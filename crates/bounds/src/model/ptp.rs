@@ -5,6 +5,7 @@
 
 use crate::curve::Ps;
 use crate::model::clocks::{fastest, shorter};
+use crate::reason::Reason;
 use crate::report::FlowBounds;
 use tsn_plan::{Delay, Destination, Gptp, Pattern, Plan, Requirements, Route, Size, Stream};
 
@@ -52,12 +53,14 @@ pub(crate) struct Messages<'a> {
     /// By message, the assumed difference between its longest and its shortest time from the release to the last bit at
     /// the other end, ns; none if it has no limit.
     spreads: Vec<Option<u64>>,
+    /// By message, why it had no bound when its spread got no limit.
+    whys: Vec<Option<Reason>>,
 }
 
 impl<'a> Messages<'a> {
     pub fn of(plan: &'a Plan) -> Option<Self> {
         let gptp = plan.clocks.as_ref()?.gptp.as_ref()?;
-        let mut found = Self { plan, gptp, messages: Vec::new(), spreads: Vec::new() };
+        let mut found = Self { plan, gptp, messages: Vec::new(), spreads: Vec::new(), whys: Vec::new() };
         if let Some(bmca) = &gptp.bmca {
             for port in &bmca.ports {
                 found.add("messages", *port, ANNOUNCE, Release::AnyTime);
@@ -77,6 +80,7 @@ impl<'a> Messages<'a> {
             }
         }
         found.spreads = vec![Some(0); found.messages.len()];
+        found.whys = vec![None; found.messages.len()];
         Some(found)
     }
 
@@ -197,7 +201,7 @@ impl<'a> Messages<'a> {
 
     fn stream(&self, message: &Message, release: Option<(u64, u64)>) -> Stream {
         let port = &self.plan.ports[message.port as usize];
-        let name = format!("ptp {} at {}", message.kind, port.name);
+        let name = self.name(message);
         let peer = self.plan.ports[port.peer as usize].node;
         Stream {
             group: name.clone(),
@@ -228,11 +232,28 @@ impl<'a> Messages<'a> {
         }
     }
 
+    fn name(&self, message: &Message) -> String {
+        format!("ptp {} at {}", message.kind, self.plan.ports[message.port as usize].name)
+    }
+
+    /// Why a message has no limit: one that releases it, maybe through others, has no bound for a reason of its own.
+    pub fn why(&self, name: &str) -> Option<Reason> {
+        let of_message = |stream: &str| self.messages.iter().any(|message| self.name(message) == stream);
+        let mut message = self.messages.iter().find(|message| self.name(message) == name)?;
+        while let Release::After(before) = message.release {
+            message = &self.messages[before];
+            if let Some(why) = self.whys[before].clone().filter(|why| !why.is_of_arrivals(&of_message)) {
+                return Some(Reason::Behind { stream: name.into(), why: Box::new(why) });
+            }
+        }
+        None
+    }
+
     /// Compares the assumed spreads with those that follow from them, `found`; true if none of them is longer than assumed,
     /// so that the assumption holds. Otherwise longer ones are assumed; with `give_up`, no limit.
     pub fn hold(&mut self, found: &[FlowBounds], give_up: bool) -> bool {
         let mut holds = true;
-        for (assumed, flow) in self.spreads.iter_mut().zip(found) {
+        for ((assumed, why), flow) in self.spreads.iter_mut().zip(&mut self.whys).zip(found) {
             let Some(before) = *assumed else { continue };
             let spread = flow.release_upper_ps.map(|upper| upper - flow.release_lower_ps);
             let spread = spread.and_then(|ps: Ps| u64::try_from((ps + PS - 1).div_euclid(PS)).ok());
@@ -240,6 +261,7 @@ impl<'a> Messages<'a> {
                 continue;
             }
             holds = false;
+            why.clone_from(&flow.release_reason);
             // More than it is now, as longer spreads of others make it grow.
             *assumed = spread.filter(|_| !give_up).map(|spread| spread.saturating_add(spread / 2));
         }

@@ -345,3 +345,25 @@ fn what_no_promise_covers_has_a_reason() {
     // The path trace of 127 nodes.
     assert_eq!(released(&net.plan) - alone, 2 * wire(86 + 8 * 127));
 }
+
+/// A Sync has no bound at `n0 -> n1`, below a class without a limit. That of n1 follows when it has come, and a frame beside
+/// it waits for the same reason.
+#[test]
+fn a_message_that_follows_another_one_has_its_reason() {
+    let mut net = line();
+    net.plan.streams[0].route = vec![tsn_plan::Route { port: 2, parent: None }];
+    net.plan.streams[0].talker = 1;
+    net.plan.streams[0].listeners[0].route = 0;
+    net.stream(
+        "noise",
+        &[0, 1],
+        7,
+        tsn_plan::Pattern::Poisson { mean_interval_ps: 1_000_000_000 },
+        frame(1_230),
+    );
+    net.plan.clocks = Some(clocks(&net.plan, 1_000, Some(gptp(0, &[1, 3]))));
+    let why = lone(&net.plan).release_reason.map(|reason| reason.to_string());
+    let first = "ptp sync at n1 -> n2 shares the class";
+    let cause = "noise shares the class and has no bounded burst";
+    assert!(why.as_ref().is_some_and(|why| why.starts_with(first) && why.ends_with(cause)), "{why:?}");
+}
