@@ -11,7 +11,7 @@ import pytest
 
 from tsnbench.ui import job_routes, run_routes, scenario_routes
 from tsnbench.ui.jobs import Jobs
-from tsnbench.ui.live.worker import Worker
+from tsnbench.ui.live.worker import KINDS, Worker
 from tsnbench.ui.workspace import Workspace
 from ui.conftest import SCENARIO, Server
 
@@ -34,7 +34,7 @@ OBJECTS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 """By route, complete objects: each value of each is replaced by every other one."""
-TEXTS = ("/api/check/two.yaml", "/api/look/two.yaml", "/api/live/two.yaml")
+TEXTS = ("/api/check/two.yaml", "/api/look/two.yaml", "/api/live/two.yaml", "/api/simulate/two.yaml")
 POSITIONS = (
     '{"a": [1e999, 0]}', '{"a": [0, NaN]}', '{"a": [-Infinity, 0]}', '{"a": ["1", 2]}', '{"a": "12"}',
     '{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": [true, 2]}', '{"a": {"x": 1, "y": 2}}', '{"\\ud800": [1, 2]}',
@@ -49,7 +49,10 @@ def refused(status: int, content: bytes) -> bool:
 
 def test_all_routes_with_a_body_are_walked(tmp_path: Path) -> None:
     space = Workspace(tmp_path)
-    found = [*scenario_routes.routes(space, Worker()), *run_routes.routes(space)]
+    found = [
+        *scenario_routes.routes(space, {kind: Worker(kind) for kind in KINDS}),
+        *run_routes.routes(space),
+    ]
     found += job_routes.routes(space, Jobs(tmp_path))
     writing = {route.path for route in found if (route.methods or set()) & {"POST", "PUT"}}
     walked = {path.replace("two.yaml", "{name:path}") for path in (*OBJECTS, *TEXTS)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from playwright.sync_api import Page, expect
 from support.commands import tsnbench
 from tsnbench.templates import text as template_text
 from tsnbench.ui.live.numbers import Live, live
+from tsnbench.ui.live.simulated import LONG, simulated
 from tsnbench.ui.live.worker import SLOW, Worker
-from ui.browser import findings
+from ui.browser import becomes, findings, undone
 from ui.conftest import SCENARIO, Server
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -152,3 +154,74 @@ def test_a_text_without_a_plan_keeps_the_last_picture_greyed(page: Page) -> None
     assert findings(page) == []
     page.keyboard.press("Control+z")
     expect(page.locator("#drawing")).to_have_class("pane")
+
+
+def test_a_simulation_has_the_verdict_of_the_command_and_ends_within_its_budget(tmp_path: Path) -> None:
+    (tmp_path / "two.yaml").write_text(LIMITED)
+    found = simulated(LIMITED, str(tmp_path / "two.yaml"), budget_s=60)
+    assert found["line"] == tsnbench("run", "two.yaml", cwd=tmp_path).stdout.splitlines()[-1]
+    (row,) = json.loads((tmp_path / "runs/two/verdict.json").read_text())["rows"]
+    assert [(one["found"], one["met"]) for one in found["rows"]] == [(row["found"], "yes")]
+    long = LIMITED.replace("duration: 5 ms", "duration: 20000 s")
+    assert simulated(long, str(tmp_path / "two.yaml"))["reason"] == LONG
+    assert simulated("", "x.yaml")["reason"].startswith("x.yaml:1:1: expected")
+
+
+def test_a_switch_simulates_after_each_edit(page: Page) -> None:
+    page.locator("#text").fill(LIMITED.replace("pcp: 5", "pcp: 5, offset: 3 us"))
+    page.get_by_role("switch", name="Simulate after each edit").check()
+    expect(page.locator("#simulated")).to_contain_text("ALL MET (PROVED): 1 requirement")
+    expect(page.locator(".worst-bar")).to_have_attribute(
+        "aria-label", re.compile("limit 50 us, simulated 2.464 us")
+    )
+    page.locator("#text").fill(LIMITED.replace("duration: 5 ms", "duration: 20000 s"))
+    expect(page.locator("#simulated")).to_have_text(LONG)
+    expect(page.locator(".seen")).to_have_count(0)
+    assert findings(page) == []
+
+
+def test_a_slider_shows_worst_cases_while_it_is_dragged_and_writes_when_it_is_released(page: Page) -> None:
+    page.locator("#text").fill(LIMITED)
+    expect(page.locator("#legend .tag")).to_have_text("✓ proved")
+    there = LIMITED.index("100 B") + 1
+    page.locator("#text").focus()
+    page.evaluate("(at) => document.getElementById('text').setSelectionRange(at, at)", there)
+    slider = page.get_by_role("slider", name="Value of the number at the cursor")
+    expect(slider).to_have_attribute("aria-valuetext", "100 B")
+    box = slider.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"], middle, steps=4)
+    expect(page.locator("#slide output")).to_contain_text("400 B: 7.264 us of 50 us ✓ proved")
+    expect(page.locator("#legend .was")).to_have_text("was 2.464 us")
+    becomes(page, LIMITED)
+    page.mouse.up()
+    wanted = LIMITED.replace("100 B", "400 B")
+    becomes(page, wanted)
+    undone(page, LIMITED)
+
+
+def test_a_slider_is_moved_by_keys_and_escape_keeps_the_value(page: Page) -> None:
+    page.locator("#text").fill(LIMITED)
+    expect(page.locator("#legend .tag")).to_have_text("✓ proved")
+    page.locator("#text").focus()
+    there = LIMITED.index("500 us")
+    page.evaluate("(at) => document.getElementById('text').setSelectionRange(at, at)", there)
+    slider = page.get_by_role("slider", name="Value of the number at the cursor")
+    expect(slider).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(slider).to_be_focused()
+    page.keyboard.press("End")
+    expect(slider).to_have_attribute("aria-valuetext", "2000 us")
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    expect(page.locator("#text")).to_be_focused()
+    becomes(page, LIMITED)
+    page.keyboard.press("ArrowRight")
+    expect(slider).to_be_visible()
+    page.keyboard.press("Tab")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    becomes(page, LIMITED.replace("500 us", "2000 us"))

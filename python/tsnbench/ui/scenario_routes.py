@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TypedDict
 
 from starlette.concurrency import run_in_threadpool
@@ -22,7 +23,7 @@ from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
 from tsnbench.ui.live.worker import Worker
-from tsnbench.ui.requests.exchange import RefusedError, answered, asked, body
+from tsnbench.ui.requests.exchange import Endpoint, RefusedError, answered, asked, body
 from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
     ChangedError,
@@ -74,9 +75,9 @@ def look(text: str, file: str) -> tuple[Look, Names | None]:
     return {"checked": answer, "marks": marks, "drawing": drawn}, names
 
 
-def routes(workspace: Workspace, worker: Worker) -> list[Route]:
+def routes(workspace: Workspace, workers: Mapping[str, Worker]) -> list[Route]:
     """The routes; texts come from the page, so that also those that are not saved are checked."""
-    own = _Scenarios(workspace, worker)
+    own = _Scenarios(workspace, workers)
 
     def templates(_: Request) -> Response:
         return JSONResponse(
@@ -92,7 +93,10 @@ def routes(workspace: Workspace, worker: Worker) -> list[Route]:
         Route("/api/scenario/{name:path}", answered(own.scenario), methods=["GET", "PUT"]),
         Route("/api/check/{name:path}", answered(own.checked), methods=["POST"]),
         Route("/api/look/{name:path}", answered(own.looked), methods=["POST"]),
-        Route("/api/live/{name:path}", answered(own.lived), methods=["POST"]),
+        *(
+            Route(f"/api/{kind}/{{name:path}}", answered(own.worked(kind)), methods=["POST"])
+            for kind in workers
+        ),
         Route("/api/complete/{name:path}", answered(own.completed), methods=["POST"]),
         Route("/api/edit/{name:path}", answered(own.edited), methods=["POST"]),
         Route("/api/take-over/{name:path}", answered(own.taken_over), methods=["POST"]),
@@ -103,9 +107,9 @@ def routes(workspace: Workspace, worker: Worker) -> list[Route]:
 class _Scenarios:
     """The answers of the routes about the scenarios of a folder."""
 
-    def __init__(self, workspace: Workspace, worker: Worker) -> None:
+    def __init__(self, workspace: Workspace, workers: Mapping[str, Worker]) -> None:
         self.workspace = workspace
-        self.worker = worker
+        self.workers = workers
         self.known: dict[str, Names] = {}
         """By scenario, the names of its last text that could be read."""
 
@@ -140,12 +144,17 @@ class _Scenarios:
             self.known[name] = names
         return JSONResponse(found)
 
-    async def lived(self, request: Request) -> Response:
-        file = str(self.workspace.path(request.path_params["name"]))
-        text = (await body(request, LARGEST_SCENARIO, "text")).decode("utf-8")
-        answer = await run_in_threadpool(self.worker.ask, text, file)
-        # No content: a newer text is being planned.
-        return Response(answer, 204 if answer is None else 200, media_type="application/json")
+    def worked(self, kind: str) -> Endpoint:
+        """The endpoint whose answer a worker makes."""
+
+        async def endpoint(request: Request) -> Response:
+            file = str(self.workspace.path(request.path_params["name"]))
+            text = (await body(request, LARGEST_SCENARIO, "text")).decode("utf-8")
+            answer = await run_in_threadpool(self.workers[kind].ask, text, file)
+            # No content: a newer text is under way.
+            return Response(answer, 204 if answer is None else 200, media_type="application/json")
+
+        return endpoint
 
     async def completed(self, request: Request) -> Response:
         name = request.path_params["name"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from tsnbench.ui import answers, job_routes, run_routes, scenario_routes
 from tsnbench.ui.jobs import Jobs
-from tsnbench.ui.live.worker import Worker
+from tsnbench.ui.live.worker import KINDS, Worker
 from tsnbench.ui.requests.connections import BACKLOG, Connection
 from tsnbench.ui.requests.guard import HEADERS, Guard
 from tsnbench.ui.workspace import Workspace
@@ -48,7 +48,7 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         OSError: the port is in use, or there is no such folder.
     """
     workspace = Workspace(folder)
-    jobs, worker = Jobs(workspace.folder), Worker()
+    jobs, workers = Jobs(workspace.folder), {kind: Worker(kind) for kind in KINDS}
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(("127.0.0.1", port))
@@ -57,7 +57,7 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
         opened(guard.address)
         # No access log: it would contain the token.
         config = uvicorn.Config(
-            application(workspace, guard, jobs, worker),
+            application(workspace, guard, jobs, workers),
             http=Connection,
             backlog=BACKLOG,
             access_log=False,
@@ -69,15 +69,16 @@ def serve(folder: Path, port: int, opened: Callable[[str], None]) -> None:
             uvicorn.Server(config).run(sockets=[listening])
         finally:
             jobs.close()
-            worker.close()
+            for worker in workers.values():
+                worker.close()
 
 
-def application(workspace: Workspace, guard: Guard, jobs: Jobs, worker: Worker) -> Application:
+def application(workspace: Workspace, guard: Guard, jobs: Jobs, workers: Mapping[str, Worker]) -> Application:
     """The guarded application; no request reaches a route before the guard has let it pass."""
     routes = [
         Route("/", lambda _: FileResponse(PAGE / "index.html")),
         *(Route(f"/{path.name}", _file(path)) for path in sorted(PAGE.glob("*.*")) if path.suffix != ".html"),
-        *scenario_routes.routes(workspace, worker),
+        *scenario_routes.routes(workspace, workers),
         *run_routes.routes(workspace),
         Route("/api/folder", _folder(workspace)),
         *job_routes.routes(workspace, jobs),

@@ -1,4 +1,4 @@
-"""A process that plans what is typed, so that a large scenario keeps no other answer waiting.
+"""A process that plans or simulates what is typed, so that a large scenario keeps no other answer waiting.
 
 It has a budget of time: a Plan or a proof that needs longer ends with the process, and the next question
 starts another one.
@@ -12,9 +12,11 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
-from tsnbench.ui.live.numbers import live, without_plan
+from tsnbench.ui.live.numbers import Live, live, without_plan
+from tsnbench.ui.live.simulated import LONG, Seen, simulated, without_verdict
 
 BUDGET_S = 2.0
 """For one text, after the process has started."""
@@ -22,24 +24,35 @@ SLOW = f"planning takes longer than {BUDGET_S:g} s: tsnbench plan FILE --bounds 
 BROKEN = "the planner ended unexpectedly"
 
 
-class Worker:
-    """The process, and who waits for it."""
+KINDS: dict[str, Callable[[str, str], Live | Seen]] = {"live": live, "simulate": simulated}
 
-    def __init__(self, budget_s: float = BUDGET_S) -> None:
-        self._budget_s = budget_s
+
+class Worker:
+    """The process, and who waits for it.
+
+    Args:
+        kind: what it does with a text: one of ``KINDS``.
+        budget_s: the time for one text.
+    """
+
+    def __init__(self, kind: str = "live", budget_s: float = BUDGET_S) -> None:
+        self._kind, self._budget_s = kind, budget_s
         self._process: subprocess.Popen[bytes] | None = None
         self._busy = threading.Lock()
         self._newest: dict[str, int] = {}
 
     def ask(self, text: str, file: str) -> bytes | None:
-        """The answer of :func:`~tsnbench.ui.live.numbers.live` as JSON; None if a newer text came first."""
+        """The answer of the function of this kind as JSON; None if a newer text came first."""
         mine = self._newest[file] = self._newest.get(file, 0) + 1
         with self._busy:
             if self._newest[file] != mine:
                 return None
             question = json.dumps({"text": text, "file": file}).encode() + b"\n"
             answer, late = self._answer(question)
-            return answer or json.dumps(without_plan(SLOW if late else BROKEN)).encode()
+            if answer:
+                return answer
+            nothing = without_plan(SLOW if late else BROKEN)
+            return json.dumps(nothing if self._kind == "live" else without_verdict(LONG)).encode()
 
     def close(self) -> None:
         """Ends the process."""
@@ -77,7 +90,7 @@ class Worker:
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tsnbench.ui.live.worker"],
+                [sys.executable, "-m", "tsnbench.ui.live.worker", self._kind],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 # Ctrl-C in the server's terminal reaches the server alone; the end of the pipe ends this one.
@@ -90,12 +103,13 @@ class Worker:
 
 def main() -> None:
     """Answers texts, one on each line of standard input."""
+    work = KINDS[sys.argv[1]]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.disable()
     print("ready", flush=True)
     for line in sys.stdin:
         asked = json.loads(line)
-        print(json.dumps(live(asked["text"], asked["file"])), flush=True)
+        print(json.dumps(work(asked["text"], asked["file"])), flush=True)
         # Nobody waits now.
         gc.collect()
 

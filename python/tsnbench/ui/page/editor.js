@@ -227,6 +227,26 @@ export class Editor {
     element.style.top = `${fits ? top : Math.max(0, top - LINE - 4 - element.offsetHeight)}px`;
   }
 
+  // The number at an offset, with its unit.
+  numberAt(offset) {
+    const [line, column] = this.place(offset);
+    const start = offset - column;
+    const own = this.text.slice(start, (this.starts()[line + 1] ?? this.text.length + 1) - 1);
+    for (const found of own.matchAll(TOKENS)) {
+      const [from, until] = [found.index, found.index + found[0].length];
+      if (found.groups.number && from <= column && column <= until) return { start: start + from, end: start + until, text: found[0] };
+    }
+    return null;
+  }
+
+  // Where a line ends, in px within the field.
+  endOfLine(offset) {
+    const [line] = this.place(offset);
+    const length = (this.starts()[line + 1] ?? this.text.length + 1) - 1 - this.starts()[line];
+    const { clientWidth: width, clientHeight: height, scrollLeft, scrollTop } = this.field;
+    return { left: 56 + length * this.letter - scrollLeft, top: 6 + line * LINE - scrollTop, width, height };
+  }
+
   markAt(offset) {
     return this.marks.find((mark) => mark.start <= offset && offset <= mark.end);
   }

@@ -14,13 +14,45 @@ let waiting = null; // aborts the last request
 let timer = 0;
 let loads = () => {}; // draws the loads of the ports
 
-export function start(drawLoads) { loads = drawLoads; }
+let seen = new Map(); // by stream, listener and requirement, what the last simulation measured
+let sent = null; // the name and the text that the bars are of
+
+export function start(drawLoads) {
+  loads = drawLoads;
+  at("simulates").addEventListener("change", () => (at("simulates").checked ? simulate() : forget()));
+}
+
+function forget(words = "", kind = "soft") {
+  seen = new Map();
+  at("simulated").textContent = words;
+  at("simulated").className = kind;
+  bars();
+}
+
+// What a simulation of the text says; the one of an older text is dropped.
+async function simulate() {
+  if (!at("simulates").checked || !sent) return;
+  const own = sent;
+  const answer = await fetch(url("simulate", own.name), { method: "POST", body: own.text, signal: waiting.signal });
+  if (answer.status !== 200 || own !== sent || !at("simulates").checked) return;
+  const found = await answer.json();
+  if (own !== sent) return;
+  if (found.reason) return forget(found.reason);
+  seen = new Map(found.rows.map((one) => [key(one.stream, one), one]));
+  at("simulated").textContent = found.line;
+  at("simulated").className = found.line.startsWith("ALL MET (PROVED)") ? "good" : found.rows.some((one) => one.met !== "yes") ? "bad" : "";
+  bars();
+}
+
+const key = (stream, { listener, requirement }) => [stream, listener, requirement].join("\n");
 
 export function reset() {
   asked += 1;
   clearTimeout(timer);
   waiting?.abort();
   [shown, before, edited, pause] = [null, new Map(), 0, 0];
+  sent = null;
+  forget();
   tell(null);
 }
 
@@ -29,6 +61,33 @@ export function ask(name, text) {
   clearTimeout(timer);
   if (pause) timer = setTimeout(() => send(name, text, number), pause);
   else send(name, text, number);
+}
+
+let next = null; // the latest text of a slider, and what is called when its bars are drawn
+
+// While a slider is dragged, texts are planned one after the other: each shows bars, and the latest is never left out.
+export async function drag(name, text, drawn) {
+  if (next !== null) {
+    next = { text, drawn };
+    return;
+  }
+  next = { text, drawn };
+  while (next?.text) {
+    const one = next;
+    next = {};
+    await send(name, one.text, ++asked);
+    one.drawn();
+  }
+  next = null;
+}
+
+// The worst case of a stream, or without one that is closest to its limit.
+export function words(stream) {
+  const row = shown?.streams.find((one) => one.name === stream)?.requirements[0];
+  if (!row) return shown?.line.split(", ").slice(1).join(", ") ?? "";
+  const [worst, limit] = [row.worst_case === null ? "no bound" : measured(row.worst_case, row.limit_unit), measured(row.limit, row.limit_unit)];
+  const found = seen.get(key(stream, row));
+  return `${worst} of ${limit} ${PROOFS[row.proof][1]}${found ? `, simulated ${measured(found.found, row.limit_unit)}` : ""}`;
 }
 
 async function send(name, text, number) {
@@ -43,7 +102,10 @@ async function send(name, text, number) {
     if (number !== asked) return;
     const took = performance.now() - began;
     pause = took > SLOW_MS ? SLOW_MS : 0;
+    sent = { name, text };
     show(found, took);
+    if (!found.reason) await simulate();
+    else forget();
   } catch (error) {
     if (error.name !== "AbortError") tell({ reason: error.message });
   }
@@ -51,15 +113,20 @@ async function send(name, text, number) {
 
 function show(found, took) {
   if (!found.reason) {
-    const now = performance.now();
-    if (shown && now - edited > TOGETHER_MS) before = new Map(shown.streams.map((one) => [one.name, one]));
-    if (shown) edited = now;
+    if (shown && performance.now() - edited > TOGETHER_MS) mark();
+    if (shown) edited = performance.now();
     shown = found;
     bars();
     loads(found.ports);
   }
   tell(found, took);
   at("legend").dataset.live = String(asked);
+}
+
+// What follows is compared with what is shown now.
+export function mark() {
+  before = new Map((shown?.streams ?? []).map((one) => [one.name, one]));
+  edited = performance.now();
 }
 
 function tell(found, took = 0) {
@@ -109,7 +176,7 @@ function bars() {
   for (const one of shown?.streams ?? []) {
     const host = rows.get(one.name);
     if (!host) continue;
-    const made = JSON.stringify([one, before.get(one.name)]);
+    const made = JSON.stringify([one, before.get(one.name), one.requirements.map((row) => seen.get(key(one.name, row)))]);
     if (host.made === made) continue;
     host.made = made;
     host.replaceChildren(...result(one, before.get(one.name)).filter(Boolean));
@@ -135,7 +202,8 @@ function result(one, old) {
   const what = row.requirement === "delay" ? "" : `${row.requirement}: `;
   const reason = row.proof === "beyond" ? `${measured(-row.worst_case_margin, row.limit_unit)} too much at ${row.listener}`
     : row.worst_case_reason ?? (row.proof_condition ? `if ${row.proof_condition}` : "");
-  return [bar(row, changed ? former : null, `${one.name}: ${row.requirement} at ${row.listener}, worst case ${worst}, limit ${limit}`),
+  const found = seen.get(key(one.name, row));
+  return [bar(row, found, changed ? former : null, `${one.name}: ${row.requirement} at ${row.listener}, worst case ${worst}, limit ${limit}`),
     make("span", { class: "value", text: `${what}${worst} of ${limit}` }),
     was(changed ? (former.worst_case === null ? "no bound" : measured(former.worst_case, row.limit_unit)) : null),
     make("span", { class: `tag ${kind}`, text: words }), why(reason)];
@@ -144,8 +212,9 @@ function result(one, old) {
 const was = (words) => (words === null ? null : make("span", { class: "was soft", text: `was ${words}` }));
 const why = (words) => (words ? make("small", { class: "why", text: words }) : null);
 
-function bar(row, former, label) {
-  const host = make("div", { class: "worst-bar", role: "img", "aria-label": label });
+function bar(row, found, former, label) {
+  const longest = found && found.found !== null ? `, simulated ${measured(found.found, row.limit_unit)}` : "";
+  const host = make("div", { class: "worst-bar", role: "img", "aria-label": label + longest, title: label + longest });
   const part = (kind, place, along) => {
     if (place === null || place === undefined) return;
     const own = make("span", { class: kind });
@@ -154,6 +223,7 @@ function bar(row, former, label) {
   };
   part("ghost", former?.bar.worst_case, "width");
   part(row.proof === "beyond" ? "length over" : "length", row.bar.worst_case, "width");
+  if (found) part("seen", found.place, "left");
   part("limit", row.bar.limit, "left");
   return host;
 }

@@ -5,6 +5,7 @@ import * as live from "./live.js";
 import { LISTS, Network, gates } from "./network.js";
 import * as requirements from "./requirements.js";
 import { Search } from "./search.js";
+import { Slide } from "./slide.js";
 import * as place from "./place.js";
 
 let open = null; // the scenario in the editor: {name, tag, saved}
@@ -13,6 +14,7 @@ let timer = 0;
 let editor = null;
 let network = null;
 let search = null;
+let slide = null;
 let refocus = ""; // the selector of what has the focus after all is drawn anew
 
 export const name = () => open?.name ?? null;
@@ -25,10 +27,17 @@ export function start() {
     complete: async (text, line, column) => open && post(url("complete", open.name), { text, line, column }),
     fixed: () => later(0),
     moved: (offset) => {
+      slide.show(offset);
       if (network.data && network.fresh === editor.text) network.chooseAt(offset, end);
     },
   });
   search = new Search(editor);
+  slide = new Slide(editor, {
+    began: live.mark,
+    preview: (text) => live.drag(open.name, text, () => slide.told()),
+    cancelled: () => live.ask(open.name, editor.text),
+    words: () => live.words(network.chosen?.kind === "stream" ? part(network.chosen).name : ""),
+  });
   network = new Network(at("network"), {
     chose: (chosen) => choose(chosen),
     linked: (mode, a, b) => (mode === "link" ? edit({ edit: "add-link", a, b })
@@ -99,6 +108,7 @@ export async function load(wanted) {
   network.chosen = null;
   pressed();
   live.reset();
+  slide.hide();
   editor.set(raw);
   // A text field has line feeds alone; a file with other line ends would be changed in every line.
   const whole = editor.text === raw;

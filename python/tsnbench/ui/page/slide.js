@@ -1,0 +1,96 @@
+// A slider beside the number at the cursor: while it is dragged, the worst cases are those of the value it shows; the
+// text changes when it is released, as one edit.
+import { make } from "./dom.js";
+
+const FACTOR = 4; // the ends of the slider: a quarter of the number, and four times it
+const UNITS = /^(\d+(?:\.\d+)?)(\s?)([A-Za-zµ%][\w/%]*)$/;
+
+export class Slide {
+  constructor(editor, { began, preview, cancelled, words }) {
+    this.editor = editor;
+    this.began = began;
+    this.preview = preview;
+    this.cancelled = cancelled;
+    this.words = words;
+    this.at = null; // the number: its place and its words
+    this.range = make("input", { type: "range", min: -100, max: 100, step: 1, value: 0, "aria-label": "Value of the number at the cursor" });
+    this.said = make("output", {});
+    this.host = make("div", { id: "slide", hidden: true, title: "Drag to try other values. Enter or releasing writes the value, Escape keeps the old one." }, this.range, this.said);
+    editor.hint.after(this.host);
+    this.range.addEventListener("input", () => this.moved());
+    this.range.addEventListener("pointerdown", () => { this.held = true; });
+    this.range.addEventListener("change", () => { if (this.held) this.write(); });
+    this.range.addEventListener("keydown", (event) => this.key(event));
+    editor.field.addEventListener("scroll", () => this.place());
+  }
+
+  // The number at this offset gets the slider; without one it is hidden.
+  show(offset) {
+    const found = this.editor.field.readOnly ? null : this.editor.numberAt(offset);
+    const parts = found && UNITS.exec(found.text);
+    if (!parts || !Number(parts[1])) return this.hide();
+    if (this.at && this.at.start === found.start && this.at.text === found.text) return this.place();
+    this.at = { ...found, value: Number(parts[1]), unit: parts[2] + parts[3], whole: /^[kM]?i?B$/.test(parts[3]) };
+    this.range.value = 0;
+    this.tried = false;
+    this.range.setAttribute("aria-valuetext", found.text);
+    this.host.hidden = false;
+    this.told();
+    return this.place();
+  }
+
+  hide() {
+    this.at = null;
+    this.held = false;
+    this.host.hidden = true;
+  }
+
+  // At the end of the number's line, or over its end where it is long.
+  place() {
+    if (this.host.hidden) return;
+    const { left, top, width, height } = this.editor.endOfLine(this.at.start);
+    this.host.style.left = `${Math.max(60, Math.min(left + 16, width - this.host.offsetWidth - 20))}px`;
+    this.host.style.top = `${top}px`;
+    this.host.style.visibility = top < 0 || top > height - 24 ? "hidden" : "visible";
+  }
+
+  value() {
+    const wanted = this.at.value * FACTOR ** (this.range.value / 100);
+    const rounded = this.range.value === "0" ? this.at.value : Number(wanted.toPrecision(3));
+    return `${this.at.whole ? Math.max(1, Math.round(rounded)) : rounded}${this.at.unit}`;
+  }
+
+  moved() {
+    if (!this.tried) this.began();
+    this.tried = true;
+    const value = this.value();
+    this.range.setAttribute("aria-valuetext", value);
+    this.told();
+    const { text } = this.editor;
+    this.preview(text.slice(0, this.at.start) + value + text.slice(this.at.end));
+  }
+
+  told() {
+    if (!this.host.hidden) this.said.textContent = `${this.value()}: ${this.words()}`;
+  }
+
+  write() {
+    const { start, end, text } = this.at;
+    const value = this.value();
+    this.hide();
+    if (value === text) return this.cancelled();
+    this.editor.replace(start, end, value);
+    return this.show(this.editor.field.selectionStart);
+  }
+
+  key(event) {
+    if (event.key === "Enter" && !event.ctrlKey) {
+      event.preventDefault();
+      this.write();
+    } else if (event.key === "Escape") {
+      this.hide();
+      this.editor.field.focus();
+      this.cancelled();
+    } else this.held = false;
+  }
+}
