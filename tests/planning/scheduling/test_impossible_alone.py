@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from support.planned import plan_of, problems_of
-from tsnbench.planning.scheduling.impossible_alone import renumbered
+from tsnbench.planning.scheduling.impossible_alone import judged_apart, renumbered
 
 NETWORK = """
 name: alone
@@ -54,6 +55,25 @@ def test_the_streams_to_leave_out_are_all_that_have_to_be() -> None:
 def test_if_the_others_have_a_schedule_nothing_is_said_of_them() -> None:
     assert [one.path for one in problems_of(text("big", "x", "z"))] == ["streams.big"]
     assert [one.path for one in problems_of(text("big"))] == ["streams.big"]
+
+
+def test_the_part_is_searched_with_its_earlier_decisions() -> None:
+    """What is in the way of the stream that is impossible alone says nothing of it."""
+    reasons = [{"kind": "deadline", "stream": 1}, {"kind": "conflict", "stream": 1, "streams": [0]}]
+    refused = [[1, {"kind": "deadline"}], [0, {"kind": "no-room"}]]
+    found: Any = {"reasons": reasons, "sentences": ["a", "b"], "outcome": {"refused": refused}}
+    asked = []
+
+    def search(problem: Any, earlier: Any) -> Any:
+        asked.append((problem["streams"], earlier))
+        return {"reasons": [], "sentences": []}
+
+    problem: Any = {"streams": ["x", "y", "z"]}
+    earlier: Any = ["p", "q", "r"]
+    for kept in (earlier, []):
+        made = judged_apart(found, problem, kept, search)
+        assert (made["reasons"], made["sentences"]) == (reasons[:1], ["a"])
+    assert asked == [(["x", "z"], ["p", "r"]), (["x", "z"], [])]
 
 
 def test_numbers_of_a_part_are_those_of_the_whole() -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tsnbench.planning.shaping.cbs import CbsError, SrClass, bandwidth, credit_based_shapers
+from tsnbench.planning.shaping.cbs import CbsError, Given, SrClass, bandwidth, credit_based_shapers
 
 GIGABIT = 1_000_000_000
 X552 = 9_294_196_000
@@ -78,6 +80,31 @@ def test_a_reservation_is_a_part_of_the_port(wanted: int) -> None:
     message = f"SR class number 2 needs {wanted:g} bit/s of a port of 1000000000 bit/s"
     with pytest.raises(CbsError, match=re.escape(message)):
         credit_based_shapers([FLOW, SrClass(wanted)], GIGABIT)
+
+
+@pytest.mark.parametrize(
+    ("first", "widest", "high"),
+    [
+        # In bit: a full frame of 12,336 before the class, what that lets gather at 9 Mbit for each 1, and
+        # then a full frame of the first class, or its own of 10,000.
+        (
+            FLOW,
+            [12_336, 12_336 + Fraction(12_336, 9) + 12_336],
+            [12_336, 12_336 + Fraction(12_336, 9) + 10_000],
+        ),
+        # Of more octets than a full frame: its own size.
+        (replace(FLOW, most_frame=2_000), [12_336, 12_336 + Fraction(12_336, 9) + 16_000], None),
+        # The credit that is given is spent: 9,000 bit at 900 Mbit/s.
+        (replace(FLOW, given=Given(hi_credit=9_000)), None, [12_336, 12_336 + 10_000 + 10_000]),
+    ],
+)
+def test_what_gathers_before_the_second_class(
+    first: SrClass, widest: list[Any] | None, high: list[Any] | None
+) -> None:
+    """Each class gathers a tenth of what passes before it."""
+    shapers = credit_based_shapers([first, FLOW], GIGABIT)
+    assert widest is None or [10 * shaper.widest for shaper in shapers] == widest
+    assert high is None or [10 * shaper.hi_credit for shaper in shapers] == high
 
 
 def test_a_shaper_knows_its_port_and_its_largest_frame() -> None:

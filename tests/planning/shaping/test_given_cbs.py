@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from support.planned import document_of, plan_of, refusal_text
+from tsnbench.planning.shaping.cbs import Given, SrClass, credit_based_shapers
+from tsnbench.planning.shaping.cbs_given import differing
 from tsnbench.scenario.errors import ScenarioErrors
 
 TEXT = """\
@@ -139,6 +141,27 @@ def test_a_value_that_does_not_follow_is_told_with_the_one_that_does(
 )
 def test_octets_may_be_rounded_in_any_direction(given: str) -> None:
     assert warned(f"idle-slope: 98688 kbit/s, {given}") == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (Given(send_slope=-900_000_999), None),
+        (Given(send_slope=-900_001_000), {"send_slope_bps": -900_000_000}),
+        (Given(hi_credit=1_226), {"hi_credit_bits": 1_234}),
+        (Given(hi_credit=1_227), None),
+        (Given(hi_credit=1_241), None),
+        (Given(hi_credit=1_242), {"hi_credit_bits": 1_234}),
+        (Given(lo_credit=-12_344), {"lo_credit_bits": -9_000}),
+        (Given(lo_credit=-12_343), None),
+        (Given(lo_credit=-8_993), None),
+        (Given(lo_credit=-8_992), {"lo_credit_bits": -9_000}),
+    ],
+)
+def test_a_whole_unit_of_tc_is_too_much(given: Given, told: Any) -> None:
+    """100 Mbit/s of 1 Gbit/s, frames of 1250 octets: 1234 and -9000 bit, or -12336 for full frames."""
+    (shaper,) = credit_based_shapers([SrClass(100_000_000, 1250, given)], 1_000_000_000)
+    assert differing(shaper) == told
 
 
 def test_a_reservation_passes_what_both_slopes_let_it() -> None:

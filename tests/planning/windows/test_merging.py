@@ -63,12 +63,13 @@ def test_a_window_behind_a_merge_waits_for_the_slower_path() -> None:
 
 
 def test_variation_behind_a_merge() -> None:
-    """From the fastest way by ``quick`` to the slowest one by ``slow``, with 3 us of cable there."""
+    """From the fastest way by ``quick``, with 100 ns of cable, to the slowest one by ``slow``, with 3 us."""
     text = TWO_PATHS.replace("s -- slow", "{between: s -- slow, cable: 600 m}")
+    text = text.replace("s -- quick", "{between: s -- quick, cable: 20 m}")
     draft, demands = asked(text)
     waits = planned(text, 500_000).waits
     slow = sum(wait for hop, wait in waits.items() if hop in (FIRST, TO_SLOW, FROM_SLOW) if wait is not None)
-    early = 8_064 + 1_000 + 8_112 + 215_000 + 8_112 + 1_000
+    early = 8_064 + 1_000 + 8_112 + 100 + 215_000 + 8_112 + 1_000
     late = slow // 1_000 + 1_000 + 3_000 + 300_000 + 1_000
     assert variation(draft, demands.wires, waits, *LAST) == (late - early) * 1_000
     for missing in (FROM_SLOW, FROM_QUICK):
@@ -110,13 +111,16 @@ def test_data_units_without_a_release_may_be_different_ones_on_each_path() -> No
 )
 def test_with_a_path_of_unknown_times_all_come_at_any_time(last: int, in_a_cycle: int) -> None:
     """``in_a_cycle`` of the known one, and four of the others."""
-    unknown = Unit(0, 3, 0, 0, known=False, count=4, fastest=70)
+    # Its first and last time have no meaning.
+    unknown = Unit(0, 3, 7, 5_007, known=False, count=4, fastest=70)
     known = replace(ONE, last=last, until=9_000)
     (own,) = merged(LADDER, [[known], [unknown]], CYCLE)
     assert own == Unit(0, 3, 0, 0, known=False, count=in_a_cycle + 4, fastest=70, in_order=False)
     # Also if one path has every data unit of a cycle, and the other one none of them by name.
     (own,) = merged(LADDER, [[known, NEXT], [ONE]], CYCLE)
     assert (own.known, own.count) == (False, in_a_cycle + 2 + 2)
+    (own,) = merged(LADDER, [[NEXT], [replace(unknown, bounded=False)]], CYCLE)
+    assert (own.turn, own.bounded) == (0, False)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def _at_any_time(parts: Sequence[list[Unit]], cycle: int) -> Unit:
         first=0,
         last=0,
         known=False,
-        count=sum(unit.count * _in_a_cycle(unit, cycle) for unit in units),
+        count=sum(unit.count * _in_a_cycle(unit, cycle) if unit.known else unit.count for unit in units),
         until=None,
         turn=0,
         released=None,
@@ -74,5 +74,5 @@ def _at_any_time(parts: Sequence[list[Unit]], cycle: int) -> Unit:
 
 
 def _in_a_cycle(unit: Unit, cycle: int) -> int:
-    """Greatest number of arrivals of a known data unit within a cycle; 1 for others."""
-    return 1 + -(-(unit.last - unit.first) // cycle) if unit.known else 1
+    """Greatest number of arrivals of a known data unit within a cycle."""
+    return 1 + -(-(unit.last - unit.first) // cycle)

@@ -40,7 +40,6 @@ class Arc(NamedTuple):
 class Flow:
     """A flow of least cost; ``units`` and ``potentials`` by arc and by vertex."""
 
-    cost: int
     units: list[int]
     potentials: list[int]
 
@@ -107,7 +106,7 @@ class Demand:
             costs: the cost of a unit by arc, not negative.
             without: the links that it must not take.
         """
-        flow = Flow(0, [0] * len(self.arcs), [0] * self.vertices)
+        flow = self._nothing()
         for _ in range(self.units):
             if not self._augment(flow, costs, without):
                 return None
@@ -115,7 +114,7 @@ class Demand:
 
     def cut(self, without: Iterable[int] = ()) -> list[str] | None:
         """The parts without which no path is left, those nearest to the talker; None if one always is."""
-        flow, avoided = Flow(0, [0] * len(self.arcs), [0] * self.vertices), set(without)
+        flow, avoided = self._nothing(), set(without)
         costs = [0] * len(self.arcs)
         while sum(flow.units[number] for number in self.leaving[self.source] if number >= 0) < self.units:
             distances = self._distances(flow, costs, avoided)[0]
@@ -131,6 +130,9 @@ class Demand:
             self._augment(flow, costs, avoided)
         return None
 
+    def _nothing(self) -> Flow:
+        return Flow([0] * len(self.arcs), [0] * self.vertices)
+
     def _augment(self, flow: Flow, costs: Sequence[int], without: Set[int]) -> bool:
         """Adds a unit by the path of least cost in the residual network, if there is one."""
         distances, came = self._distances(flow, costs, without)
@@ -145,7 +147,6 @@ class Demand:
             number = step if step >= 0 else -1 - step
             arc = self.arcs[number]
             flow.units[number] += 1 if step >= 0 else -1
-            flow.cost += costs[number] if step >= 0 else -costs[number]
             at = arc.begin if step >= 0 else arc.end
         return True
 
