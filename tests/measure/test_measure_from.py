@@ -14,7 +14,7 @@ from tsnbench.exports import export
 from tsnbench.hosts.returned import HostPorts
 from tsnbench.measure import clock_notes
 from tsnbench.measure.stamps import measured_from
-from tsnbench.plan.streams.settling import settling_ns
+from tsnbench.plan.streams.settling import margin_ps, settling_ns
 from tsnbench.planning import plan
 from tsnbench.report.data import gather
 from tsnbench.runs import Run
@@ -134,6 +134,50 @@ def test_clocks_that_never_settle_leave_no_frame(tmp_path: Path) -> None:
 )
 def test_the_time_that_servos_need(values: dict[str, str], expected_s: float) -> None:
     assert settling_ns(clocked(**values).document) == expected_s * 1e9
+
+
+@pytest.mark.parametrize(
+    ("clocks", "margins", "margin"),
+    [
+        ({}, [], None),
+        ({}, [None], None),
+        ({"within_ns": 7}, [], 7_000),
+        ({"within_ns": 7}, [None], 7_000),
+        ({"within_ns": 7}, [3_000, 2_000], 2_000),
+        (None, [3_000], None),
+    ],
+)
+def test_the_difference_of_clocks_that_a_plan_allows(
+    clocks: Any, margins: list[Any], margin: int | None
+) -> None:
+    own = [{"scheduled": {} if ps is None else {"margin_ps": ps}} for ps in margins]
+    document: Any = {"streams": [*own, {}]} | ({} if clocks is None else {"clocks": clocks})
+    assert margin_ps(document) == margin
+    if clocks is not None:
+        # Without gPTP nothing settles, and without a margin nobody waits for it.
+        assert settling_ns(document) is None
+        gptp = {"gptp": {"sync_interval_ns": 1}, "nodes": [{"offset_ns": 0, "deviation_ppt": 0}]}
+        document["clocks"] |= gptp
+        assert settling_ns(document) == (None if margin is None else 2)
+
+
+@pytest.mark.parametrize(
+    ("offset_ns", "ppt", "intervals"),
+    [
+        (5_000, 0, 2),
+        # After 8 s a deviation of 1 ppm is 8 us.
+        (5_000, 1_000_000, 3),
+        # Each Sync leaves the square root of 0.3: 18,257 ns are 9,999.8, and 18,258 are 10,000.3.
+        (18_257, 0, 3),
+        (18_258, 0, 4),
+    ],
+)
+def test_the_time_of_a_long_interval(offset_ns: int, ppt: int, intervals: int) -> None:
+    """4 s, for which linuxptp limits the gain of a servo, and a margin of 10 us."""
+    nodes = [{"offset_ns": 0, "deviation_ppt": 0}, {"offset_ns": offset_ns, "deviation_ppt": ppt}]
+    clocks = {"nodes": nodes, "gptp": {"sync_interval_ns": 4 * 10**9}}
+    document: Any = {"clocks": clocks, "streams": [{"scheduled": {"margin_ps": 10_000_000}}]}
+    assert settling_ns(document) == intervals * 4 * 10**9
 
 
 def test_the_time_that_servos_need_is_about_that_of_a_run(settled: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tsnbench.measure.verdict import verdict_of
 from tsnbench.plan.bounds import bounds
 from tsnbench.plan.bounds.promise import after_promise, broken
 from tsnbench.report.parts.bounds import read_bounds
+from tsnbench.runs.bounds import promise_of
 from tsnbench.scenario import read_scenario
 
 TEXT = """\
@@ -52,6 +54,28 @@ def test_a_run_checks_what_its_bounds_rely_on(within: str, tmp_path: Path) -> No
     else:
         assert said.endswith(f"; {broken(seen)}")
         assert broken(seen).endswith(" ahead of b), promised 2 us")
+
+
+@pytest.mark.parametrize(
+    ("apart_ps", "apart_ns", "kept"), [(3_001, 4, True), (4_000, 4, True), (4_001, 5, False)]
+)
+def test_clocks_are_compared_in_picoseconds(apart_ps: int, apart_ns: int, kept: bool) -> None:
+    """What differs is rounded up, so that a broken promise shows."""
+    seen = {"apart_ps": apart_ps, "at_ns": 9, "ahead": "a", "behind": "b"}
+    clocks: dict[str, Any] = {"within_ns": 4}
+
+    def run(document: Any, counters: Any) -> Any:
+        return SimpleNamespace(plan=SimpleNamespace(document=document), counters=counters)
+
+    told = {"within_ns": 4, "apart_ns": apart_ns, "at_ns": 9, "ahead": "a", "behind": "b", "kept": kept}
+    assert promise_of(run({"clocks": clocks}, {"clocks": seen})) == told
+    # Kernels and hosts do not read the true clocks, and most scenarios promise nothing.
+    for document, counters in (
+        ({"clocks": clocks}, {}),
+        ({"clocks": {}}, {"clocks": seen}),
+        ({}, {"clocks": seen}),
+    ):
+        assert promise_of(run(document, counters)) is None
 
 
 def _bounds(source: str) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from tsnbench.measure import headline, judge, sweep_headline, verdict_table
 from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee, round_trip
 from tsnbench.measure.headline import worst_case_line
-from tsnbench.measure.outcome import Outcome, outcome
+from tsnbench.measure.outcome import WORST_FIRST, Outcome, outcome, tightness, urgency
 from tsnbench.measure.refuted import Seen
 from tsnbench.measure.verdict import counting, worst_cases
 
@@ -320,6 +320,27 @@ def test_a_round_trip_by_hand(
     bounds: Any = {("ask", "b"): bound(**ASK | ask), ("reply", "a"): bound(**REPLY | reply)}
     assert round_trip(document, document["streams"][1], "a", bounds) == Guarantee(worst, reason)
     assert round_trip(document, document["streams"][1], "b", bounds).worst_case is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "margins", "share"),
+    [
+        (1_000, (250,), 0.25),
+        (1_000, (250, -100), -0.1),
+        (1_000, (None, 250), 0.25),
+        (1_000, (None,), 1.0),
+        # Where nothing may be lost, a loss is worse than any other margin.
+        (0, (0,), 1.0),
+        (None, (0.5,), 1.0),
+        (0, (-1,), float("-inf")),
+    ],
+)
+def test_requirements_are_in_the_order_of_their_least_margin(limit: Any, margins: Any, share: float) -> None:
+    place = WORST_FIRST.index(Outcome.BEYOND)
+    assert tightness(Outcome.BEYOND, limit, *margins) == (place, share)
+    margin, worst_case = (*margins, None)[:2]
+    row: Any = {"met": "yes", "proof": "beyond", "limit": limit, "margin": margin}
+    assert urgency({**row, "worst_case_margin": worst_case}) == (place, share)
 
 
 def test_without_a_flow_among_the_bounds_nothing_is_guaranteed() -> None:
