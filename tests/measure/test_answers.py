@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -54,6 +55,20 @@ def test_a_round_trip_by_hand(tmp_path: Path) -> None:
     assert (reply.requests, len(reply.pairs), len(reply.times)) == (20, 20, 20)
     assert (reply.listener, reply.returns) == ("master", True)
     assert [pair.request for pair in reply.pairs] == list(range(20))
+    told = reply.as_dict()
+    assert told["time"] is not None
+    assert {key: told["time"][key] for key in ("count", "std", "max")} == {
+        "count": 20,
+        "std": 0,
+        "max": expected,
+    }
+    assert {**told, "time": None} == {
+        "chain": ["ask", "reply"], "listener": "master", "round_trip": True, "requests": 20, "answered": 20,
+        "received": 20, "time_outs": None, "time": None, "worst_request": 0,
+    }  # fmt: skip
+    nothing = replace(reply, pairs=(), time_outs=2).as_dict()
+    assert (nothing["received"], nothing["time_outs"]) == (0, 2)
+    assert (nothing["time"], nothing["worst_request"]) == (None, None)
 
 
 def test_lost_requests_have_no_answer_and_lost_answers_no_time(tmp_path: Path) -> None:
@@ -83,6 +98,26 @@ def test_a_request_at_the_end_of_the_run_expects_no_answer(tmp_path: Path) -> No
     assert (reply.requests, len(reply.times), reply.unanswered) == (20, 19, ())
     (row,) = Run.open(folder).verdict()["rows"]
     assert (row["met"], row["proof"], row["found"]) == ("yes", "proved", 87_920)
+
+
+def test_a_request_without_an_answer_waits_until_the_end(tmp_path: Path) -> None:
+    """Request 3 is lost. What is not limited has no round trip: here the first of two answers in a chain."""
+    limited = "frame: 64 B, requires: {round-trip: 1 ms}}\n"
+    chain = f"{POLL}  confirm: {{answers: reply, to: slave, after: 5 us, pcp: 6, {limited}"
+    chain += "  other: {answers: ask, from: other, to: master, pcp: 6, frame: 64 B}\n"
+    chain += f"  last: {{answers: ask, from: other, to: master, pcp: 6, after: 90 us, {limited}"
+    folder = measured(tmp_path, chain, "faults: [{down: switch -> slave, at: 2900 us, for: 500 us}]\n")
+    found = {path["stream"]: path.get("round_trip") for path in Run.open(folder).measures()["paths"]}
+    confirm, last = found.pop("confirm"), found.pop("last")
+    assert set(found.values()) == {None}
+    assert confirm is not None
+    assert (confirm["count"], confirm["min"]) == (20, 87_920 + 5_000 + 640 + 5_120 + 640 + 5_120)
+    # The stamp of request 3 is a preamble behind its release.
+    document = Run.open(folder).plan.document
+    assert (confirm["max"], confirm["max_seq"]) == (20_000_000 + document["drain_ns"] - 3_000_640, 3)
+    assert confirm["min_seq"] == 0
+    assert last is not None
+    assert last["count"] == 20
 
 
 SLAVE = "hosts: {slave: {kernel-rx: {from: 20 us, to: 40 us}, app-rx: {from: 10 us, to: 20 us}}}\n"

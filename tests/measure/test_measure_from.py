@@ -99,6 +99,13 @@ def test_a_broken_promise_is_told_once(settled: Run) -> None:
         assert len(clock_notes(verdict, settled.measures())) == notes
 
 
+def test_the_begin_of_what_counts_is_told() -> None:
+    verdict: Any = {}
+    for settled, since in ((False, ""), (True, ", from when on clocks stay within the margin")):
+        measures: Any = {"measured_from": {"ns": 4_000, "settled": settled}}
+        assert clock_notes(verdict, measures) == [f"frames count that leave at 4 us or later{since}"]
+
+
 def test_terminal_and_report_say_how_far_clocks_differed(settled: Run) -> None:
     apart, since = clock_notes(settled.verdict(), settled.measures())
     clocks = settled.verdict()["clocks_apart"]

@@ -15,7 +15,7 @@ from tsnbench.campaign.campaign import Options, run_one
 from tsnbench.measure import headline, judge, runs_table, sweep_headline
 from tsnbench.measure.headline import overall
 from tsnbench.measure.outcome import Outcome
-from tsnbench.measure.refuted import Seen
+from tsnbench.measure.refuted import BADGES, Seen, lines
 from tsnbench.planning import plan
 from tsnbench.scenario import read_scenario
 
@@ -103,6 +103,13 @@ WITHIN = {"most_ps": 1_000_000, "at_ns": 310_000_000}
         # The proof assumes that clocks stay within the margin; where they did, the proof is wrong.
         (measured(most=901), {"source": PROOF}, {"clocks": APART}, "clocks"),
         (measured(most=901), {"source": PROOF}, {"clocks": WITHIN}, "defect"),
+        (measured(least=99), {"source": PROOF}, {"clocks": APART}, "clocks"),
+        (
+            measured(release_delay={"max": 953}, uncertainty={"delay_ns": 2, "release_delay_ns": 3}),
+            {},
+            {"backend": "vm"},
+            None,
+        ),
     ],
 )
 def test_frames_that_refute_a_proof(
@@ -142,6 +149,21 @@ def test_frames_that_refute_a_proof(
             "(up to 1.2 us), first frame 2 at 20 us; nothing that is proved of the Plan holds for it",
         ),
         (
+            # Without an uncertainty of its own a frame counts as it is.
+            measured(most=901),
+            frames(900, 901),
+            {"backend": "vm"},
+            "THE PLAN DOES NOT DESCRIBE THIS NETWORK: 1 of 4 frames of s at sink beyond 900 ns "
+            "(up to 901 ns), first frame 1 at 10 us; nothing that is proved of the Plan holds for it",
+        ),
+        (
+            measured(most=901),
+            frames(900),
+            {},
+            "DEFECT OF TSNBENCH: 0 of 4 frames of s at sink beyond 900 ns (up to 901 ns); "
+            "a proof or the simulator is wrong; please report it with this run folder",
+        ),
+        (
             measured(most=1_200, lost=1),
             None,
             {},
@@ -155,6 +177,36 @@ def test_the_last_line_says_how_many_frames(
     measures: dict[str, Any], table: pl.DataFrame | None, seen: dict[str, Any], line: str
 ) -> None:
     assert headline(judged(measures, table=table, **seen)) == line
+
+
+def test_what_is_told_of_each_refutation() -> None:
+    """The one with the most frames first; a requirement of what is told already adds nothing."""
+    many = measured(most=901, lost=1)
+    more = {**many["paths"][0], "stream": "t", "count": {"sent": 4, "received": 2, "lost": 2}}
+    both = {"paths": [*many["paths"], more], "groups": []}
+    document: Any = {"nodes": [{"name": "sink"}], "drain_ns": DRAIN, "streams": []}
+    for name in ("s", "t"):
+        required = {"delay_ns": 2_000, "loss_ppm": 10**6}
+        document["streams"].append(
+            {"name": name, "group": "s", "listeners": [{"node": 0}], "requirements": required}
+        )
+    told = judge(document, both, {"flows": [bound(), bound(stream="t")]}, Seen())["refuted"]  # type: ignore[arg-type, typeddict-item]
+    delay = {
+        "listener": "sink", "quantity": "delay", "below": False, "bound": 900, "unit": "ns", "worst": 901,
+        "frames": None, "of": None, "first_seq": None, "first_ns": None, "cause": "defect",
+    }  # fmt: skip
+    lost = {**delay, "quantity": "loss", "bound": 0, "unit": "frames"}
+    assert told == [
+        {**lost, "stream": "t", "worst": 2, "frames": 2, "of": 4},
+        {**lost, "stream": "s", "worst": 1, "frames": 1, "of": 5},
+        {**delay, "stream": "s"},
+        {**delay, "stream": "t"},
+    ]
+    clocks: Any = {**told[0], "cause": "clocks"}
+    assert [line.partition(":")[0] for line in lines([clocks, *told])] == [BADGES["defect"], BADGES["clocks"]]
+    assert " and 3 more; " in lines([clocks, *told])[0]
+    (below,) = judged(measured(least=99))["refuted"]
+    assert (below["quantity"], below["below"], below["bound"]) == ("delay", True, 100)
 
 
 def test_a_least_delay_of_true_time_is_not_compared_with_timestamps() -> None:
@@ -173,9 +225,10 @@ def test_a_schedule_without_a_margin_allows_no_difference() -> None:
 
 
 def test_failed_requirements_are_counted_beside_a_refuted_proof() -> None:
-    found = judged(measured(most=1_200), required={"delay_ns": 1_000, "loss_ppm": 0})
-    assert [row["met"] for row in found["rows"]] == ["mean-and-median", "yes"]
-    assert headline(found).endswith("; 1 of 2 requirements not met")
+    required = {"delay_ns": 1_000, "loss_ppm": 0, "rate_bps": 10**9}
+    found = judged(measured(most=1_200), required=required)
+    assert [row["met"] for row in found["rows"]] == ["mean-and-median", "yes", "no"]
+    assert headline(found).endswith("; 2 of 3 requirements not met")
 
 
 def test_a_jitter_beyond_its_proof_is_one_of_them() -> None:
@@ -184,6 +237,9 @@ def test_a_jitter_beyond_its_proof_is_one_of_them() -> None:
     assert [row["met"] for row in found["rows"]] == ["exceeded"]
     assert "jitter deviation of s at sink beyond 399 ns: 400 ns" in headline(found)
     assert judged(measured(), bound(jitter_ns=400), required)["met"]
+    for clocks, cause in ((APART, "clocks"), (WITHIN, "defect")):
+        found = judged(measured(), bound(jitter_ns=399, source=PROOF), required, clocks=clocks)
+        assert [one["cause"] for one in found["refuted"]] == [cause]
 
 
 def test_a_sweep_names_the_run_with_the_refuted_proof() -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import statistics
 
 import polars as pl
 import pytest
+from rich.console import Console
 
 from support.commands import tsnbench
 from support.planned import plan_of, run_of
 from tsnbench.errors import InputError
-from tsnbench.measure.stages import Stage, StreamStages, by_stage
+from tsnbench.measure.stages import Stage, StreamStages, by_stage, stages_table, wakeups_table
 from tsnbench.report.figures.stages import box
 
 SCENARIO = """
@@ -89,8 +91,89 @@ def test_a_stage_without_stamps_says_why(folder, tmp_path):
     assert (gone.name, gone.mean_ns, gone.missing) == ("driver", None, "the driver does not stamp")
 
 
+PHC = "its clock is the hardware's, which has no common zero here"
+TAPS = [
+    {"stage": "wakeup", "name": "w"},
+    {"stage": "interval-start", "name": "i"},
+    {"stage": "driver", "name": "d", "missing": "no stamps"},
+    {"stage": "tx", "name": "t", "clock": "phc"},
+    {"stage": "wakeup", "name": "unused", "missing": "another one is there"},
+    {"stage": "rx", "name": "r"},
+    {"stage": "app-rx", "name": "p"},
+    {"stage": "qdisc", "name": "q"},
+]
+SEEN = [
+    # Tap, stream, number and time: frame 0 is seen twice at tap 0, and frame 2 has no start.
+    (0, 0, 0, 3_000), (0, 0, 0, 9_000), (1, 0, 0, 1_000), (3, 0, 0, 50), (0, 0, 1, 5_400), (1, 0, 1, 2_000),
+    (0, 0, 2, 7_000), (1, 0, 3, None),
+    (1, 1, 0, 0), (0, 1, 0, 10),
+]  # fmt: skip
+
+
+def observed(into, rows):
+    columns = {"tap": pl.Int64, "stream": pl.Int64, "seq": pl.Int64, "t_ns": pl.Int64}
+    legend = json.dumps(
+        {"taps": TAPS, "streams": [{"name": name} for name in ("z", "a", "one tap", "arrives")]}
+    )
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    table.write_parquet(into / "observations.parquet", metadata={"tsnbench.legend": legend})
+
+
+def shown(table):
+    console = Console(width=120, file=io.StringIO(), record=True)
+    console.print(table)
+    return [" ".join(line.split()) for line in console.export_text().splitlines() if line.strip(" ─━")]
+
+
+def test_stages_by_hand(tmp_path):
+    # Streams without two stages, or without one of a talker, have no latencies.
+    nothing = [(1, 2, 0, 0), (5, 3, 0, 0), (6, 3, 0, 10)]
+    observed(tmp_path, SEEN + nothing)
+    a, z = by_stage(tmp_path)
+    gone = Stage("driver", "d", (), "no stamps")
+    own = (Stage("interval-start", "i", (0,)), Stage("wakeup", "w", (10,)), gone)
+    assert a == StreamStages("a", "interval-start", own, 1)
+    wakeup = Stage("wakeup", "w", (2_000, 3_400))
+    missing = (gone, Stage("tx", "t", (), PHC))
+    assert z == StreamStages(
+        "z", "interval-start", (Stage("interval-start", "i", (0, 0)), wakeup, *missing), 2
+    )
+    figures = {
+        "mean_latency_ns": 2_700.0,
+        "mean_jitter_ns": 700.0,
+        "min_latency_ns": 2_000,
+        "max_latency_ns": 3_400,
+    }
+    assert wakeup.as_dict() == {"stage": "wakeup", "tap": "w", "frames": 2, **figures}
+    assert gone.as_dict() == {
+        "stage": "driver", "tap": "d", "frames": 0, "mean_latency_ns": None, "mean_jitter_ns": None,
+        "missing": "no stamps",
+    }  # fmt: skip
+    assert z.as_dict() == {
+        "stream": "z", "reference": "interval-start", "frames": 2, "wakeup_histogram_us": {"2": 1, "3": 1},
+        "stages": [stage.as_dict() for stage in z.stages],
+    }  # fmt: skip
+    table = stages_table(z)
+    assert table.caption == f"driver: no stamps: no stamps\ntx: no stamps: {PHC}"
+    assert shown(table)[:4] == [
+        "z: 2 frames, from interval-start; us", "stage tap mean latency mean jitter min max frames",
+        "interval-start i 0.0 0.0 0.0 0.0 2", "wakeup w 2.7 0.7 2.0 3.4 2",
+    ]  # fmt: skip
+    assert stages_table(StreamStages("s", "tx", (wakeup,), 2)).caption is None
+    assert shown(wakeups_table(z)) == ["z", "woken late by, us wakeups", "2 1", "3 1"]
+    observed(tmp_path, nothing)
+    with pytest.raises(
+        InputError, match="expected stamps of at least two stages, found none\nhint: name stages"
+    ):
+        by_stage(tmp_path)
+
+
 def test_a_folder_without_stages_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"expected observations\.parquet"):
+        by_stage(tmp_path)
+    (tmp_path / "run-1").mkdir()
+    (tmp_path / "run-1" / "manifest.json").write_text("{}")
+    with pytest.raises(InputError, match="run-1"):
         by_stage(tmp_path)
 
 

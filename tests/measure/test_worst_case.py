@@ -142,8 +142,10 @@ def test_failures_are_survived_by_proof_alone(
     # Port 1 is the other end of link 0.
     ports = [{"peer": 1}, {"peer": 0}, {"peer": 3}, {"peer": 2}]
     document = plan(required) | {"ports": ports, "faults": [*down, {"kind": "babble"}]}
-    (row,) = judge(document, measured(lost=lost), {"flows": [own]})["rows"]
+    found = judge(document, measured(lost=lost), {"flows": [own]})
+    (row,) = found["rows"]
     assert (row["requirement"], row["met"], row["proof"]) == ("survives 1", met, proof)
+    assert [one["unit"] for one in found["refuted"]] == ["ppm"] * (proof == "exceeded")
     assert row["worst_case_reason"] == (reason and f"frames may be lost: {reason}")
     assert len(counting(document, worst_cases(document, {"flows": [own]}))) == 1
 
@@ -234,6 +236,50 @@ def test_a_sweep_is_one_line() -> None:
     )
 
 
+def test_a_sweep_counts_runs_with_requirements() -> None:
+    good, free = verdict({"delay_ns": 900}), judge(plan({}), measured(lost=3))
+    assert sweep_headline(["a", "b"], [free, free], reused=1) == (
+        "NO REQUIREMENT in 2 runs: frames lost in 2 runs; 1 run used again"
+    )
+    assert sweep_headline(["a", "b"], [judge(plan({}), measured())] * 2) == "NO REQUIREMENT in 2 runs"
+    assert sweep_headline(["a", "b", "c"], [good, free, good]) == (
+        "ALL MET (PROVED) in 2 of 3 runs: closest a, s at sink: delay 900 ns of 900 ns in the worst case; "
+        "frames lost in 1 run"
+    )
+
+
+RATE = "closest s at sink: rate 2 Mbit/s of 1 bit/s"
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        (verdict({"rate_bps": 1}), f"ALL MET IN THIS RUN: 1 requirement, none proved, {RATE}"),
+        (
+            verdict({"delay_ns": 9_000, "rate_bps": 2_000_000}),
+            "ALL MET IN THIS RUN: 2 requirements, 1 of them proved, "
+            "closest s at sink: rate 2 Mbit/s of 2 Mbit/s",
+        ),
+        (
+            verdict(jitter("delay-step-abs", 900) | {"worst_case": True}, bound(jitter_ns=None)),
+            "NOT ALL MET: 1 of 1 requirement, "
+            "worst s at sink: jitter delay-step-abs, no bound is known, limit 900 ns",
+        ),
+        (
+            {"rows": [{**verdict({"delay_ns": 900})["rows"][0], "uncertainty": 5}], "dropped_late": 1_234},
+            "ALL MET (PROVED): 1 requirement, "
+            "closest s at sink: delay 900 ns of 900 ns in the worst case; 1,234 dropped late",
+        ),
+        (
+            {"rows": [], "lost": [{"stream": name, "lost": 600, "sent": 1_000} for name in "sst"]},
+            "NO REQUIREMENT: write requires: {delay: 1 ms, loss: 0}; 1,800 of 3,000 frames lost of 2 streams",
+        ),
+    ],
+)
+def test_the_last_line(found: Any, line: str) -> None:
+    assert headline(found) == line
+
+
 def test_a_plan_is_judged_before_anything_runs() -> None:
     found = {"flows": [bound()]}
     rows = worst_cases(plan({"delay_ns": 600, "loss_ppm": 0, "rate_bps": 1}), found)
@@ -245,6 +291,11 @@ def test_a_plan_is_judged_before_anything_runs() -> None:
     assert worst_case_line(rows) == (
         "WORST CASE BEYOND A LIMIT: 1 of 3 requirements, worst s at sink: delay 900 ns of 600 ns"
     )
+    assert worst_case_line(rows[:1]).startswith("WORST CASE BEYOND A LIMIT: 1 of 1 requirement, ")
+    assert worst_case_line(rows[2:]) == (
+        "WORST CASE NOT KNOWN: 1 of 1 requirement, such as s at sink: rate of 1 bit/s"
+    )
+    assert worst_case_line(rows[1:]).startswith("WORST CASE NOT KNOWN: 1 of 2 requirements, ")
     assert counting(plan({"delay_ns": 600}), rows) == []
     assert [row["requirement"] for row in counting(plan({}), rows, every=True)] == ["delay", "loss"]
     assert len(counting(plan({"delay_ns": 600, "worst_case": True}), rows)) == 2

@@ -110,10 +110,10 @@ def by_stage(folder: str | Path) -> list[StreamStages]:
     legend, seen = documents.legend(path, LEGEND_KEY), foreign.read_parquet(path)
     # If a tap observed a frame several times, only the first observation counts.
     seen = seen.filter(pl.col("t_ns").is_not_null()).sort("t_ns")
-    seen = seen.unique(["tap", "stream", "seq"], keep="first", maintain_order=True)
+    seen = seen.unique(["tap", "stream", "seq"], keep="first")
     taps = legend["taps"]
     found = []
-    for (number,), own in sorted(seen.group_by("stream"), key=lambda one: str(one[0])):
+    for (number,), own in seen.group_by("stream"):
         one = _stream(legend["streams"][number]["name"], own, taps)
         if one is not None:
             found.append(one)
