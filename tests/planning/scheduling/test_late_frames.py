@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,6 +13,8 @@ from support.planned import plan_of, port_of, refusal_text, run_of
 from tsnbench.measure.headline import headline
 from tsnbench.plan.bounds import bounds, bounds_table
 from tsnbench.planning import Plan
+from tsnbench.planning.draft import Gates
+from tsnbench.planning.scheduling.late_frames import Wait, _next_window
 from tsnbench.replay.passages import ReplayError
 from tsnbench.replay.waiting import History
 from tsnbench.replay.window import journey_named
@@ -106,6 +109,10 @@ def test_the_longest_time_by_hand() -> None:
         for port in ("a -> s1", "b -> s1", "s1 -> c")
     ]
     assert found == [3_000_000, 1, 1]
+    # So does a gate list of the scenario.
+    gates = "shapers: {s1 -> c: {gates: {entries: [{open: [6], for: 500 us}, {open: [0], for: 500 us}]}}}\n"
+    made = plan_of(TEXT % "late: drop" + gates)
+    assert port_of(made.document, "s1 -> c")["classes"][6]["longest_wait_ns"] == 1
 
 
 def test_a_frame_that_waited_may_be_early_at_the_next_port() -> None:
@@ -185,6 +192,15 @@ def test_waits_that_are_longer_than_the_time_between_windows() -> None:
     )
     found = port_of(plan_of(text % 5).document, "a -> s1")["classes"]
     assert (found[6]["longest_wait_ns"], found[5]["longest_wait_ns"]) == (493_441, 1)
+
+
+def test_the_next_window_begins_where_a_gate_opens() -> None:
+    """From an arrival at 2 ns to the next cycle; at 10 ns another gate opens, and at 20 ns both close."""
+    flow: Any = None
+    gates = Gates(0, ((0b01, 10), (0b11, 10), (0b00, 80)))
+    assert _next_window(gates, 0, Wait(flow, 100_000, 2_000, 15_000, 0)) == 98_000
+    # A gate that never closes needs no window.
+    assert _next_window(Gates(0, ((0b01, 10), (0b11, 10))), 0, Wait(flow, 20_000, 0, 5_000, 0)) is None
 
 
 @pytest.mark.parametrize(("release", "room"), [(628_959, True), (628_960, False)])
