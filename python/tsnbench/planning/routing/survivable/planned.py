@@ -83,16 +83,15 @@ def _demands(draft: Draft, flow: Flow, required: model.Survives) -> list[Demand]
 def _refuse(
     draft: Draft, flow: Flow, required: model.Survives, demand: Demand, cut: Sequence[str], hint: str
 ) -> None:
-    """Names the parts without which no path is left."""
+    """Names the parts without which no path is left; the scenario has one if nothing fails."""
     ends = f"{draft.nodes[demand.talker].name} to {draft.nodes[demand.listener].name}"
     parts = " and ".join([", ".join(cut[:-1]), cut[-1]] if len(cut) > 1 else cut)
     verb = "connect" if len(cut) > 1 else "connects"
-    found = f"{parts} alone {verb} {ends}" if cut else f"nothing connects {ends}"
     fail = "any one of them fails" if required.failures == 1 else f"any {required.failures} of them fail"
     draft.problem(
         f"streams.{flow.group}.requires.survives",
         f"a path that is left if {fail}",
-        found,
+        f"{parts} alone {verb} {ends}",
         hint,
     )
 
