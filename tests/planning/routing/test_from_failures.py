@@ -288,15 +288,25 @@ def test_the_bound_leaves_little_to_search(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(steps) < 450
 
 
-def test_the_second_unit_takes_back_what_the_first_one_took() -> None:
-    """The cheapest path is 0 - 1 - 2 - 3. Of the two that share nothing, none has the link 1 - 2."""
-    pairs = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 2), (1, 5), (5, 3)]
+@pytest.mark.parametrize(
+    ("cost", "units", "paths"),
+    [
+        (7, [1, 0, 1, 1, 1, 1, 1, 0], [[0, 5, 6], [3, 4, 2]]),
+        (5, [1, 1, 1, 1, 0, 0, 0, 1], [[0, 1, 2], [3, 7]]),
+    ],
+)
+def test_the_second_unit_takes_back_what_the_first_one_took(
+    cost: int, units: list[int], paths: list[list[int]]
+) -> None:
+    """The cheapest path is 0 - 1 - 2 - 3. Of two that share nothing, none has the link 1 - 2, which costs
+    nothing: the second unit costs 2 on each of four links, or 2 and ``cost`` over 4 - 3."""
+    pairs = [(0, 1), (1, 2), (2, 3), (0, 4), (4, 2), (1, 5), (5, 3), (4, 3)]
     links = [Link(2 * number, 2 * number + 1, *pair) for number, pair in enumerate(pairs)]
     demand = Demand(links, 0, 3, 1, {link.port: "link" for link in links}, {})
-    flow = demand.cheapest([1, 0, 1, 1, 1, 1, 1], set())
+    flow = demand.cheapest([2, 0, 2, 2, 2, 2, 2, cost], set())
     assert flow is not None
-    assert flow.units == [1, 0, 1, 1, 1, 1, 1]
-    assert demand.paths(flow) == [[0, 5, 6], [3, 4, 2]]
+    assert flow.units == units
+    assert demand.paths(flow) == paths
 
 
 def random_network(seed: int) -> str:
