@@ -183,14 +183,19 @@ def test_what_is_told_of_each_refutation() -> None:
     """The one with the most frames first; a requirement of what is told already adds nothing."""
     many = measured(most=901, lost=1)
     more = {**many["paths"][0], "stream": "t", "count": {"sent": 4, "received": 2, "lost": 2}}
-    both = {"paths": [*many["paths"], more], "groups": []}
+    both = {"paths": [*many["paths"], more], "groups": [*many["paths"], more]}
     document: Any = {"nodes": [{"name": "sink"}], "drain_ns": DRAIN, "streams": []}
     for name in ("s", "t"):
         required = {"delay_ns": 2_000, "loss_ppm": 10**6}
         document["streams"].append(
             {"name": name, "group": "s", "listeners": [{"node": 0}], "requirements": required}
         )
-    told = judge(document, both, {"flows": [bound(), bound(stream="t")]}, Seen())["refuted"]  # type: ignore[arg-type, typeddict-item]
+    found = judge(document, both, {"flows": [bound(), bound(stream="t")]}, Seen())  # type: ignore[arg-type, typeddict-item]
+    told = found["refuted"]
+    assert found["lost"] == [
+        {"stream": "t", "listener": "sink", "lost": 2, "sent": 4},
+        {"stream": "s", "listener": "sink", "lost": 1, "sent": 5},
+    ]
     delay = {
         "listener": "sink", "quantity": "delay", "below": False, "bound": 900, "unit": "ns", "worst": 901,
         "frames": None, "of": None, "first_seq": None, "first_ns": None, "cause": "defect",
@@ -214,6 +219,31 @@ def test_a_least_delay_of_true_time_is_not_compared_with_timestamps() -> None:
     assert judged(measured(least=99), unknown, more={"clocks": {}})["met"]
     assert not judged(measured(least=99), bound(), more={"clocks": {}})["met"]
     assert not judged(measured(least=99), unknown)["met"]
+
+
+@pytest.mark.parametrize(
+    ("backend", "most", "uncertainty", "proof"),
+    [
+        ("vm", 902, {"uncertainty": {"delay_ns": 2}}, "proved"),
+        ("vm", 903, {"uncertainty": {"delay_ns": 2}}, "exceeded"),
+        ("vm", 901, {}, "exceeded"),
+        ("simulation", 901, {"uncertainty": {"delay_ns": 2}}, "exceeded"),
+    ],
+)
+def test_on_a_kernel_a_proof_is_exceeded_beyond_the_error(
+    backend: str, most: int, uncertainty: Any, proof: str
+) -> None:
+    found = judged(measured(most=most, **uncertainty), required={"delay_ns": 2_000}, backend=backend)
+    assert [row["proof"] for row in found["rows"]] == [proof]
+
+
+@pytest.mark.parametrize(
+    ("allowed", "told"), [({}, False), ({"allowed_ps": 5}, False), ({"allowed_ps": 4}, True)]
+)
+def test_clocks_beyond_what_is_allowed_are_told(allowed: dict[str, int], told: bool) -> None:
+    clocks = {"most_ps": 5, "at_ns": 0, **allowed}
+    assert judged(measured(), clocks=clocks).get("clocks_apart") == (clocks if told else None)
+    assert "clocks_apart" not in judged(measured())
 
 
 def test_a_schedule_without_a_margin_allows_no_difference() -> None:

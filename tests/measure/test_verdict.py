@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from support.planned import plan_of, run_of
 from tsnbench.measure import judge, verdict_rows, verdict_table
+from tsnbench.measure.verdict import verdict_of
 
 
 def stat(**figures: Any) -> dict[str, Any]:
@@ -160,6 +164,36 @@ def test_what_was_not_measured_is_not_met() -> None:
     never = path(delay=None, count={"sent": 0, "received": 0, "lost": 0}, rate={"received_bps": None})
     assert {row["met"] for row in judged({"delay_ns": 1, "loss_ppm": 0, "rate_bps": 1}, never)} == {"no-data"}
     assert judged({}, path()) == []
+
+
+def test_mean_and_median_may_be_the_limit() -> None:
+    (row,) = judged({"delay_ns": 400}, path(delay=stat(mean=400.0)))
+    assert row["met"] == "mean-and-median"
+
+
+@pytest.mark.parametrize(
+    ("ports", "late"),
+    [
+        ([[{"longest_wait_ns": 5}]], 7),
+        ([[{}, {"longest_wait_ns": 5}], [{}]], 7),
+        # Without a longest time no queue drops late frames, whatever its counters are called.
+        ([[{}], [{}]], None),
+    ],
+)
+def test_frames_that_waited_too_long_are_counted(tmp_path: Path, ports: Any, late: int | None) -> None:
+    made = plan_of(
+        "name: n\nduration: 1 ms\nnetwork: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
+        "streams: {s: {from: a, to: b, period: 1 ms, frame: 100 B}}\n"
+    )
+    run = run_of(made, tmp_path)
+    measures = run.measures()
+    document: Any = {**made.document, "ports": [{"classes": classes} for classes in ports]}
+    dropped = ({"classes": [{"delay_exceeded_frames": 3}, {}]}, {"classes": [{"delay_exceeded_frames": 4}]})
+    other: Any = SimpleNamespace(
+        folder=run.folder, plan=SimpleNamespace(document=document), counters={"ports": dropped},
+        manifest=run.manifest, state=run.state, frames=run.frames,
+    )  # fmt: skip
+    assert verdict_of(other, measures).get("dropped_late") == late
 
 
 def test_a_group_shows_its_worst_flow() -> None:

@@ -11,7 +11,7 @@ from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee, round_
 from tsnbench.measure.headline import worst_case_line
 from tsnbench.measure.outcome import WORST_FIRST, Outcome, outcome, tightness, urgency
 from tsnbench.measure.refuted import Seen
-from tsnbench.measure.verdict import counting, worst_cases
+from tsnbench.measure.verdict import counting, required_of, worst_cases
 
 DRAIN = 1_000_000
 
@@ -115,6 +115,7 @@ CARRIES = "the link b1 -- b2 carries every copy"
         # Without failures a run says nothing.
         (None, 0, 0, "yes", "proved"),
         (CARRIES, 0, 0, "not-proved", "none"),
+        (CARRIES, 0, 3, "not-proved", "none"),
         # With one it may break the promise, and keeps it for this failure alone.
         (None, 1, 0, "yes", "proved"),
         (CARRIES, 1, 0, "not-proved", "none"),
@@ -144,10 +145,28 @@ def test_failures_are_survived_by_proof_alone(
     document = plan(required) | {"ports": ports, "faults": [*down, {"kind": "babble"}]}
     found = judge(document, measured(lost=lost), {"flows": [own]})
     (row,) = found["rows"]
-    assert (row["requirement"], row["met"], row["proof"]) == ("survives 1", met, proof)
+    assert (row["requirement"], row["limit"], row["met"], row["proof"]) == ("survives 1", 0, met, proof)
     assert [one["unit"] for one in found["refuted"]] == ["ppm"] * (proof == "exceeded")
     assert row["worst_case_reason"] == (reason and f"frames may be lost: {reason}")
     assert len(counting(document, worst_cases(document, {"flows": [own]}))) == 1
+
+
+@pytest.mark.parametrize(("node", "met"), [(0, "no"), (1, "not-proved")])
+def test_a_node_that_fails_is_a_promised_one_or_not(node: int, met: str) -> None:
+    document = plan({"survives": [{"failures": 1, "nodes": [0]}]})
+    document |= {"ports": [], "faults": [{"kind": "node-down", "node": node}]}
+    (row,) = judge(document, measured(lost=3), {"flows": [LOSSY]})["rows"]
+    assert row["met"] == met
+
+
+@pytest.mark.parametrize(("key", "worst_case"), [("age_ns", 1_000 + 950), ("time_out_ns", 1_000 + 950 - 100)])
+def test_a_period_is_in_the_worst_case_of_news(key: str, worst_case: int) -> None:
+    document = plan({key: 5_000})
+    document["streams"][0]["pattern"] = {"kind": "periodic", "period_ns": 1_000, "jitter_ns": 0}
+    (row,) = worst_cases(document, {"flows": [bound(release_lower_ps=100_000)]})
+    assert (row["worst_case"], row["proof"]) == (worst_case, "proved")
+    assert required_of(document)
+    assert not required_of(plan({}))
 
 
 def test_a_worst_case_beyond_the_limit_is_never_all_met() -> None:
