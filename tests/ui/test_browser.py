@@ -35,7 +35,7 @@ def test_a_run_is_started_and_its_verdict_links_to_report_and_replay(page: Page,
     expect(item.locator("p").nth(1)).to_have_class("good")
     expect(item).to_contain_text("ALL MET (PROVED): 1 requirement")
     expect(item).to_contain_text("tsnbench run --keep-runs two.yaml")
-    run = page.locator("#runs li", has_text="runs/page:")
+    run = page.locator("#runs [data-run='runs/page']")
     expect(run).to_contain_text("ALL MET (PROVED)")
     assert run.get_by_role("link", name="replay").get_attribute("href") == "/api/replay/runs/page"
     # A second start is a run of its own. Entries that read as before stay: a press that began is not lost.
@@ -43,7 +43,7 @@ def test_a_run_is_started_and_its_verdict_links_to_report_and_replay(page: Page,
     tick.focus()
     page.keyboard.down("Space")
     page.locator("#run").evaluate("one => one.click()")
-    expect(page.locator("#runs li", has_text="runs/page-2:")).to_be_visible()
+    expect(page.locator("#runs [data-run='runs/page-2']")).to_be_visible()
     page.keyboard.up("Space")
     expect(tick).to_be_checked()
 
@@ -72,6 +72,6 @@ def test_a_long_run_shows_how_far_it_is_and_is_stopped(page: Page, server: Serve
     expect(item).to_contain_text("% simulated")
     item.get_by_role("button", name="Stop").click()
     expect(item).to_contain_text("Stopped.")
-    expect(page.locator("#runs li", has_text="runs/stopped: interrupted")).to_be_visible()
+    expect(page.locator("#runs [data-run='runs/stopped']")).to_contain_text("interrupted")
     manifest = Path(server.folder / "runs/stopped/manifest.json")
     assert json.loads(manifest.read_text())["state"] == "interrupted"

@@ -173,7 +173,7 @@ def test_generator_pattern_and_gate_list_are_marked_and_written_out(page: Page) 
     becomes(page, step1)
     expect(page.locator("#heading")).to_have_text("No problems")
     page.get_by_role("button", name="Expand the list").click()
-    expect(page.get_by_role("slider")).to_have_count(3)
+    expect(page.get_by_role("slider", name="Edge")).to_have_count(3)
     assert "{entries: [{open: [6], for: 15 us}, {open: [6, 5], for: 15 us}," in text(page)
     page.get_by_role("button", name="bridge sw1").click()
     page.get_by_role("button", name="Expand the generator").click()
@@ -196,7 +196,7 @@ GATES = f"""{SCENARIO}shapers:
 
 def test_the_edge_of_a_window_is_dragged_and_moved_by_keys(page: Page) -> None:
     page.locator("#text").fill(GATES)
-    edge = page.get_by_role("slider")
+    edge = page.get_by_role("slider", name="Edge")
     expect(edge).to_have_attribute("aria-valuenow", "40000")
     edge.focus()
     page.keyboard.press("ArrowRight")

@@ -181,7 +181,7 @@ def test_a_scenario_runs_in_a_guest_and_is_compared_with_its_simulation(
         "THE PLAN DOES NOT DESCRIBE THIS NETWORK: 10 of 10 frames of cam at two beyond "
     )
     assert json.loads((server.folder / "runs/guest/manifest.json").read_text())["backend"] == "vm"
-    expect(page.locator("#runs li", has_text="runs/guest:")).to_contain_text("on vm")
+    expect(page.locator("#runs [data-run='runs/guest']")).to_contain_text("on vm")
     item.get_by_role("button", name="Simulate two.yaml").click()
     page.get_by_role("link", name="runs/guest: compare with its simulation runs/guest-2").click()
     expect(page.locator("#view-compare h2")).to_have_text("2 runs side by side")

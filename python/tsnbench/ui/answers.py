@@ -27,6 +27,8 @@ class RunState(TypedDict):
     plan: str
     """The hash of its Plan: two runs with the same hash are the same experiment."""
     problem: str
+    started: str
+    """When it began (ISO 8601); empty if it is not known."""
 
 
 def run_state(folder: Path, name: str) -> RunState:
@@ -54,5 +56,6 @@ def run_state(folder: Path, name: str) -> RunState:
         "replay": manifest.get("backend") == "simulation",
         "backend": str(manifest.get("backend", "")),
         "plan": str(manifest.get("plan", "")),
+        "started": str(manifest.get("started", "")),
         "problem": problem or str(manifest.get("problem") or ""),
     }

@@ -1,5 +1,6 @@
 // The page of `tsnbench ui`: lists, runs under way, and which view is shown. Each view has a module of its own.
 import { at, make, say, url } from "./dom.js";
+import { anchor, renew, runEntry } from "./lists.js";
 import * as comparison from "./compare.js";
 import * as creation from "./create.js";
 import * as place from "./place.js";
@@ -24,18 +25,9 @@ async function list() {
   const focused = document.activeElement?.closest("#lists") ? identity(document.activeElement) : "";
   at("folder").textContent = found.folder;
   renew(at("scenarios"), [...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios)]);
-  renew(at("runs"), [...found.runs.map((one) => runEntry(one, found.runs)), ...more(found.more_runs)]);
+  renew(at("runs"), [...found.runs.map((one) => entryOf(one, found.runs)), ...more(found.more_runs)]);
   if (focused) [...at("lists").querySelectorAll("button, a, input")].find((one) => identity(one) === focused)?.focus({ preventScroll: true });
   document.body.dataset.ready = "yes";
-}
-
-// An entry that reads as before stays where it is: a press that has begun on it is not lost.
-function renew(host, entries) {
-  const before = new Map([...host.children].map((one) => [one.outerHTML, one]));
-  const wanted = entries.map((one) => before.get(one.outerHTML) ?? one);
-  const kept = new Set(wanted);
-  for (const one of [...host.children]) if (!kept.has(one)) one.remove();
-  wanted.forEach((one, n) => { if (host.children[n] !== one) host.insertBefore(one, host.children[n] ?? null); });
 }
 
 const identity = (one) => `${one.localName} ${one.dataset.scenario ?? ""} ${one.getAttribute("href") ?? ""} ${one.getAttribute("aria-label") ?? ""}`;
@@ -56,34 +48,24 @@ function more(count) {
 
 const simulated = (run) => run.backend === "simulation" && run.state === "complete";
 
-function runEntry(run, all) {
-  const item = document.createElement("li");
-  const verdict = [run.state === "complete" && run.verdict ? "" : run.state, run.verdict].filter(Boolean).join(", ");
-  const where = run.backend && run.backend !== "simulation" ? `, on ${run.backend}` : "";
-  const words = `${run.folder}: ${verdict}${where}${run.problem ? ` (${run.problem})` : ""}`;
+function entryOf(run, all) {
   const tick = make("input", { type: "checkbox", "aria-label": `Compare ${run.folder}`, title: "Compare" });
   tick.checked = comparison.chosen.has(run.folder);
   tick.addEventListener("change", () => comparison.chosen[tick.checked ? "add" : "delete"](run.folder));
-  item.append(tick, " ", run.report ? anchor("report", run.folder, words) : words);
+  const links = [];
   if (run.state === "complete") {
-    const open = make("a", { href: hash({ run: run.folder }), text: "charts", "aria-label": `charts of ${run.folder}` });
-    item.append(" ", open);
+    links.push(make("a", { href: hash({ run: run.folder }), text: "charts", "data-charts": run.folder, "aria-label": `charts of ${run.folder}` }));
   }
+  if (run.report) links.push(anchor("report", run.folder));
+  if (run.replay) links.push(anchor("replay", run.folder));
   // The same Plan in the simulator: the twin of a run on a kernel or on hosts.
-  const twin = where && run.state === "complete" ? all.find((one) => simulated(one) && one.plan === run.plan) : null;
+  const elsewhere = run.backend && run.backend !== "simulation" && run.state === "complete";
+  const twin = elsewhere ? all.find((one) => simulated(one) && one.plan === run.plan) : null;
   if (twin) {
     const both = hash({ compare: `${twin.folder}|${run.folder}` });
-    item.append(" ", make("a", { href: both, text: "compare with its simulation", "aria-label": `${run.folder}: compare with its simulation ${twin.folder}` }));
+    links.push(make("a", { href: both, text: "compare with its simulation", "aria-label": `${run.folder}: compare with its simulation ${twin.folder}` }));
   }
-  if (run.replay) item.append(" ", anchor("replay", run.folder, "replay"));
-  return item;
-}
-
-function anchor(kind, folder, words) {
-  const link = document.createElement("a");
-  link.href = url(kind, folder);
-  link.textContent = words;
-  return link;
+  return runEntry(run, tick, links);
 }
 
 async function run() {

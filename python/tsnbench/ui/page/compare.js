@@ -1,5 +1,6 @@
 // Runs side by side: the numbers of `tsnbench compare --json`. And studies and sweeps as they grow.
 import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import { empty, toRuns } from "./lists.js";
 import * as scenario from "./scenario.js";
 
 const LEFT = 74;
@@ -17,7 +18,8 @@ export async function compare(parts) {
   const host = at("view-compare");
   const names = (parts.get("compare") ?? "").split("|").filter(Boolean);
   if (names.length < 2) {
-    host.replaceChildren(make("h2", { text: "Compare runs" }), make("p", { text: "Tick two to four runs in the list, then choose Compare again." }));
+    const button = toRuns(2, "Compare the two newest runs", (newest) => `#${new URLSearchParams({ compare: newest.join("|") })}`);
+    empty(host, "Compare runs", "Tick two to four runs in the list, then choose Compare again: their requirements, delays and texts side by side.", ...button);
     return;
   }
   host.replaceChildren(make("p", { text: "Comparing …" }));
@@ -323,7 +325,11 @@ export async function studies() {
       ...one.captions.map((text) => make("p", { class: "soft", text })),
       make("p", {}, "Equivalent command: ", make("code", { text: command })));
   });
-  host.replaceChildren(make("h2", { text: "Studies and sweeps" }), ...(parts.length ? parts : [make("p", { text: "There is no study and no sweep in this folder." })]));
+  if (parts.length) host.replaceChildren(make("h2", { text: "Studies and sweeps" }), ...parts);
+  else {
+    empty(host, "Studies and sweeps", "There is no study and no sweep in this folder. A scenario with a list, such as period: [500 us, 250 us], is a sweep; its runs are listed here.",
+      "Edit a scenario", () => at("views").querySelector("[data-view=scenario]").click());
+  }
   host.dataset.ready = "yes";
   if (found.some((one) => one.under_way > 0)) timer = setTimeout(() => host.hidden || studies(), 2000);
 }

@@ -5,6 +5,7 @@ let templates = [];
 
 // `created` is called with the name of the new file.
 export function start(created) {
+  at("begin").addEventListener("click", () => at("new").click());
   at("new").addEventListener("click", open);
   at("new-cancel").addEventListener("click", () => at("new-scenario").close());
   at("new-make").addEventListener("click", () => write(created));

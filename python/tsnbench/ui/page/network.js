@@ -3,10 +3,17 @@ import { colour, draw, make } from "./dom.js";
 
 const LINK = 150; // px for one link
 const PLAIN = 120; // with more nodes there are no names, and links are one line
+const NEAR = 80; // px: a shorter link has no room for its load
 const LABELLED = 60; // with more links their loads are told only where one points
 const DRAWN = 8; // with more streams only the chosen one has its path drawn
 
 const share = (part) => `${Number((100 * part).toPrecision(3))} %`;
+
+// Where a name can be beside its node: below, above, right and left. Names are wide, so the sides need more room.
+const SIDES = [
+  { angle: Math.PI / 2, worth: 1, at: { y: 19, dy: ".8em" } }, { angle: -Math.PI / 2, worth: 1, at: { y: -22 } },
+  { angle: 0, worth: 0.8, at: { x: 22, dy: ".35em", class: "right" } }, { angle: Math.PI, worth: 0.8, at: { x: -22, dy: ".35em", class: "left" } },
+];
 
 export const LISTS = { node: "nodes", link: "links", stream: "streams" };
 
@@ -34,6 +41,7 @@ export class Network {
     this.mode = "";
     this.from = null;
     this.box = null;
+    this.scale = 1; // of names: units of the drawing for one px
     this.svg = draw("svg", { role: "group", "aria-label": "Network", tabindex: "-1" });
     this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
@@ -109,7 +117,12 @@ export class Network {
   }
 
   frame() {
-    if (this.box) this.svg.setAttribute("viewBox", this.box.join(" "));
+    if (!this.box) return;
+    this.svg.setAttribute("viewBox", this.box.join(" "));
+    // Names keep their size on the screen, as long as there is room for them.
+    const scale = Math.max(this.box[2] / (this.svg.clientWidth || 1), this.box[3] / (this.svg.clientHeight || 1));
+    this.scale = Math.min(2.4, Math.max(0.5, scale));
+    this.svg.style.setProperty("--scale", String(this.scale));
   }
 
   zoom(factor, x = this.box[0] + this.box[2] / 2, y = this.box[1] + this.box[3] / 2) {
@@ -220,7 +233,7 @@ export class Network {
     if (!this.data) return;
     const focused = document.activeElement?.closest?.("svg") === this.svg ? document.activeElement.id : "";
     const many = this.data.nodes.length > PLAIN;
-    this.svg.replaceChildren(...this.links(many), ...this.streams(), ...this.nodes(many));
+    this.svg.replaceChildren(...this.links(many), ...this.streams(), ...this.nodes(many), ...(many ? [] : this.names()));
     if (focused) this.svg.querySelector(`#${CSS.escape(focused)}`)?.focus({ preventScroll: true });
   }
 
@@ -257,7 +270,8 @@ export class Network {
     const most = both.reduce((one, other) => (other.load > one.load ? other : one));
     const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
     const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-    const aside = 12 + (this.data.streams.length <= DRAWN ? this.data.streams.length * 2.25 : 0);
+    if (length < NEAR * this.scale) return null;
+    const aside = 4 + 8 * this.scale + (this.data.streams.length <= DRAWN ? this.data.streams.length * 2.25 : 0);
     const up = x1 >= x0 ? 1 : -1;
     const [x, y] = [(x0 + x1) / 2 + ((y1 - y0) / length) * aside * up, (y0 + y1) / 2 - ((x1 - x0) / length) * aside * up];
     const over = most.load > 1;
@@ -320,10 +334,34 @@ export class Network {
       const size = many ? 9 : 15;
       group.append(node.kind === "station" ? draw("circle", { r: size })
         : draw("rect", { x: -size, y: -size, width: 2 * size, height: 2 * size, rx: node.kind === "host" ? 7 : 1 }));
-      if (!many) group.append(draw("text", { y: 31, text: node.name.length > 18 ? `${node.name.slice(0, 17)}…` : node.name }));
       if (count) group.append(draw("text", { class: "count", y: 5, text: "!" }));
       group.append(draw("title", { text: words }));
       return group;
+    });
+  }
+
+  // Above all links and nodes.
+  names() {
+    const sides = this.sides();
+    return this.data.nodes.map(({ name }, number) => {
+      const [x, y] = this.places[number];
+      const text = name.length > 18 ? `${name.slice(0, 17)}…` : name;
+      return draw("text", { ...SIDES[sides[number]].at, text, "data-node": number, "aria-hidden": "true", transform: `translate(${x} ${y})` });
+    });
+  }
+
+  // For each node the side on which no link leaves it, for its name.
+  sides() {
+    const angles = this.data.nodes.map(() => []);
+    for (const { a, b } of this.data.links) {
+      const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
+      angles[a].push(Math.atan2(y1 - y0, x1 - x0));
+      angles[b].push(Math.atan2(y0 - y1, x0 - x1));
+    }
+    const apart = (one, other) => Math.abs(Math.atan2(Math.sin(one - other), Math.cos(one - other)));
+    return angles.map((own) => {
+      const room = SIDES.map((side) => Math.min(Math.PI, ...own.map((angle) => apart(angle, side.angle))) * side.worth);
+      return room.indexOf(Math.max(...room));
     });
   }
 

@@ -1,6 +1,7 @@
 // The view of one run: requirements on one line each, delays over time, their distribution, ports over time, and
 // why a frame waited. All charts show the same window; the server computes it, so a long run is as fast as a short one.
 import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import { empty, toRuns } from "./lists.js";
 
 const LANE = 22;
 const LEFT = 170;
@@ -25,7 +26,8 @@ const whole = (text) => (text !== null && /^-?\d{1,16}$/.test(text) ? Number(tex
 export async function show(parts) {
   const folder = parts.get("run");
   if (!folder) {
-    host().replaceChildren(make("h2", { text: "Choose a run" }), make("p", { text: "Select a run to see its charts." }));
+    const button = toRuns(1, "Open the newest run", ([newest]) => `#${new URLSearchParams({ run: newest })}`);
+    empty(host(), "Choose a run", "Its charts: each requirement, delays over time, frames at each port, and why a frame waited.", ...button);
     run = null;
     return;
   }

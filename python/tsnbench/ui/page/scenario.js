@@ -114,6 +114,8 @@ export async function load(wanted) {
   const whole = editor.text === raw;
   open = { name: wanted, tag: answer.headers.get("etag"), saved: editor.text };
   at("text").disabled = false;
+  at("welcome").hidden = true;
+  for (const id of ["top", "where", "panes", "below"]) at(id).hidden = false;
   at("text").readOnly = !whole;
   search.update();
   at("name").textContent = wanted;
