@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.planned import plan_of, run_of
+from support.planned import plan_of, refusal_text, run_of
 from tsnbench.plan.bounds import bounds
 from tsnbench.planning.errors import PlanningErrors
 
@@ -38,6 +38,15 @@ def test_the_wait_in_the_talkers_port_counts(limit: int, tmp_path: Path) -> None
     # The worst case is from the release, too: it is not the one between the stamps.
     assert rows["delay"]["worst_case"] < FROM_RELEASE <= row["worst_case"]
     assert row["proof"] == ("proved" if row["worst_case"] <= limit else "beyond")
+
+
+def test_a_limit_from_the_release_that_no_frame_can_keep() -> None:
+    """A delay between the stamps would keep it: it is 640 ns less."""
+    said = refusal_text(TEXT.format(requires=f"delay from release: {2 * 80_640 - 1} ns"))
+    assert "expected a limit of at least 161280 ns, found 161279 ns; a frame to c takes that long" in said
+    # A talker that sends as much as it can has no rate of its own.
+    text = TEXT.format(requires="rate: 90 Mbit/s").replace("pcp: 6, period: 1 ms", "pcp: 6, saturating: true")
+    assert plan_of(text).document["streams"][1]["requirements"] == {"rate_bps": 90_000_000}
 
 
 def test_a_coarse_stamp_shows_no_more_than_its_bound(tmp_path: Path) -> None:

@@ -44,6 +44,14 @@ def test_every_value_of_a_clock() -> None:
     ]  # fmt: skip
 
 
+def test_a_promise_and_the_faults_of_clocks() -> None:
+    assert "within_ns" not in clocks("a: {}")
+    assert clocks("within: 3 us")["within_ns"] == 3_000
+    text = TEXT + "clocks: {a: {}}\nfaults: [{clock-step: b, by: 7 ns, at: 2 ms}]\n"
+    (fault,) = document_of(text)["clocks"]["faults"]
+    assert (fault["kind"], fault["node"]) == ("clock-step", 1)
+
+
 def test_a_drawn_drift_is_uniform_and_depends_on_seed_and_name() -> None:
     """The first eight octets of a hash are a number below 2^64: its share of all whole numbers within."""
     within = 100_000_000

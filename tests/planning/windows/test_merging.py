@@ -14,7 +14,7 @@ from planning.routing.test_hops_before import LADDER
 from planning.windows.test_propagation import asked, delays, in_ns, planned, window
 from tsnbench.planning.windows.demand import Unit
 from tsnbench.planning.windows.merging import merged
-from tsnbench.planning.windows.waits import variation
+from tsnbench.planning.windows.waits import in_sum, variation
 
 TWO_PATHS = """\
 name: members
@@ -74,6 +74,25 @@ def test_variation_behind_a_merge() -> None:
     assert variation(draft, demands.wires, waits, *LAST) == (late - early) * 1_000
     for missing in (FROM_SLOW, FROM_QUICK):
         assert variation(draft, demands.wires, waits | {missing: None}, *LAST) is None
+
+
+def test_waits_count_from_the_queue_if_the_talker_has_several_ports() -> None:
+    """From the first bit of one port the wait in its queue does not count; the first bit of another port may
+    be earlier."""
+    two = TWO_PATHS.replace("    s: {processing: 1 us}\n", "").replace(
+        "a -- s, s -- slow, s -- quick", "a -- slow, a -- quick"
+    )
+    for text, several in ((TWO_PATHS, False), (two, True)):
+        draft, demands = asked(text)
+        waits = planned(text, 500_000).waits
+        (to,) = draft.flows[0].ends
+        total, released = in_sum(draft, demands.wires, waits, 0, to)
+        first = waits[FIRST]
+        assert total is not None
+        assert released is not None
+        assert first is not None
+        assert released - total == (0 if several else first - demands.wires[FIRST].frame)
+        assert several or released > total
 
 
 ONE = Unit(0, 3, 100, 200, turn=0, released=5, fastest=90)
