@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tsnbench.measure import headline, judge, sweep_headline, verdict_table
-from tsnbench.measure.guarantee import NOT_BOUNDED, Guarantee, guarantee, round_trip
+from tsnbench.measure.guarantee import BY_THE_PLAN, NOT_BOUNDED, Guarantee, guarantee, round_trip
 from tsnbench.measure.headline import worst_case_line
 from tsnbench.measure.outcome import WORST_FIRST, Outcome, outcome, tightness, urgency
 from tsnbench.measure.refuted import Seen
@@ -332,6 +332,7 @@ NO_WINDOW = {"release_upper_ps": None, "release_reason": "no window"}
         ("delay from release", NO_WINDOW, None, "no window"),
         ("jitter interval", {}, None, NOT_BOUNDED),
         ("jitter deviation", {"jitter_ns": None}, None, ""),
+        ("jitter deviation", {"jitter_ns": None, "reason": "Poisson"}, None, "Poisson"),
         # What was proved of one failure says nothing of two.
         ("survives 2", {"survives": [{"failures": 1, "reason": None}]}, None, NOT_BOUNDED),
         (
@@ -389,7 +390,10 @@ def test_a_round_trip_by_hand(
     }
     bounds: Any = {("ask", "b"): bound(**ASK | ask), ("reply", "a"): bound(**REPLY | reply)}
     assert round_trip(document, document["streams"][1], "a", bounds) == Guarantee(worst, reason)
-    assert round_trip(document, document["streams"][1], "b", bounds).worst_case is None
+    elsewhere = round_trip(document, document["streams"][1], "b", bounds)
+    assert elsewhere.reason == (reason if more else "no bounds were computed")
+    on_kernel = round_trip(document, document["streams"][1], "a", bounds, "vm")
+    assert on_kernel.condition == ("" if worst is None else BY_THE_PLAN)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,8 @@ def python(modules: list[Path], tests: list[str], children: int) -> tuple[list[S
         "source_paths": ["src/tsnbench"],
         "only_mutate": [f"src/{path.relative_to(TREE / 'python')}" for path in modules],
         "also_copy": ["scenarios", "docs", "README.md"],
-        "pytest_add_cli_args": ["-p", "no:cacheprovider"],
+        # Rooms have files of tests with equal names.
+        "pytest_add_cli_args": ["-p", "no:cacheprovider", "--import-mode=importlib"],
         "pytest_add_cli_args_test_selection": tests,
         "use_git_change_detection": False,
         # Threads that earlier tests have started are lost in a forked process, and their pools wait for ever.
