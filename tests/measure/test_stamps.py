@@ -52,8 +52,8 @@ def run(
 
 
 GPTP = {"grandmaster": 0}
-OFFSETS = [[(3, 0, 0), (102, 0, 0)], [(-5, -8_000, 0), (98, -4_000, 0)]]
-OWN = [[(3, 3_000, 0), (102, 2_500, 0)], [(-5, -5_000, 0), (98, -1_500, 0)]]
+OFFSETS = [[(3, 0, 0), (2_102, 0, 0)], [(-5, -8_000, 0), (98, -4_000, 0)]]
+OWN = [[(3, 3_000, 0), (2_102, 2_002_500, 0)], [(-5, -5_000, 0), (98, -1_500, 0)]]
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ OWN = [[(3, 3_000, 0), (102, 2_500, 0)], [(-5, -5_000, 0), (98, -1_500, 0)]]
 def test_the_stamps_of_a_plan_by_hand(
     tmp_path: Path, gptp: Any, offset: int | None, leader: int, readings: list[list[Any]]
 ) -> None:
-    """A stamp at 100 ns shows 102 or 98: 2.5 ns too much, or 1.5 ns too little, rounded down. On a slow clock
-    50 ppm are 50,002.5 ppb, and 2 ppb more are left for rounding."""
-    errors = [ERRORS[0], (100, 1, -1_500, offset)]
+    """A stamp at 100 ns shows 2102 or 98: 2002.5 ns too much, or 1.5 ns too little, rounded down. On a slow
+    clock 50 ppm are 50,002.5 ppb, and 2 ppb more are left for rounding."""
+    errors = [(100, 0, 2_002_500, 0), (100, 1, -1_500, offset)]
     run(tmp_path, CLOCKS | ({"gptp": gptp} if gptp else {}), errors)
     drifts, granularities = (50_004, 4 + 2), (8, 1)
     assert stamps(tmp_path) == {
