@@ -62,7 +62,7 @@ pub(crate) fn incoming<'a>(
             let shaper = of_class[0].0.and_then(|_| upstream.shaper(of_class[0].2));
             match (&own, &counted, &shaper) {
                 (Some(own), Some(_), None) => stairs.extend(own),
-                (Some(own), Some(_), Some(shaper)) if arrivals::rate(own) <= shaper.tail().slope => {
+                (Some(own), Some(sum), Some(shaper)) if sum.tail().slope <= shaper.tail().slope => {
                     stairs.extend(own);
                 }
                 (_, _, Some(shaper)) => limited = limited.saturating_add(shaper.tail().slope),

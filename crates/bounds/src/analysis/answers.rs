@@ -29,11 +29,14 @@ pub(crate) fn bounds(plan: &Plan, mut last: Option<Last<'_>>) -> Bounds {
     let mut round = 0;
     loop {
         let mut now = Vec::new();
-        let mut holds = |found: &Bounds| {
+        let mut holds = |found: &[FlowBounds]| {
             now = released_by(plan, assumed.streams.clone(), &mut unlimited, found, round >= MOST_ROUNDS);
-            now == assumed.streams && last.as_mut().is_none_or(|last| last(found))
+            let others =
+                |from| plan.streams[..from].iter().map(|stream| stream.listeners.len()).sum::<usize>();
+            let last = last.as_mut();
+            now == assumed.streams && last.is_none_or(|last| (last.holds)(&found[others(last.from)..]))
         };
-        let mut found = network::bounds(&assumed, Some(&mut holds));
+        let mut found = network::bounds(&assumed, Some(Last { from: 0, holds: &mut holds }));
         if now == assumed.streams {
             name_reasons(plan, &unlimited, &mut found);
             return found;
@@ -48,11 +51,11 @@ fn released_by(
     plan: &Plan,
     mut assumed: Vec<Stream>,
     unlimited: &mut [bool],
-    found: &Bounds,
+    found: &[FlowBounds],
     give_up: bool,
 ) -> Vec<Stream> {
     let arrivals: HashMap<(&str, &str), &FlowBounds> =
-        found.flows.iter().map(|flow| ((flow.stream.as_str(), flow.listener.as_str()), flow)).collect();
+        found.iter().map(|flow| ((flow.stream.as_str(), flow.listener.as_str()), flow)).collect();
     for (number, stream) in plan.streams.iter().enumerate() {
         let Some(own) = stream.answers else { continue };
         let request = &assumed[own.stream as usize];

@@ -6,12 +6,13 @@
 //! messages before it kept it, so the arrivals that this message met kept their curves.
 
 use crate::analysis::answers;
+use crate::analysis::network::Last;
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
 use crate::model::ptp::Messages;
 use crate::model::sizes::{Sizes, until_last_bit};
 use crate::reason::Reason;
-use crate::report::Bounds;
+use crate::report::{Bounds, FlowBounds};
 use tsn_plan::{Plan, R_TAG_OCTETS, Stream};
 
 /// Number of rounds after which messages whose spread still grows count as unlimited.
@@ -24,7 +25,8 @@ const MOST_ROUNDS: usize = 20;
 pub fn bounds(plan: &Plan) -> Bounds {
     let Some(known) = Known::of(plan) else { return answers::bounds(plan, None) };
     if uses_transparent(plan) {
-        return answers::bounds(plan, Some(&mut |_| false)).without(&Reason::Transparent);
+        return answers::bounds(plan, Some(Last { from: 0, holds: &mut |_| false }))
+            .without(&Reason::Transparent);
     }
     let plan = in_true_time(plan, known);
     let Some(mut messages) = Messages::of(&plan) else {
@@ -35,11 +37,12 @@ pub fn bounds(plan: &Plan) -> Bounds {
     loop {
         let mut holds = false;
         let with_messages = messages.with_streams(&plan);
-        let mut hold = |found: &Bounds| {
-            holds = messages.hold(&found.flows[flows..], round >= MOST_ROUNDS);
+        let mut hold = |found: &[FlowBounds]| {
+            holds = messages.hold(found, round >= MOST_ROUNDS);
             holds
         };
-        let mut found = answers::bounds(&with_messages, Some(&mut hold));
+        let last = Last { from: plan.streams.len(), holds: &mut hold };
+        let mut found = answers::bounds(&with_messages, Some(last));
         if holds {
             found.flows.truncate(flows);
             found.reasons_mut().for_each(|reason| reason.replace_arrivals(&|stream| messages.why(stream)));

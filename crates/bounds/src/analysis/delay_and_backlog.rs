@@ -39,15 +39,12 @@ impl<'a> DelayAndBacklog<'a> {
             let slope = service.tail().slope;
             // No backlogged period is longer than the run.
             let drifts = rate > slope && rate - slope <= slope / SLIGHTLY;
-            Moment {
-                service,
-                rises: Rises::of(service),
-                // A frame that is still being sent belongs to the earlier arrivals.
-                until: busy_until(arrivals, service)
-                    .map(|until| until.saturating_add(longest))
-                    .or(run.filter(|_| drifts)),
-                steady: rate <= slope,
-            }
+            // A frame that is still being sent belongs to the earlier arrivals.
+            let until = busy_until(arrivals, service)
+                .map(|until| until.saturating_add(longest))
+                .or(run.filter(|_| drifts));
+            let rises = Rises::until(service, until.map_or(Data::MAX, |until| arrivals.most(until)));
+            Moment { service, rises, until, steady: rate <= slope }
         };
         let services = services.iter().map(|moments| moments.iter().map(moment).collect()).collect();
         Self { arrivals, rate, services }

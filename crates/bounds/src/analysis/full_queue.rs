@@ -3,7 +3,7 @@
 //! IEEE 802.1Q-2022, 8.6.7. Derived in `docs/concepts/bounds.md`.
 
 use crate::analysis::delay_and_backlog::DelayAndBacklog;
-use crate::curve::{BIT, Curve, Data, Ps, ratio_up};
+use crate::curve::{BIT, Curve, Data, ratio_up};
 use crate::model::sizes::wire;
 use crate::reason::Reason;
 use crate::service::cbs::Credit;
@@ -28,9 +28,9 @@ impl Full {
         Some(Self { data, services })
     }
 
-    /// The longest wait of a frame of this size, from its arrival in the queue until it starts.
-    pub fn max_wait(&self, frame: Data) -> Option<Ps> {
-        DelayAndBacklog::new(&self.data, 0, &self.services, 0, None).max_wait(frame).ok()
+    /// The waits of frames, from their arrival in the queue until they start.
+    pub fn waits(&self) -> DelayAndBacklog<'_> {
+        DelayAndBacklog::new(&self.data, 0, &self.services, 0, None)
     }
 }
 

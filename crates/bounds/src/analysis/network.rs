@@ -26,7 +26,7 @@ use crate::model::numbers::{ALL_NUMBERS, Numbers};
 use crate::model::openings::{Openings, covered};
 use crate::model::processing::Processing;
 use crate::reason::Reason;
-use crate::report::Bounds;
+use crate::report::{Bounds, FlowBounds};
 use crate::service::class::Model;
 use std::collections::HashMap;
 use tsn_plan::Plan;
@@ -34,9 +34,13 @@ use tsn_plan::Plan;
 /// Number of rounds over ports in a cycle after which they count as without a bound.
 const MOST_ROUNDS: usize = 400;
 
-/// Says of bounds that are the sums of their hops whether they are the last ones of an analysis that repeats. Then each
-/// burst is counted once along a path.
-pub(crate) type Last<'a> = &'a mut dyn FnMut(&Bounds) -> bool;
+/// Of an analysis that repeats: whether this is the last time.
+pub(crate) struct Last<'a> {
+    /// The first stream whose flows tell.
+    pub from: usize,
+    /// Says it of the flows from that stream on, whose bounds are the sums of their hops.
+    pub holds: &'a mut dyn FnMut(&[FlowBounds]) -> bool,
+}
 
 /// The state of the analysis.
 struct Network<'a> {
@@ -62,7 +66,7 @@ struct Network<'a> {
 }
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable; `last`: none for
-/// an analysis that does not repeat.
+/// an analysis that does not repeat. Each burst counts once along a path, but not in what is returned where `last` says no.
 pub(crate) fn bounds(plan: &Plan, last: Option<Last<'_>>) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
@@ -116,20 +120,20 @@ pub(crate) fn bounds(plan: &Plan, last: Option<Last<'_>>) -> Bounds {
     };
     network.solve();
     let reason = not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan));
-    let report = |along: Option<Common>| {
-        let found = network.report(&first, along);
+    let report = |from: usize, along: Option<Common>| {
+        let found = network.report(&first, from, along);
         match &reason {
             None => found,
             Some(reason) => found.without(reason),
         }
     };
     if let Some(last) = last {
-        let sums = report(None);
-        if !last(&sums) {
+        let sums = report(last.from, None);
+        if !(last.holds)(&sums.flows) {
             return sums;
         }
     }
-    report(Some(Common::default()))
+    report(0, Some(Common::default()))
 }
 
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound

@@ -161,9 +161,10 @@ fn analyse_class(
         (reason, _) => reason,
     };
     let full = Full::of(class, credit.as_ref(), &unshaped_above);
+    let full = full.as_ref().map(Full::waits);
     let wait = |data: Data| {
         let waits = analysis.as_ref().map_err(Clone::clone).and_then(|found| found.max_wait(data));
-        match (waits, full.as_ref().and_then(|full| full.max_wait(data))) {
+        match (waits, full.as_ref().and_then(|full| full.max_wait(data).ok())) {
             (Ok(a), Some(b)) => Ok(a.min(b)),
             (Err(_), Some(wait)) => Ok(wait),
             (waits, None) => waits.map_err(blamed),

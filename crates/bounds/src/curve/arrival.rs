@@ -4,7 +4,6 @@
 //! `unit * (floor((t + jitter) / period) + 1)`. The staircase is kept up to a horizon; after it the curve is its
 //! tangent, the token bucket. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
 
-use crate::curve::common_divisor;
 use crate::curve::{BIT, Curve, Data, Ps, Rate, Segment};
 
 /// Most data of a flow at one instant (1e9 Gbit); beyond it, numbers would overflow.
@@ -38,11 +37,37 @@ impl Stair {
 }
 
 /// A sum of rates as an exact fraction, if one fits.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug)]
 struct Sum {
     whole: Data,
-    above: Data,
-    below: Data,
+    above: u64,
+    below: u64,
+}
+
+impl Sum {
+    /// Adds a fraction below 1; false if the common denominator is too large.
+    fn add(&mut self, above: u64, below: u64) -> bool {
+        // Many periods are alike: then the denominator stays as it is.
+        let scaled = u128::from(above) * u128::from(self.below);
+        if scaled % u128::from(below) == 0 {
+            self.add_parts((scaled / u128::from(below)) as u64);
+            return true;
+        }
+        let divisor = divisor(above, below);
+        let (above, below) = (above / divisor, below / divisor);
+        let common = (self.below / self::divisor(self.below, below)).checked_mul(below);
+        let Some(common) = common.filter(|common| *common < 1 << 60) else { return false };
+        (self.above, self.below) = (self.above * (common / self.below), common);
+        self.add_parts(above * (common / below));
+        true
+    }
+
+    /// Adds parts of the denominator.
+    fn add_parts(&mut self, above: u64) {
+        let sum = self.above + above;
+        self.whole += Data::from(sum / self.below);
+        self.above = sum % self.below;
+    }
 }
 
 /// The long-run rate of some flows, rounded up once.
@@ -51,33 +76,25 @@ pub(crate) fn rate(stairs: &[Stair]) -> Rate {
     for stair in stairs {
         let period = Data::from(stair.period);
         sum.whole += stair.unit / period;
-        let (mut above, mut below) = (stair.unit % period, period);
-        let divisor = divisor(above, below);
-        (above, below) = (above / divisor, below / divisor);
-        let common = sum.below / self::divisor(sum.below, below) * below;
-        if common < 1 << 60 {
-            sum.above = sum.above * (common / sum.below) + above * (common / below);
-            sum.below = common;
-            sum.whole += sum.above / sum.below;
-            sum.above %= sum.below;
-        } else {
+        if !sum.add((stair.unit % period) as u64, stair.period.unsigned_abs()) {
             sum.whole += 1;
         }
     }
     Rate::try_from(sum.whole + Data::from(sum.above > 0)).unwrap_or(Rate::MAX)
 }
 
-fn divisor(a: Data, b: Data) -> Data {
-    match (u32::try_from(a), u32::try_from(b)) {
-        (Ok(a), Ok(b)) => Data::from(common_divisor(a, b)).max(1),
-        _ => {
-            let (mut a, mut b) = (a, b);
-            while b != 0 {
-                (a, b) = (b, a % b);
-            }
-            a.max(1)
-        }
+/// The greatest common divisor, without divisions (Stein 1967); 1 of two zeros.
+fn divisor(mut a: u64, mut b: u64) -> u64 {
+    if a == 0 || b == 0 {
+        return (a | b).max(1);
     }
+    let twos = (a | b).trailing_zeros();
+    a >>= a.trailing_zeros();
+    while b != 0 {
+        b >>= b.trailing_zeros();
+        (a, b) = (a.min(b), a.abs_diff(b));
+    }
+    a << twos
 }
 
 /// How long to keep steps, so that there are not too many: at most `wanted`.

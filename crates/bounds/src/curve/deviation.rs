@@ -21,10 +21,18 @@ pub(crate) struct Rises(Vec<Rise>);
 
 impl Rises {
     pub fn of(service: &Curve) -> Self {
+        Self::until(service, Data::MAX)
+    }
+
+    /// Those until more than `enough` is served.
+    pub fn until(service: &Curve, enough: Data) -> Self {
         let mut rises = Vec::new();
         // Negative values of a service curve serve nothing, so the highest value begins at 0.
         let mut highest: Data = 0;
         for (segment, end) in service.spans() {
+            if highest > enough {
+                break;
+            }
             let top = end.map(|end| segment.value_at(end));
             if segment.value > highest {
                 // A jump: everything up to the new height at this instant.
@@ -220,6 +228,19 @@ mod tests {
         assert_eq!([9, 10, 12, 13].map(|data| rises.after(data)), [0, 13, 14, 14].map(Some));
         let ends = Rises::of(&Curve::affine(5, 0));
         assert_eq!([4, 5].map(|data| ends.after(data)), [Some(0), None]);
+    }
+
+    /// 50 until 5, then 20 again and 15 per ps: 50 at 7, and 95 at 10, from where there is nothing more.
+    #[test]
+    fn rises_that_are_enough_tell_the_same() {
+        let service = curve(&[(0, 0, 10), (5, 20, 15), (10, 95, 0)]);
+        let all = Rises::of(&service);
+        for enough in 0..100 {
+            let rises = Rises::until(&service, enough);
+            assert!((0..=enough).all(|data| rises.after(data) == all.after(data)), "{enough}");
+        }
+        let kept = [49, 50, 94, 95].map(|enough| Rises::until(&service, enough).0.len());
+        assert_eq!(kept, [1, 2, 2, 2]);
     }
 
     #[test]

@@ -69,6 +69,15 @@ impl Curve {
         self.0.iter().enumerate().map(|(n, segment)| (*segment, self.0.get(n + 1).map(|next| next.at)))
     }
 
+    /// The greatest value up to `until`.
+    pub fn most(&self, until: Ps) -> Data {
+        let here = self.spans().take_while(|(segment, _)| segment.at <= until);
+        let top = |(segment, end): (Segment, Option<Ps>)| {
+            segment.value.max(segment.value_at(end.map_or(until, |end| end.min(until))))
+        };
+        here.map(top).max().unwrap_or(0)
+    }
+
     #[cfg(test)]
     pub fn value(&self, t: Ps) -> Data {
         let next = self.0.partition_point(|segment| segment.at <= t);
@@ -250,6 +259,15 @@ mod tests {
         assert_eq!([sum.value(0), sum.value(9), sum.value(10), sum.value(11)], [6, 24, 30, 32]);
         let ahead = sum.ahead(9);
         assert_eq!([ahead.value(0), ahead.value(1), ahead.value(2)], [24, 30, 32]);
+    }
+
+    /// 5 + t until 10, then 9 for 10 ps, then 40 - 2 t.
+    #[test]
+    fn the_greatest_value_may_be_before_the_end() {
+        let segment = |at, value, slope| Segment { at, value, slope };
+        let curve = Curve::of(vec![segment(0, 5, 1), segment(10, 9, 0), segment(20, 40, -2)]);
+        assert_eq!([0, 4, 10, 15, 19].map(|until| curve.most(until)), [5, 9, 15, 15, 15]);
+        assert_eq!([20, 30].map(|until| curve.most(until)), [40, 40]);
     }
 
     #[test]

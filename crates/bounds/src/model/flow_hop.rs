@@ -61,32 +61,33 @@ pub(crate) struct FlowHop {
 
 impl FlowHop {
     /// The flow's arrivals in the queue of this class, if they have a bound of their own.
-    pub fn queued(&self) -> Option<Vec<Stair>> {
-        let all: Vec<Stair> = self.stairs()?.collect();
+    pub fn queued(&self) -> Option<impl Iterator<Item = Stair> + '_> {
+        let all = self.stairs()?;
         let in_turns = self.turns.as_ref().zip(self.chain.as_ref());
-        match in_turns.and_then(|(turns, chain)| chain.stair(turns.cycle, self.closer)) {
-            Some(own) => Some(less(all, own)),
-            None => Some(all),
-        }
+        let (known, all) = match in_turns.and_then(|(turns, chain)| chain.stair(turns.cycle, self.closer)) {
+            Some(own) => (Some(less(all.collect(), own)), None),
+            None => (None, Some(all)),
+        };
+        Some(known.into_iter().flatten().chain(all.into_iter().flatten()))
     }
 
     /// The flow's arrivals here in all classes, if they have a bound of their own.
     pub fn stairs(&self) -> Option<impl Iterator<Item = Stair> + '_> {
-        let (shaped, own) = match &self.shaped {
-            Some(shaped) => {
-                let sizes = self.sizes?;
-                (Some(shaped.stair(wire(sizes.largest), sizes.smallest == sizes.largest)?), None)
-            }
-            None => (None, Some(self.unshaped()?)),
+        let sizes = self.sizes?;
+        let (first, babbles) = match &self.shaped {
+            Some(shaped) => (shaped.stair(wire(sizes.largest), sizes.smallest == sizes.largest)?, &[][..]),
+            None => (self.unshaped(sizes)?, &self.babbles[..]),
         };
-        Some(shaped.into_iter().chain(own.into_iter().flatten()))
+        Some(
+            std::iter::once(first)
+                .chain(babbles.iter().map(move |period| Stair { period: *period, ..first })),
+        )
     }
 
-    fn unshaped(&self) -> Option<impl Iterator<Item = Stair> + '_> {
+    fn unshaped(&self, sizes: Sizes) -> Option<Stair> {
         let jitter = self.latest?.checked_sub(self.earliest)?.max(0);
-        let unit = self.sizes?.unit.checked_mul(Data::from(self.times))?;
-        let periods = std::iter::once(self.period?).chain(self.babbles.iter().copied());
-        Some(periods.map(move |period| Stair { unit, period, jitter }))
+        let unit = sizes.unit.checked_mul(Data::from(self.times))?;
+        Some(Stair { unit, period: self.period?, jitter })
     }
 
     /// The previous hop, if there is exactly one.
