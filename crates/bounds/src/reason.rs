@@ -51,6 +51,11 @@ pub enum Reason {
     /// No window of the class's gate is long enough for its largest frame after a frame that may still be on the
     /// wire.
     NoWindow,
+    /// With gates in true time there would be a bound: windows that are certain on the port's clock are shorter.
+    OnClock {
+        /// What is the case in these windows.
+        why: Box<Self>,
+    },
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
     /// An ATS scheduler shapes frames in a node that forwards them before they are complete (cut-through).
@@ -216,6 +221,10 @@ impl fmt::Display for Reason {
             Self::HigherClass { class, why } => {
                 write!(f, "class {class} above it has priority and may use the whole link{}", Because(why))
             }
+            Self::OnClock { why } => write!(
+                f,
+                "the clock of the port may make its windows shorter: {why}; widen them by what clocks may differ"
+            ),
             Self::Overload { coming_bps, served_bps } => {
                 let [coming, served] = [coming_bps, served_bps].map(|bps| BitRate(bps.unsigned_abs()));
                 write!(f, "{coming} may arrive, the class is guaranteed {served}")

@@ -29,10 +29,11 @@ def names_of(text: str) -> list[str]:
     """The names of a reason and of the reasons in it; empty if no sentence of the code is like it."""
     if len(paths := text.split("; and ")) > 1:
         return [name for path in paths for name in names_of(path)]
+    if at := sentences()["At"].match(text):
+        return names_of(at.groups()[-1])
     for name, pattern in sentences().items():
-        if name not in ("At", "EveryPath") and (found := pattern.match(text)):
+        if name != "EveryPath" and (found := pattern.match(text)):
             # A reason behind it follows a colon.
             inner = found.groups() if name in ("Behind", "HigherClass", "Answers") else ()
             return [name, *(more for one in inner if one for more in names_of(one.removeprefix(": ")))]
-    at = sentences()["At"].match(text)
-    return names_of(at.groups()[-1]) if at else []
+    return []

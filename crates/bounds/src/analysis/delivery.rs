@@ -177,7 +177,10 @@ impl Delivery<'_> {
                     };
                     let own = if let Some(why) = &self.arrivals[entry].lost {
                         // A queue that grows before is the cause of too many frames.
-                        let many = matches!(why, Reason::Overflow | Reason::Overload { .. });
+                        let many = matches!(
+                            why,
+                            Reason::Overflow | Reason::Overload { .. } | Reason::OnClock { .. }
+                        );
                         let cause = many.then(|| before(&mut seen.to_vec())).flatten();
                         cause.filter(grows).or_else(|| Some(at(&port(entry).name, why.clone())))
                     } else if down[entry] {
@@ -200,6 +203,10 @@ fn grows(cause: &Reason) -> bool {
     let Reason::At { why, .. } = cause else { return false };
     matches!(
         **why,
-        Reason::Overload { .. } | Reason::NoWindow | Reason::HigherClass { .. } | Reason::Clocks { .. }
+        Reason::Overload { .. }
+            | Reason::NoWindow
+            | Reason::OnClock { .. }
+            | Reason::HigherClass { .. }
+            | Reason::Clocks { .. }
     )
 }

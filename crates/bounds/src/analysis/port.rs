@@ -19,6 +19,7 @@ use crate::service::class::{Behind, Class, Model};
 use crate::service::held;
 use crate::service::higher_priority::Higher;
 use crate::service::preemption::{self, is_express};
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 /// The results of one class.
@@ -147,6 +148,21 @@ fn analyse_class(
     // What several lists stand for holds as long as no wait exceeds them.
     let gathered = gathered.filter(|_| model.several.is_none() || !class.changes() || analysis.is_ok());
     let most_credit = credit.as_ref().map(|own| gathered.unwrap_or(own.highest).min(own.highest));
+    // Whether the class has a bound with gates in true time.
+    let without_clock = LazyCell::new(|| {
+        let plain = model.clock.map(|_| model.without_clock());
+        let (Some(plain), Ok((arrivals, rate))) = (&plain, &coming) else { return false };
+        let open = |own: &Higher| plain.openings[usize::from(own.class)].clone().unwrap_or(Openings::Always);
+        let above = class.above.iter().map(|own| Higher { openings: open(own), ..own.clone() });
+        let (above, hops) = (&above.collect::<Vec<_>>()[..], class.hops.clone());
+        let class = Class { model: plain, above, hops, behind: class.behind.clone(), ..*class };
+        let (services, _) = crate::service::services(&class, credit.as_ref(), &unshaped_above);
+        services.is_ok_and(|services| {
+            let occupied = plain.occupied(class.largest);
+            let found = DelayAndBacklog::new(arrivals, *rate, &services, occupied, plain.run);
+            found.max_wait(wire(class.largest)).is_ok()
+        })
+    });
     let blamed = |reason: Reason| match (reason, class.busiest_above()) {
         (Reason::Overload { served_bps: 0, .. }, Some(higher)) => {
             let flows = || model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]);
@@ -156,8 +172,12 @@ fn analyse_class(
         }
         (Reason::Overload { coming_bps, served_bps }, _) => match unlimited(class, upstream, served_bps) {
             Some(why) => why,
+            None if *without_clock => {
+                Reason::OnClock { why: Box::new(Reason::Overload { coming_bps, served_bps }) }
+            }
             None => Reason::Overload { coming_bps, served_bps },
         },
+        (Reason::NoWindow, _) if *without_clock => Reason::OnClock { why: Box::new(Reason::NoWindow) },
         (reason, _) => reason,
     };
     let full = Full::of(class, credit.as_ref(), &unshaped_above);

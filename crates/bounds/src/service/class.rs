@@ -114,6 +114,21 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// The same port with gates in true time.
+    pub fn without_clock(&self) -> Self {
+        let (gates, classes) = (self.port.gates.as_ref(), 0..self.port.classes.len());
+        let openings: Vec<_> = classes.map(|class| Openings::of(gates, class as u8)).collect();
+        let released = Openings::released(covered(self.port), self.port.preemption.as_ref());
+        Self {
+            certain: openings.clone(),
+            openings,
+            certainly_released: released.clone(),
+            released,
+            clock: None,
+            ..self.clone()
+        }
+    }
+
     /// How much longer than a gate is open a frame of so many octets may be on the link, with its gap.
     pub fn slip(&self, octets: u32) -> Ps {
         self.clock.map_or(0, |clock| clock.slip(self.occupied(octets)))

@@ -354,3 +354,41 @@ fn of_gates_that_open_together_the_lower_class_is_not_first() {
     let short = of(14_000) - (102 * US + NEEDS);
     assert!((0..ROUNDING + 8).contains(&long) && (0..ROUNDING + 8).contains(&short), "{long} {short}");
 }
+
+/// A window of 5 us has room for a frame of 3.904 us; within 1 us of another clock 3 us of it are certain. A shaper's slope of
+/// 100 Mbit/s is 40 Mbit/s in 40 of 100 us, of which 38 us are certain. 400 Mbit/s are too much on any clock.
+#[test]
+fn a_reason_names_the_clock_if_windows_suffice_without_it() {
+    let of = |list: &[(u8, u64)], slope_bps: Option<i64>, alter: &dyn Fn(&mut Net)| {
+        let mut net = gated(free(0), Vec::new(), 0);
+        net.plan.streams[0].pattern = periodic(100_000, 0);
+        net.plan.ports[0].gates = gates(0, list);
+        net.plan.ports[0].classes[6].cbs =
+            slope_bps.map(|slope| cbs(slope, GIGABIT as i64, 1_000_000, -1_000_000));
+        synchronise(&mut net, 1, 1);
+        alter(&mut net);
+        own(&net.plan).hops[0].reason.clone().map(|reason| reason.to_string())
+    };
+    let on_clock = |why: &str| {
+        let clock = "the clock of the port may make its windows shorter";
+        Some(format!("{clock}: {why}; widen them by what clocks may differ"))
+    };
+    let none = "no window of its gate is guaranteed to have room for its largest frame";
+    assert_eq!(of(&[(0x40, 5_000), (0, 95_000)], None, &|_| ()), on_clock(none));
+    assert_eq!(
+        of(&[(0x40, 3_900), (0, 96_100)], None, &|_| ()),
+        Some("its frames fit no window of its gate, so they are dropped".into())
+    );
+    assert_eq!(of(&[(0x40, 50_000), (0, 50_000)], None, &|_| ()), None);
+    // 500 octets on the wire in 100 us are 40 Mbit/s, of which 38 / 40 are guaranteed.
+    let shaped = &[(0x40, 40_000), (0, 60_000)];
+    let found = of(shaped, Some(100_000_000), &|_| ());
+    let loses = found
+        .as_ref()
+        .is_some_and(|why| why.starts_with("the clock of the port") && why.contains("40 Mbit/s may arrive"));
+    assert!(loses, "{found:?}");
+    assert_eq!(of(shaped, Some(110_000_000), &|_| ()), None);
+    let more = |net: &mut Net| net.plan.streams[0].pattern = periodic(10_000, 0);
+    let found = of(shaped, Some(100_000_000), &more);
+    assert!(found.as_ref().is_some_and(|why| why.starts_with("400 Mbit/s may arrive")), "{found:?}");
+}
