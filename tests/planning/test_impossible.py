@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from support.planned import plan_of, problems_of
+from support.planned import plan_of, problems_of, run_of
 from tsnbench.plan.document import Plan
 from tsnbench.planning import passes, plan
 from tsnbench.planning.passes import prove
@@ -124,3 +125,26 @@ def test_a_plan_knows_where_its_parts_are_written() -> None:
 def test_cyclic_queues_at_all_ports_are_refused() -> None:
     (only,) = problems_of(made(shapers="all: {cqf: {cycle: 100 us, pcp: [4], classes: [7, 6]}}"))
     assert only.expected == "a talker whose own port has no cqf: a -> b has"
+
+
+@pytest.mark.parametrize(("duration_us", "arrive", "refused"), [(9_900, 1980, False), (10_100, 2010, True)])
+def test_a_load_above_the_rate_beside_no_loss(
+    duration_us: int, arrive: int, refused: bool, tmp_path: Path
+) -> None:
+    """A frame of 1230 octets takes 10 us with the 20 around it, and one is sent each 5 us: after 10 ms, 1000
+    of 2000 are sent and 1000 are in the queue, which holds no more. What is not certain is a warning.
+    """
+    text = TEXT.replace("10 ms", f"{duration_us} us").replace(
+        "period: 1 ms, frame: 1000 B", "period: 5 us, frame: 1230 B"
+    )
+    seen = run_of(plan_of(text), tmp_path).observations()
+    assert seen.filter(pl.col("stage") == "rx").height == arrive
+    scenario = made(text.replace("1230 B", "1230 B, requires: {loss: 0}"))
+    if refused:
+        (only,) = problems_of(scenario)
+        assert (only.path, only.found) == (
+            "streams.x.requires.loss",
+            "2 Gbit/s: frames are lost when the queues are full",
+        )
+    else:
+        assert [one.kind for one in plan(scenario).warnings] == ["port-overload"]

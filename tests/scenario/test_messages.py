@@ -69,6 +69,8 @@ def warned() -> Iterator[str]:
                 first = node.args[0]
                 if name in ("Doubt", "doubt") and isinstance(first, ast.Constant):
                     yield str(first.value)
+                if name == "Doubt" and ast.unparse(first) == "f'given-{kind}'":
+                    yield from ("given-send-slope", "given-hi-credit", "given-lo-credit")
 
 
 def written() -> Iterator[tuple[str, str]]:

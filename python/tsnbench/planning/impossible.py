@@ -1,7 +1,7 @@
 """Requirements that no run can meet: mistakes in the scenario, with their place and a correction.
 
 A gate that no entry opens for a class with frames, a frame that fits no window, a limit that no frame keeps.
-Overload is not among them: it may be intended, and is a warning.
+Overload may be intended, and is a warning, unless streams must not lose a frame and lose some for certain.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tsnbench.plan.streams.crossing import Crossing
 from tsnbench.plan.streams.facts import Facts
 from tsnbench.plan.streams.limits import Broken, broken_delays, broken_rate
 from tsnbench.plan.streams.settling import margin_ps
+from tsnbench.plan.streams.surplus import surplus_bits
 from tsnbench.plan.warnings.gates import may_overrun, needs_ps
 from tsnbench.planning.draft import Draft
 from tsnbench.planning.errors import PlanningProblem
@@ -29,7 +30,7 @@ Impossible = PlanningProblem
 def refuse_impossible(draft: Draft, facts: Facts) -> None:
     """Reports every part of a finished Plan that cannot work."""
     variant = ", ".join(f"{name} {value}" for name, value in draft.scenario.variant.items())
-    for one in [*_gates(draft, facts), *_limits(facts), *_measuring(draft, facts)]:
+    for one in [*_gates(draft, facts), *_limits(facts), *_overload(facts), *_measuring(draft, facts)]:
         hint = f"{one.hint}; or leave {variant} out of the sweep" if variant else one.hint
         draft.problem(one.path, one.expected, one.found, hint)
 
@@ -56,6 +57,34 @@ def _gates(draft: Draft, facts: Facts) -> Iterator[Impossible]:
             if needs_ps(facts.most, port["rate_bps"]) > longest * 1_000:
                 octets = facts.greatest(number, traffic_class)
                 yield from _too_short(draft, facts, number, traffic_class, octets, longest)
+
+
+def _overload(facts: Facts) -> Iterator[Impossible]:
+    """Classes of which every stream must arrive complete, and more arrives than the port sends and all queues
+    before it hold.
+
+    A part that draws, delays or discards frames makes this unknown; the warning about the load remains.
+    """
+    document = facts.document
+    unknown = any(part in document for part in ("faults", "policing", "clocks"))
+    if unknown or any("host" in node or "further" in node for node in document["nodes"]):
+        return
+    streams = {stream["name"]: stream for stream in document["streams"]}
+    for number, loads in enumerate(facts.loads):
+        port = document["ports"][number]
+        for traffic_class, load in enumerate(loads):
+            if load.rate_bps <= port["rate_bps"]:
+                continue
+            own = [streams[name] for name, _ in load.flows]
+            complete = all(one["requirements"].get("loss_ppm") == 0 for one in own)
+            if complete and not load.saturating and surplus_bits(facts, number, own) > 0:
+                group = own[0]["group"]
+                most, sent = quantities.rate(port["rate_bps"]), quantities.rate(load.rate_bps)
+                expected = f"{most} or less in class {traffic_class} of {port['name']}"
+                hint = "send less, use a faster link, or leave loss: 0 out"
+                found = f"{sent}: frames are lost when the queues are full"
+                yield Impossible(f"streams.{group}.requires.loss", expected, found, hint)
+                return
 
 
 def _measuring(draft: Draft, facts: Facts) -> Iterator[Impossible]:

@@ -51,6 +51,8 @@ class Dimension:
     """Frequent mistakes -> the intended unit; for hints only."""
     others: Mapping[str, Fraction] = field(default_factory=dict)
     """Units of other programs and their worth in ``base``; for hints only."""
+    reciprocals: Mapping[str, Fraction] = field(default_factory=dict)
+    """Units of the reciprocal, with the worth of 1 of them; for hints only."""
 
     @property
     def expected(self) -> str:
@@ -113,6 +115,8 @@ class Dimension:
             raise UnitError(self.expected, self._with_unit(number, usual))
         if unit not in self.units:
             worth = self.others.get(unit, Fraction(0)) * Fraction(number) / int(divisor or 1)
+            if unit in self.reciprocals and Fraction(number):
+                worth = self.reciprocals[unit] / Fraction(number) * int(divisor or 1)
             if worth and worth.denominator == 1:
                 raise UnitError(self.expected, f"write {self.text(worth.numerator)}")
             meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
@@ -194,6 +198,7 @@ DURATION = Dimension(
         "Ms": "ms",
         "S": "s",
     },
+    reciprocals=_units(Hz=10**9, kHz=10**6, MHz=10**3),
 )
 RATE = Dimension(
     name="rate",
@@ -221,6 +226,7 @@ RATE = Dimension(
         "gbit": "Gbit/s",
         "mbit/s": "Mbit/s",
         "gbit/s": "Gbit/s",
+        **{unit + end: f"{unit}bit/s" for unit in "kMG" for end in ("", "b")},
     },
     # Octets per second: a capital B is an octet.
     others={
@@ -248,6 +254,7 @@ SIZE = Dimension(
         "MiB": Fraction(1 << 20),
     },
     aliases={"b": "B", "byte": "B", "bytes": "B", "octet": "octets", "kb": "kB", "mb": "MB", "kib": "KiB"},
+    others={**dict.fromkeys(("bit", "bits"), Fraction(1, 8)), "kbit": Fraction(125)},
 )
 CREDIT = Dimension(
     name="credit",

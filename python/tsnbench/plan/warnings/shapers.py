@@ -32,14 +32,33 @@ class _Shaper(NamedTuple):
 
 
 def shaper_doubts(facts: Facts) -> Iterator[Doubt]:
-    """Kinds: given-send-slope, given-hi-credit, given-lo-credit; of classes with frames."""
+    """Kinds: given-send-slope, given-hi-credit and given-lo-credit, of classes with frames;
+    unused-reservation."""
     chosen = chosen_by_gates(facts.document)
+    if not chosen:
+        yield from _unused(facts)
     for number, port in enumerate(facts.document["ports"]):
         for traffic_class, shaper in _shapers(port):
             if facts.loads[number][traffic_class].idle and not chosen:
                 continue
             for kind, text, hint in _differences(shaper, traffic_class, port["rate_bps"]):
                 yield Doubt(f"given-{kind}", port["name"], text, "cbs", port["name"], hint)
+
+
+def _unused(facts: Facts) -> Iterator[Doubt]:
+    """Classes that have a shaper at some ports, and frames at none of these."""
+    shaped: dict[int, list[int]] = {}
+    for number, port in enumerate(facts.document["ports"]):
+        for traffic_class, one in enumerate(port["classes"]):
+            if "cbs" in one:
+                shaped.setdefault(traffic_class, []).append(number)
+    for traffic_class, numbers in shaped.items():
+        if all(facts.loads[number][traffic_class].idle for number in numbers):
+            port = facts.document["ports"][numbers[0]]
+            pcps = [pcp for pcp, own in enumerate(port["pcp_to_class"]) if own == traffic_class]
+            text = f"cbs reserves for class {traffic_class}, which no stream uses there"
+            hint = f"give a stream pcp: {quantities.ranges(pcps)}, or leave this class out"
+            yield Doubt("unused-reservation", port["name"], text, "cbs", port["name"], hint)
 
 
 def _shapers(port: Port) -> Iterator[tuple[int, _Shaper]]:

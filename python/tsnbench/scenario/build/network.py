@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -169,7 +170,8 @@ def _wire(net: Net, network: Fields, own: Fields, pairs: Sequence[tuple[str, str
     if rate is None:
         if "rate" not in own.bad and "rate" not in network.bad:
             hint = "write rate: 1 Gbit/s here, or once for all links under network"
-            net.reading.problem(own.place, own.path_of("rate"), "the rate of these links", "none", hint)
+            if all(one.hint != hint for one in net.reading.problems):
+                net.reading.problem(own.place, own.path_of("rate"), "the rate of these links", "none", hint)
         return
     for a, b in pairs:
         if a not in net.nodes or b not in net.nodes:
@@ -184,8 +186,8 @@ def _wire(net: Net, network: Fields, own: Fields, pairs: Sequence[tuple[str, str
 
 def _pair(net: Net, text: Named) -> tuple[str, str] | None:
     """``a -- b``, or ``a-b`` where only one hyphen parts two known names."""
-    if "->" in text:
-        hint = f"a link goes both ways: write {text.replace('->', '--')}"
+    if arrow := re.search("<?->|<-", text):
+        hint = f"a link goes both ways: write {text.replace(arrow[0], '--')}"
         net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
         return None
     ways = splits(text, lambda name: name in net.nodes or name in net.aliases)

@@ -39,6 +39,10 @@ def requirements(net: Net, fields: Fields, worst_case: bool = False) -> model.Re
     written = fields.get("requires")
     if written is None:
         return model.Requirements()
+    if not isinstance(written, Fields) and written[:1].isdigit():
+        hint = f"write requires: {{delay: {written}}}"
+        reading.problem(written.place, written.path, "limits, or the name of an SR class", written, hint)
+        return model.Requirements()
     if not isinstance(written, Fields):
         limits = named_class(reading, written)
         if limits is None:

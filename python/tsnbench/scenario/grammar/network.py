@@ -104,6 +104,11 @@ LINK_GROUP = Record(
             Count(1, 64, "a number of links"), "so many links between each two of them; 1 unless given"
         ),
     },
+    common_mistakes={
+        **dict.fromkeys(("speed", "bandwidth", "bitrate", "capacity"), "did you mean rate?"),
+        **dict.fromkeys(("delay", "length"), "write cable: 100 m, which takes 5 ns per metre"),
+        "pairs": "did you mean between?",
+    },
 )
 LINKS = Either(
     "links: a list of pairs, or {rate: …, between: […]}",

@@ -44,4 +44,10 @@ SCENARIO = Record(
         "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are observed, in addition to the ends: [node1 -> dut]"),
     },
+    common_mistakes={
+        **dict.fromkeys(("flows", "traffic"), "did you mean streams?"),
+        "topology": "did you mean network?",
+        **dict.fromkeys(("warmup", "warm-up"), "did you mean measure-from?"),
+        **dict.fromkeys(("time", "runtime", "sim-time"), "did you mean duration?"),
+    },
 )

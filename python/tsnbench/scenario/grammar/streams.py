@@ -144,7 +144,7 @@ STREAM = Record(
             ("burst", "token-bucket", "leaky-bucket"), "write arrivals: {burst: 1 kB, rate: 1 Mbit/s}"
         ),
         **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
-        **dict.fromkeys(("priority", "prio"), "did you mean pcp?"),
+        **dict.fromkeys(("priority", "prio", "traffic-class"), "did you mean pcp?"),
         **dict.fromkeys(("talker", "source", "src", "sender"), "did you mean from?"),
         **dict.fromkeys(("listener", "listeners", "destination", "dst", "sink"), "did you mean to?"),
         **dict.fromkeys(("interval", "cycle", "every"), "did you mean period?"),
@@ -153,10 +153,11 @@ STREAM = Record(
         **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
         **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),
         **dict.fromkeys(("flows", "number"), "did you mean count?"),
-        **dict.fromkeys(("delay", "latency", "deadline"), "write requires: {delay: 2 ms}"),
+        **dict.fromkeys(("delay", "latency", "deadline"), "write requires: {delay: …}"),
+        "frequency": "write the period: 1 ms for 1 kHz",
         **dict.fromkeys(("com-id", "comid", "data-set"), "write trdp: {com-id: 1000, data-set: 64 B}"),
         **dict.fromkeys(("dscp", "type-of-service"), "did you mean tos?"),
         "port": "did you mean udp-port?",
-        "loss": "write requires: {loss: 0}",
+        "loss": "write requires: {loss: …}",
     },
 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Kind
+from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Choice, Kind
 from tsnbench.scenario.part import MISSING, Part, Values
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.place import Place
@@ -59,6 +59,10 @@ class ListOf:
         """One item; a list within the list is not read as a sweep, which is hardly intended."""
         if isinstance(item, Sequence) and not isinstance(self.item, ListOf):
             hint = "to sweep over lists, name them under parameters: and write ${name} for the whole list"
+            if len(item.items) == 2 and self.item.expected.startswith(("two nodes", "a link")):
+                hint = f"write {' -- '.join(describe(end) for end in item.items)}"
+            elif isinstance(self.item, Record):
+                hint = f"write {{{', '.join(f'{key}: …' for key in list(self.item.fields)[:2])}}}"
             return reading.problem(item.place, path, self.item.expected, "a list within a list", hint)
         return self.item.read(reading, item, path)
 
@@ -226,7 +230,11 @@ class Record:
                         # One mistake: the keys of another program's section.
                         continue
                     hints.add(hint)
-                    hint = hint or _colon(name, self.fields) or meant(name, known)
+                    if isinstance(part, Scalar) and part.text:
+                        hint = hint.replace("…", shown(part.text, 40), 1)
+                    hint = (
+                        hint or _colon(name, self.fields) or _comma(name, fields, part) or meant(name, known)
+                    )
                     reading.problem(named.place, own, f"a key of {self.what}", shown(name), hint)
                     fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
                     continue
@@ -265,6 +273,17 @@ def _colon(name: str, known: Iterable[str]) -> str:
     """A hint for a key with its value and no space between them: ``pcp:6``; empty for other keys."""
     key, colon, value = name.partition(":")
     return f"write {key}: {value}, with a space after the colon" if colon and key in known else ""
+
+
+def _comma(name: str, before: Fields, part: Value) -> str:
+    """A hint for a second value that a comma parts from the first: ``{to: b, c}``; empty for other keys."""
+    last = next(reversed(before.places), "") if before.places else ""
+    if not last or not isinstance(part, Scalar) or part.text or part.place.line != before.places[last].line:
+        return ""
+    values = before.get(last)
+    listed = values if isinstance(values, list) else [values]
+    texts = all(isinstance(one, str) for one in listed)
+    return f"write {last}: [{', '.join([*listed, name])}]" if texts else ""
 
 
 def fields_of(part: type[Part], *names: str) -> dict[str, Field]:
@@ -381,6 +400,9 @@ class Either:
         kind = self.listing if isinstance(found, Sequence) and self.listing else self.text
         if kind is None or isinstance(found, Mapping):
             return reading.problem(found.place, path, self.expected, describe(found))
+        other = isinstance(kind, Choice) and isinstance(found, Scalar) and found.text not in kind.words
+        if other and isinstance(self.mapping, MapOf):
+            return reading.problem(found.place, path, self.what, describe(found), self.mapping.key_hint)
         read = kind.read(reading, found, path)
         if not self.short or isinstance(read, Bad):
             return read

@@ -36,6 +36,9 @@ def pcps(what: str, closed: tuple[str, ...] = ()) -> Pcps:
         if text not in ("all", "none"):
             several = re.fullmatch(r"[0-7](\s*[,; ]\s*[0-7])+", text)
             listed = f"write [{', '.join(re.findall('[0-7]', text))}]" if several else ""
+            if mask := re.fullmatch("0x([0-9A-Fa-f]{1,2})|0b([01]{8})", text):
+                states = int(mask[1] or mask[2], 16 if mask[1] else 2)
+                listed = f"write [{', '.join(str(pcp) for pcp in range(7, -1, -1) if states >> pcp & 1)}]"
             raise ValueError("write none" if text in closed else listed)
         return tuple(range(7, -1, -1)) if text == "all" else ()
 

@@ -133,6 +133,7 @@ POLICING = ListOf(
         common_mistakes={
             **dict.fromkeys(("on", "port"), "did you mean at?"),
             "stream": "did you mean streams?",
+            **dict.fromkeys(("rate", "cir", "bandwidth"), "write meter: {cir: …, cbs: 2 kB}"),
             "pcp": "did you mean priority?",
         },
         example="[{at: cam -> sw1, max-sdu: 1000 B}]",

@@ -141,7 +141,9 @@ class Builder:
                 entries.append((name, whole))
                 continue
             if not isinstance(key, Scalar):
-                self.problem(key.place, "a name before the colon", describe(key))
+                inner = key.entries[0][0] if isinstance(key, Mapping) and len(key.entries) == 1 else None
+                hint = f"write ${{{inner.text}}} for a parameter" if isinstance(inner, Scalar) else ""
+                self.problem(key.place, "a name before the colon", describe(key), hint)
             elif key.text == "<<":
                 hint = "YAML 1.2 has no merge keys; repeat the keys, or use a catalogue pattern"
                 self.problem(key.place, "a name before the colon", "<<", hint)

@@ -26,6 +26,8 @@ from tsnbench.scenario.text.tree import ENDS, SHARED, Mapping, Scalar, Sequence,
 ENDINGS = (".csv", ".parquet")
 LARGEST_FILE = 1 << 26
 _HEADER = re.compile(r"\s*(?P<key>[^()\[\]]*?)\s*(?:[(\[]\s*(?P<unit>[^()\[\]]+?)\s*[)\]])?\s*")
+_UNITED = re.compile("([a-z-]+)[_ -](ns|us|ms|s|b|B|ppm)")
+"""A header that names its unit in another way: ``period_us``."""
 _NUMBER = re.compile(r"[+-]?[0-9.,]+")
 _CELL = Subject("a cell", "")
 
@@ -107,7 +109,8 @@ class TableReader:
         if self.problems:
             raise ScenarioErrors(self.problems)
         if not found:
-            raise self._failure(f"a row for each {self.rows.noun}", "the header alone")
+            hint = "add rows below the header"
+            raise self._failure(f"a row for each {self.rows.noun}", "the header alone", hint)
         return [entry for entry in found if entry is not None]
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -169,10 +172,16 @@ class TableReader:
                 self._problem(row, number, f"a key of {self.rows.what}", shown(text), hint)
             elif key in seen:
                 self._problem(row, number, "each column once", f"{shown(key)} again")
-            seen.add(key)
+            seen.add(hint.removeprefix("did you mean ").removesuffix("?") if hint.endswith("?") else key)
             place = in_table(row, number, self.number)
             keys = tuple(Scalar(place, part) for part in key.split(".", 1))
             columns.append(Column(keys, (match["unit"] or "") if match else "", number))
+        if len(self.problems) == len([one for one in columns if one]) > 1 and not seen & {self.rows.name}:
+            self.problems.clear()
+            found = ", ".join(cell.strip() for cell in header[:5])
+            hint = f"write a first row with {self.rows.name} and keys, such as: {self.rows.name}, from, to"
+            self._problem(row, 1, "a header with names of columns", shown(found), hint)
+            return columns
         if capital:
             hint = f"write {', '.join(key.lower() for key in capital[:5])}{', …' if len(capital) > 5 else ''}"
             self._problem(row, 1, "headers in small letters", ", ".join(capital[:5]), hint)
@@ -186,6 +195,11 @@ class TableReader:
         """A hint for a header that is no key of a row; empty for a good one."""
         if key == self.rows.name:
             return ""
+        if key in ("stream", "flow", "id", "node", "link") and self.rows.name == "name":
+            return "did you mean name?"
+        united = _UNITED.fullmatch(key)
+        if united and not self.rows.wrong(united[1]):
+            return f"write {united[1]} ({united[2].replace('b', 'B')})"
         return self.rows.wrong(key) if key else "write period (us), or period"
 
     def row(
