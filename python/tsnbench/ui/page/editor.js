@@ -239,12 +239,14 @@ export class Editor {
     return null;
   }
 
-  // Where a line ends, in px within the field.
-  endOfLine(offset) {
-    const [line] = this.place(offset);
+  // Where an offset, its line and the line's end are, in px within the field.
+  around(offset) {
+    const [line, column] = this.place(offset);
     const length = (this.starts()[line + 1] ?? this.text.length + 1) - 1 - this.starts()[line];
     const { clientWidth: width, clientHeight: height, scrollLeft, scrollTop } = this.field;
-    return { left: 56 + length * this.letter - scrollLeft, top: 6 + line * LINE - scrollTop, width, height };
+    const [own, left] = [column, length].map((letters) => 56 + letters * this.letter - scrollLeft);
+    const top = 6 + line * LINE - scrollTop;
+    return { own, left, line: { top, bottom: top + LINE }, width, height };
   }
 
   markAt(offset) {

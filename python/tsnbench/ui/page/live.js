@@ -86,8 +86,7 @@ export function words(stream) {
   const row = shown?.streams.find((one) => one.name === stream)?.requirements[0];
   if (!row) return shown?.line.split(", ").slice(1).join(", ") ?? "";
   const [worst, limit] = [row.worst_case === null ? "no bound" : measured(row.worst_case, row.limit_unit), measured(row.limit, row.limit_unit)];
-  const found = seen.get(key(stream, row));
-  return `${worst} of ${limit} ${PROOFS[row.proof][1]}${found ? `, simulated ${measured(found.found, row.limit_unit)}` : ""}`;
+  return `${worst} of ${limit} ${PROOFS[row.proof][1]}`;
 }
 
 async function send(name, text, number) {

@@ -45,13 +45,16 @@ export class Slide {
     this.host.hidden = true;
   }
 
-  // At the end of the number's line, or over its end where it is long.
+  // At the end of the number's line; below the number if the line is long. It never covers the number.
   place() {
     if (this.host.hidden) return;
-    const { left, top, width, height } = this.editor.endOfLine(this.at.start);
-    this.host.style.left = `${Math.max(60, Math.min(left + 16, width - this.host.offsetWidth - 20))}px`;
+    const { left, own, line, width, height } = this.editor.around(this.at.start);
+    const [wide, tall] = [this.host.offsetWidth, this.host.offsetHeight];
+    const room = left + wide + 32 < width;
+    const top = room ? line.top : line.bottom + (line.bottom + tall > height ? -tall - 22 : 2);
+    this.host.style.left = `${Math.max(56, Math.min(room ? left + 16 : own, width - wide - 16))}px`;
     this.host.style.top = `${top}px`;
-    this.host.style.visibility = top < 0 || top > height - 24 ? "hidden" : "visible";
+    this.host.style.visibility = line.top < 0 || line.bottom > height ? "hidden" : "visible";
   }
 
   value() {
