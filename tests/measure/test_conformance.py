@@ -12,7 +12,7 @@ import pytest
 from support.commands import tsnbench
 from support.planned import plan_of
 from tsnbench.measure import MeasureError
-from tsnbench.measure.conformance import DATE_NS, Against, Outside, kept
+from tsnbench.measure.conformance import DATE_NS, Against, Outside, conformance_table, kept
 from tsnbench.measure.inspection import inspect_capture
 from tsnbench.plan.document import Plan
 
@@ -221,6 +221,31 @@ def test_a_simulated_run_keeps_its_gates(plan: Plan, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert tsnbench(*late, "--into", page).returncode == 1
     assert "loop frame 0 began" in page.read_text()
+
+
+def test_the_table_of_gates_by_hand() -> None:
+    outside: list[Any] = [
+        {"stream": "loop", "sequence": 7, "t_ns": 41_064, "in_cycle_ns": 41_000, "over_ns": None},
+        {"stream": None, "sequence": None, "t_ns": 39_064, "in_cycle_ns": 39_000, "over_ns": 1_003},
+    ]
+    classes = [(0, 3, 0, 0, []), (1, 1_200, 1, 1, outside)]
+    names = ("traffic_class", "frames", "began_closed", "ended_closed", "first")
+    found: Any = {
+        "port": "s -> b", "base_time_ns": 20_000, "cycle_ns": CYCLE, "stamp": "start", "tolerance_ns": 2,
+        "classes": [dict(zip(names, own, strict=True)) for own in classes],
+    }  # fmt: skip
+    table = conformance_table(found)
+    heads = ["class", "frames", "began while closed", "ended while closed", ""]
+    assert (table.title, [column.header for column in table.columns]) == ("gates", heads)
+    assert [column.left for column in table.columns] == [False] * 4 + [True]
+    assert table.rows == [["0", "3", "0", "0", "kept"], ["1", "1,200", "1", "1", "OUTSIDE"]]
+    assert table.captions == [
+        "s -> b: cycle 250 us, base time 20 us; stamps: start of the frame where it leaves; tolerance 2 ns",
+        "class 1: loop frame 7 began 41.000 us after the begin of the cycle, while its gate was closed "
+        "(stamp 41064)",
+        "class 1: a frame began 39.000 us after the begin of the cycle and ended 1.003 us after its gate "
+        "closed (stamp 39064)",
+    ]
 
 
 def test_dates_and_a_base_time_of_the_run_do_not_fit(plan: Plan, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ CLOCKS = {
             "deviation_ppt": 1_500,
             "granularity_ns": 1,
             "changes": [{"deviation_ppt": -2_500}],
-            "wander": {"most_ppt": 499},
+            "wander": {"most_ppt": 1_499},
         },
     ],
     "faults": [
@@ -29,7 +29,7 @@ CLOCKS = {
         {"kind": "clock-step", "node": 1, "by_ns": 7},
     ],
 }
-"""50 ppm, and at most 2,500 + 1,000 + 499 ppt."""
+"""50 ppm, and at most 2,500 + 1,000 + 1,499 ppt."""
 ERRORS = [(100, 0, 2_500, 0), (100, 1, -1_500, -4_000), (200, 0, 900, 0), (200, 1, -100, -1_000)]
 """Moment, node, error and offset."""
 
@@ -73,7 +73,7 @@ def test_the_stamps_of_a_plan_by_hand(
     clock 50 ppm are 50,002.5 ppb, and 2 ppb more are left for rounding."""
     errors = [(100, 0, 2_002_500, 0), (100, 1, -1_500, offset)]
     run(tmp_path, CLOCKS | ({"gptp": gptp} if gptp else {}), errors)
-    drifts, granularities = (50_004, 4 + 2), (8, 1)
+    drifts, granularities = (50_004, 5 + 2), (8, 1)
     assert stamps(tmp_path) == {
         name: {"clock": name, "drift_ppb": drift + leader, "granularity_ns": granularity, "readings": own}
         for name, drift, granularity, own in zip("ab", drifts, granularities, readings, strict=True)
