@@ -11,7 +11,7 @@ from tsnbench.measure.guarantee import BY_THE_PLAN, NOT_BOUNDED, Guarantee, guar
 from tsnbench.measure.headline import worst_case_line
 from tsnbench.measure.outcome import WORST_FIRST, Outcome, outcome, tightness, urgency
 from tsnbench.measure.refuted import Seen
-from tsnbench.measure.verdict import counting, required_of, worst_cases
+from tsnbench.measure.verdict import counting, worst_cases
 
 DRAIN = 1_000_000
 
@@ -165,8 +165,6 @@ def test_a_period_is_in_the_worst_case_of_news(key: str, worst_case: int) -> Non
     document["streams"][0]["pattern"] = {"kind": "periodic", "period_ns": 1_000, "jitter_ns": 0}
     (row,) = worst_cases(document, {"flows": [bound(release_lower_ps=100_000)]})
     assert (row["worst_case"], row["proof"]) == (worst_case, "proved")
-    assert required_of(document)
-    assert not required_of(plan({}))
 
 
 def test_a_worst_case_beyond_the_limit_is_never_all_met() -> None:

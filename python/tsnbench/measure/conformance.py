@@ -224,12 +224,9 @@ def _spans_of(
     timed: pl.DataFrame, spans: Sequence[tuple[int, int]], cycle: int, tolerance: int
 ) -> tuple[pl.Series, pl.Series]:
     """For each frame: whether it began in a window, and by how much its end exceeded that window."""
-    if spans == [(0, cycle)]:
-        nothing = pl.Series([0]).new_from_index(0, len(timed))
-        return nothing == 0, nothing
-    if not spans:
-        nothing = pl.Series([0]).new_from_index(0, len(timed))
-        return nothing != 0, nothing
+    if not spans or spans == [(0, cycle)]:
+        always, nothing = (pl.Series([value]).new_from_index(0, len(timed)) for value in (bool(spans), 0))
+        return always, nothing
     # The windows of three cycles are joined, so that a window across the end of a cycle is one window. The
     # frame begins in the middle cycle.
     unrolled: list[tuple[int, int]] = []

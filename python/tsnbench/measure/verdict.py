@@ -192,11 +192,6 @@ def counting(
     ]
 
 
-def required_of(plan_document: PlanDocument) -> bool:
-    """Whether any stream has a requirement."""
-    return any(stream.get("requirements") for stream in plan_document["streams"])
-
-
 def _proved(row: Found, known: Guarantee, counts: bool, seen: Seen) -> tuple[Found, Proof]:
     """A row with its worst case; ``counts``: the row is met only if the worst case keeps the limit."""
     worst, found, limit = known.worst_case, row["found"], row["limit"]

@@ -242,9 +242,6 @@ class Draft:
         if self.problems:
             raise PlanningErrors(self.problems)
 
-    def node_number(self, name: str) -> int | None:
-        return self.node_numbers.get(name)
-
     @cached_property
     def node_numbers(self) -> dict[str, int]:
         """The number of each node, once the nodes are known."""
