@@ -67,6 +67,10 @@ def test_kept_bounds_are_read_and_others_are_not(folder: Path) -> None:
         for other in (kept | {"plan": "sha256:0"}, kept | {"version": "0"}, []):
             path.write_text(json.dumps(other))
             assert bounds_of_run(folder)["flows"][0]["upper_ns"] == upper
+            # Only a caller that asks for it changes the folder.
+            assert json.loads(path.read_text()) == other
+        bounds_of_run(folder, keep=True)
+        assert json.loads(path.read_text())["flows"][0]["upper_ns"] == upper
         path.write_text("{")
         assert bounds_of_run(folder, keep=True)["flows"][0]["upper_ns"] == upper
         assert json.loads(path.read_text())["flows"][0]["upper_ns"] == upper
