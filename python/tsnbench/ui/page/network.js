@@ -70,6 +70,9 @@ export class Network {
   }
 
   setLoads(ports) {
+    const known = JSON.stringify(ports);
+    if (known === this.known && this.loads) return;
+    this.known = known;
     this.loads = new Map();
     for (const one of ports) {
       const key = `${one.node} ${one.peer}`;
