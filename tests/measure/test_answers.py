@@ -7,6 +7,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,7 +16,18 @@ from support.commands import tsnbench
 from support.planned import plan_of, run_of
 from tsnbench.errors import InputError
 from tsnbench.measure import measure_run
-from tsnbench.measure.answers import Answered, answered
+from tsnbench.measure.answers import (
+    Answered,
+    _after_the_end,
+    _answered_by,
+    _check,
+    _Path,
+    _time_outs,
+    _Trigger,
+    answered,
+    answers_table,
+)
+from tsnbench.quantities import UNKNOWN
 from tsnbench.runs import Run
 
 HEAD = """\
@@ -66,7 +78,16 @@ def test_a_round_trip_by_hand(tmp_path: Path) -> None:
         "chain": ["ask", "reply"], "listener": "master", "round_trip": True, "requests": 20, "answered": 20,
         "received": 20, "time_outs": None, "time": None, "worst_request": 0,
     }  # fmt: skip
-    nothing = replace(reply, pairs=(), time_outs=2).as_dict()
+    table = answers_table([reply])
+    heads = "chain to requests answered received min us mean us median us p99 us max us request"
+    assert " ".join(column.header for column in table.columns) == heads
+    assert table.rows == [["ask > reply", "master (round trip)", "20", "20", "20", *["87.920"] * 5, "0"]]
+    lost = replace(reply, pairs=(), time_outs=2, returns=False)
+    table = answers_table([lost, reply], most=1)
+    assert ([column.header for column in table.columns][5], table.most) == ("time-outs", 1)
+    assert table.rows[0] == ["ask > reply", "master", "20", "0", "0", "2", *[UNKNOWN] * 6]
+    assert table.rows[1][5] == UNKNOWN
+    nothing = lost.as_dict()
     assert (nothing["received"], nothing["time_outs"]) == (0, 2)
     assert (nothing["time"], nothing["worst_request"]) == (None, None)
 
@@ -217,6 +238,101 @@ def test_answers_that_cannot_be_paired(tmp_path: Path, streams: str, more: str, 
         answered(measured(tmp_path, streams, more))
 
 
+def answering(**more: Any) -> Any:
+    pattern = {"kind": "periodic", "jitter_ns": more.pop("jitter_ns", 0)}
+    stream = {"name": "reply", "talker": 0, "pattern": pattern, "size": {"kind": "frame"}}
+    return stream | {"answers": {"stream": 0, "after_ns": 50}, "start_ns": 0, "stop_ns": 10_000} | more
+
+
+DOCUMENT: Any = {"duration_ns": 10_000, "nodes": [{"host": {"app_rx": {"kind": "constant", "ns": 20}}}]}
+
+
+@pytest.mark.parametrize(
+    ("arrival", "jitter", "stop", "late"),
+    [
+        # 20 ns in software, 50 ns and up to 30 ns later is the end of the run, or a nanosecond before it.
+        (9_900, 30, 10_000, True),
+        (9_899, 30, 10_000, False),
+        # An answer that stops before releases none then.
+        (9_990, 30, 9_999, False),
+    ],
+)
+def test_answers_at_the_end_of_the_run(arrival: int, jitter: int, stop: int, late: bool) -> None:
+    path = _Path(0, ((4, 0, arrival), (5, 0, None)), 0)
+    found = _after_the_end(answering(jitter_ns=jitter, stop_ns=stop), path, DOCUMENT)
+    assert found == ([4] if late else [])
+
+
+@pytest.mark.parametrize(
+    ("limits", "arrivals", "answered_by"),
+    [
+        # 50 ns after 2,000 is the start, and 50 ns after 4,000 the stop. Jitter and software may add 30 ns.
+        ({"start_ns": 2_050, "stop_ns": 4_050}, [1_969, 2_000, 3_969, 4_000], [1, 2]),
+        ({"start_ns": 2_050}, [1_970, 4_000], "before or after start"),
+        ({"start_ns": 2_050}, [1_999, 4_000], "before or after start"),
+        ({"stop_ns": 4_050}, [2_000, 3_999], "before or after stop"),
+        # The begin and the end of the run are no limits.
+        ({"start_ns": 0, "stop_ns": 10_000}, [0, 9_930], [0, 1]),
+        # 30 ns apart is far enough.
+        ({}, [2_000, 2_030], [0, 1]),
+        ({}, [2_000, 2_029], "closer together"),
+    ],
+)
+def test_requests_near_start_and_stop(limits: dict[str, int], arrivals: list[int], answered_by: Any) -> None:
+    path = _Path(0, tuple((seq, 0, at) for seq, at in enumerate(arrivals)), 0)
+    stream = answering(jitter_ns=10, **limits)
+    if isinstance(answered_by, str):
+        with pytest.raises(InputError, match=answered_by):
+            _answered_by(stream, path, DOCUMENT, "folder")
+    else:
+        found = _answered_by(stream, path, DOCUMENT, "folder")
+        assert [seq for _, seq in found] == answered_by
+
+
+@pytest.mark.parametrize(
+    ("answer", "sent", "fits"), [(1, 5_050, True), (1, 5_049, False), (2, 9_000, False), (2, None, True)]
+)
+def test_an_answer_leaves_after_its_request(answer: int, sent: int | None, fits: bool) -> None:
+    """The second of two requests arrives at 7 us, its answer waits for 50 ns; stamps differ by up to 2 us."""
+    path = _Path(0, ((answer, sent, None),), 0)
+    requests = [(1_000, 8), (7_000, 9)]
+    if fits:
+        _check(answering(), requests, path, "folder")
+    else:
+        with pytest.raises(InputError, match=f"answer {answer} left before the request"):
+            _check(answering(), requests, path, "folder")
+
+
+@pytest.mark.parametrize(
+    ("kind", "talker", "limit", "found"),
+    [
+        # Request 0 is answered at the limit and 1 behind it; the wait of 2 ends with the run.
+        ("message-reply", 1, 100, 1),
+        ("message-reply", 1, 99, 3),
+        ("message-reply", 1, 0, None),
+        ("message-reply", 2, 100, None),
+        ("message-request", 1, 100, None),
+        ("message-notify", 1, 100, None),
+        ("push", 1, 100, None),
+        (None, 1, 100, None),
+        ("message-reply", 1, None, None),
+    ],
+)
+def test_waits_that_end_before_the_answer(
+    kind: str | None, talker: int, limit: int | None, found: Any
+) -> None:
+    asking: Any = {"talker": talker, "trdp": {"time_out_ns": limit}}
+    if limit is None:
+        del asking["trdp"]
+    streams = [asking, {**answering(), "trdp": {"kind": kind}}]
+    if kind is None:
+        del streams[1]["trdp"]
+    asked = _Path(0, ((0, 1_000, 1_010), (1, 2_000, 2_010), (2, 9_900, None), (3, None, None)), 0)
+    answers = _Path(1, ((0, 0, 1_100), (1, 0, 2_101), (2, 0, None), (7, 0, 1_000)), 0)
+    triggers = {seq: _Trigger(seq, at, seq, at) for seq, at in ((0, 1_000), (1, 2_000), (2, 9_900))}
+    assert _time_outs(streams, 1, answers, [[asked]], triggers, 10_000) == found
+
+
 def test_a_table_of_another_run_is_refused(tmp_path: Path) -> None:
     folder = measured(tmp_path, POLL)
     table = pl.read_parquet(folder / "frames.parquet")
@@ -240,4 +356,4 @@ def test_the_command(tmp_path: Path) -> None:
     (row,) = [one for one in csv.DictReader(io.StringIO(text)) if one["statistic"] == "max"]
     assert (row["stream"], row["listener"], row["quantity"]) == ("reply", "master", "time from ask")
     wrong = tsnbench("measure", "--answers")
-    assert (wrong.returncode, wrong.stderr.strip()) == (2, "--answers: expected a run folder")
+    assert (wrong.returncode, wrong.stderr.splitlines()[0]) == (2, "--answers: expected a run folder")

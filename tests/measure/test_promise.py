@@ -83,6 +83,9 @@ def _bounds(source: str) -> Any:
         "reason": None,
         "release_upper_ps": 8,
         "loss_reason": None,
+        "upper_ps": 6,
+        "jitter_ns": 5,
+        "survives": [{"failures": 1, "reason": None, "carried": True}],
     }
     return {"flows": [flow]}
 
@@ -95,6 +98,13 @@ def test_only_bounds_that_rely_on_a_promise_end_with_it() -> None:
     lost = after_promise(relies, {**promise, "kept": False})["flows"][0]
     assert (lost["upper_ns"], lost["release_upper_ps"], lost["reason"]) == (None, None, why)
     assert (lost["release_reason"], lost["loss_reason"]) == (why, why)
+    assert (lost["upper_ps"], lost["jitter_ns"]) == (None, None)
+    assert lost["survives"] == [{"failures": 1, "reason": why, "carried": True}]
+    without = {key: value for key, value in relies["flows"][0].items() if key != "survives"}
+    assert (
+        "survives"
+        not in after_promise({**relies, "flows": [without]}, {**promise, "kept": False})["flows"][0]
+    )
     kept = after_promise(relies, {**promise, "kept": True})["flows"][0]
     assert (kept["upper_ns"], kept["source"]) == (7, "analysis")
     assert after_promise(other, {**promise, "kept": False}) == other
