@@ -11,6 +11,7 @@ import pytest
 from support.planned import plan_of, run_of
 from tsnbench.measure import judge, verdict_rows, verdict_table
 from tsnbench.measure.verdict import verdict_of
+from tsnbench.runs.manifest import State
 
 
 def stat(**figures: Any) -> dict[str, Any]:
@@ -171,6 +172,32 @@ def test_mean_and_median_may_be_the_limit() -> None:
     assert row["met"] == "mean-and-median"
 
 
+ONE_FRAME = """
+name: n
+duration: 1 ms
+network: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}
+streams: {s: {from: a, to: b, period: 1 ms, frame: 100 B}}
+"""
+
+
+@pytest.mark.parametrize(("state", "refuted"), [(State.COMPLETE, ["loss"]), (State.INTERRUPTED, [])])
+def test_lost_frames_refute_the_proof_of_a_whole_run(
+    tmp_path: Path, state: State, refuted: list[str]
+) -> None:
+    """In a run that was interrupted, frames under way count as lost."""
+    run = run_of(plan_of(ONE_FRAME), tmp_path)
+    measures = run.measures()
+    measures["paths"][0]["count"]["lost"] = 1
+    other: Any = SimpleNamespace(
+        folder=run.folder, plan=run.plan, counters=run.counters, manifest={}, state=state, frames=run.frames
+    )
+    found = verdict_of(other, measures)
+    assert [one["quantity"] for one in found["refuted"]] == refuted
+    # Nothing is promised of clocks, and nothing is kept unless a caller asks for it.
+    assert "clocks" not in found
+    assert not (run.folder / "bounds.json").exists()
+
+
 @pytest.mark.parametrize(
     ("ports", "late"),
     [
@@ -181,10 +208,7 @@ def test_mean_and_median_may_be_the_limit() -> None:
     ],
 )
 def test_frames_that_waited_too_long_are_counted(tmp_path: Path, ports: Any, late: int | None) -> None:
-    made = plan_of(
-        "name: n\nduration: 1 ms\nnetwork: {stations: [a, b], links: {rate: 1 Gbit/s, between: [a -- b]}}\n"
-        "streams: {s: {from: a, to: b, period: 1 ms, frame: 100 B}}\n"
-    )
+    made = plan_of(ONE_FRAME)
     run = run_of(made, tmp_path)
     measures = run.measures()
     document: Any = {**made.document, "ports": [{"classes": classes} for classes in ports]}
