@@ -225,3 +225,17 @@ def test_a_slider_is_moved_by_keys_and_escape_keeps_the_value(page: Page) -> Non
     page.keyboard.press("End")
     page.keyboard.press("Enter")
     becomes(page, LIMITED.replace("500 us", "2000 us"))
+
+
+def test_a_row_shows_the_path_of_its_stream_and_a_shaper_its_reservation(page: Page) -> None:
+    page.locator("#text").fill(
+        LIMITED.replace("pcp: 5", "class: sr/A") + "shapers: {all: {cbs: {A: 100 Mbit/s}}}\n"
+    )
+    expect(page.locator("tspan").first).to_have_text("10 % reserved")
+    expect(page.locator(".stream.chosen")).to_have_count(0)
+    page.locator("#legend li").hover()
+    expect(page.locator(".stream.chosen")).to_have_count(1)
+    page.locator("#heading").hover()
+    expect(page.locator(".stream.chosen")).to_have_count(0)
+    page.locator("#legend button").click()
+    expect(page.locator("#legend li")).to_have_class("current")

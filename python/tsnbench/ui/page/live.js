@@ -19,7 +19,7 @@ let sent = null; // the name and the text that the bars are of
 
 export function start(drawLoads) {
   loads = drawLoads;
-  at("simulates").addEventListener("change", () => (at("simulates").checked ? simulate() : forget()));
+  at("simulates").addEventListener("change", () => (at("simulates").checked ? simulate().catch(failed) : forget()));
 }
 
 function forget(words = "", kind = "soft") {
@@ -106,8 +106,13 @@ async function send(name, text, number) {
     if (!found.reason) await simulate();
     else forget();
   } catch (error) {
-    if (error.name !== "AbortError") tell({ reason: error.message });
+    failed(error);
   }
+}
+
+// A request that a newer one has ended is no failure.
+function failed(error) {
+  if (error.name !== "AbortError") tell({ reason: error.message, line: "" });
 }
 
 function show(found, took) {
@@ -145,7 +150,7 @@ let rows = new Map(); // by stream, the parts of its row
 let listed = ""; // what the rows were made of
 
 // The streams of a drawing, each with a row; a row that has the focus keeps it while its numbers change.
-export function list(drawing, choose) {
+export function list(drawing, choose, point) {
   const few = drawing.streams.length <= 8;
   const some = drawing.streams.slice(0, MOST_ROWS);
   const key = JSON.stringify([few, drawing.streams.length + drawing.more_streams, some.map(({ name, count }) => [name, count])]);
@@ -163,12 +168,17 @@ export function list(drawing, choose) {
     button.addEventListener("click", () => choose(number));
     const result = make("div", { class: "result" });
     rows.set(stream.name, result);
-    return make("li", {}, button, result);
+    return make("li", { "data-row": number, onpointerenter: () => point(number), onpointerleave: () => point(-1) }, button, result);
   });
   const hidden = drawing.streams.length + drawing.more_streams - items.length;
   if (hidden > 0) items.push(make("li", { text: `and ${hidden} more` }));
   at("legend").replaceChildren(...items);
   bars();
+}
+
+// The row of the chosen stream is marked; -1: none is chosen.
+export function choose(number) {
+  for (const one of at("legend").querySelectorAll("[data-row]")) one.classList.toggle("current", one.dataset.row === String(number));
 }
 
 function bars() {

@@ -4,6 +4,7 @@ import { colour, draw, make } from "./dom.js";
 const LINK = 150; // px for one link
 const PLAIN = 120; // with more nodes there are no names, and links are one line
 const NEAR = 80; // px: a shorter link has no room for its load
+const ROOMY = 120; // px: from here also for its reservation
 const LABELLED = 60; // with more links their loads are told only where one points
 const DRAWN = 8; // with more streams only the chosen one has its path drawn
 
@@ -38,6 +39,7 @@ export class Network {
     this.own = {};
     this.loads = null; // of each direction of each link, by the numbers of its nodes
     this.chosen = null;
+    this.pointed = -1;
     this.mode = "";
     this.from = null;
     this.box = null;
@@ -218,6 +220,13 @@ export class Network {
     if (tell) this.chose(chosen);
   }
 
+  // The path of the stream that one points at in the list; -1: of none.
+  pointAt(number) {
+    if (this.pointed === number) return;
+    this.pointed = number;
+    this.render();
+  }
+
   // What stands at an offset of the text is chosen, without moving the text.
   chooseAt(offset, end) {
     const within = (one) => one.at && one.at[0] <= offset && offset <= one.at[1];
@@ -236,7 +245,9 @@ export class Network {
     if (!this.data) return;
     const focused = document.activeElement?.closest?.("svg") === this.svg ? document.activeElement.id : "";
     const many = this.data.nodes.length > PLAIN;
-    this.svg.replaceChildren(...this.links(many), ...this.streams(), ...this.nodes(many), ...(many ? [] : this.names()));
+    this.labels = []; // of links, above the streams
+    this.spots = []; // where these are: none is on another one
+    this.svg.replaceChildren(...this.links(many), ...this.streams(), ...this.labels.filter(Boolean), ...this.nodes(many), ...(many ? [] : this.names()));
     if (focused) this.svg.querySelector(`#${CSS.escape(focused)}`)?.focus({ preventScroll: true });
   }
 
@@ -259,7 +270,8 @@ export class Network {
       const own = draw("path", { class: `link ${link.made}${chosen ? " chosen" : ""}`, d: line(link) });
       const wide = draw("path", { class: "wide", d: line(link), "data-link": number });
       wide.append(draw("title", { text: `${names}, ${rate}${link.made ? `, made by a ${link.made}` : ""}${both.map((one) => `\n${this.used(one)}`).join("")}` }));
-      return [own, wide, room && both.length ? this.load(link, both) : null].filter(Boolean);
+      if (room && both.length) this.labels.push(this.load(link, both));
+      return [own, wide];
     });
   }
 
@@ -268,17 +280,28 @@ export class Network {
     return `${this.data.nodes[node].name} to ${this.data.nodes[peer].name}: ${share(load)}${saturating ? " and all that is left" : ""}${held}`;
   }
 
-  // The load of the fuller direction, beside the link.
+  // The load of the fuller direction, beside the link; null if there is no room for it.
   load({ a, b }, both) {
     const most = both.reduce((one, other) => (other.load > one.load ? other : one));
     const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
     const length = Math.hypot(x1 - x0, y1 - y0) || 1;
     if (length < NEAR * this.scale) return null;
     const aside = 4 + 8 * this.scale + (this.data.streams.length <= DRAWN ? this.data.streams.length * 2.25 : 0);
-    const up = x1 >= x0 ? 1 : -1;
-    const [x, y] = [(x0 + x1) / 2 + ((y1 - y0) / length) * aside * up, (y0 + y1) / 2 - ((x1 - x0) / length) * aside * up];
+    const [right, down] = [(y1 - y0) / length, -(x1 - x0) / length];
+    const spots = [x1 >= x0 ? 1 : -1, x1 >= x0 ? -1 : 1].map((up) => [(x0 + x1) / 2 + right * up * aside, (y0 + y1) / 2 + down * up * aside, right * up]);
+    const free = spots.find(([px, py]) => this.spots.every(([ox, oy]) => Math.abs(px - ox) > 90 * this.scale || Math.abs(py - oy) > 26 * this.scale));
+    if (!free) return null;
+    this.spots.push(free);
+    const [x, y, way] = free;
+    // Beside a steep link the words go away from it.
+    const side = way > 0.35 ? " right" : way < -0.35 ? " left" : "";
     const over = most.load > 1;
-    return draw("text", { class: `load${over ? " over" : ""}`, x, y: y + 4, text: `${over ? "! " : ""}${share(most.load)}` });
+    const text = draw("text", { class: `load${over ? " over" : ""}${side}`, x, y, text: `${over ? "! " : ""}${share(most.load)}` });
+    // What shapers reserve is below the load, where there is room.
+    if (most.reserved === null || length < ROOMY * this.scale) return text;
+    text.setAttribute("dy", side ? "0" : "-.6em");
+    text.append(draw("tspan", { x, dy: "1.1em", text: `${share(most.reserved)} reserved` }));
+    return text;
   }
 
   // Streams beside each other on a link that they share.
@@ -287,12 +310,12 @@ export class Network {
     const few = all.length <= DRAWN;
     const chosen = this.chosen?.kind === "stream" ? this.chosen.number : -1;
     return all.flatMap((stream, number) => {
-      if (!few && number !== chosen) return [];
+      if (!few && number !== chosen && number !== this.pointed) return [];
       const aside = few ? (number - (all.length - 1) / 2) * 4.5 : 0;
       const d = stream.paths.map((path) => this.path(path, aside)).join("");
       if (!d) return [];
       const own = draw("path", {
-        class: `stream${number === chosen ? " chosen" : ""}`, d, stroke: colour(number), "marker-end": "",
+        class: `stream${number === chosen || number === this.pointed ? " chosen" : ""}`, d, stroke: colour(number), "marker-end": "",
       });
       const wide = draw("path", { class: "wide", d, "data-stream": number });
       wide.append(draw("title", { text: `stream ${stream.name}` }));

@@ -230,7 +230,7 @@ function show({ checked, marks, drawing }, number, text) {
     network.fresh = text;
     const before = network.chosen;
     network.show(drawing, concerned(checked.problems, drawing));
-    live.list(drawing, (number) => network.choose({ kind: "stream", number }));
+    live.list(drawing, (number) => network.choose({ kind: "stream", number }), (number) => network.pointAt(number));
     gates(at("gates"), drawing.gates, moved, writeOut);
     at("runs-of").hidden = drawing.runs.length < 2;
     at("runs-of").textContent = `Drawn: the first of ${drawing.runs.length} runs${drawing.runs[0] ? ` (${drawing.runs[0]})` : ""}.`;
@@ -318,6 +318,7 @@ function writeOut(label, wanted) {
 }
 
 function inspector(chosen) {
+  live.choose(chosen?.kind === "stream" ? chosen.number : -1);
   at("chosen").hidden = !chosen;
   if (!chosen) return;
   const one = part(chosen);
