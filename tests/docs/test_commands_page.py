@@ -50,7 +50,7 @@ def _option(parameter: Any) -> str:
     default = parameter.default
     if parameter.is_flag or default in (None, "", []) or callable(default) or str(default) in what:
         return f"| {names}{'' if parameter.is_flag else f' {parameter.metavar}'} | {what} |"
-    return f"| {names} {parameter.metavar} | {what}; {default} unless given |"
+    return f"| {names} {parameter.metavar} | {what}; {default} by default |"
 
 
 def _page() -> str:

@@ -182,7 +182,7 @@ def test_the_import_reads_message_data_that_the_export_wrote() -> None:
     (again,) = read_scenario(scenario(files), "again.yaml")
     assert message_facts(again) == message_facts(first)
     assert again.streams["door1.state1"].requires.round_trip == 20_000_000
-    assert "the rhythm of message data" in done.files["notes.txt"]
+    assert "the release times of message data" in done.files["notes.txt"]
     tcms = ET.fromstring(dict(files)["tcms.xml"])
     parameters = {one.get("com-id"): dict(one.find("md-parameter").attrib) for one in tcms.iter("telegram")}
     assert parameters["3000"] == {"reply-timeout": "20000", "marshall": "off"}

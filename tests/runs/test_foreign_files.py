@@ -97,14 +97,14 @@ def test_measures_as_they_are_written_are_read(tmp_path: Path) -> None:
     [
         ((), [], "expected a JSON object, found a list"),
         (("paths",), 5, "expected a list at paths, found 5"),
-        (("paths", 0), "x", "expected a JSON object at paths.0, found a text"),
-        (("paths", 0, "count", "sent"), "1", "expected a whole number at paths.0.count.sent, found a text"),
+        (("paths", 0), "x", "expected a JSON object at paths.0, found text"),
+        (("paths", 0, "count", "sent"), "1", "expected a whole number at paths.0.count.sent, found text"),
         (("paths", 0, "count"), {}, "expected a value at paths.0.count.sent, found nothing"),
         (("paths", 0, "delay", "max"), 1.5, "expected a whole number at paths.0.delay.max, found 1.5"),
         (("paths", 0, "spread"), True, "expected a number at paths.0.spread, found true"),
         (("paths", 0, "jitter", "interval"), [], "at paths.0.jitter.interval, found a list"),
         (("groups",), None, "expected a list at groups, found null"),
-        (("source", "warnings"), [5], "expected a text at source.warnings.0, found 5"),
+        (("source", "warnings"), [5], "expected text at source.warnings.0, found 5"),
     ],
 )
 def test_the_error_of_a_wrong_type_names_the_place(

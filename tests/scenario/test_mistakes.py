@@ -45,7 +45,7 @@ CURES: dict[str, tuple[list[str], list[tuple[str, str]]]] = {
     "20": (["keep one of period, poisson"], [(", poisson: 1 Mbit/s", "")]),
     "21": (["name the listener: to: "], [("drive: {", "drive: {to: plc, ")]),
     "22": (["did you mean delay?"], [("{latency", "{delay")]),
-    "23": (["expected , or }"], [("requires: {delay: 2 ms}", "requires: {delay: 2 ms}}")]),
+    "23": ([r'expected "," or "}"'], [("requires: {delay: 2 ms}", "requires: {delay: 2 ms}}")]),
     "24": (["write shapers: without the spaces before it, in column 1"], [("  shapers:", "shapers:")]),
     "25": (["write 0.25 ms"], [("0,25 ms", "0.25 ms")]),
 }

@@ -77,7 +77,7 @@ def _message_fits(stream: Stream, kind: str, notes: Notes) -> bool:
     if kind == "message-error":
         notes.lost("errors of message data", "a telegram has no such entry", stream["name"])
         return False
-    notes.lost("the rhythm of message data", "the application decides when it sends", stream["name"])
+    notes.lost("the release times of message data", "the application decides when it sends", stream["name"])
     return True
 
 

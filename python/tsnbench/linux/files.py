@@ -102,7 +102,7 @@ def linuxptp(network: Network, profile: Profile, notes: Notes) -> dict[str, str]
         files |= {f"{folder}/ptp4l.conf": config, f"{folder}/phc2sys.conf": follow, f"{folder}/ptp.sh": start}
     ptp.beside_gates(network, notes)
     if not files:
-        notes.lost("configuration of ptp4l", "the Plan has no PTP: all nodes share one perfect time")
+        notes.lost("configuration of ptp4l", "the Plan has no PTP: all nodes have the same exact time")
     return files
 
 

@@ -22,7 +22,7 @@ class Receiving:
     on: str
     """The interface."""
     duration_ns: int | None = None
-    """Until Ctrl-C unless given."""
+    """Until Ctrl-C by default."""
     frames: int | None = None
     ring_octets: int = 1 << 26
     wake: bool = False

@@ -69,7 +69,7 @@ def smallest_delay_ps(
         document: a Plan's document.
         stream: one of its ``streams``.
         listener: place in the stream's ``listeners``.
-        octets: the frame, destination address to FCS; the stream's largest one unless given.
+        octets: the frame, destination address to FCS; the stream's largest one by default.
         points: :func:`stamped_points`, for callers who ask often.
     """
     if points is None:

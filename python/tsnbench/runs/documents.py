@@ -19,7 +19,7 @@ from tsnbench.runs import file_names
 MOST_MANIFEST = 16 << 20
 """Octets."""
 
-WHOLE, NUMBER, TEXT, TRUTH = "a whole number", "a number", "a text", "true or false"
+WHOLE, NUMBER, TEXT, TRUTH = "a whole number", "a number", "text", "true or false"
 COUNT = "a whole number from 0"
 _TYPES: dict[str, tuple[type, ...]] = {
     WHOLE: (int,),
@@ -198,5 +198,5 @@ def _below(name: str, place: str) -> str:
 
 
 def _words(value: Any) -> str:
-    kinds = ((str, "a text"), (list, "a list"), (dict, "a JSON object"))
+    kinds = ((str, "text"), (list, "a list"), (dict, "a JSON object"))
     return next((words for kind, words in kinds if isinstance(value, kind)), None) or json.dumps(value)

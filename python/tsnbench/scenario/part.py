@@ -80,7 +80,7 @@ class Part:
     _defaults: ClassVar[Values] = {}
     """Every value's name with its default, in the order of the class; ``MISSING`` where there is none."""
     _empty: ClassVar[tuple[str, ...]] = ()
-    """The names of values that are empty dictionaries unless given."""
+    """The names of values that are empty dictionaries by default."""
     _required: ClassVar[tuple[str, ...]] = ()
     """The names of values without a default."""
     _keys: ClassVar[dict[str, Key]] = {}

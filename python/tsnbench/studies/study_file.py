@@ -256,7 +256,7 @@ _DISTRIBUTION = Record(
         ),
         "choose": Field(ListOf(_VALUE, "values", 1), "values, all equally probable"),
         "step": Field(_VALUE, "the grid of the values"),
-        "least": Field(_VALUE, "of normal: lower draws are this value; 0 unless given"),
+        "least": Field(_VALUE, "of normal: lower draws are this value; 0 by default"),
         "most": Field(_VALUE, "of normal: greater draws are this value"),
     },
     example="{uniform: [0 us, 500 us], step: 1 us}",
@@ -277,8 +277,8 @@ _UNTIL = Record(
             "{mean of video: 2 %}",
         ),
         "most": Field(_NUMBER, "how many repetitions there are at most", "200"),
-        "least": Field(_NUMBER, "repetitions before the first look; 10 unless given"),
-        "batch": Field(_NUMBER, "repetitions between two looks; 10 unless given"),
+        "least": Field(_NUMBER, "repetitions before the first look; 10 by default"),
+        "batch": Field(_NUMBER, "repetitions between two looks; 10 by default"),
     },
     example="{until: {mean of video: 2 %}, most: 200}",
 )
@@ -293,7 +293,7 @@ _STUDY = Record(
         ),
         "repeat": Field(
             _Repetition(),
-            "how many seeds each run has, or how narrow their intervals shall be; 1 unless given",
+            "how many seeds each run has, or how narrow their intervals shall be; 1 by default",
         ),
         "keep": Field(
             Text("worst, or a number of runs", swept=False),

@@ -1,4 +1,4 @@
-"""Scenarios to begin with, for ``tsnbench init``; each checks, plans, runs and meets its requirements."""
+"""Starter scenarios for ``tsnbench init``; each checks, plans, runs and meets its requirements."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def answers(
         file: the scenario, for commands.
         greatest: the last value of the list that meets, in place of the first.
         every: judge every value, in place of bisection.
-        seeds: simulations of each value, from the scenario's seed on; all have to keep every requirement.
+        seeds: simulations of each value, from the scenario's seed on; all have to meet every requirement.
 
     Raises:
         InputError: the sweep has no such parameter, or the scenario has no requirement.
@@ -212,7 +212,7 @@ class Fitting:
     """The greatest number of flows with which every requirement is kept; none if one flow is too many."""
     evaluations: list[Evaluation]
     certain: bool
-    """Whether no assumption was needed: that fewer flows also keep every requirement."""
+    """Whether no assumption was needed: that fewer flows also meet every requirement."""
     tightest: Tightest | None
     """What runs out first with that number of flows."""
 

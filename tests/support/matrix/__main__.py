@@ -18,7 +18,7 @@ from support.matrix.trial import Trial, tried
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m support.matrix", description=__doc__)
-    parser.add_argument("rows", nargs="*", help="one scenario of these rows; all pairs unless given")
+    parser.add_argument("rows", nargs="*", help="one scenario of these rows; all pairs by default")
     parser.add_argument("--phases", type=int, default=4, help="runs of each scenario")
     parser.add_argument("--triples", action="store_true", help=f"with each of {', '.join(THIRDS)}")
     parser.add_argument("--of", action="append", default=[], help="only scenarios with this row")

@@ -13,7 +13,7 @@ from tsnbench.cli.parts import ui_server
 def ui(
     folder: Annotated[Path, argument("FOLDER", "Folder with scenarios and runs.")] = Path(),
     port: Annotated[
-        int, setting("NUMBER", "Port of 127.0.0.1; a free one unless given.", min=0, max=65535)
+        int, setting("NUMBER", "Port of 127.0.0.1; a free one by default.", min=0, max=65535)
     ] = 0,
 ) -> None:
     """Open a folder of scenarios and runs in the browser.

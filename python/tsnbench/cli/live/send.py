@@ -77,7 +77,7 @@ def send(
     frame: FrameSize = None,
     burst: Burst = None,
     pcp: Annotated[int | None, option("0..7", "Priority code point.")] = None,
-    vlan: Annotated[int | None, option("1..4094", "VLAN tag; none unless given.")] = None,
+    vlan: Annotated[int | None, option("1..4094", "VLAN tag; none by default.")] = None,
     by_device: TagByDevice = False,
     stream: More = None,
     telegram: Telegrams = None,

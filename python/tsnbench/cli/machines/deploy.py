@@ -20,7 +20,7 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import load_variants
 from tsnbench.scenario.selection import selected
 
-Device = Annotated[str | None, option("HOST[:PORT]", "The device: HOST[:PORT], port 830 unless given.")]
+Device = Annotated[str | None, option("HOST[:PORT]", "The device: HOST[:PORT], port 830 by default.")]
 Devices = Annotated[
     list[str] | None,
     option(

@@ -24,7 +24,7 @@ def doctor(
         Path | None,
         option(
             "FILE",
-            "Scenario: whether it can run here or on --hosts; what --host lacks.",
+            "Check whether this scenario can run here or on --hosts; name what --host lacks.",
             "--for",
             autocompletion=scenario_files,
         ),

@@ -39,7 +39,7 @@ from tsnbench.measure.trdp import telegrams_of
 from tsnbench.sheet import Sheet
 
 Window = Annotated[
-    str | None, option("TIME", "Length of the window in which bursts are counted; 1ms unless given.")
+    str | None, option("TIME", "Length of the window in which bursts are counted; 1ms by default.")
 ]
 PlanFile = Annotated[
     Path | None,

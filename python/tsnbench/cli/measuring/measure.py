@@ -61,8 +61,8 @@ def measure(
     output: Annotated[
         Path | None, option("FILE", "For captures, also write one row per frame (Parquet).")
     ] = None,
-    start: Annotated[str | None, option("STAGE", "Stage to measure from: tx unless given.", "--from")] = None,
-    end: Annotated[str | None, option("STAGE", "Stage to measure to: rx unless given.", "--to")] = None,
+    start: Annotated[str | None, option("STAGE", "Stage to measure from: tx by default.", "--from")] = None,
+    end: Annotated[str | None, option("STAGE", "Stage to measure to: rx by default.", "--to")] = None,
     sync: SyncLog = None,
     below: Below = None,
     timeout: TimeOut = None,

@@ -29,7 +29,7 @@ def install(
     into: Annotated[
         Path | None,
         option(
-            "DIR", "Folder of the dissector; without a profile. ~/.local/lib/wireshark/plugins unless given."
+            "DIR", "Folder of the dissector; without a profile. ~/.local/lib/wireshark/plugins by default."
         ),
     ] = None,
     plan: Annotated[

@@ -1,4 +1,4 @@
-"""``tsnbench init``: a commented scenario to begin with."""
+"""``tsnbench init``: a commented starter scenario."""
 
 from __future__ import annotations
 

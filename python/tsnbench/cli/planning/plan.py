@@ -31,7 +31,7 @@ from tsnbench.scenario.selection import selected
 FORMATS = "tc,ptp4l,yang,inet,tsnkit,csv"
 """What is written unless formats are named."""
 Tightest = Annotated[
-    bool, flag("--tightest", "The limits with the least reserve: worst cases, links, gates, reservations.")
+    bool, flag("--tightest", "The tightest limits: worst cases, links, gates, reservations.")
 ]
 Judge = Annotated[bool, flag("--judge", "With --bounds: exit code 1 if the worst case breaks a requirement.")]
 Everything = Annotated[
@@ -57,7 +57,7 @@ Formats = Annotated[
     option(
         "FORMATS",
         "With --into: some of tc, ptp4l, yang, inet, tsnkit, csv, ansible, trdp, and html: schedule, bounds "
-        f"and network on one page. {FORMATS} unless given.",
+        f"and network on one page. {FORMATS} by default.",
         "--as",
     ),
 ]

@@ -74,7 +74,7 @@ class Makers:
 
     address: str | None
     workers: int | None
-    """Processes, one for each core unless given; 0: the runs are only listed."""
+    """Processes, one for each core by default; 0: the runs are only listed."""
     progress: str
     quiet: bool
 

@@ -1,4 +1,4 @@
-"""``tsnbench tune``: the smallest or greatest value of a parameter that keeps every requirement, and how many
+"""``tsnbench tune``: the smallest or greatest value of a parameter that meets every requirement, and how many
 flows fit."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Count = Annotated[
     str | None,
     option("STREAM", "Find how many flows of this stream fit: the greatest count.", autocompletion=streams),
 ]
-Most = Annotated[int | None, option("NUMBER", "With --count: no more flows than this; 10000 unless given.")]
+Most = Annotated[int | None, option("NUMBER", "With --count: no more flows than this; 10000 by default.")]
 On = Annotated[str, setting("JUDGE", "Decide on bounds (worst case), simulation, vm or netns.")]
 Seeds = Annotated[
     int | None, option("NUMBER", "Runs of each value, each with another seed; not with bounds.")

@@ -45,7 +45,7 @@ def _ssh(text: str) -> str:
 def _netconf(text: str) -> str:
     found = _NETCONF.fullmatch(text)
     if found is None or not _is_port(found[1]):
-        raise ValueError("write USER@HOST or USER@HOST:PORT; the port is 830 unless given")
+        raise ValueError("write USER@HOST or USER@HOST:PORT; the port is 830 by default")
     return text
 
 
@@ -140,8 +140,8 @@ HOST = Record(
             ListOf(Count(0, 4095, "a processor"), "processors", once=True),
             "processors for talkers, listeners and interrupts: [2, 3]",
         ),
-        "tuning": Field(_TUNING, "none unless given, engine, or settings: [governor], {smt: off}"),
-        "program": Field(_PROGRAM, "aarch64, …; the host is asked unless given"),
+        "tuning": Field(_TUNING, "none by default, engine, or settings: [governor], {smt: off}"),
+        "program": Field(_PROGRAM, "aarch64, …; the host is asked by default"),
         "clock": Field(
             Choice({one.value: one for one in Clock}, "a clock"),
             "hardware (default), software, or none: background traffic only",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def clocks_document(draft: Draft) -> Clocks | None:
-    """The clocks; None if the scenario has none: then all nodes share one perfect time."""
+    """The clocks; None if the scenario has none: then all nodes have the same exact time."""
     clocks = draft.scenario.clocks
     if clocks is None:
         return None

@@ -307,7 +307,7 @@ def _when(net: Net, fields: Fields) -> _When | None:
         given = [key for key in given if key != "saturating"]
     if len(given) > 1:
         hint = f"keep one of {', '.join(given)}"
-        fields.wrong(reading, given[1], "one rhythm", " and ".join(given), hint)
+        fields.wrong(reading, given[1], f"either {' or '.join(given)}", " and ".join(given), hint)
         return None
     if not given:
         hint = "write period: 1 ms, poisson: 10 Mbit/s or saturating: true; or name a pattern or a recording"

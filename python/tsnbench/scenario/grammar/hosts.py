@@ -14,7 +14,7 @@ LATENCIES = {
     "tx": "from the driver to the hardware's queue",
     "kernel-rx": "from the hardware's reception to the kernel",
     "app-rx": "from the kernel to the listener's program",
-    "timer": "how late a queueing discipline's timer is; as wakeup unless given",
+    "timer": "how late a queueing discipline's timer is; as wakeup by default",
 }
 _SPAN = Quantity(DURATION, 0, 10**9)
 LATENCY = Either(
@@ -27,13 +27,13 @@ LATENCY = Either(
             "to": Field(_SPAN, "uniform: the greatest"),
             "values": Field(ListOf(_SPAN, "durations"), "a histogram: where each bin begins, ascending"),
             "counts": Field(ListOf(Count(0, 1 << 40, "a count"), "counts"), "how often each bin was met"),
-            "width": Field(_SPAN, "how wide a bin is; 0 us unless given: single values"),
+            "width": Field(_SPAN, "how wide a bin is; 0 us by default: single values"),
             "cyclictest": Field(
                 Text("a file that cyclictest -h has written", swept=False),
                 "a measured histogram: a file that cyclictest -h or --histfile has written",
                 sample="host.txt",
             ),
-            "thread": Field(Count(0, 1023, "a thread"), "which column of it, from 0; all unless given"),
+            "thread": Field(Count(0, 1023, "a thread"), "which column of it, from 0; all by default"),
         },
     ),
 )
@@ -45,7 +45,7 @@ HOST = Record(
         ),
         "load": Field(
             Choice({"none": "none", "same-cpu": "same-cpu"}, "a load"),
-            "same-cpu: other work on the same processor cores; none unless given",
+            "same-cpu: other work on the same processor cores; none by default",
         ),
         **{name: Field(LATENCY, doc) for name, doc in LATENCIES.items()},
     },

@@ -13,7 +13,7 @@ from tsnbench.scenario.units import SIZE
 LEARNING = Either(
     "true, or {ageing: …}",
     text=YES_NO,
-    mapping=Record("learning", {"ageing": Field(SPAN, "how long a bridge remembers; 300 s unless given")}),
+    mapping=Record("learning", {"ageing": Field(SPAN, "how long a bridge remembers; 300 s by default")}),
 )
 FORWARDING = Either(
     "store-and-forward",
@@ -51,7 +51,7 @@ NODE_OPTIONS = Record(
         "buffer": Field(BUFFER, "memory that frames share which wait at any port of this node"),
         "forwarding": Field(
             FORWARDING,
-            "how frames go on; store-and-forward unless given",
+            "how frames go on; store-and-forward by default",
             sample="{mode: cut-through, after: 337 B}",
             clause="IEEE 802.1Q-2022, 8.6",
         ),
@@ -88,7 +88,7 @@ BACK = Record(
 PAIR = Text("two nodes such as node1 -- node2", swept=False)
 WIRE = {
     "rate": Field(LINK_RATE, "1 Gbit/s"),
-    "cable": Field(CABLE, "length; 5 ns per metre; 0 m unless given"),
+    "cable": Field(CABLE, "length; 5 ns per metre; 0 m by default"),
 }
 LINK_GROUP = Record(
     "links",
@@ -101,7 +101,7 @@ LINK_GROUP = Record(
         **WIRE,
         "back": Field(BACK, "what differs from the second node to the first"),
         "parallel": Field(
-            Count(1, 64, "a number of links"), "so many links between each two of them; 1 unless given"
+            Count(1, 64, "a number of links"), "so many links between each two of them; 1 by default"
         ),
     },
     common_mistakes={
@@ -121,12 +121,12 @@ NUMBER = Count(1, 10_000, "a number")
 GENERATED = {
     "kind": Field(KIND, "bridge (default), station, or host: a node that is both"),
     "prefix": Field(
-        Text("a name", named=True), "names are prefix and number: zgw1, zgw2; the kind unless given"
+        Text("a name", named=True), "names are prefix and number: zgw1, zgw2; the kind by default"
     ),
     "processing": Field(PROCESSING, "processing time of each node"),
     **WIRE,
     "stations": Field(Count(0, 1000, "a number of stations"), "stations attached to each node"),
-    "station-prefix": Field(Text("a name", named=True), "names of attached stations; station unless given"),
+    "station-prefix": Field(Text("a name", named=True), "names of attached stations; station by default"),
 }
 GENERATORS = {
     "line": Record(
@@ -149,7 +149,7 @@ GENERATORS = {
         "a star",
         {
             "centre": Field(
-                Text("a name", named=True), "the name of the bridge in the middle; bridge unless given"
+                Text("a name", named=True), "the name of the bridge in the middle; bridge by default"
             ),
             "nodes": Field(NUMBER, "nodes around the centre", "5"),
             **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},

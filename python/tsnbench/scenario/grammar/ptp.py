@@ -34,7 +34,7 @@ PTP = Record(
     {
         **{key: field for key, field in GPTP.fields.items() if key not in _OF_GPTP_ALONE},
         **fields_of(Ieee1588),
-        "delay-interval": Field(_INTERVAL, "time between measurements of the delay; 1 s unless given"),
+        "delay-interval": Field(_INTERVAL, "time between measurements of the delay; 1 s by default"),
     },
     example="{grandmaster: node1}",
 )

@@ -39,6 +39,6 @@ FRER = Record(
 FAILOVER = record_of(
     Failover,
     "a standby path",
-    {"path": Field(NODES, "hops of the other path; a disjoint one unless given", sample="[sw1, dut]")},
+    {"path": Field(NODES, "hops of the other path; a disjoint one by default", sample="[sw1, dut]")},
     example="{after: 1 s}",
 )

@@ -40,7 +40,7 @@ SCENARIO = Record(
         ),
         "schedule": Field(SCHEDULE, "how scheduled streams are planned: {margin: 500 ns}"),
         "windows": Field(WINDOWS, "how windows are planned where gates are to plan: {cycle: 1 ms}"),
-        "clocks": Field(CLOCKS, "the nodes' clocks; without them all share one perfect time"),
+        "clocks": Field(CLOCKS, "the nodes' clocks; without them all nodes have the same exact time"),
         "hosts": Field(HOSTS, "software of stations and hosts, which takes time: {default: low-latency}"),
         "taps": Field(TAPS, "where frames are observed, in addition to the ends: [node1 -> dut]"),
     },

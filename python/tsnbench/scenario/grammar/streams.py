@@ -62,20 +62,20 @@ UNITS = Either(
             "deviation": Field(Average(SIZE), "standard deviation of the application sizes"),
             "most-per-frame": Field(
                 Quantity(SIZE, 1, 65_000),
-                "most application octets in one frame; 1472 B unless given",
+                "most application octets in one frame; 1472 B by default",
                 range="1 B to 1472 B",
             ),
         },
     ),
 )
 TRAFFIC = {
-    "pcp": Field(PCP, "priority code point; that of the class or pattern, or 0, unless given", clause=TAG),
+    "pcp": Field(PCP, "priority code point; that of the class or pattern, or 0, by default", clause=TAG),
     "class": Field(
         CLASS_NAME,
         "SR class: gives the PCP, and counts for that class's CBS reservation",
         sample="sr/A",
     ),
-    "vlan": Field(VLAN, "VLAN identifier, none: untagged; 100 unless given", sample="10", clause=TAG),
+    "vlan": Field(VLAN, "VLAN identifier, none: untagged; 100 by default", sample="10", clause=TAG),
     **fields_of(Periodic),
     "poisson": Field(
         POISSON,
@@ -113,7 +113,7 @@ STREAM = Record(
         ),
         "via": Field(
             NODES,
-            "hops; the shortest path unless given; dut#2 takes the second parallel link",
+            "hops; the shortest path by default; dut#2 takes the second parallel link",
             sample="[sw1, dut]",
         ),
         **fields_of(Answer, "answers", "after"),

@@ -158,7 +158,7 @@ class Field:
     range: str = ""
     """The permitted values, where the kind does not say all of it."""
     clause: str = ""
-    """The clause that defines the key and the keys below it; that of the mapping's own key unless given."""
+    """The clause that defines the key and the keys below it; that of the mapping's own key by default."""
     since: str = ""
     """The version of tsnbench that has the key first; see ``tsnbench.scenario.reference.keys``."""
     default: Any = None

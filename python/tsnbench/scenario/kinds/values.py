@@ -274,7 +274,8 @@ class Choice(OneText):
     @property
     def expected(self) -> str:
         listed = list(self.words)
-        return f"{self.what}: {', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
+        what = f"{self.what}: " if self.what else ""
+        return f"{what}{', '.join(listed[:-1])} or {listed[-1]}" if len(listed) > 1 else listed[0]
 
     def of(self, text: str) -> Any:
         if text in self.words:
@@ -296,7 +297,7 @@ def _in_yaml(word: str) -> list[Any]:
 
 
 _SLIPS = {"yes": "true", "on": "true", "True": "true", "no": "false", "off": "false", "False": "false"}
-YES_NO = Choice({"true": True, "false": False}, "a yes or no", _SLIPS)
+YES_NO = Choice({"true": True, "false": False}, "", _SLIPS)
 
 
 OF = "x-of"

@@ -50,7 +50,7 @@ class Clock(Part):
     )
     granularity: Duration = key(
         Quantity(DURATION, 1, _STAMP),
-        "ticks of PTP's timestamps: 8 ns for an I210; 1 ns unless given",
+        "ticks of PTP's timestamps: 8 ns for an I210; 1 ns by default",
         default=1,
     )
     jitter: Duration = key(
@@ -91,7 +91,7 @@ class Clocks(Part):
     default: Clock = Clock()
     own: dict[Name, Clock] = {}
     record: Duration = key(
-        SPAN, "how often every clock's error is noted; 10 ms unless given", default=10_000_000
+        SPAN, "how often every clock's error is noted; 10 ms by default", default=10_000_000
     )
     within: Duration | None = key(
         SPAN, "a promise, which a run checks: no two clocks differ by more", default=None

@@ -18,8 +18,8 @@ CHANCE = Quantity(SHARE, 0, 10**6, zero=True)
 class Lasting(Part):
     """A fault with its time span; without an end it lasts until the end of the run."""
 
-    at: Duration = key(TIME, "when it begins; 0 us unless given", default=0)
-    duration: Duration | None = key(SPAN, "how long; to the end unless given", written="for", default=None)
+    at: Duration = key(TIME, "when it begins; 0 us by default", default=0)
+    duration: Duration | None = key(SPAN, "how long; to the end by default", written="for", default=None)
 
 
 class OfPort(Lasting):
@@ -42,8 +42,8 @@ class Loss(OfPort):
     loss: int = 0
     to_bad: int | None = key(CHANCE, "chance per frame to go from good to bad", "1 %", default=None)
     to_good: int = key(CHANCE, "chance per frame to go from bad to good", "20 %", default=0)
-    in_good: int = key(CHANCE, "share lost while good; 0 unless given", default=0)
-    in_bad: int = key(CHANCE, "share lost while bad; 100 % unless given", default=1_000_000)
+    in_good: int = key(CHANCE, "share lost while good; 0 by default", default=0)
+    in_bad: int = key(CHANCE, "share lost while bad; 100 % by default", default=1_000_000)
     per_petabit: int | None = None
 
 
@@ -63,12 +63,10 @@ class NodeDown(Lasting):
 class Delay(OfPort):
     """A share of the frames arrives later, uniformly from ``least_ns`` to ``most_ns``."""
 
-    least_ns: Duration = key(
-        TIME, "the shortest; 0 us unless given", written="from", default=0, sample="10 us"
-    )
+    least_ns: Duration = key(TIME, "the shortest; 0 us by default", written="from", default=0, sample="10 us")
     most_ns: Duration = key(SPAN, "the longest; each in between is as likely", "100 us", written="to")
     share_ppm: int = key(
-        CHANCE, "share of the frames that is held back; all unless given", written="share", default=1_000_000
+        CHANCE, "share of the frames that is held back; all by default", written="share", default=1_000_000
     )
     keeps_order: bool = key(
         Choice({"kept": True, "broken": False}, "an order"),
@@ -84,7 +82,7 @@ class Duplicate(OfPort):
     share_ppm: int = key(CHANCE, "share of the frames that arrives twice: 1 %", written="duplicate")
     after_ns: Duration = key(
         TIME,
-        "how long after the first one the second one arrives; 10 us unless given",
+        "how long after the first one the second one arrives; 10 us by default",
         written="after",
         default=10_000,
     )

@@ -91,7 +91,7 @@ class Gates(Part):
     base_time: Duration = key(TIME, "when a cycle begins", default=0)
     extension: Duration = key(
         TIME,
-        "by how much the last cycle before a change may be made longer; 0 unless given",
+        "by how much the last cycle before a change may be made longer; 0 by default",
         default=0,
         clause="IEEE 802.1Q-2022, 8.6.9",
     )
@@ -129,7 +129,7 @@ class Gates(Part):
         default=False,
     )
     most_entries: int = key(
-        Count(1, 4096, "a number of entries"), "entries of a list; 1024 unless given", default=1024
+        Count(1, 4096, "a number of entries"), "entries of a list; 1024 by default", default=1024
     )
     changes: tuple[GateChange, ...] = ()
 
@@ -150,7 +150,7 @@ class Follow(Part):
 
     port: PortSelector = key(SELECTOR, "the port whose list this one follows: dut -> node0", written="follow")
     margin: Duration = key(
-        TIME, "with follow: how much later to open and earlier to close; 0 unless given", default=0
+        TIME, "with follow: how much later to open and earlier to close; 0 by default", default=0
     )
 
 

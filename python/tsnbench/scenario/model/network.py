@@ -114,7 +114,7 @@ class Queues(Part):
 
     transmit_buffer: int = key(
         Count(1, 1000, "a number of frames"),
-        "frames of the transmit buffer, with the one in transmission; 1 unless given",
+        "frames of the transmit buffer, with the one in transmission; 1 by default",
         default=1,
     )
 

@@ -20,7 +20,7 @@ BURST = Quantity(SIZE, 1, 1 << 32)
 class StreamGateEntry(Part):
     """An interval of a stream gate's list."""
 
-    open: bool = key(YES_NO, "whether frames pass; true unless given", default=True)
+    open: bool = key(YES_NO, "whether frames pass; true by default", default=True)
     ipv: Pcp | None = key(PRIORITY, "chooses the queue in place of the frame's priority", default=None)
     duration: Duration = key(SPAN, "how long", "50 us", written="for")
     octets: Size | None = key(
@@ -56,8 +56,8 @@ class Meter(Part):
 
     cir: BitRate = key(STREAM_RATE, "committed information rate, of frames", "10 Mbit/s")
     cbs: Size = key(BURST, "committed burst size", "3000 B")
-    eir: BitRate = key(STREAM_RATE, "excess information rate; 0 unless given", default=0)
-    ebs: Size = key(BURST, "excess burst size; 0 unless given", default=0)
+    eir: BitRate = key(STREAM_RATE, "excess information rate; 0 by default", default=0)
+    ebs: Size = key(BURST, "excess burst size; 0 by default", default=0)
     coupling: bool = key(YES_NO, "committed tokens that find no room go to the excess bucket", default=False)
     color_aware: bool = key(YES_NO, "frames marked yellow before take no committed tokens", default=False)
     drop_yellow: bool = key(YES_NO, "yellow frames are dropped, not marked", default=False)
@@ -72,7 +72,7 @@ class Filter(Part):
     )
     streams: tuple[Name, ...] = key(
         ListOf(STREAM, "the names of streams"),
-        "whose frames; all unless given",
+        "whose frames; all by default",
         default=(),
     )
     priority: Pcp | None = key(PRIORITY, "frames of this priority only, as regenerated", default=None)

@@ -25,14 +25,12 @@ class LatentErrorDetection(Part):
     """Latent error detection: between tests, between resets, and how many frames may be missing."""
 
     period: Duration = key(
-        Quantity(DURATION, 10**6, SPAN.most), "between tests; 2 s unless given", default=2_000_000_000
+        Quantity(DURATION, 10**6, SPAN.most), "between tests; 2 s by default", default=2_000_000_000
     )
     reset: Duration = key(
-        Quantity(DURATION, 10**6, SPAN.most), "between resets; 30 s unless given", default=30_000_000_000
+        Quantity(DURATION, 10**6, SPAN.most), "between resets; 30 s by default", default=30_000_000_000
     )
-    difference: int = key(
-        Count(0, 10**9, "a number of frames"), "may be missing; 10 unless given", default=10
-    )
+    difference: int = key(Count(0, 10**9, "a number of frames"), "may be missing; 10 by default", default=10)
 
 
 def _mac(text: str) -> str:
@@ -47,13 +45,13 @@ class ActiveIdentification(Part):
 
     destination: str | None = key(
         Parsed("a MAC address such as 02:cb:00:00:00:01", parse=_mac),
-        "of copies; a locally administered one unless given",
+        "of copies; a locally administered one by default",
         default=None,
     )
     vlan: int | None = key(
-        Count(1, 4094, "a VLAN identifier"), "of copies; the stream's unless given", default=None
+        Count(1, 4094, "a VLAN identifier"), "of copies; the stream's by default", default=None
     )
-    pcp: int | None = key(PCP, "of copies; the stream's unless given", default=None)
+    pcp: int | None = key(PCP, "of copies; the stream's by default", default=None)
 
 
 ACTIVE = record_of(
@@ -77,12 +75,12 @@ class Frer(Part):
     """The fewest links that leave a path after the failures that the stream has to survive."""
     disjoint: int = key(
         Count(2, 16, "a number of paths"),
-        "so many paths that share no node or link; 2 unless given",
+        "so many paths that share no node or link; 2 by default",
         default=2,
     )
     at: tuple[Name, ...] = key(
         replace(NODES, what="a node, or a list of nodes"),
-        "where copies meet: sw4, or [sw3, sw4]; the first node with the same path for all unless given",
+        "where copies meet: sw4, or [sw3, sw4]; the first node with the same path for all by default",
         default=(),
     )
     """The nodes where member streams merge; none: the first node from which all paths to a listener are
@@ -96,13 +94,13 @@ class Frer(Part):
     )
     history: int = key(
         Count(1, 32_767, "a history length"),
-        "numbers that vector recovery remembers; 32 unless given",
+        "numbers that vector recovery remembers; 32 by default",
         default=32,
         clause="IEEE 802.1CB-2017, 7.4.3.4",
     )
     reset: Duration = key(
         SPAN,
-        "silence after which any number is taken; 2 s unless given",
+        "silence after which any number is taken; 2 s by default",
         default=2_000_000_000,
         clause="IEEE 802.1CB-2017, 7.4.3",
     )
@@ -124,4 +122,4 @@ class Failover(Part):
 
     path: StreamPath | None = None
     after: Duration = key(TIME, "from a link's failure until the other path forwards", "1 s")
-    back: Duration = key(TIME, "from its return until the first path forwards again; as after unless given")
+    back: Duration = key(TIME, "from its return until the first path forwards again; as after by default")

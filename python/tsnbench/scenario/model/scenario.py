@@ -57,14 +57,14 @@ class Scenario(Part):
     )
     duration: Duration = key(Quantity(DURATION, 1, LONGEST, usual="ms"), "how long talkers talk", "100 ms")
     drain: Duration = key(
-        TIME, "how long frames under way may still arrive; 100 ms unless given", default=100_000_000
+        TIME, "how long frames under way may still arrive; 100 ms by default", default=100_000_000
     )
     measure_from: Duration | str | None = key(
         OrPlan(SPAN, SETTLED, SETTLED),
         "from when on frames count: a time, or settled",
         default=None,
     )
-    seed: int = key(Count(0, 2**53, "a seed"), "seed of all randomness; 1 unless given", default=1)
+    seed: int = key(Count(0, 2**53, "a seed"), "seed of all randomness; 1 by default", default=1)
     network: Network
     streams: dict[Name, Stream]
     shapers: dict[PortSelector, Shaper] = {}

@@ -20,7 +20,7 @@ class Schedule(Part):
     """Options of the planning of scheduled streams."""
 
     margin: Duration = key(
-        TIME, "kept free before and behind every frame, for clock errors; 0 unless given", default=0
+        TIME, "kept free before and behind every frame, for clock errors; 0 by default", default=0
     )
     ways: Literal["shortest", "free"] = key(
         Choice({"shortest": "shortest", "free": "free"}, "ways"),
@@ -28,13 +28,11 @@ class Schedule(Part):
         default="shortest",
     )
     granularity: Duration = key(
-        SPAN, "of releases and of entries of gate control lists; 1 ns unless given", default=1
+        SPAN, "of releases and of entries of gate control lists; 1 ns by default", default=1
     )
-    shortest_interval: Duration = key(
-        SPAN, "of an entry of a gate control list; 1 ns unless given", default=1
-    )
-    most_entries: int = key(_ENTRIES, "of a list; 1024 unless given", default=1024)
-    longest_cycle: Duration = key(SPAN, "of a list; 1 s unless given", default=1_000_000_000)
+    shortest_interval: Duration = key(SPAN, "of an entry of a gate control list; 1 ns by default", default=1)
+    most_entries: int = key(_ENTRIES, "of a list; 1024 by default", default=1024)
+    longest_cycle: Duration = key(SPAN, "of a list; 1 s by default", default=1_000_000_000)
     pcps: tuple[Pcp, ...] = key(
         ListOf(PCP, "priority code points"),
         "the queues of scheduled streams: each gets one of these PCPs in place of its own: [7, 6]",
@@ -62,7 +60,7 @@ class Schedule(Part):
     )
     time: Duration = key(
         SPAN,
-        "of the exact engine, counted in work, not by a clock; 10 s unless given",
+        "of the exact engine, counted in work, not by a clock; 10 s by default",
         default=10_000_000_000,
     )
     objective: Literal["fewest-entries", "shortest-delay", "most-bandwidth-left"] | None = key(
@@ -121,17 +119,17 @@ SCHEDULE = record_of(
 class Windows(Part):
     """Options of the planning of windows."""
 
-    cycle: Duration | None = key(SPAN, "of all lists; chosen from the periods unless given", default=None)
-    margin: Duration = key(TIME, "by how much nodes' clocks may differ; 0 unless given", default=0)
+    cycle: Duration | None = key(SPAN, "of all lists; chosen from the periods by default", default=None)
+    margin: Duration = key(TIME, "by how much nodes' clocks may differ; 0 by default", default=0)
     guard_band: bool = key(
         YES_NO,
         "true: all gates close for a full frame before a window, for ports without a guard",
         default=False,
     )
-    granularity: Duration = key(SPAN, "of entries of gate control lists; 1 ns unless given", default=1)
-    shortest_interval: Duration = key(SPAN, "of an entry; 1 ns unless given", default=1)
-    most_entries: int = key(_ENTRIES, "of a list; 1024 unless given", default=1024)
-    longest_cycle: Duration = key(SPAN, "of a list; 1 s unless given", default=1_000_000_000)
+    granularity: Duration = key(SPAN, "of entries of gate control lists; 1 ns by default", default=1)
+    shortest_interval: Duration = key(SPAN, "of an entry; 1 ns by default", default=1)
+    most_entries: int = key(_ENTRIES, "of a list; 1024 by default", default=1024)
+    longest_cycle: Duration = key(SPAN, "of a list; 1 s by default", default=1_000_000_000)
 
 
 WINDOWS = record_of(Windows, "how windows are planned", empty=True, example="{cycle: 1 ms, margin: 1 us}")

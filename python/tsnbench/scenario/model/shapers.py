@@ -29,24 +29,24 @@ class CbsClass(Part):
     """
 
     pcp: Pcp
-    bandwidth: BitRate | None = key(STREAM_RATE, "idle slope; from the streams unless given", default=None)
+    bandwidth: BitRate | None = key(STREAM_RATE, "idle slope; from the streams by default", default=None)
     most_frame: Size | None = key(
-        Quantity(SIZE, 84), "largest PHY frame; from the streams unless given", written="phy", default=None
+        Quantity(SIZE, 84), "largest PHY frame; from the streams by default", written="phy", default=None
     )
     """``MFS_X``."""
     send_slope: int | None = key(
         Negative(RATE, 10**12, usual="kbit/s"),
-        "send slope, negative; idle slope less the port's rate unless given",
+        "send slope, negative; idle slope less the port's rate by default",
         default=None,
     )
     """bit/s."""
     hi_credit: int | None = key(
-        Quantity(CREDIT, 0, 1 << 40), "highest credit; from the frames in the way unless given", default=None
+        Quantity(CREDIT, 0, 1 << 40), "highest credit; from the frames in the way by default", default=None
     )
     """bit."""
     lo_credit: int | None = key(
         Negative(CREDIT, 1 << 40, zero=True),
-        "lowest credit, negative; from the class's largest frame unless given",
+        "lowest credit, negative; from the class's largest frame by default",
         default=None,
     )
     """bit."""
@@ -59,10 +59,10 @@ class Preemption(Part):
         pcps("PCPs that interrupt the others"), "PCPs that interrupt the others", "[7]"
     )
     hold_advance: Duration | None = key(
-        TIME, "how long before an entry the MAC is held; what cannot be cut unless given", default=None
+        TIME, "how long before an entry the MAC is held; what cannot be cut by default", default=None
     )
     release_advance: Duration = key(
-        TIME, "how long before an entry the MAC is released; 0 unless given", default=0
+        TIME, "how long before an entry the MAC is released; 0 by default", default=0
     )
 
 
@@ -80,15 +80,15 @@ class Ats(Part):
         _PCPS, "the PCPs whose streams are shaped before they are queued here", "[6, 5]", written="pcp"
     )
     rate: BitRate | None = key(
-        LINK_RATE, "committed information rate of each stream; from its pattern unless given", default=None
+        LINK_RATE, "committed information rate of each stream; from its pattern by default", default=None
     )
     """The rate, counted on the wire."""
     burst: Size | None = key(
-        BURST, "committed burst size of each stream; from its pattern unless given", default=None
+        BURST, "committed burst size of each stream; from its pattern by default", default=None
     )
     residence: Duration = key(
         Quantity(DURATION, 1, (1 << 32) - 1),
-        "a frame that would wait longer is dropped; 4294967295 ns unless given",
+        "a frame that would wait longer is dropped; 4294967295 ns by default",
         default=(1 << 32) - 1,
     )
 
@@ -104,7 +104,7 @@ class Server(Part):
         "rate of service, with preamble and inter-frame gap; at most that of the link",
         "4 Mbit/s",
     )
-    latency: Duration = key(_SECOND, "longest time until an idle server begins; 0 us unless given", default=0)
+    latency: Duration = key(_SECOND, "longest time until an idle server begins; 0 us by default", default=0)
 
 
 class Cqf(Part):
@@ -182,7 +182,7 @@ class Qdisc(Part):
         clause="tc-cbs(8)",
     )
     limit_frames: int = key(
-        Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000 unless given", default=1000
+        Count(1, 1 << 24, "a number of frames"), "most frames in one queue; 1000 by default", default=1000
     )
 
 

@@ -36,10 +36,10 @@ FAILURES = Count(1, 4, "a number of failures")
 class Survives(Part):
     """Links and nodes of which any few may fail at once without the loss of a frame."""
 
-    failures: int = key(FAILURES, "so many of them fail at once; 1 unless given", written="any", default=1)
+    failures: int = key(FAILURES, "so many of them fail at once; 1 by default", written="any", default=1)
     of: tuple[str, ...] = key(
         ListOf(Text("a link or a node", swept=False), "links and nodes"),
-        "what may fail: [b1 -- b2, b3], [links], [bridge-links] or [nodes]; links and nodes unless given",
+        "what may fail: [b1 -- b2, b3], [links], [bridge-links] or [nodes]; links and nodes by default",
         sample="[bridge-links]",
         default=("links", "nodes"),
     )
@@ -130,7 +130,7 @@ class Send(Part):
 class Release(Part):
     """A window of a period. ``latest``: None for its end."""
 
-    earliest: Duration = key(TIME, "earliest release in a period; 0 us unless given", default=0)
+    earliest: Duration = key(TIME, "earliest release in a period; 0 us by default", default=0)
     latest: Duration | None = key(TIME, "latest release; may lie behind the period's end", default=None)
 
 
@@ -181,7 +181,7 @@ class Trdp(Part):
     )
     qos: int = key(
         Count(0, 7, "a quality of service"),
-        "PCP and type of service; 5, for message data 3, unless given",
+        "PCP and type of service; 5, for message data 3, by default",
         default=5,
     )
     header: int = key(
@@ -190,12 +190,10 @@ class Trdp(Part):
         default=20,
     )
     time_out: Duration = key(SPAN, "time-out of the subscribers", default=100_000_000)
-    reply_time_out: Duration = key(
-        _MICROSECONDS, "wait for the reply; 5 s unless given", default=5_000_000_000
-    )
+    reply_time_out: Duration = key(_MICROSECONDS, "wait for the reply; 5 s by default", default=5_000_000_000)
     confirm_time_out: Duration = key(
         _MICROSECONDS,
-        "wait for the confirmation; 1 s unless given",
+        "wait for the confirmation; 1 s by default",
         default=1_000_000_000,
     )
     etb_topo_count: int = key(_NUMBER, "topography counter of the train backbone; 0", default=0)
@@ -293,20 +291,20 @@ class Stream(Part):
     )
     udp_port: int | None = key(
         Count(1, 65_535, "a UDP port"),
-        "UDP source and destination port; its own unless given",
+        "UDP source and destination port; its own by default",
         default=None,
         clause="RFC 768",
     )
     address: str | None = key(
         IPV4,
-        "IPv4 destination address; the listener's, or a group's, unless given",
+        "IPv4 destination address; the listener's, or a group's, by default",
         default=None,
         sample="239.0.0.1",
         clause="RFC 791, 3.1",
     )
     tos: int | None = key(
         Count(0, 255, "a type of service"),
-        "type of service; 0 unless given",
+        "type of service; 0 by default",
         default=None,
         clause="RFC 791, 3.1",
     )

@@ -26,7 +26,7 @@ class Taps(Part):
     """The taps, where frames are observed. ``ends``: a tx tap at every talker's, an rx tap at every
     listener's port."""
 
-    ends: bool = key(YES_NO, "tap every talker's and every listener's port; true unless given", default=True)
+    ends: bool = key(YES_NO, "tap every talker's and every listener's port; true by default", default=True)
     ports: tuple[PortSelector, ...] = key(_PORTS, "further ports: [node1 -> dut, dut -> node0]", default=())
     """Links with taps in both directions: tx at the port, rx at its peer."""
     send: bool = key(YES_NO, "also sight when a talker hands a frame to its queue", default=False)

@@ -24,7 +24,7 @@ class Periodic(Part):
 
     kind: Literal["periodic"] = "periodic"
     period: Duration = key(SPAN, "one data unit every period")
-    offset: Duration = key(TIME, "when in the period; 0 us unless given", default=0)
+    offset: Duration = key(TIME, "when in the period; 0 us by default", default=0)
     jitter: Duration = key(TIME, "release jitter: each release is late by up to this, uniformly", default=0)
 
 
@@ -88,7 +88,7 @@ class Answer(Part):
         "the stream whose frames, when they have reached the talker, release one data unit each",
     )
     after: Duration = key(
-        TIME, "with answers: from the reception of a request to its answer; 0 us unless given", default=0
+        TIME, "with answers: from the reception of a request to its answer; 0 us by default", default=0
     )
     jitter: Duration = 0
     """Each answer is late by up to this, uniformly."""
@@ -180,7 +180,7 @@ class Replay(Part):
     )
     speed: tuple[int, int] = key(
         Parsed("a factor such as 2, 0.5 or 1/3", number=True, parse=_factor),
-        "times come so much faster; 1 unless given",
+        "times come so much faster; 1 by default",
         default=(1, 1),
     )
     begin: Duration = key(TIME, "skip so much of the recording", written="from", default=0)
@@ -191,7 +191,7 @@ class Replay(Part):
         Either(
             "how often, or forever", text=Parsed("a number of passes, or forever", number=True, parse=_passes)
         ),
-        "how often it is played; 1 unless given",
+        "how often it is played; 1 by default",
         range="1 to 2147483647; or forever",
         sample="forever",
         written="repeat",
@@ -199,7 +199,7 @@ class Replay(Part):
     )
     only: CaptureFilter = key(
         ONLY,
-        "one flow of a capture: {vlan: 100, udp: 5000}; all frames unless given",
+        "one flow of a capture: {vlan: 100, udp: 5000}; all frames by default",
         default=CaptureFilter(),
     )
 

@@ -30,7 +30,7 @@ class Step:
 _ANY = Step("*", r"[^.]+")
 
 
-_SAYS_DEFAULT = (r"(?:^|; )([^;]*?),? unless given", r"(\S+) \(default", r"; (required[^;]*)$")
+_SAYS_DEFAULT = (r"(?:^|; )([^;]*?),? by default", r"(\S+) \(default", r"; (required[^;]*)$")
 """What a description says about the default."""
 
 

@@ -86,7 +86,7 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
         hint = f"the {got} opened in line {opened.line}, column {opened.column} is not closed before this"
         if " #" in "".join(text.splitlines(True)[opened.line - 1 : place.line]):
             hint += "; a # after a space begins a comment: write dut#2"
-        return failure(file, f", or {wanted}", _token(problem), hint, place)
+        return failure(file, f'"," or "{wanted}"', _token(problem), hint, place)
     if "expected <block end>" in problem:
         hint = "keys of one level start in the same column; check the quotes and the indentation here"
         return failure(file, "the same indentation as above", _token(problem), hint, place)
@@ -106,7 +106,7 @@ def _token(problem: str) -> str:
         "stream end": "the end of the file",
         "block mapping start": "a key of another level",
         "block sequence start": "a list of another level",
-        "scalar": "a text",
+        "scalar": "more text",
         "block end": "the end of the block",
     }
     return words.get(got[1], shown(got[1])) if got else "something else"

@@ -79,11 +79,11 @@ SEARCH = Record(
         "minimise": Field(_LIST, f"what shall be small: {_GOALS}"),
         "maximise": Field(_LIST, f"what shall be great: {_GOALS}"),
         "evaluations": Field(_NUMBER, "how many combinations are tried at most", "100"),
-        "sampler": Field(Text("tpe or nsga2", swept=False), "what chooses them: tpe (unless given) or nsga2"),
-        "seed": Field(_NUMBER, "the seed of the choice; 0 unless given"),
+        "sampler": Field(Text("tpe or nsga2", swept=False), "what chooses them: tpe (by default) or nsga2"),
+        "seed": Field(_NUMBER, "the seed of the choice; 0 by default"),
         "requirements": Field(
             Text("met or ignored", swept=False),
-            "met (unless given): a combination that breaks a requirement is no answer; or ignored",
+            "met (by default): a combination that breaks a requirement is no answer; or ignored",
         ),
     },
     example="{minimise: [greatest of video, mean of files], evaluations: 100}",
@@ -94,7 +94,7 @@ SENSITIVITY = Record(
         "morris": Field(_NUMBER, "trajectories of Morris's method"),
         "sobol": Field(_NUMBER, "base number of samples of Sobol's method, a power of two"),
         "of": Field(_LIST, f"what is explained: {_GOALS}", "[greatest of video]"),
-        "seed": Field(_NUMBER, "the seed of the design; 0 unless given"),
+        "seed": Field(_NUMBER, "the seed of the design; 0 by default"),
     },
     example="{morris: 10, of: [greatest of video]}",
 )
