@@ -236,7 +236,10 @@ def _rows(found: Bounds) -> dict[tuple[str, ...], int]:
     rows: dict[tuple[str, ...], int] = {}
     for flow in found["flows"]:
         released = flow["release_upper_ps"]
-        reasons = dict.fromkeys(reason for reason in (flow["reason"], flow["release_reason"]) if reason)
+        reasons = [reason for reason in (flow["reason"], flow["release_reason"]) if reason]
+        if len(reasons) == 2 and reasons[1].endswith(reasons[0]):
+            # The same reason, with its port.
+            del reasons[0]
         row = (
             flow["group"],
             flow["listener"],

@@ -33,7 +33,7 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
     shown, others = ordered[:MOST], ordered[MOST:]
 
     def draw(size: Size) -> AnyFigure:
-        lanes = [len(_lanes(one)) for one in shown]
+        lanes = [len(_lanes(one, used)) for one in shown]
         height = 0.27 * sum(lanes) + 0.55 * len(shown) + 0.25
         figure, axes = panels_of(len(shown), size, height, ratios=lanes)
         for at, one in zip(axes, shown, strict=True):
@@ -51,7 +51,7 @@ def gantt(ports: Sequence[Folded], used: Sequence[int]) -> Drawing:
         + (f" {_told_of(others)}" if others else ""),
         " ".join(_told(one) for one in shown),
         draw,
-        lambda: (row for one in shown for row in _rows(one)),
+        lambda: (row for one in shown for row in _rows(one, used)),
         wide=True,
         light=True,
     )
@@ -86,8 +86,8 @@ def _name(one: Folded) -> str:
     return f"{name}, {gates.words}{begins}{ends}"
 
 
-def _lanes(one: Folded) -> list[int]:
-    """Classes with a lane, highest first: those that sent, and those whose gate is ever closed.
+def _lanes(one: Folded, used: Sequence[int]) -> list[int]:
+    """Classes with a lane, highest first: those with streams, and those whose gate opens and closes.
 
     A talker's port has eight classes and sends in one; the other lanes would be empty.
     """
@@ -97,7 +97,11 @@ def _lanes(one: Folded) -> list[int]:
         for n in reversed(range(len(one.port["classes"])))
         if n in one.port["pcp_to_class"] or one.busy.get(n)
     ]
-    telling = [n for n in mapped if one.busy.get(n) or one.open_spans[n] != whole]
+    telling = [
+        n
+        for n in mapped
+        if one.busy.get(n) or carried(one.port, n, used) or one.open_spans[n] not in ([], whole)
+    ]
     return telling or mapped
 
 
@@ -107,7 +111,7 @@ def _lane_name(one: Folded, own: int, used: Sequence[int]) -> str:
 
 
 def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
-    lanes = _lanes(one)
+    lanes = _lanes(one, used)
     spans = one.open_spans
     column = one.gates.gates["cycle_ns"] / BINS / 1e3
     for place, own in enumerate(reversed(lanes)):
@@ -152,10 +156,10 @@ def _chart(at: Axes, one: Folded, used: Sequence[int]) -> None:
     at.set_title(_name(one))
 
 
-def _rows(one: Folded) -> Iterator[Row]:
+def _rows(one: Folded, used: Sequence[int]) -> Iterator[Row]:
     """The open spans of each drawn class, then the share of cycles in which it was on the wire."""
     column = one.gates.gates["cycle_ns"] / BINS
-    for own in _lanes(one):
+    for own in _lanes(one, used):
         named = {"port": _name(one), "class": own}
         for start, length in one.open_spans[own]:
             yield named | {"what": "open", "from_ns": start, "until_ns": start + length, "share": None}

@@ -62,7 +62,9 @@ def loads(run: RunFacts) -> list[Load]:
             if octets and 0 <= own.traffic_class < len(port["classes"]):
                 by_class[own.traffic_class] = octets * 8 / seconds / port["rate_bps"]
         if by_class:
-            found.append(Load(number, port, by_class))
+            # What waited when the talkers stopped was sent later: a port's rate is never exceeded.
+            above = max(1.0, sum(by_class.values()))
+            found.append(Load(number, port, {own: share / above for own, share in by_class.items()}))
     return found
 
 
