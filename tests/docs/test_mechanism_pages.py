@@ -37,4 +37,4 @@ def test_the_list_of_pages() -> None:
     matches(FOLDER / "README.md", index())
     files = {path.stem for path in FOLDER.glob("*.md")} - {"README"}
     assert files == {page.row.name for page in pages()}
-    assert sum(bool(page.picture) for page in pages()) >= 13
+    assert all(page.picture and page.caption for page in pages())
