@@ -45,7 +45,7 @@ shapers: {s -> b: {gates: {entries: [{open: [6, 5, 0], for: 40 us}, {open: [6, 0
 
 
 def test_lanes_are_of_classes_with_streams_and_of_gates_that_move(tmp_path: Path) -> None:
-    """Classes 6 and 1 (PCP 0) are always open and carry streams, 5 opens and closes, the others never open."""
+    """Classes 6 and 1 (PCP 0) are always open and have streams, 5 opens and closes, the others never open."""
     run = run_of(plan_of(UNTAPPED), tmp_path / "run")
     run.measures()
     facts = gather(run)

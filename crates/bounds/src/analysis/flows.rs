@@ -8,7 +8,7 @@ use crate::model::member_streams;
 use crate::model::openings::Openings;
 use crate::model::processing::Processing;
 use crate::model::shaped::Shaped;
-use crate::model::sizes::{Sizes, until_last_bit, until_timestamp_point};
+use crate::model::sizes::{AROUND_SDU, Sizes, until_last_bit, until_timestamp_point, wire};
 use crate::model::software::sending;
 use crate::model::span::Span;
 use crate::model::stream_gates::chosen;
@@ -61,6 +61,12 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             let arriving: Vec<(u32, u8)> = entries.iter().filter_map(arrives).collect();
             let (class, turns, others) = chosen(plan, &arriving, (number, pcp), &port.pcp_to_class);
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
+            // A tag that this node adds comes after its filters.
+            let tag = member_streams::tag(stream, place);
+            let passed = passed(plan, &arriving, number).saturating_add(tag);
+            let most = |class: u8| passed.min(most_of(&port.classes[usize::from(class)]));
+            let fitting =
+                |class: u8| fitting(plan, port, class, most(class), sizes, &openings[hop.port as usize]);
             hops.push(FlowHop {
                 stream: number,
                 port: hop.port as usize,
@@ -80,7 +86,8 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 shaped: arriving.first().and_then(|(ingress, _)| Shaped::of(plan, *ingress, number, pcp)),
                 pcp,
                 parents,
-                sizes: fitting(plan, port, class, sizes, &openings[hop.port as usize]),
+                sizes: fitting(class),
+                oversize: sizes.smallest > most(class),
                 period,
                 shortest: until_last_bit(sizes.smallest, port).saturating_add(propagation),
                 closer: Processing::of(&plan.nodes[port.node as usize]).spread(),
@@ -93,7 +100,8 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
                 class,
                 turns,
                 of: Some(own),
-                sizes: fitting(plan, port, class, sizes, &openings[hop.port as usize]),
+                sizes: fitting(class),
+                oversize: sizes.smallest > most(class),
                 ..hops[own].clone()
             }));
         }
@@ -221,21 +229,45 @@ fn way<'a>(
     Some(Way { hop, openings, needs, queued: queued(plan, before, hop) })
 }
 
-/// The sizes of frames that fit at least one window of a class, if clocks may be slow; none if no frame fits.
+/// The largest frame that a class takes into its queue.
+fn most_of(class: &tsn_plan::Class) -> u32 {
+    class.max_sdu_octets.map_or(u32::MAX, |most| most.saturating_add(AROUND_SDU))
+}
+
+/// The largest frame of a stream that the filters let pass where it arrives, at ports and with priorities.
+fn passed(plan: &Plan, arriving: &[(u32, u8)], stream: usize) -> u32 {
+    let most = |(ingress, pcp): &(u32, u8)| {
+        let node = plan.ports[*ingress as usize].node;
+        let here = plan.policing.iter().filter(|policing| policing.node == node);
+        let filters = here.filter_map(|own| {
+            let filter = &own.filters[own.matching(*ingress, stream as u32, *pcp)?];
+            filter.max_sdu_octets.map(|most| most.saturating_add(AROUND_SDU))
+        });
+        filters.min().unwrap_or(u32::MAX)
+    };
+    arriving.iter().map(most).max().unwrap_or(u32::MAX)
+}
+
+/// The sizes of frames that are at most `most` octets long and fit at least one window of a class, if clocks may be
+/// slow; none if no frame is or fits.
 fn fitting(
     plan: &Plan,
     port: &Port,
     class: u8,
+    most: u32,
     sizes: Sizes,
     openings: &[Option<Openings>],
 ) -> Option<Sizes> {
     let longest = openings[usize::from(class)].as_ref().and_then(Openings::longest);
     let clock = longest.and_then(|_| GateClock::of(plan, port.node));
     let least = |needs: Ps| clock.map_or(needs, |clock| clock.room(needs).1);
-    let fits = |octets: u32| longest.is_none_or(|longest| least(room(port, class, octets)) <= longest);
-    fits(sizes.smallest).then(|| Sizes {
-        largest: if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) },
-        ..sizes
+    let opens = |octets: u32| longest.is_none_or(|longest| least(room(port, class, octets)) <= longest);
+    let fits = |octets: u32| octets <= most && opens(octets);
+    fits(sizes.smallest).then(|| {
+        let largest = if fits(sizes.largest) { sizes.largest } else { largest_fitting(&sizes, fits) };
+        // Where each data unit is one frame, larger ones are dropped as a whole.
+        let unit = if sizes.unit == wire(sizes.largest) { wire(largest) } else { sizes.unit };
+        Sizes { largest, unit, ..sizes }
     })
 }
 

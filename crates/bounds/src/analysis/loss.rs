@@ -7,14 +7,11 @@ use crate::model::flow_hop::FlowHop;
 use crate::model::gate_clock::GateClock;
 use crate::model::member_streams;
 use crate::model::openings::{Openings, covered};
-use crate::model::sizes::{Sizes, until_last_bit};
+use crate::model::sizes::{AROUND_SDU, Sizes, until_last_bit};
 use crate::model::software;
 use crate::reason::Reason;
 use crate::report::ClassBounds;
 use tsn_plan::{Fault, Gates, Plan, Stream};
-
-/// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
-const AROUND_SDU: u32 = 22;
 
 /// Whether a fault may drop frames which leave by a port, or on the link behind it; `outages`: links and nodes that are
 /// down count, too.
@@ -135,14 +132,14 @@ fn dropped(
     if let Some(reason) = never_starts(plan, hop, largest, queue) {
         return Some(reason);
     }
-    if hop.sizes.is_none_or(|fitting| fitting.largest < largest) {
-        return Some(Reason::Dropped);
+    if class.max_sdu_octets.is_some_and(|most| largest > most.saturating_add(AROUND_SDU)) {
+        return Some(Reason::OverMaxSdu);
     }
     if filtered(plan, hop, largest) {
         return Some(Reason::Filters);
     }
-    if class.max_sdu_octets.is_some_and(|most| largest > most.saturating_add(AROUND_SDU)) {
-        return Some(Reason::OverMaxSdu);
+    if hop.sizes.is_none_or(|fitting| fitting.largest < largest) {
+        return Some(Reason::Dropped);
     }
     plan.nodes[port.node as usize].buffer.as_ref().map(|_| Reason::Buffer)
 }

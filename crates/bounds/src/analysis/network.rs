@@ -280,7 +280,7 @@ impl Network<'_> {
     fn slowest_class(&self, hop: usize) -> Result<Ps, Reason> {
         let fits = self.in_classes(hop).filter(|own| self.hops[*own].sizes.is_some());
         let delays = fits.map(|own| self.delays[own].clone());
-        delays.reduce(|a, b| Ok(a?.max(b?))).unwrap_or(Err(Reason::Dropped))
+        delays.reduce(|a, b| Ok(a?.max(b?))).unwrap_or_else(|| Err(self.hops[hop].dropped()))
     }
 
     /// Removes the bounds of all flows at a port.

@@ -77,7 +77,7 @@ pub(crate) fn analyse(
         let members = here(number);
         for (hop, member) in model.flows[number].iter().zip(&members) {
             if member.sizes.is_none() {
-                result.delays.push((*hop, Err(Reason::Dropped)));
+                result.delays.push((*hop, Err(member.dropped())));
             }
         }
         let Some((smallest, largest, grain)) = frames(&members) else { continue };

@@ -31,8 +31,10 @@ pub(crate) struct FlowHop {
     pub once: Once,
     /// How many times the same frame may arrive.
     pub times: u32,
-    /// Sizes of the frames that fit at least one window here; none if no frame fits.
+    /// Sizes of the frames that the class takes and that fit at least one window here; none if no frame does.
     pub sizes: Option<Sizes>,
+    /// Whether all frames are larger than the class takes, or than a filter before it lets pass.
+    pub oversize: bool,
     /// The ATS scheduler in front of this port's queue.
     pub shaped: Option<Shaped>,
     pub period: Option<Ps>,
@@ -60,6 +62,11 @@ pub(crate) struct FlowHop {
 }
 
 impl FlowHop {
+    /// Why all frames are dropped where `sizes` is none.
+    pub fn dropped(&self) -> Reason {
+        if self.oversize { Reason::OverMaxSdu } else { Reason::Dropped }
+    }
+
     /// The flow's arrivals in the queue of this class, if they have a bound of their own.
     pub fn queued(&self) -> Option<impl Iterator<Item = Stair> + '_> {
         let all = self.stairs()?;

@@ -9,6 +9,9 @@ use tsn_units::{BitRate, Octets, PHY_OVERHEAD, PREAMBLE, START_FRAME_DELIMITER};
 /// Smallest frame; shorter ones are padded. IEEE 802.3-2022, 4.2.3.3.
 const SMALLEST_FRAME: u32 = 64;
 
+/// Octets of a frame that do not belong to its service data unit: header, VLAN tag and FCS.
+pub(crate) const AROUND_SDU: u32 = 22;
+
 /// Frames of one stream, in octets from destination address to FCS, and its largest data unit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sizes {

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use tsn_bounds::{Bounds, FlowBounds, bounds};
-use tsn_plan::{Pattern, Plan, Size};
+use tsn_plan::{Pattern, Plan, Policing, Size, StreamFilter};
 
 pub fn flow<'a>(bounds: &'a Bounds, name: &str) -> &'a FlowBounds {
     bounds.flows.iter().find(|flow| flow.stream == name).unwrap()
@@ -143,6 +143,49 @@ fn overload_has_a_reason() {
 }
 
 /// A higher class without a limit guarantees nothing to the classes below.
+/// A class with `queueMaxSDU` keeps longer frames out of its queue: the wait of others for a frame in transmission, and
+/// for frames in the same class, counts only those that it takes. A filter before the queue does the same.
+#[test]
+fn frames_that_a_class_does_not_take_delay_nothing() {
+    let found = |alter: &dyn Fn(&mut Net, usize)| {
+        let mut net = Net::new(1_000_000);
+        let [a, c, s, b] = ["a", "c", "s", "b"].map(|name| net.node(name, 1_000));
+        for (from, to) in [(a, s), (c, s), (s, b)] {
+            net.link(from, to, GIGABIT, 5_000);
+        }
+        net.stream("express", &[a, s, b], 6, periodic(100_000, 0), frame(100));
+        net.stream("long", &[c, s, b], 0, periodic(500_000, 0), frame(FULL));
+        net.stream("mixed", &[c, s, b], 0, periodic(500_000, 0), Size::List { octets: vec![200, 700] });
+        let port = net.port(s, b);
+        alter(&mut net, port as usize);
+        net.plan.check().unwrap();
+        let found = bounds(&net.plan);
+        let reason = flow(&found, "long").reason.as_ref().map(ToString::to_string);
+        (["express", "mixed"].map(|name| flow(&found, name).upper_ps), reason)
+    };
+    let limited = |most: u32| found(&|net, port| net.plan.ports[port].classes[0].max_sdu_octets = Some(most));
+    let express = |blocking: i64| Some(alone(100, 2) + wire(blocking));
+    let ([all, _], reason) = found(&|_, _| ());
+    assert_eq!((all, reason), (express(FULL.into()), None));
+    // 1,522 octets have 1,500 of service data unit. With 1,499 `mixed` waits for one frame of `express` only.
+    assert_eq!(limited(1_500).0[0], express(FULL.into()));
+    let why = "its largest frame exceeds the largest that its class takes";
+    for (most, largest) in [(1_499, 700), (678, 700), (677, 699), (178, 200)] {
+        let ([first, second], reason) = limited(most);
+        assert_eq!((first, reason.as_deref()), (express(largest), Some(why)), "{most}");
+        if most == 678 {
+            assert_eq!(second, Some(alone(700, 2) + wire(100)));
+        }
+    }
+    // Of frames of 200 octets none is taken.
+    assert_eq!(limited(177).0, [Some(alone(100, 2)), None]);
+    let filtered = found(&|net, _| {
+        let filter = StreamFilter { max_sdu_octets: Some(678), ..StreamFilter::default() };
+        net.plan.policing.push(Policing { node: 2, filters: vec![filter], ..Policing::default() });
+    });
+    assert_eq!((filtered.0[0], filtered.1.as_deref()), (express(700), Some(why)));
+}
+
 #[test]
 fn an_unlimited_higher_class_has_a_reason() {
     let (mut net, path) = Net::row(1_000_000, 2);

@@ -134,14 +134,14 @@ fn reasons_name_the_port() {
 }
 
 /// Windows with room for 980 octets, and frames of 480 and 1,480 octets: 500 octets with their overhead pass
-/// in each window.
+/// in each window. The longer frames are dropped.
 #[test]
-fn frames_that_fit_no_window_are_not_waited_for_but_counted() {
+fn frames_that_fit_no_window_are_not_waited_for() {
     let (mut net, path) = Net::row(1_000_000, 2);
     net.stream("s", &path, 7, UNSCHEDULED, Size::List { octets: vec![480, 1_480] });
     net.plan.ports[0].gates = gates(0, &[(0x80, 7_904), (0, 92_096)]);
-    // After 1,500 - 500 octets, the frame leaves in the third window after the one that it just missed.
-    assert_eq!(first(&net.plan).hops[0].upper_ps, Some(300_000_000 + last_bit(980)));
+    // After 1,000 - 500 octets, the frame leaves in the second window after the one that it just missed.
+    assert_eq!(first(&net.plan).hops[0].upper_ps, Some(200_000_000 + last_bit(980)));
     // Without gates, the largest frame is the slowest one.
     net.plan.ports[0].gates = None;
     assert_eq!(first(&net.plan).hops[0].upper_ps, Some(last_bit(1_480)));

@@ -50,6 +50,8 @@ struct Shape {
     stage: Option<(bool, u32, u64)>,
     /// Classes (bit by bit) with a longest time in the queue, and that time in ns.
     longest_wait: Option<(u8, u64)>,
+    /// Classes (bit by bit) with a largest service data unit, and that in octets.
+    max_sdu: Option<(u8, u32)>,
 }
 
 #[derive(Clone, Debug)]
@@ -169,11 +171,25 @@ fn shape() -> impl Strategy<Value = Shape> {
     let unguarded = prop::bool::weighted(0.2);
     let stage = prop::option::weighted(0.3, anything::stage());
     let longest_wait = prop::option::weighted(0.2, (any::<u8>(), 1..400_000u64));
-    let more = (wrong, stage, longest_wait);
+    let max_sdu = prop::option::weighted(0.2, (any::<u8>(), 40..1_500u32));
+    let more = (wrong, stage, longest_wait, max_sdu);
     let parts = (any::<Index>(), shaper, limit, express, holds, lists, unguarded, more);
     parts.prop_map(|(port, (reserved, gates), limit, express, holds, lists, unguarded, more)| {
-        let (wrong, stage, longest_wait) = more;
-        Shape { port, reserved, gates, limit, express, holds, lists, unguarded, wrong, stage, longest_wait }
+        let (wrong, stage, longest_wait, max_sdu) = more;
+        Shape {
+            port,
+            reserved,
+            gates,
+            limit,
+            express,
+            holds,
+            lists,
+            unguarded,
+            wrong,
+            stage,
+            longest_wait,
+            max_sdu,
+        }
     })
 }
 
@@ -282,6 +298,11 @@ fn build(shape: &Topology, links: &[(u64, u64, u64)], talks: &[Talk], shapes: &[
         if let Some((classes, most)) = shape.longest_wait.filter(|_| net.plan.ports[port].server.is_none()) {
             for (number, class) in net.plan.ports[port].classes.iter_mut().enumerate() {
                 class.longest_wait_ns = (classes >> number & 1 == 1).then_some(most);
+            }
+        }
+        if let Some((classes, most)) = shape.max_sdu {
+            for (number, class) in net.plan.ports[port].classes.iter_mut().enumerate() {
+                class.max_sdu_octets = (classes >> number & 1 == 1).then_some(most);
             }
         }
         if let Some(limit) = shape.limit {

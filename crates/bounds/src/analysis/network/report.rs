@@ -124,7 +124,9 @@ impl Network<'_> {
     pub(super) fn delay(&self, hop: usize) -> Result<Ps, Reason> {
         let port = self.hops[hop].port;
         let delay = self.slowest_class(hop);
-        if self.unconverged[port] && !matches!(delay, Err(Reason::Dropped)) && self.hops[hop].latest.is_none()
+        if self.unconverged[port]
+            && !matches!(delay, Err(Reason::Dropped | Reason::OverMaxSdu))
+            && self.hops[hop].latest.is_none()
         {
             return delay.map_err(|_| Reason::Circle).map(|delay| delay.saturating_add(self.on_link(port)));
         }
