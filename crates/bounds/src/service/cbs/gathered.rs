@@ -149,6 +149,15 @@ impl Credit {
                 most = most.max(end.level - lowest + ratio_up(drain, burst, line)?);
             }
         }
+        // It may begin at a moment, and end within a window whose idle slope is higher than before.
+        for begin in &moments {
+            let until = begin.starts.saturating_add(blocked);
+            let next = moments.partition_point(|moment| moment.starts <= until);
+            if let Some(end) = moments.get(next) {
+                let idle = self.idle_at(moments[next - 1].at);
+                most = most.max(gained(*begin, end.rewound_to(until, idle)));
+            }
+        }
         Some(most + self.carried)
     }
 }
@@ -219,6 +228,11 @@ mod tests {
         // Others take 6 per ps for ever: credit stays at 20. With 7 per ps it grows without end.
         assert_eq!(gathered(&[(0, 0, 6)]), Some(20));
         assert_eq!(gathered(&[(0, 0, 7)]), None);
+        // Of 25 that are selected, the class has 20: it spends 8 per ps, and credit stays at 16 if others take 5 per ps.
+        let beside = Credit { beside: Some((20, 5)), ..small() };
+        let crowded = |slope| beside.gathered(10, 20, &Curve::affine(0, slope));
+        assert_eq!((crowded(5), crowded(6)), (Some(16), None));
+        assert_eq!(Credit { carried: 7, ..small() }.gathered(10, 20, &Curve::zero()), Some(15));
         // Others take 8 per ps until t = 2, then nothing: both are equal at t = 36 / 10.
         assert_eq!(gathered(&[(0, 0, 8), (2, 16, 0)]), Some(15));
         // On a link of 15, of which others take 9: 10 * 10 / 15, and 10 * 15 / 15.
@@ -256,6 +270,7 @@ mod tests {
         // follow: the bound is then the whole lower frame, and the gain of one window's end.
         assert_eq!(gated(&small(), 0, (61 * 400, 0)), Some(4 * (61 * 50 + 10)));
         assert_eq!(gated(&small(), 0, (62 * 400, 0)), Some(62 * 400 + 40));
+        assert_eq!(gated(&Credit { carried: 7, ..small() }, 0, (62 * 400, 0)), Some(62 * 400 + 47));
         // No frame fits these windows.
         let open = [Window { from: 0, to: 50 }];
         assert_eq!(
@@ -275,6 +290,18 @@ mod tests {
         let gathered = |own: &Credit| own.gathered_with_gates(10, (200, true), &open, &starts, (100, 0));
         assert_eq!(gathered(&own), Some(40));
         assert_eq!(gathered(&Credit { carried: 7, ..own.clone() }), Some(47));
+        // Others have the link for 7,000, which is longer than all windows: 30 at 4 and 50 at 2.
+        let long = own.gathered_with_gates(10, (200, true), &open, &starts, (70_000, 0));
+        assert_eq!(long, Some(30 * 4 + 50 * 2));
+        // The slope changes at 120, within a window: 10 at 4 from 110 on, or 20 at 2 until 150.
+        let within = Credit { slopes: vec![(0, 4), (120, 2)], ..own.clone() };
+        let one = within.gathered_with_gates(10, (200, true), &open[1..], &starts[1..], (100, 0));
+        assert_eq!(one, Some(40));
+        // From 30 on no frame fits for 10, at 2; from 100 on others have the link for 10, at 4.
+        let faster = Credit { slopes: vec![(0, 2), (100, 4)], ..own.clone() };
+        let (open, starts) = ([window(0, 40), window(100, 140)], [window(0, 30), window(100, 140)]);
+        let most = faster.gathered_with_gates(10, (200, true), &open, &starts, (100, 0));
+        assert_eq!(most, Some(10 * 2 + 10 * 4));
         let pieces = own.pieces(&[window(0, 30), window(90, 150)]);
         assert_eq!(pieces, [(window(0, 30), 4), (window(90, 100), 4), (window(100, 150), 2)]);
         assert_eq!(small().pieces(&open), open.map(|open| (open, 4)));
