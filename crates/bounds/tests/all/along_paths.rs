@@ -341,6 +341,30 @@ fn the_order_of_streams_does_not_matter() {
     assert!(found[0] != found[1]);
 }
 
+/// The same beside a burst over a faster link, which has the path of the longest stream: no order has smaller bounds.
+#[test]
+fn what_is_known_of_one_talker_does_not_count_for_another() {
+    let mut paths = tandem(11, 3);
+    paths.truncate(11);
+    let mut net = network(&paths, 640_000);
+    let mut path = path_of(&net.plan, 0);
+    let talker = net.node("other", 0);
+    net.link(talker, path[1], 10 * RATE, 0);
+    path[0] = talker;
+    let burst = Pattern::TokenBucket { burst_octets: 3_000, rate_bps: 2_000_000 };
+    net.stream("other", &path, 5, burst, frame(700));
+    let mut of = |reversed: bool| -> Vec<(String, Option<i64>)> {
+        if reversed {
+            net.plan.streams.reverse();
+        }
+        let mut found: Vec<(String, Option<i64>)> =
+            bounds(&net.plan).flows.into_iter().map(|flow| (flow.stream, flow.release_upper_ps)).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(of(false), of(true));
+}
+
 /// An express frame cuts another one shortly before its end, so that both come over one link at nearly the same time, and
 /// have one class behind it. A frame of another talker stands behind both, and behind a third one at the next port.
 #[test]
@@ -373,6 +397,19 @@ fn an_interrupted_frame_and_its_express_one_come_together() {
     let most = delays(&sightings, taps, 2).into_iter().max().unwrap();
     assert_eq!(released(&found, 2), exact);
     assert!(most * 1_000 > exact - 10_000_000 && most * 1_000 <= exact, "{most} ns");
+}
+
+/// Frames of two sizes in each stream, the smaller one of which has to wait for more: values of the first version.
+#[test]
+fn the_smallest_frame_waits_longest() {
+    let mut paths = tandem(10, 1);
+    paths.extend([vec![8, 9], vec![6, 7, 8]]);
+    let mut net = network(&paths, 266_667);
+    for (number, stream) in net.plan.streams.iter_mut().enumerate() {
+        stream.size = Size::List { octets: vec![OCTETS, 300 + 10 * number as u32] };
+    }
+    let found = bounds(&net.plan);
+    assert_eq!([0, 10, 11].map(|flow| released(&found, flow)), [2_285_678_553, 934_007_163, 1_082_654_680]);
 }
 
 /// Frames of three sizes, or of two sizes in each stream, over links of two rates, processing times that vary, frames of
