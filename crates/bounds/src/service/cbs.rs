@@ -247,6 +247,9 @@ pub(crate) mod tests {
         };
         // Nothing lost.
         assert_eq!(service(50, 50, 100), Some(Curve::affine(-50, 4_000)));
+        // Another list has 5,000: the lowest one counts.
+        let own = Credit { idle: 5_000, slowest: 4_000, send: 6_000, highest: 50, ..small() };
+        assert_eq!(own.service_always(10_000, 50, Some(100)), Some(Curve::affine(-50, 4_000)));
         // 30 are lost with every frame of 100: 4,000 * 10 / 13, and 50 * 10 / 13.
         assert_eq!(service(20, 50, 100), Some(Curve::affine(-39, 3_076)));
         assert_eq!(service(0, 30, 100), Some(Curve::affine(-24, 3_076)));
@@ -257,7 +260,8 @@ pub(crate) mod tests {
         let service = |credit: Credit| credit.service_always(10_000, 230, None);
         assert_eq!(service(own.clone()), Some(Curve::affine(-191, 3_305)));
         // 60 more are owed at any moment: 290 * 10,000 / 12,101.
-        assert_eq!(service(own.owing()), Some(Curve::affine(-240, 3_305)));
+        let owing = Credit { debt: 30, ..own.clone() }.owing();
+        assert_eq!(service(owing), Some(Curve::affine(-240, 3_305)));
         assert_eq!(service(Credit { highest: 0, ..own.clone() }), None);
     }
 

@@ -290,6 +290,9 @@ mod tests {
         let gathered = |own: &Credit| own.gathered_with_gates(10, (200, true), &open, &starts, (100, 0));
         assert_eq!(gathered(&own), Some(40));
         assert_eq!(gathered(&Credit { carried: 7, ..own.clone() }), Some(47));
+        // 9 per ps, 1 spent: 20 more than it spends. From 130 on, 10 of others and 10 until the window closes.
+        let nine = Credit { idle: 9, slowest: 9, send: 1, least: 1, slopes: vec![(0, 9)], ..small() };
+        assert_eq!(gathered(&nine), Some(9 * 20));
         // Others have the link for 7,000, which is longer than all windows: 30 at 4 and 50 at 2.
         let long = own.gathered_with_gates(10, (200, true), &open, &starts, (70_000, 0));
         assert_eq!(long, Some(30 * 4 + 50 * 2));
