@@ -410,6 +410,8 @@ fn the_smallest_frame_waits_longest() {
     }
     let found = bounds(&net.plan);
     assert_eq!([0, 10, 11].map(|flow| released(&found, flow)), [2_285_678_553, 934_007_163, 1_082_654_680]);
+    // Behind the talker's port, from which the frames come in order.
+    assert_eq!([10, 11].map(|flow| found.flows[flow].upper_ps.unwrap()), [973_138_525, 1_119_146_027]);
 }
 
 /// Frames of three sizes, or of two sizes in each stream, over links of two rates, processing times that vary, frames of
