@@ -365,6 +365,30 @@ fn what_is_known_of_one_talker_does_not_count_for_another() {
     assert_eq!(of(false), of(true));
 }
 
+/// A burst over two links, the second one of which is slower: it waits there alone, so the sum of the hops is the bound.
+#[test]
+fn what_waits_at_one_port_alone_waits_for_all_of_it() {
+    let paths = [
+        &[0, 5][..],
+        &[7, 4, 3, 1, 2][..],
+        &[3, 4][..],
+        &[1, 2][..],
+        &[0, 1, 3, 4, 7][..],
+        &[0, 5][..],
+        &[0, 1, 3][..],
+        &[3, 4, 7][..],
+    ];
+    let mut net = network(&paths.map(<[u32]>::to_vec), 400_000);
+    let path = path_of(&net.plan, 0);
+    let talker = net.node("other", 0);
+    net.link(talker, path[1], 10 * RATE, 0);
+    let burst = Pattern::TokenBucket { burst_octets: 3_000, rate_bps: 2_000_000 };
+    net.stream("other", &[&[talker], &path[1..]].concat(), 5, burst, frame(700));
+    let found = bounds(&net.plan);
+    let other = paths.len();
+    assert_eq!(released(&found, other), sum_of_hops(&found, other));
+}
+
 /// An express frame cuts another one shortly before its end, so that both come over one link at nearly the same time, and
 /// have one class behind it. A frame of another talker stands behind both, and behind a third one at the next port.
 #[test]
