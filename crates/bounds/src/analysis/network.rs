@@ -144,8 +144,10 @@ fn not_covered(plan: &Plan) -> Option<Reason> {
             return Some(Reason::Unpromised);
         }
         // Schedulers count in the time of their nodes.
-        if plan.policing.iter().any(|policing| !policing.schedulers.is_empty()) {
-            return Some(Reason::Clocks { what: "an ATS scheduler" });
+        if let Some(own) = plan.policing.iter().find(|policing| !policing.schedulers.is_empty()) {
+            let what = "an ATS scheduler (in contrast to a credit-based shaper)";
+            let node = plan.nodes[own.node as usize].name.clone();
+            return Some(Reason::At { port: node, why: Box::new(Reason::Clocks { what }) });
         }
     }
     None

@@ -4,7 +4,9 @@
 use crate::common::*;
 use proptest::prelude::*;
 use tsn_bounds::bounds;
-use tsn_plan::{AtsGroup, AtsScheduler, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter};
+use tsn_plan::{
+    AtsGroup, AtsScheduler, Clocks, NodeClock, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter,
+};
 
 /// Adds a scheduler before every hop but the first one, and a group for every port and class of arrival. The
 /// rate and the burst are the least that a flow's releases need, times `more` / 4.
@@ -351,4 +353,20 @@ fn frames_that_end_in_the_node_take_their_part_of_a_scheduler_group() {
     assert_eq!((with(100_000, false), with(100_000, true), with(20_000, false)), (None, None, None));
     let told = with(20_000, true).unwrap();
     assert!(told.contains("exceed their schedulers' rates"), "{told}");
+}
+
+/// Schedulers count in the time of their node, which the reason names. Without them the same stream has a bound.
+#[test]
+fn a_reason_names_the_node_whose_schedulers_follow_a_clock() {
+    let (mut net, path) = Net::row(1_000_000, 3);
+    net.stream("s", &path, 4, periodic(100_000, 0), frame(480));
+    shape(&mut net.plan, 8);
+    let nodes = vec![NodeClock::default(); 3];
+    net.plan.clocks =
+        Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
+    let reason = |plan: &Plan| bounds(plan).flows[0].reason.clone().map(|reason| reason.to_string());
+    let why = "at n1: an ATS scheduler (in contrast to a credit-based shaper) on a clock of its own has no bound here";
+    assert_eq!(reason(&net.plan).as_deref(), Some(why));
+    net.plan.policing.clear();
+    assert_eq!(reason(&net.plan), None);
 }
