@@ -15,6 +15,7 @@ use crate::model::openings::Openings;
 use crate::model::sizes::{until_last_bit, wire};
 use crate::model::stream_gates::Turn;
 use crate::reason::Reason;
+use crate::service::cbs::Credit;
 use crate::service::class::{Behind, Class, Model};
 use crate::service::held;
 use crate::service::higher_priority::Higher;
@@ -122,6 +123,24 @@ pub(crate) fn analyse(
     result
 }
 
+/// The longest wait of a class's frame if the gates of its port followed true time.
+fn wait_without_clock(
+    class: &Class<'_>,
+    credit: Option<&Credit>,
+    coming: Result<&(Curve, Rate), Reason>,
+    unshaped_above: &dyn Fn() -> Result<Curve, Reason>,
+) -> Result<Ps, Reason> {
+    let plain = class.model.without_clock();
+    let open = |own: &Higher| plain.openings[usize::from(own.class)].clone().unwrap_or(Openings::Always);
+    let above = class.above.iter().map(|own| Higher { openings: open(own), ..own.clone() });
+    let (above, hops) = (&above.collect::<Vec<_>>()[..], class.hops.clone());
+    let class = Class { model: &plain, above, hops, behind: class.behind.clone(), ..*class };
+    let services = crate::service::services(&class, credit, unshaped_above).0?;
+    let (arrivals, rate) = coming?;
+    let occupied = plain.occupied(class.largest);
+    DelayAndBacklog::new(arrivals, *rate, &services, occupied, plain.run).max_wait(wire(class.largest))
+}
+
 /// Analyses one class: adds its delays to `result`, and returns the results that the lower classes need.
 fn analyse_class(
     class: &Class<'_>,
@@ -148,21 +167,13 @@ fn analyse_class(
     // What several lists stand for holds as long as no wait exceeds them.
     let gathered = gathered.filter(|_| model.several.is_none() || !class.changes() || analysis.is_ok());
     let most_credit = credit.as_ref().map(|own| gathered.unwrap_or(own.highest).min(own.highest));
-    // Whether the class has a bound with gates in true time.
     let without_clock = LazyCell::new(|| {
-        let plain = model.clock.map(|_| model.without_clock());
-        let (Some(plain), Ok((arrivals, rate))) = (&plain, &coming) else { return false };
-        let open = |own: &Higher| plain.openings[usize::from(own.class)].clone().unwrap_or(Openings::Always);
-        let above = class.above.iter().map(|own| Higher { openings: open(own), ..own.clone() });
-        let (above, hops) = (&above.collect::<Vec<_>>()[..], class.hops.clone());
-        let class = Class { model: plain, above, hops, behind: class.behind.clone(), ..*class };
-        let (services, _) = crate::service::services(&class, credit.as_ref(), &unshaped_above);
-        services.is_ok_and(|services| {
-            let occupied = plain.occupied(class.largest);
-            let found = DelayAndBacklog::new(arrivals, *rate, &services, occupied, plain.run);
-            found.max_wait(wire(class.largest)).is_ok()
+        model.clock.map(|_| {
+            let coming = coming.as_ref().map_err(|hop| upstream.unbounded(hop));
+            wait_without_clock(class, credit.as_ref(), coming, &unshaped_above)
         })
     });
+    let on_clock = |why| Reason::OnClock { why: Box::new(why) };
     let blamed = |reason: Reason| match (reason, class.busiest_above()) {
         (Reason::Overload { served_bps: 0, .. }, Some(higher)) => {
             let flows = || model.flows[usize::from(higher.class)].iter().map(|hop| &hops[*hop]);
@@ -172,12 +183,14 @@ fn analyse_class(
         }
         (Reason::Overload { coming_bps, served_bps }, _) => match unlimited(class, upstream, served_bps) {
             Some(why) => why,
-            None if *without_clock => {
-                Reason::OnClock { why: Box::new(Reason::Overload { coming_bps, served_bps }) }
+            None if matches!(*without_clock, Some(Ok(_))) => {
+                on_clock(Reason::Overload { coming_bps, served_bps })
             }
             None => Reason::Overload { coming_bps, served_bps },
         },
-        (Reason::NoWindow, _) if *without_clock => Reason::OnClock { why: Box::new(Reason::NoWindow) },
+        (Reason::NoWindow, _) if !matches!(*without_clock, None | Some(Err(Reason::NoWindow))) => {
+            on_clock(Reason::NoWindow)
+        }
         (reason, _) => reason,
     };
     let full = Full::of(class, credit.as_ref(), &unshaped_above);
