@@ -119,6 +119,11 @@ def test_a_request_at_the_end_of_the_run_expects_no_answer(tmp_path: Path) -> No
     assert (reply.requests, len(reply.times), reply.unanswered) == (20, 19, ())
     (row,) = Run.open(folder).verdict()["rows"]
     assert (row["met"], row["proof"], row["found"]) == ("yes", "proved", 87_920)
+    # Nor does a chain expect one.
+    chain = late + "  confirm: {answers: reply, to: slave, after: 5 us, pcp: 6, frame: 64 B}\n"
+    (tmp_path / "chain").mkdir()
+    found = answered(measured(tmp_path / "chain", chain))
+    assert [(len(one.times), one.unanswered) for one in found] == [(19, ()), (19, ())]
 
 
 def test_a_request_without_an_answer_waits_until_the_end(tmp_path: Path) -> None:
