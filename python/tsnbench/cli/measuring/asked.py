@@ -48,6 +48,8 @@ class Asked:
                 Exit.INPUT_WRONG,
                 "expected one run folder or file, or two captures: at the talker, at the listener",
             )
+        if what and what[0].suffix and not what[0].exists():
+            fail(Exit.INPUT_WRONG, f"{what[0]}: expected a file, found none")
         return cls(file=what[0] if what else None, tx=tx, rx=rx, **options)
 
     @property
