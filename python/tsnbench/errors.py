@@ -22,11 +22,33 @@ class InputError(Exception):
 
 
 class ContentError(InputError):
-    """A file of another tool, or its output, is not as that tool writes it; the text names the place."""
+    """A file of another tool, or its output, is not as that tool writes it; the text names the place.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tsnbench.deploy.record import load
+        >>> from tsnbench.errors import ContentError
+        >>> done = Path("done.json").write_text("[]", encoding="utf-8")
+        >>> try:
+        ...     load(Path("done.json"))
+        ... except ContentError as error:
+        ...     print(error)
+        done.json: expected a record of `tsnbench deploy`, found JSON without the keys of one
+    """
 
 
 class InterfaceError(InputError):
-    """A network interface that is missing, in use, or lacks what the traffic needs."""
+    """A network interface that is missing, in use, or lacks what the traffic needs.
+
+    Example:
+        >>> from tsnbench.errors import InterfaceError
+        >>> from tsnbench.live.device import mac
+        >>> try:
+        ...     mac("none0")
+        ... except InterfaceError as error:
+        ...     print(error)
+        none0: expected a network interface, found none (in this namespace)
+    """
 
 
 class BackendError(Exception):

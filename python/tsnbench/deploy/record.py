@@ -124,18 +124,12 @@ def load(path: Path) -> Record:
             for one in _list(document["devices"])
         ]
         return Record(str(document["scenario"]), str(document["plan"]), str(document["state"]), entries)
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        OverflowError,
-        UnreadableXmlError,
-    ) as error:
+    except (KeyError, TypeError, IndexError, AttributeError):
         raise ContentError(
-            f"{path}: expected a record of `tsnbench deploy`, found something else ({error})"
+            f"{path}: expected a record of `tsnbench deploy`, found JSON without the keys of one"
         ) from None
+    except (ValueError, OverflowError, UnreadableXmlError) as error:
+        raise ContentError(f"{path}: expected a record of `tsnbench deploy`, found {error}") from None
 
 
 def _list(value: Any) -> list[Any]:
