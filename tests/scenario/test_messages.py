@@ -26,10 +26,10 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/reference/messages.md"
 HEAD = """# Messages
 
-Every message has a code that stays: a command that ends with exit code 2 or 3 names the codes of its
-messages, and `tsnbench explain CODE` prints a part of this page, which is written from the same
-list. `tsnbench check --json` has the codes of messages about scenarios as `code`, editors show them,
-and `check --as sarif` gives them to services for code review.
+Every message has a code that stays: a command that ends with exit code 2 or 3 names the codes of
+its messages, and `tsnbench explain CODE` prints a part of this page, which is written from the
+same list. `tsnbench check --json` has the codes of messages about scenarios as `code`, editors
+show them, and `check --as sarif` gives them to services for code review.
 """
 
 
