@@ -125,7 +125,7 @@ def test_a_disk_that_is_too_small_is_named(run: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr("tsnbench.runs.room.refuse_too_large", refuse)
     code, text = replay(run)
-    assert (code, text.splitlines()[-1]) == (3, "hint: replay simulates below TMPDIR: name a larger disk")
+    assert (code, text.splitlines()[-2]) == (3, "hint: replay simulates below TMPDIR: name a larger disk")
 
 
 def test_a_page_that_does_not_fit_leaves_nothing(
@@ -158,24 +158,31 @@ def test_many_streams_fold(tmp_path: Path) -> None:
     assert len(json.loads(replay(tmp_path / "run", "--json")[1])["frames"]) == 7
 
 
-def test_mistakes_are_told(run: Path, tmp_path: Path) -> None:
-    assert replay(run, "--from", "1 ms", "--frame", "loop/0") == (
-        2, "--frame names one frame, --from and --to the slowest ones of a window: write one\n",
-    )  # fmt: skip
-    assert replay(run, "--from", "2 ms", "--to", "1 ms") == (
-        2, "--to: expected a time after 2 ms, found 1 ms\n",
-    )  # fmt: skip
-    assert replay(run, "--from", "10 s") == (2, f"{run}: no frame arrived at its listener in this window\n")
-    code, text = replay(run, "--output", tmp_path / "p.html", "--from", "2 ms", "--to", "1 ms")
-    assert (code, text) == (2, "--to: expected a time after 2 ms, found 1 ms\n")
-    assert not (tmp_path / "p.html").exists()
-    code, text = replay(run, "--frame", "loop")
-    assert (code, text) == (
-        2,
-        "--frame: expected a stream and a sequence number such as loop/0, found loop\n",
-    )
-    code, text = replay(run, "--output", tmp_path / "p.html", "--from", "10 s", "--to", "11 s")
-    assert (code, text) == (2, "no frame is in the network in this window\n")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--from", "1 ms", "--frame", "loop/0"),
+            "--frame names one frame, --from and --to the slowest ones of a window: write one",
+        ),
+        (("--from", "2 ms", "--to", "1 ms"), "--to: expected a time after 2 ms, found 1 ms"),
+        (("--from", "10 s"), "RUN: no frame arrived at its listener in this window"),
+        (
+            ("--output", "PAGE", "--from", "2 ms", "--to", "1 ms"),
+            "--to: expected a time after 2 ms, found 1 ms",
+        ),
+        (
+            ("--frame", "loop"),
+            "--frame: expected a stream and a sequence number such as loop/0, found loop",
+        ),
+        (("--output", "PAGE", "--from", "10 s", "--to", "11 s"), "no frame is in the network in this window"),
+    ],
+)
+def test_mistakes_are_told(words: tuple[str, ...], said: str, run: Path, tmp_path: Path) -> None:
+    page = tmp_path / "p.html"
+    code, text = replay(run, *(page if word == "PAGE" else word for word in words))
+    assert (code, text.splitlines()[0]) == (2, said.replace("RUN", str(run)))
+    assert not page.exists()
 
 
 def test_json_has_the_parts(run: Path) -> None:
