@@ -135,3 +135,14 @@ def test_a_result_that_a_killed_worker_was_writing_is_removed(place: Path) -> No
     made(place, STUDY)
     # Another machine may be writing the fresh one, and the other is no file of a study.
     assert sorted(place.glob("made/runs/*.part")) == sorted([fresh, other])
+
+
+def test_the_lease_of_a_run_that_is_made_goes(place: Path) -> None:
+    """A worker of another machine was killed between its result and the end of its lease."""
+    made(place, STUDY)
+    name = next(place.glob("made/runs/*.json")).stem
+    said = {"token": "00", "host": "elsewhere", "process": 1, "started": None}
+    for lease in (name, "not-made-yet"):
+        (place / "made/leases" / lease).write_text(json.dumps(said), encoding="utf-8")
+    made(place, STUDY)
+    assert [path.name for path in (place / "made/leases").iterdir()] == ["not-made-yet"]

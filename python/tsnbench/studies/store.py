@@ -179,7 +179,11 @@ class Store:
 
     def result(self, run: Request) -> foreign.Json | None:
         """The result of a run, with its wall time and worker; None if the run was not made yet."""
-        made = self.record("runs", run.id)
+        return self.made(run.id)
+
+    def made(self, run: str) -> foreign.Json | None:
+        """The result of the run with this ``id``, as :meth:`result`."""
+        made = self.record("runs", run)
         if made is None:
             return None
         found = self.record("made", str(made.get("key")))

@@ -201,9 +201,16 @@ def remove(folder: Path) -> None:
 def sweep_scratch(store: Store) -> None:
     """Removes the leases of killed workers, temporary run folders of runs that no worker makes now, and
     results that a killed worker was writing."""
-    lease.clear_dead(store.folder / "leases")
+    leases = store.folder / "leases"
+    lease.clear_dead(leases)
     parts = store.unfinished(PART_S)
-    live = set(lease.held(store.folder / "leases"))
+    live = set()
+    for name in lease.held(leases):
+        if store.made(name) is None:
+            live.add(name)
+        else:
+            # A worker, perhaps on another machine, was killed between its result and the end of its lease.
+            (leases / name).unlink(missing_ok=True)
     for folder in sorted((store.folder / "scratch").iterdir()):
         if folder.name.partition("-")[0] not in live:
             remove(folder)
