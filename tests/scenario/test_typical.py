@@ -78,6 +78,7 @@ TABLES = [
      "write a first row with name and keys, such as: name, from, to"),
     ("name,from,to,payload (B),period (us)", "a row for each stream", "add rows below the header"),
     ("name,from,to,payload (B),period (us)\nq,a,b,100,0,5", "5 cells, as the header has", ""),
+    ("name,from,to,payload (B),period (us)\nq,a,b,100", "5 cells, as the header has", ""),
     ("Name,From,To,Payload (B),Period (us)\nq,a,b,100,100", "headers in small letters",
      "write name, from, to, payload, period"),
 ]  # fmt: skip

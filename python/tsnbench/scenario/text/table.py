@@ -206,8 +206,9 @@ class TableReader:
         self, columns: list[Column | None], name_at: int, row: int, cells: list[str]
     ) -> tuple[Scalar, Value] | None:
         """A row's name and its keys with their values; None after a mistake, which is noted."""
-        if len(cells) > len(columns) and any(cells[len(columns) :]):
-            self._problem(row, len(columns) + 1, f"{len(columns)} cells, as the header has", f"{len(cells)}")
+        if len(cells) < len(columns) or any(cells[len(columns) :]):
+            at = min(len(cells), len(columns)) + 1
+            self._problem(row, at, f"{len(columns)} cells, as the header has", f"{len(cells)}")
             return None
         name = ""
         entries: list[tuple[Scalar, Value]] = []
