@@ -68,6 +68,10 @@ ADDED = [
     ("faults: [{on: a -> sw1, loss: 0.1}]", "a share with a unit", "write 10% or 0.1%"),
     ("clocks: {gptp: {master: a}}", "a key of gPTP", "did you mean grandmaster?"),
     ("shaper: {all: {cbs: {6: 10 Mbit/s}}}", "a key of a scenario", "did you mean shapers?"),
+    ("schedule: true", "how scheduled streams are planned as keys and values",
+     "write schedule: {margin: 500 ns}"),
+    ("shapers: {all: {gates: [{open: [6], for: 1 ms}]}}", "one value per run",
+     "write gates: {entries: [{open: …, for: …}]}"),
 ]  # fmt: skip
 """A section that is added, and the expected value and the hint of the message."""
 TABLES = [

@@ -113,6 +113,7 @@ SCHEDULE = record_of(
         )
     },
     rule=_of_schedule,
+    example="{margin: 500 ns}",
 )
 
 

@@ -51,6 +51,8 @@ def axis_of(path: str, values: Sequence) -> Axis:
             if isinstance(item, Mapping) and item.entries:
                 keys = ", ".join(f"{key.text}: …" for key, _ in item.entries[:3])
                 hint = f"for one value, leave the square brackets out: {{{keys}}}; for several, {hint}"
+                if {"open", "for"} <= {key.text for key, _ in item.entries}:
+                    hint = f"write {path.rpartition('.')[2]}: {{entries: [{{open: …, for: …}}]}}"
             raise SweepError(item.place, "one value per run", "a list or mapping", hint)
     if not items:
         raise SweepError(
