@@ -138,7 +138,7 @@ def example_of(kind: Kind) -> str:
     if isinstance(shape, FileBeside):
         return f"file{shape.endings[0]}"
     if isinstance(shape, Text):
-        said = re.search(r"such as ([^ ,]+(?: -[->] \S+)?)", shape.what)
+        said = re.search(r"such as ([^ ,]+(?: -[->] [^ ,]+)?)", shape.what)
         return said[1] if said else NAMES.get(shape.of, "name")
     if isinstance(shape, ListOf):
         one = example_of(shape.item)
