@@ -50,3 +50,32 @@ def test_frames_that_the_talker_drops(
     (row,) = verdict["rows"]
     assert (row["found"], row["met"]) == (lost * 50_000, "no" if lost else "yes")
     assert [(one["lost"], one["sent"]) for one in verdict["lost"]] == ([(lost, 20)] if lost else [])
+
+
+SHUT = """
+  a -> s1:
+    queues: {limit-frames: 1}
+    gates: {entries: [{open: all, for: 1 ms}]}
+faults: [{schedule: {entries: [{open: none, for: 1 ms}]}, on: a -> s1, at: %s, for: 3500 us}]
+measure-from: 10 ms
+"""
+
+
+@pytest.mark.parametrize(
+    ("at", "lost", "sent"),
+    [
+        # Frame 3 waits and leaves when the gate opens; frames 4 to 6 are dropped, in the time that does not count.
+        ("2500 us", 0, 10),
+        # Frame 8 leaves when the gate opens at 11 ms, and is the first one that counts; 9 to 11 are dropped.
+        ("7500 us", 3, 9),
+        # Frame 7 leaves at 9.9 ms and frame 10 in the measured time: 8 and 9 may have been released in either.
+        ("6400 us", 2, 10),
+        # Frames 17 to 19, behind which no frame leaves but 16.
+        ("15500 us", 3, 7),
+    ],
+)
+def test_drops_before_the_measured_time_do_not_count(at: str, lost: int, sent: int, tmp_path: Path) -> None:
+    text = TWO_PATHS.replace("KEYS", "via: [s1]") + SHUT.lstrip("\n") % at
+    run = run_of(plan_of(text), tmp_path / "run")
+    (count,) = (path["count"] for path in run.measures()["paths"])
+    assert (count["never_sent"], count["sent"], count["lost"]) == (lost, sent, 0)

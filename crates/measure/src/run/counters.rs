@@ -76,7 +76,9 @@ impl Counters {
         for (info, path) in paths {
             let Some(counted) = counted.get(info.stream.as_str()) else { continue };
             if left && !several.contains(info.stream.as_str()) {
-                path.statistics.never_sent = path.statistics.never_sent.max(counted.dropped_at_talker);
+                // Those of the warm-up do not count.
+                let dropped = counted.dropped_at_talker.saturating_sub(path.never_sent_before);
+                path.statistics.never_sent = path.statistics.never_sent.max(dropped);
             }
             if info.rx_tap.is_some() && listeners.get(&info.stream) == Some(&1) {
                 let early = if left { 0 } else { counted.dropped_at_talker };
