@@ -53,29 +53,40 @@ def test_frames_that_the_talker_drops(
 
 
 SHUT = """
-  a -> s1:
+  a -> s1: &shut
     queues: {limit-frames: 1}
     gates: {entries: [{open: all, for: 1 ms}]}
-faults: [{schedule: {entries: [{open: none, for: 1 ms}]}, on: a -> s1, at: %s, for: 3500 us}]
+  a -> s2: *shut
+faults:
+  - {schedule: {entries: [{open: none, for: 1 ms}]}, on: a -> s1, at: AT, for: SPAN}
+  - {schedule: {entries: [{open: none, for: 1 ms}]}, on: a -> s2, at: AT, for: SPAN}
 measure-from: 10 ms
 """
 
 
 @pytest.mark.parametrize(
-    ("at", "lost", "sent"),
+    ("keys", "at", "span", "lost", "sent"),
     [
-        # Frame 3 waits and leaves when the gate opens; frames 4 to 6 are dropped, in the time that does not count.
-        ("2500 us", 0, 10),
+        # Frame 3 leaves when the gate opens; frames 4 to 6 are dropped, in the time that does not count.
+        ("via: [s1]", "2500 us", "3500 us", 0, 10),
         # Frame 8 leaves when the gate opens at 11 ms, and is the first one that counts; 9 to 11 are dropped.
-        ("7500 us", 3, 9),
-        # Frame 7 leaves at 9.9 ms and frame 10 in the measured time: 8 and 9 may have been released in either.
-        ("6400 us", 2, 10),
-        # Frames 17 to 19, behind which no frame leaves but 16.
-        ("15500 us", 3, 7),
+        ("via: [s1]", "7500 us", "3500 us", 3, 9),
+        # Frame 7 leaves at 9.9 ms, 8 and 9 are dropped, and frame 10 is the first one that counts.
+        ("via: [s1]", "6400 us", "3500 us", 0, 10),
+        # No frame leaves behind frame 15: 16 waits until the end, 17 to 19 are dropped, of two paths on both.
+        ("via: [s1]", "15500 us", "1 s", 3, 6),
+        ("frer: {disjoint: 2}", "15500 us", "1 s", 3, 6),
+        # No frame leaves from frame 5 on.
+        ("via: [s1]", "4500 us", "1 s", 14, 0),
     ],
 )
-def test_drops_before_the_measured_time_do_not_count(at: str, lost: int, sent: int, tmp_path: Path) -> None:
-    text = TWO_PATHS.replace("KEYS", "via: [s1]") + SHUT.lstrip("\n") % at
+def test_drops_before_the_measured_time_do_not_count(
+    keys: str, at: str, span: str, lost: int, sent: int, tmp_path: Path
+) -> None:
+    text = TWO_PATHS.replace("KEYS", keys) + SHUT.lstrip("\n").replace("AT", at).replace("SPAN", span)
     run = run_of(plan_of(text), tmp_path / "run")
-    (count,) = (path["count"] for path in run.measures()["paths"])
+    measures = run.measures()
+    (count,) = (path["count"] for path in measures["paths"])
     assert (count["never_sent"], count["sent"], count["lost"]) == (lost, sent, 0)
+    (row,) = verdict_of(run, measures)["rows"]
+    assert row["met"] == ("no" if lost else "yes")

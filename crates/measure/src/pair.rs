@@ -44,10 +44,6 @@ pub struct Path {
     retired: bool,
     /// A frame has left after the warm-up; it and all later numbers count.
     warm: bool,
-    /// Numbers missing at the first tap in the warm-up, for certain: a frame with a higher number left in it.
-    pub never_sent_before: u64,
-    /// Missing numbers since the last frame that left in the warm-up.
-    missing: u64,
     highest_tx: u64,
     highest_rx: Option<u64>,
     previous_rx: Option<i64>,
@@ -153,6 +149,11 @@ impl Path {
         }
         self.retire(out);
         delay
+    }
+
+    /// The number behind the last one that a tap observed, once the path has ended.
+    pub fn next(&self) -> u64 {
+        self.base
     }
 
     /// Ends the path after the last sighting: all waiting frames are as complete as possible.
@@ -274,10 +275,6 @@ impl Path {
         self.warm |= self.options.after_ns.is_none() || left && self.options.counts(frame.tx());
         if self.warm {
             self.statistics.add(seq, &frame, &self.options);
-        } else if left {
-            self.never_sent_before += std::mem::take(&mut self.missing);
-        } else {
-            self.missing += u64::from(!frame.flags.has(FrameFlags::RX));
         }
         out.frame(seq, &frame, &self.options);
     }

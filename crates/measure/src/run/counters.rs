@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
 use tsn_capture::file::read_regular;
-use tsn_plan::Plan;
+use tsn_plan::{Plan, Stream};
 
 /// The part of a run's counters that measures need.
 #[derive(Debug, Default, Deserialize)]
@@ -21,6 +21,8 @@ pub(super) struct Counters {
 #[derive(Debug, Deserialize)]
 struct StreamCounters {
     name: String,
+    #[serde(default)]
+    released: u64,
     #[serde(default)]
     dropped_at_talker: u64,
     #[serde(default)]
@@ -45,8 +47,7 @@ impl Counters {
 
     /// Numbers after the last frame that left show no gap, but a drop at the talker is counted. A frame that was sent
     /// to one listener, did not arrive and was not dropped was still under way at the end. `left`: whether the first
-    /// tap observes frames only after they have left the talker's queues. Where a talker sends by several ports, one
-    /// copy that is dropped does not tell that its frame never left.
+    /// tap observes frames only after they have left the talker's queues.
     pub(super) fn explain(
         &self,
         paths: &mut [(PathInfo, Path)],
@@ -61,24 +62,21 @@ impl Counters {
         for (info, _) in paths.iter() {
             *listeners.entry(info.stream.clone()).or_default() += 1;
         }
-        let starts =
-            |stream: &&tsn_plan::Stream| stream.route.iter().filter(|hop| hop.parent.is_none()).count();
-        let several: HashSet<&str> = plan
-            .streams
-            .iter()
-            .filter(|stream| starts(stream) > 1)
-            .map(|stream| stream.name.as_str())
-            .collect();
+        let starts = |stream: &Stream| stream.route.iter().filter(|hop| hop.parent.is_none()).count() as u64;
+        let starts: HashMap<&str, u64> =
+            plan.streams.iter().map(|stream| (stream.name.as_str(), starts(stream))).collect();
         let redundant = plan.streams.iter().filter(|stream| stream.redundancy.is_some());
         let redundant: HashSet<&str> = redundant.map(|stream| stream.name.as_str()).collect();
         let counted: HashMap<&str, &StreamCounters> =
             self.streams.iter().map(|stream| (stream.name.as_str(), stream)).collect();
         for (info, path) in paths {
             let Some(counted) = counted.get(info.stream.as_str()) else { continue };
-            if left && !several.contains(info.stream.as_str()) {
-                // Those of the warm-up do not count.
-                let dropped = counted.dropped_at_talker.saturating_sub(path.never_sent_before);
-                path.statistics.never_sent = path.statistics.never_sent.max(dropped);
+            if left {
+                // Of these numbers no frame left, and no later one shows a gap. Drops count once for each port that the
+                // talker sends by.
+                let behind_last = counted.released.saturating_sub(path.next());
+                let starts = starts.get(info.stream.as_str()).copied().unwrap_or(1).max(1);
+                path.statistics.never_sent += behind_last.min(counted.dropped_at_talker / starts);
             }
             if info.rx_tap.is_some() && listeners.get(&info.stream) == Some(&1) {
                 let early = if left { 0 } else { counted.dropped_at_talker };

@@ -249,7 +249,7 @@ fn a_missing_stamp_is_no_zero() {
 fn counters_explain_what_no_tap_can_see() {
     let name = &plan().streams[0].name;
     let counters = format!(
-        r#"{{"interrupted": true, "streams": [{{"name": {name:?}, "dropped_at_talker": 4, "dropped_in_network": 1}}]}}"#
+        r#"{{"interrupted": true, "streams": [{{"name": {name:?}, "released": 9, "dropped_at_talker": 4, "dropped_in_network": 1}}]}}"#
     );
     let sightings: Vec<_> =
         [(0, 5), (1, 3), (2, 3), (3, 2)].into_iter().flat_map(|(seq, taps)| path(seq, taps)).collect();
