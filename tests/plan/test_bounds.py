@@ -148,3 +148,27 @@ def test_loss_follows_from_the_proof_of_a_schedule(queues: str, more: str, why: 
     else:
         assert own["loss_reason"] is not None
         assert own["loss_reason"].startswith(why)
+
+
+@pytest.mark.parametrize(("most", "upper_ns"), [(477, None), (478, 162_880)])
+def test_a_tag_that_a_bridge_adds_comes_after_its_filter(most: int, upper_ns: int | None) -> None:
+    """500 octets have 478 of service data unit where they arrive, and 6 more behind the bridge: from the
+    stamp 4 * 508 + 2 * 6 - 8 octets until the last bit, at 100 Mbit/s."""
+    found = plan_of(f"""
+name: tag
+duration: 20 ms
+network:
+  stations: [a, b]
+  bridges: [s0, s1, s2, s3]
+  links: {{rate: 100 Mbit/s, between: [a -- s0, s0 -- s1, s0 -- s2, s1 -- s3, s2 -- s3, s3 -- b]}}
+streams:
+  x:
+    frer: {{paths: [[s0, s1, s3], [s0, s2, s3]], at: s3}}
+    from: a
+    to: b
+    pcp: 6
+    period: 1 ms
+    frame: 500 B
+policing: [{{at: a -> s0, streams: [x], max-sdu: {most} B}}]
+""").bounds()
+    assert [flow["upper_ns"] for flow in found["flows"]] == [upper_ns]
