@@ -54,7 +54,7 @@ pub struct Plan {
     pub policing: Vec<Policing>,
     /// The taps, where frames are observed.
     pub taps: Vec<Tap>,
-    /// The nodes' clocks; without them all nodes share one perfect time.
+    /// The nodes' clocks; in a Plan without clocks all nodes have the same exact time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clocks: Option<Clocks>,
     /// SHA-256 of the Plan's canonical JSON without this field.

@@ -132,7 +132,7 @@ ClockFault = ClockStepClockFault | FrequencyJumpClockFault | PtpDownClockFault
 
 
 class Clocks(TypedDict):
-    """Every node's clock; a Plan without this has one perfect time for all."""
+    """Every node's clock; in a Plan without clocks all nodes have the same exact time."""
 
     nodes: list[NodeClock]
     record_ns: int

@@ -7,7 +7,7 @@ pub use ptp::{Bmca, ClockFault, ClockQuality, Delay, Ieee1588, Servo};
 use crate::omitted::is_default;
 use serde::{Deserialize, Serialize};
 
-/// Every node's clock; a Plan without this has one perfect time for all.
+/// Every node's clock; in a Plan without clocks all nodes have the same exact time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
