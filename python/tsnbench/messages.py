@@ -116,7 +116,7 @@ def codes_of(error: BaseException) -> Sequence[str]:
 
 
 _BASE = {
-    "network": "network: {stations: [a, b], bridges: [sw1, sw2], "
+    "network": "network: {stations: [a, b], bridges: [sw1, sw2],\n  "
     "links: {rate: 1 Gbit/s, between: [a - sw1, sw1 - sw2, sw2 - b]}}",
     "streams": "streams: {x: {from: a, to: b, payload: 100 B, period: 1 ms, pcp: 6}}",
 }

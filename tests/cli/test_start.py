@@ -140,6 +140,15 @@ def test_a_shell_completes_the_options_of_every_command(monkeypatch: pytest.Monk
     assert "--no-report" in {name for one in group.commands["run"].params for name in one.secondary_opts}
 
 
+@pytest.mark.parametrize("name", ["import", "study", "lab", "wireshark"])
+def test_the_help_of_a_group_cuts_no_summary(name: str) -> None:
+    text = tsnbench(name, "--help", columns=80).stdout
+    assert "..." not in text.partition("Commands:")[2]
+    assert max(map(len, text.splitlines())) <= 80
+    alone = tsnbench(name)
+    assert (alone.returncode, alone.stderr) == (2, text)
+
+
 def test_the_summary_of_a_command_is_the_first_paragraph_of_its_help() -> None:
     group = get_command(application())
     assert isinstance(group, TyperGroup)

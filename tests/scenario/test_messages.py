@@ -111,9 +111,8 @@ def test_a_code_follows_from_the_form_or_the_section(path: str, expected: str, c
 def test_the_page_is_written_from_the_list() -> None:
     parts = [HEAD]
     for code, one in kinds().items():
-        example = one.shown.replace(", links:", ",\n  links:")
         cause, remedy = (textwrap.fill(text, 100) for text in (one.cause, f"Remedy: {one.remedy}"))
-        parts.append(f"## {code}: {one.title}\n\n{cause}\n\n```text\n{example}\n```\n\n{remedy}\n")
+        parts.append(f"## {code}: {one.title}\n\n{cause}\n\n```text\n{one.shown}\n```\n\n{remedy}\n")
     matches(PAGE, "\n".join(parts))
 
 
@@ -132,7 +131,7 @@ def test_commands_tell_codes(tmp_path: Path) -> None:
     assert (first["ruleId"], first["level"]) == ("TSN0301", "error")
     where = first["locations"][0]["physicalLocation"]
     assert where["artifactLocation"] == {"uri": "a%20b.yaml"}
-    assert where["region"] == {"startLine": 4, "startColumn": 55}
+    assert where["region"] == {"startLine": 5, "startColumn": 55}
     file.write_text(whole("streams: {x: {from: a, to: b, payload: 100 B, period: 1 us, pcp: 6}}"))
     log = json.loads(tsnbench("check", file.name, "--as", "sarif", cwd=tmp_path).stdout)
     assert [(one["ruleId"], one["level"]) for one in log["runs"][0]["results"]] == [("TSN0601", "warning")]
@@ -146,5 +145,8 @@ def test_explain() -> None:
     assert "period: 250" in told.stdout
     assert tsnbench("explain").stdout.count("TSN") == len(kinds())
     assert set(json.loads(tsnbench("explain", "--json").stdout)["messages"]) == set(kinds())
+    lines = tsnbench("explain", "TSN0301", "TSN0602", columns=60).stdout.splitlines()
+    assert "Remedy: Write the number with its unit: 250 us, 1 Gbit/s," in lines
+    assert [line for line in lines if len(line) > 60 and not line.startswith("    ")] == []
     wrong = tsnbench("explain", "TSN9999")
     assert (wrong.returncode, "TSN9999: expected a code" in wrong.stderr) == (2, True)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 Folders = Annotated[
     list[Path],
     argument(
-        "FOLDER",
+        "FOLDER...",
         "Run folders; all others are compared with the first one. Or one, and INET's .vec file.",
         autocompletion=run_folders,
     ),

@@ -26,7 +26,7 @@ from tsnbench.runs.sweep import earlier_among, earlier_note, members
 
 def report(
     folders: Annotated[
-        list[Path], argument("FOLDER", "Run folders, or a sweep's folder.", autocompletion=run_folders)
+        list[Path], argument("FOLDER...", "Run folders, or a sweep's folder.", autocompletion=run_folders)
     ],
     into: Annotated[Path | None, option("DIR", "Folder for the report; default the run folder.")] = None,
     as_json: Annotated[bool, json_of("Path of the report")] = False,

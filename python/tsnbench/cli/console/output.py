@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 TAB = 8
 """Columns from one tab stop to the next."""
+WIDEST = 100
+"""Columns of sentences: longer lines are hard to read."""
 
 
 def progress_console() -> Console:
@@ -40,6 +45,20 @@ def print_message(line: str) -> None:
 def print_line(line: str) -> None:
     """Prints one line of results on stdout, without wrapping."""
     _write(sys.stdout, line)
+
+
+def print_prose(text: str) -> None:
+    """Prints sentences on stdout, each line wrapped at a word to the width of the terminal.
+
+    At most :data:`WIDEST` columns are used; a pipe has 80, or those of ``COLUMNS``. Lines that begin with a
+    blank and a word continue below the word behind two blanks, as in a table.
+    """
+    width = min(shutil.get_terminal_size().columns, WIDEST)
+    for line in text.split("\n"):
+        column = re.match(r" +(?:\S+  +)?", line)
+        how = {"subsequent_indent": " " * column.end() if column else "", "break_long_words": False}
+        for part in textwrap.wrap(line, width, break_on_hyphens=False, **how) or [""]:  # type: ignore[arg-type]
+            print_line(part)
 
 
 def _write(stream: TextIO, line: str) -> None:

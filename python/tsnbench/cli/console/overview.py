@@ -19,3 +19,13 @@ class Overview(TyperGroup):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+class Group(TyperGroup):
+    """A command with subcommands, whose help cuts no summary."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Writes the subcommands with the whole first sentence of their help."""
+        rows = [(name, self.commands[name].get_short_help_str(1000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)

@@ -12,6 +12,7 @@ import typer
 from tsnbench.backends.kernel.slow_motion import dilated
 from tsnbench.cli.console.options import argument, option
 from tsnbench.cli.console.output import print_line, print_message, user_errors
+from tsnbench.cli.console.overview import Group
 from tsnbench.hosts import lab as hosts_lab
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario import load_variants
@@ -26,7 +27,12 @@ class Kind(StrEnum):
     GUESTS = "guests"
 
 
-app = typer.Typer(help="Make a lab of hosts on this machine, or end it.")
+app = typer.Typer(
+    cls=Group,
+    help="Make a lab of hosts on this machine, or end it.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 @app.command()

@@ -18,7 +18,7 @@ from tsnbench.measure import MOST_ROWS
 Files = Annotated[
     list[Path] | None,
     argument(
-        "FOLDER",
+        "FOLDER...",
         "Run folder, a log of another tool, one capture with TRDP telegrams, or two captures: at the "
         "talker and at the listener.",
         autocompletion=run_folders,

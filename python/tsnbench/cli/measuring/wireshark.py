@@ -9,10 +9,12 @@ import typer
 
 from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import print_line, user_errors
+from tsnbench.cli.console.overview import Group
 from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.foreign_files.wireshark import install as write
 
 app = typer.Typer(
+    cls=Group,
     help="Install a dissector for Wireshark and tshark.",
     no_args_is_help=True,
     rich_markup_mode=None,

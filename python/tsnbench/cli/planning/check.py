@@ -40,7 +40,7 @@ class Checked:
 
 
 def check(
-    files: Annotated[list[Path], argument("FILE", "Scenario files.", autocompletion=scenario_files)],
+    files: Annotated[list[Path], argument("FILE...", "Scenario files.", autocompletion=scenario_files)],
     as_json: Annotated[bool, json_of("Problems and warnings")] = False,
     formats: Annotated[str | None, option("FORMATS", "sarif: on stdout, for code review.", "--as")] = None,
     strict: Strict = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from tsnbench.cli.console.options import argument, json_of
-from tsnbench.cli.console.output import Exit, fail, print_json, print_line
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_prose
 from tsnbench.messages import kinds
 
 
@@ -13,7 +13,7 @@ def explain(
     codes: Annotated[
         list[str] | None,
         argument(
-            "CODE",
+            "CODE...",
             "Codes, such as TSN0301; without one, all are listed.",
             autocompletion=lambda: list(kinds()),
         ),
@@ -47,7 +47,7 @@ def explain(
         one = every[code]
         if number:
             print_line("")
-        print_line(f"{code}: {one.title}\n\n{one.cause}\n\nExample:\n")
+        print_prose(f"{code}: {one.title}\n\n{one.cause}\n\nExample:\n")
         for line in one.shown.splitlines():
             print_line(f"    {line}")
-        print_line(f"\nRemedy: {one.remedy}")
+        print_prose(f"\nRemedy: {one.remedy}")

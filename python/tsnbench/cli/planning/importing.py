@@ -12,6 +12,7 @@ from tsnbench import foreign
 from tsnbench.cli.console.new_file import write_new
 from tsnbench.cli.console.options import option
 from tsnbench.cli.console.output import user_errors
+from tsnbench.cli.console.overview import Group
 from tsnbench.errors import InputError
 from tsnbench.exports import trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
@@ -20,7 +21,7 @@ from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
 
 app = typer.Typer(
-    help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
+    cls=Group, help="Print a scenario from files of other tools.", no_args_is_help=True, rich_markup_mode=None
 )
 
 

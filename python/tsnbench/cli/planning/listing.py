@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tsnbench.cli.console.options import argument, json_of
-from tsnbench.cli.console.output import Exit, fail, print_json, print_line
+from tsnbench.cli.console.output import Exit, fail, print_json, print_line, print_prose
 from tsnbench.hosts.inventory import grammar as inventory
 from tsnbench.hosts.inventory.grammar import INVENTORY
 from tsnbench.scenario.catalogue.listing import entries
@@ -40,7 +40,7 @@ def schema(
         keys = find(language, key)
         if not keys:
             fail(Exit.INPUT_WRONG, f"{key}: no key of this name\nhint: {hint(language, key)}")
-        print_line("\n\n".join(map(in_words, keys)))
+        print_prose("\n\n".join(map(in_words, keys)))
         return
     found = (inventory if of is Subject.INVENTORY else scenario).json_schema()
     # Only programs read the schema: without indentation it has less than half the size.

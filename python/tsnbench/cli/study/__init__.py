@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import typer
 
+from tsnbench.cli.console.overview import Group
 from tsnbench.cli.study import commands
 from tsnbench.cli.study.run import run
 
 app = typer.Typer(
+    cls=Group,
     help="Run a scenario many times, with varied values and repetitions.",
     no_args_is_help=True,
     rich_markup_mode=None,
