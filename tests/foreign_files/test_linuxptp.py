@@ -124,11 +124,13 @@ def test_times_that_go_back_are_said(tmp_path: Path) -> None:
 def test_what_is_no_log_is_said(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text("hello\n")
-    with pytest.raises(InputError, match="expected a log of ptp4l, phc2sys or ts2phc, found text\nhint: "):
+    with pytest.raises(
+        InputError, match="expected a log of ptp4l, phc2sys, ts2phc or chronyd, found text\nhint: "
+    ):
         measure_sync(path)
     path.write_text("ptp4l[1.0]: nothing of interest\n")
     with pytest.raises(
-        InputError, match=r"expected offsets or port states of ptp4l, phc2sys or ts2phc, found none$"
+        InputError, match=r"expected offsets or port states of ptp4l, phc2sys, ts2phc or chronyd, found none$"
     ):
         measure_sync(path)
 

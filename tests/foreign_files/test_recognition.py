@@ -17,6 +17,8 @@ CONTENTS: dict[str, bytes] = {
     "netlatency": b'{"type":"rx-packet","object":{"stream-id":3}}\n',
     "rtc-testbench": RTC,
     "linuxptp": b"Nov 22 10:00:00 host ptp4l: [17.024] port 1: INITIALIZING to LISTENING on INIT_COMPLETE\n",
+    "chrony": b"2026-11-28 10:00:00 PPS0 2 -3.541 0.075 -8.6e-06 N 2 2.9e-03 -2.0e-04 1.5e-02 3e-04 8e-03\n",
+    "isochron-summary": b"Summary:\nPath delay: min 2103 max 2157 mean 2131.404 stddev 12.7\n",
     "tcpreplay": b"Actual: 1 packets (60 bytes) sent in 0.10 seconds\n",
     "trafgen": b"\r         100 packets outgoing\n\r       10000 bytes outgoing\n",
     "cyclictest": b"# /dev/cpu_dma_latency set to 0us\npolicy: fifo: loadavg: 0.0 0.0 0.0 1/100 77\n",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import (
+    chrony,
     cyclictest,
     engine,
     flextest,
@@ -35,6 +36,8 @@ _CAPTURES = (
     b"\xd4\xc3\xb2\xa1",
     b"\xa1\xb2\x3c\x4d",
     b"\x4d\x3c\xb2\xa1",
+    b"\x34\xcd\xb2\xa1",
+    b"\xa1\xb2\xcd\x34",
     b"\x0a\x0d\x0d\x0a",
 )
 _PACKED = (
@@ -110,6 +113,18 @@ FORMATS: tuple[Format, ...] = (
         "a log of linuxptp",
         lambda head: _LINUXPTP.search(head[:4096]) is not None,
         hint="tsnbench measure --sync FILE prints offsets and states",
+    ),
+    Format(
+        "chrony",
+        "a log of chronyd",
+        lambda head: (chrony.ROW.search(head[:4096]) or chrony.LINE.search(head[:4096])) is not None,
+        hint="tsnbench measure --sync FILE prints offsets and causes",
+    ),
+    Format(
+        "isochron-summary",
+        "a summary of isochron",
+        isochron.summary_recognised,
+        hint="isochron send --output-file isochron.dat writes all stamps: tsnbench measure isochron.dat",
     ),
     Format(
         "tcpreplay",

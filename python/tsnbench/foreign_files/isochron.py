@@ -7,6 +7,7 @@ that need it. The report of isochron itself leaves a frame with any missing time
 
 from __future__ import annotations
 
+import re
 import struct
 from itertools import takewhile
 
@@ -18,6 +19,11 @@ VERSION = 4
 TAPRIO, TXTIME = 1 << 2, 1 << 3
 _LATEST_NS = 1 << 62
 _HEADER = struct.Struct(">8sIIHHIqqqqqQQIIQ")
+_SUMMARY = re.compile(
+    rb"^(?:Summary:|(?:Path delay|HW TX deadline misses|Wakeup to HW TX timestamp|MAC latency|"
+    rb"Application latency budget|Sender latency|Wakeup latency|Driver latency|Arrival latency): )",
+    re.MULTILINE,
+)
 _SENT = struct.Struct(">IIqqqqq")
 """Number, reserved, scheduled, wake-up, hardware stamp, software stamp, stamp of the queueing discipline."""
 _ARRIVED = struct.Struct(">IIqqq")
@@ -27,6 +33,11 @@ _ARRIVED = struct.Struct(">IIqqq")
 def recognised(head: bytes) -> bool:
     """Whether a file begins as isochron's does."""
     return head.startswith(MAGIC)
+
+
+def summary_recognised(head: bytes) -> bool:
+    """Whether a file begins as the text of ``isochron report --summary``, which has no frames."""
+    return _SUMMARY.search(head[:4096]) is not None
 
 
 def measure(file: ForeignFile) -> ForeignMeasures:

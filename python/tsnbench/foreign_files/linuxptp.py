@@ -1,4 +1,4 @@
-"""Logs of ptp4l, phc2sys and ts2phc: offsets, servo and port states, path delays over time; and the gate.
+"""Logs of ptp4l, phc2sys, ts2phc and chronyd: offsets, servo and port states, path delays; and the gate.
 
 Lines of ``-m`` (``ptp4l[17.024]: …``), of syslog and of the journal are read; other programs' lines are left
 out. The gate is the one for which runs on real hosts wait (:class:`tsnbench.hosts.clocks.sync.Gate`): it gets
@@ -14,14 +14,19 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from tsnbench import foreign
+from tsnbench.foreign_files import chrony
 from tsnbench.foreign_files.figures import Figure, figure
 from tsnbench.foreign_files.formats import LARGEST_FILE, FormatError, recognise, unsuitable
+from tsnbench.foreign_files.sync_causes import MOST_CAUSES, Cause, grouped, is_cause, negative_delay
 from tsnbench.hosts.clocks.sync import FOLLOWS, LEADS, Gate, Reading
 from tsnbench.hosts.inventory.types import SyncBounds
 from tsnbench.quantities import UNKNOWN, count, exact, time
 from tsnbench.sheet import Column, Sheet
 
 FORMAT = "tsnbench-sync/1"
+PROGRAMS = "ptp4l, phc2sys, ts2phc or chronyd"
+MOST_TEXT = 200
+"""Characters of a line that states a cause."""
 WINDOWS = 12
 """Rows of a table over time."""
 _LINE = re.compile(
@@ -95,6 +100,8 @@ class ClockReport(TypedDict):
     """Offsets while the servo was not locked (s0, s1)."""
     grandmasters: list[str]
     states: list[State]
+    causes: list[Cause]
+    """Lines that state why the clock does not follow, of all clocks of the program."""
     samples: list[Sample]
     gate: GateReport | None
     """The gate; None if the log contains no offsets, because of a grandmaster or a short log."""
@@ -122,6 +129,11 @@ class _Clock:
     local: str = ""
 
     @property
+    def program(self) -> str:
+        """The program that steers it."""
+        return self.name.partition(" ")[0]
+
+    @property
     def port_state(self) -> str | None:
         """The decisive port state: one following port is enough. None if the log begins later."""
         states = [state for port, state in sorted(self.ports.items()) if port > 0]
@@ -134,11 +146,12 @@ class _Clock:
 
 
 def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> SyncMeasures:
-    """The clocks in a log of ptp4l, phc2sys or ts2phc.
+    """The clocks in a log of ptp4l, phc2sys or ts2phc, or of chronyd (also its ``tracking.log``).
 
     Args:
         path: the log.
-        below_ns: the largest offset for the gate; by default 1 us for phc2sys and 100 ns for the others.
+        below_ns: the largest offset for the gate; by default 1 us for phc2sys and chronyd, 100 ns for
+        the others.
 
     Raises:
         InputError: the file has no lines of these programs with a time.
@@ -146,23 +159,37 @@ def measure_sync(path: str | os.PathLike[str], below_ns: int | None = None) -> S
     """
     name = os.fspath(path)
     found = recognise(path)
-    if found is None or found.name != "linuxptp":
-        raise unsuitable(name, found, "a log of ptp4l, phc2sys or ts2phc")
+    if found is None or found.name not in ("linuxptp", "chrony"):
+        raise unsuitable(name, found, f"a log of {PROGRAMS}")
     text = foreign.read_bytes(path, LARGEST_FILE).decode("utf-8", errors="replace")
     warnings: list[str] = []
     clocks: dict[str, _Clock] = {}
-    latest = -1
+    causes: list[Cause] = []
+    latest: dict[str, int] = {}
     for program, at_ns, said in _lines(text):
-        if at_ns < latest:
+        # chronyd's lines have the time of the system's log.
+        timeline = "chronyd" if program == "chronyd" else ""
+        if (back := latest.get(timeline, at_ns) - at_ns) > 0:
             warnings.append(
-                f"times go back by {time(latest - at_ns)}: the log holds several runs, or lines out of order"
+                f"times go back by {time(back)}: the log holds several runs, or lines out of order"
             )
-        latest = at_ns
+        latest[timeline] = at_ns
+        if is_cause(said) and len(causes) < MOST_CAUSES:
+            causes.append({"at_ns": at_ns, "program": program, "text": said[:MOST_TEXT]})
         _take(clocks, program, at_ns, said)
+    _track(clocks, text)
+    for cause in causes:
+        # A program that states a cause, and nothing else, has a clock without offsets.
+        if not any(one.program == cause["program"] for one in clocks.values()):
+            clocks[cause["program"]] = _Clock(cause["program"])
     if not clocks:
-        raise FormatError(f"{name}: expected offsets or port states of ptp4l, phc2sys or ts2phc, found none")
+        raise FormatError(f"{name}: expected offsets or port states of {PROGRAMS}, found none")
     bounds = SyncBounds()
-    made = [_report(one, bounds, below_ns) for one in clocks.values()]
+    made = [_report(one, bounds, below_ns, causes) for one in clocks.values()]
+    for clock in made:
+        delays = [sample["delay_ns"] for sample in clock["samples"] if sample["delay_ns"] is not None]
+        if negative := negative_delay(clock["clock"], delays):
+            warnings.append(negative)
     return {"format": FORMAT, "file": name, "clocks": made, "warnings": list(dict.fromkeys(warnings))}
 
 
@@ -172,6 +199,27 @@ def _lines(text: str) -> Iterator[tuple[str, int, str]]:
         if found and (stamp := found[2] or found[3]):
             seconds, _, rest = stamp.partition(".")
             yield found[1], int(seconds) * 10**9 + int(rest.ljust(9, "0")), found[4]
+        elif "chronyd" in line and (other := chrony.said(line[:400])):
+            yield "chronyd", *other
+
+
+def _track(clocks: dict[str, _Clock], text: str) -> None:
+    """Adds the rows of chronyd's ``tracking.log``."""
+    for row in chrony.rows(text):
+        one = clocks.setdefault("chronyd", _Clock("chronyd"))
+        one.samples.append(
+            {
+                "at_ns": row.at_ns,
+                "offset_ns": row.offset_ns,
+                "summary": False,
+                "servo": None,
+                "frequency_ppb": row.frequency_ppb,
+                "delay_ns": row.delay_ns,
+            }
+        )
+        if one.grandmasters[-1:] != [row.source]:
+            one.grandmasters.append(row.source)
+        one.read(row.at_ns, {"master_offset_ns": row.offset_ns, "port_state": FOLLOWS})
 
 
 def _take(clocks: dict[str, _Clock], program: str, at_ns: int, said: str) -> None:
@@ -218,12 +266,13 @@ def _take(clocks: dict[str, _Clock], program: str, at_ns: int, said: str) -> Non
             one.grandmasters.append(found[1])
 
 
-def _report(one: _Clock, bounds: SyncBounds, below_ns: int | None) -> ClockReport:
-    places = [sample["at_ns"] for sample in one.samples] + [state["at_ns"] for state in one.states]
+def _report(one: _Clock, bounds: SyncBounds, below_ns: int | None, causes: list[Cause]) -> ClockReport:
+    causes = [cause for cause in causes if cause["program"] == one.program]
+    places = [event["at_ns"] for event in (*one.samples, *one.states)] or [cause["at_ns"] for cause in causes]
     begin, end = min(places, default=0), max(places, default=0)
     delays = [sample["delay_ns"] for sample in one.samples if sample["delay_ns"] is not None]
     summaries = any(sample["summary"] for sample in one.samples)
-    usual = bounds.system_ns if one.name.startswith("phc2sys") else bounds.below_ns
+    usual = bounds.system_ns if one.program in ("phc2sys", "chronyd") else bounds.below_ns
     limit = usual if below_ns is None else below_ns
     return {
         "clock": one.name,
@@ -238,6 +287,7 @@ def _report(one: _Clock, bounds: SyncBounds, below_ns: int | None) -> ClockRepor
         "unlocked": sum(sample["servo"] in (0, 1) for sample in one.samples),
         "grandmasters": one.grandmasters,
         "states": one.states,
+        "causes": causes,
         "samples": one.samples,
         "gate": _gate(one, begin, SyncBounds(below_ns=limit)) if one.samples else None,
     }
@@ -310,12 +360,7 @@ def _row(one: ClockReport) -> list[str]:
 def _captions(one: ClockReport) -> list[str]:
     name, gate = one["clock"], one["gate"]
     found = [f"{name}: grandmaster {gm}" for gm in one["grandmasters"]]
-    found += [
-        f"{name}: at {time(state['at_ns'] - one['begin_ns'])} port {state['port']} "
-        f"{state['before']} to {state['after']} ({state['why']})"
-        for state in one["states"]
-        if state["port"] > 0
-    ]
+    found += _events(one)
     if gate is None:
         return [*found, f"{name}: no offsets: the gate cannot be judged"]
     rule = f"offsets of at most {exact(gate['below_ns'])} for {exact(gate['steady_ns'])}"
@@ -324,6 +369,21 @@ def _captions(one: ClockReport) -> list[str]:
     times = f"first after {time(gate['first_open_ns'])}, {time(gate['open_ns'])} in all"
     again = f", closed {gate['closed']} times: {gate['why']}" if gate["closed"] else ""
     return [*found, f"{name}: the gate opened ({rule}) {times}{again}"]
+
+
+def _events(one: ClockReport) -> list[str]:
+    """Changes of states and the causes that the log states, in the order of time."""
+    begin = one["begin_ns"]
+    events = [
+        (state["at_ns"], f"port {state['port']} {state['before']} to {state['after']} ({state['why']})")
+        for state in one["states"]
+        if state["port"] > 0
+    ]
+    for cause, times, last_ns in grouped(one["causes"]):
+        again = f", {times} times until {time(last_ns - begin)}" if times > 1 else ""
+        events.append((cause["at_ns"], f"the log says: {cause['text']} [{cause['at_ns'] / 1e9:.3f}]{again}"))
+    events.sort(key=lambda event: event[0])
+    return [f"{one['clock']}: at {time(at_ns - begin)} {text}" for at_ns, text in events]
 
 
 def _windows(one: ClockReport) -> Sheet:

@@ -30,7 +30,9 @@ Offset = Annotated[
 ]
 SyncLog = Annotated[
     Path | None,
-    option("FILE", "Log of ptp4l, phc2sys or ts2phc: offsets, states, path delays; whether the gate opens."),
+    option(
+        "FILE", "Log of ptp4l, phc2sys, ts2phc or chronyd: offsets, states, causes; whether the gate opens."
+    ),
 ]
 Below = Annotated[
     str | None, option("TIME", "With --sync: the largest offset for the gate; default 100ns (phc2sys: 1us).")
