@@ -11,10 +11,12 @@ mod analysis;
 mod curve;
 mod linear;
 mod model;
+mod parts;
 mod reason;
 mod report;
 mod service;
 
 pub use analysis::bounds;
+pub use parts::{Cause, HopParts, Part, Parts, Whole, parts};
 pub use reason::Reason;
 pub use report::{Bounds, ClassBounds, FlowBounds, HopBounds, PortBounds, Survival};

@@ -18,6 +18,18 @@ fn bounds(py: Python<'_>, plan_json: &str, hops: bool) -> PyResult<String> {
     serde_json::to_string(&found).map_err(|error| refuse(&error))
 }
 
+/// What the worst case of a plan's stream is made of, to its listener with this number, as JSON. Raises ValueError where
+/// the plan cannot be used, or has no such flow.
+#[pyfunction]
+fn bound_parts(py: Python<'_>, plan_json: &str, stream: usize, listener: usize) -> PyResult<String> {
+    let refuse = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let plan = Plan::read(plan_json).map_err(|error| refuse(&error))?;
+    let found = py.detach(|| tsn_bounds::parts(&plan, stream, listener));
+    let found = found.ok_or_else(|| refuse(&"the plan has no such flow"))?;
+    serde_json::to_string(&found).map_err(|error| refuse(&error))
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(bound_parts, module)?)?;
     module.add_function(wrap_pyfunction!(bounds, module)?)
 }

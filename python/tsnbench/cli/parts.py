@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from tsnbench.libraries import Lazy
 
 __all__ = [
+    "bound_parts",
     "captured_page",
     "compare_page",
     "dask",
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     import tsnbench.measure.tables as measure_tables
     import tsnbench.measure.verdict as verdict
     import tsnbench.messages as messages
+    import tsnbench.plan.bounds.parts as bound_parts
     import tsnbench.planning.scheduling.incremental as incremental
     import tsnbench.replay.page as replay_page
     import tsnbench.report.captured_page as captured_page
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     import tsnbench.tuning.tightest as tightest
     import tsnbench.ui.server as ui_server
 else:
+    bound_parts = Lazy("tsnbench.plan.bounds.parts")
     captured_page = Lazy("tsnbench.report.captured_page")
     compare_page = Lazy("tsnbench.report.compare_page")
     dask = Lazy("tsnbench.studies.clusters.dask")

@@ -6,6 +6,7 @@
 //! its bound. All frames before it kept theirs, so the requests arrived in time, and so the arrivals that this frame
 //! met kept their curves.
 
+use crate::analysis::flows::Silent;
 use crate::analysis::network::{self, Last};
 use crate::reason::Reason;
 use crate::report::{Bounds, FlowBounds};
@@ -18,9 +19,9 @@ const MOST_ROUNDS: usize = 400;
 const PS: i64 = 1_000;
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]); `last`: as in [`network::bounds`].
-pub(crate) fn bounds(plan: &Plan, mut last: Option<Last<'_>>) -> Bounds {
+pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, mut last: Option<Last<'_>>) -> Bounds {
     if plan.streams.iter().all(|stream| stream.answers.is_none()) {
-        return network::bounds(plan, last);
+        return network::bounds(plan, silent, last);
     }
     let timetable = |stream: &Stream| Stream { start_ns: start(plan, stream), ..stream.clone() };
     let mut assumed = Plan { streams: plan.streams.iter().map(timetable).collect(), ..plan.clone() };
@@ -36,7 +37,7 @@ pub(crate) fn bounds(plan: &Plan, mut last: Option<Last<'_>>) -> Bounds {
             let last = last.as_mut();
             now == assumed.streams && last.is_none_or(|last| (last.holds)(&found[others(last.from)..]))
         };
-        let mut found = network::bounds(&assumed, Some(Last { from: 0, holds: &mut holds }));
+        let mut found = network::bounds(&assumed, silent, Some(Last { from: 0, holds: &mut holds }));
         if now == assumed.streams {
             name_reasons(plan, &unlimited, &mut found);
             return found;

@@ -6,6 +6,7 @@
 //! messages before it kept it, so the arrivals that this message met kept their curves.
 
 use crate::analysis::answers;
+use crate::analysis::flows::Silent;
 use crate::analysis::network::Last;
 use crate::curve::{LONGEST, Ps};
 use crate::model::clocks::{Known, between_stamps, in_true_time};
@@ -23,14 +24,19 @@ const MOST_ROUNDS: usize = 20;
 /// Delays are those that the clocks of talkers and listeners show; delays over a hop and backlogs are in true time.
 #[must_use]
 pub fn bounds(plan: &Plan) -> Bounds {
-    let Some(known) = Known::of(plan) else { return answers::bounds(plan, None) };
+    bounds_without(plan, &|_| false)
+}
+
+/// The bounds of a checked Plan as if some streams sent nothing.
+pub(crate) fn bounds_without(plan: &Plan, silent: Silent<'_>) -> Bounds {
+    let Some(known) = Known::of(plan) else { return answers::bounds(plan, silent, None) };
     if uses_transparent(plan) {
-        return answers::bounds(plan, Some(Last { from: 0, holds: &mut |_| false }))
+        return answers::bounds(plan, silent, Some(Last { from: 0, holds: &mut |_| false }))
             .without(&Reason::Transparent);
     }
     let plan = in_true_time(plan, known);
     let Some(mut messages) = Messages::of(&plan) else {
-        return named(answers::bounds(&plan, None), &plan, known);
+        return named(answers::bounds(&plan, silent, None), &plan, known);
     };
     let flows: usize = plan.streams.iter().map(|stream| stream.listeners.len()).sum();
     let mut round = 0;
@@ -42,7 +48,7 @@ pub fn bounds(plan: &Plan) -> Bounds {
             holds
         };
         let last = Last { from: plan.streams.len(), holds: &mut hold };
-        let mut found = answers::bounds(&with_messages, Some(last));
+        let mut found = answers::bounds(&with_messages, silent, Some(last));
         if holds {
             found.flows.truncate(flows);
             found.reasons_mut().for_each(|reason| reason.replace_arrivals(&|stream| messages.why(stream)));

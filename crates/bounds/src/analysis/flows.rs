@@ -14,11 +14,18 @@ use crate::model::span::Span;
 use crate::model::stream_gates::chosen;
 use crate::service::preemption::{is_express, uncut};
 use std::collections::HashMap;
-use tsn_plan::{Fault, Gates, Pattern, Plan, Port, TokenBucket};
+use tsn_plan::{Fault, Gates, Pattern, Plan, Port, Stream, TokenBucket};
+
+/// Streams that send nothing in an analysis.
+pub(crate) type Silent<'a> = &'a dyn Fn(&Stream) -> bool;
 
 /// Every flow at every port of its path, parents before children; then those of further classes that stream gates
 /// choose; per stream, the index of its first hop.
-pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec<FlowHop>, Vec<usize>) {
+pub(crate) fn flow_hops(
+    plan: &Plan,
+    openings: &[Vec<Option<Openings>>],
+    silent: Silent<'_>,
+) -> (Vec<FlowHop>, Vec<usize>) {
     let mut hops: Vec<FlowHop> = Vec::new();
     let (mut first, mut further) = (Vec::with_capacity(plan.streams.len()), Vec::new());
     for (number, stream) in plan.streams.iter().enumerate() {
@@ -45,6 +52,7 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
         };
         let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
         let priorities = plan.priorities(stream);
+        let silent = silent(stream);
         // Frames that are flooded count as if they always were.
         for (place, hop) in stream.route.iter().chain(&stream.flood).enumerate() {
             let pcp = priorities[place];
@@ -65,8 +73,10 @@ pub(crate) fn flow_hops(plan: &Plan, openings: &[Vec<Option<Openings>>]) -> (Vec
             let tag = member_streams::tag(stream, place);
             let passed = passed(plan, &arriving, number).saturating_add(tag);
             let most = |class: u8| passed.min(most_of(&port.classes[usize::from(class)]));
-            let fitting =
-                |class: u8| fitting(plan, port, class, most(class), sizes, &openings[hop.port as usize]);
+            let fitting = |class: u8| {
+                let fits = fitting(plan, port, class, most(class), sizes, &openings[hop.port as usize]);
+                fits.filter(|_| !silent)
+            };
             hops.push(FlowHop {
                 stream: number,
                 port: hop.port as usize,

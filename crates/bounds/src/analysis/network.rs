@@ -15,7 +15,7 @@ use self::along::Common;
 use self::faults::{moves_frames, repeats, wrong_lists};
 use crate::analysis::aggregate::Upstream;
 use crate::analysis::ats::{Arriving, with_schedulers};
-use crate::analysis::flows::flow_hops;
+use crate::analysis::flows::{Silent, flow_hops};
 use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
 use crate::model::clocks::Known;
@@ -67,7 +67,7 @@ struct Network<'a> {
 
 /// The bounds of a checked Plan (see [`tsn_plan::Plan::check`]) in which every talker has a timetable; `last`: none for
 /// an analysis that does not repeat. Each burst counts once along a path, but not in what is returned where `last` says no.
-pub(crate) fn bounds(plan: &Plan, last: Option<Last<'_>>) -> Bounds {
+pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) -> Bounds {
     let wrong: Vec<Vec<Wrong<'_>>> = (0..plan.ports.len()).map(|port| wrong_lists(plan, port)).collect();
     // A port with a wrong list at times is not assumed to delay any frame.
     let openings = |(port, wrong): (&tsn_plan::Port, &Vec<Wrong<'_>>)| -> Vec<Option<Openings>> {
@@ -75,7 +75,7 @@ pub(crate) fn bounds(plan: &Plan, last: Option<Last<'_>>) -> Bounds {
         (0..port.classes.len()).map(|class| Openings::of(gates, class as u8)).collect()
     };
     let openings: Vec<_> = plan.ports.iter().zip(&wrong).map(openings).collect();
-    let (hops, first) = flow_hops(plan, &openings);
+    let (hops, first) = flow_hops(plan, &openings, silent);
     let mut models: Vec<Model<'_>> =
         plan.ports.iter().zip(openings).map(|(port, openings)| Model::new(plan, port, openings)).collect();
     let mut next = vec![Vec::new(); hops.len()];

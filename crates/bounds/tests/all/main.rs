@@ -17,6 +17,7 @@ mod hosts;
 mod list_changes;
 mod losses;
 mod moved_frames;
+mod parts;
 mod stages;
 mod stamps_and_reasons;
 mod token_buckets;

@@ -1,4 +1,4 @@
-"""``tsnbench plan --bounds`` and ``--tightest``: worst cases, and what of a Plan runs out first."""
+"""``tsnbench plan --bounds``, ``--why`` and ``--tightest``: worst cases, their parts, what runs out first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict
 import typer
 
 from tsnbench.cli.console.output import Exit, data, print_json_runs, print_line, print_table
-from tsnbench.cli.parts import headline, measure_tables, tightest, verdict
+from tsnbench.cli.parts import bound_parts, headline, measure_tables, tightest, verdict
 from tsnbench.plan.bounds import bounds_table
 from tsnbench.plan.document import Plan
 from tsnbench.quantities import share_of, some
@@ -39,6 +39,31 @@ def print_tightest(plans: Sequence[Plan], as_json: bool, everything: bool) -> No
         if found.unknown:
             sheet.captions.append(f"No bound is known: {some(found.unknown)}.")
         print_table(sheet)
+
+
+def print_why(plans: Sequence[Plan], stream: str, as_json: bool, everything: bool) -> None:
+    """Prints what the worst case of a stream adds up from: to its slowest listener, or with ``everything`` to
+    each.
+
+    Raises:
+        InputError: a Plan has no such stream.
+    """
+    documents = []
+    for plan in plans:
+        listeners: list[str | None] = [None]
+        if everything:
+            flows = [flow for flow in plan.bounds()["flows"] if stream in (flow["stream"], flow["group"])]
+            listeners = list(dict.fromkeys(flow["listener"] for flow in flows)) or listeners
+        found = [bound_parts.parts_of(plan, stream, listener) for listener in listeners]
+        documents.append({"variant": plan.document["variant"], "flows": found})
+        if as_json:
+            continue
+        if label := _label(plan):
+            data().rule(label)
+        for parts in found:
+            print_table(bound_parts.parts_table(parts))
+    if as_json:
+        print_json_runs("bound-parts", documents)
 
 
 def print_bounds(plans: Sequence[Plan], as_json: bool, judge: bool, everything: bool) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import process_time
 from typing import Annotated
 
+from tsnbench.cli.console.completing import streams
 from tsnbench.cli.console.options import (
     Interfaces,
     Only,
@@ -21,7 +22,7 @@ from tsnbench.cli.console.output import data, print_json, print_json_text, print
 from tsnbench.cli.console.plan_tables import print_plan
 from tsnbench.cli.console.strict import refuse_warnings
 from tsnbench.cli.planning.incremental import plan_incrementally
-from tsnbench.cli.planning.limits import print_bounds, print_tightest
+from tsnbench.cli.planning.limits import print_bounds, print_tightest, print_why
 from tsnbench.cli.planning.written import PAGE, Export, formats_of, write_page
 from tsnbench.errors import InputError
 from tsnbench.planning.passes import Planned, planned
@@ -32,6 +33,15 @@ FORMATS = "tc,ptp4l,yang,inet,tsnkit,csv"
 """What is written unless formats are named."""
 Tightest = Annotated[
     bool, flag("--tightest", "The tightest limits: worst cases, links, gates, reservations.")
+]
+Why = Annotated[
+    str | None,
+    option(
+        "STREAM",
+        "What the worst case of this stream adds up from, and what would lower each part; with --all for "
+        "every listener.",
+        autocompletion=streams,
+    ),
 ]
 Judge = Annotated[bool, flag("--judge", "With --bounds: exit code 1 if the worst case breaks a requirement.")]
 Everything = Annotated[
@@ -75,6 +85,7 @@ def plan(
     file: ScenarioFile,
     as_json: Annotated[bool, flag("--json", "The Plan as JSON; of a sweep, all of them.")] = False,
     bounds: Annotated[bool, flag("--bounds", "Worst-case bounds of delay and backlog.")] = False,
+    why: Why = None,
     tight: Tightest = False,
     judge: Judge = False,
     everything: Everything = False,
@@ -102,7 +113,7 @@ def plan(
             made = [planned(scenario, done=done) for scenario in scenarios]
         else:
             beside, changes = plan_incrementally(scenarios, keep)
-            if as_json and not bounds and into is None:
+            if as_json and not bounds and why is None and into is None:
                 print_json("changed-plan", {"plan": json.loads(beside.to_json()), "changes": changes})
                 return
             made = [Planned(beside, *beside.written())]
@@ -116,7 +127,9 @@ def plan(
             if exported := [one for one in named if one != PAGE]:
                 Export(into, exported, taprio, queues, interface, yang).write(plans)
             return
-        if tight:
+        if why is not None:
+            print_why(plans, why, as_json, everything)
+        elif tight:
             print_tightest(plans, as_json, everything)
         elif bounds:
             print_bounds(plans, as_json, judge, everything)
