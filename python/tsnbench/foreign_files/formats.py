@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from tsnbench import foreign
 from tsnbench.errors import InputError
 from tsnbench.foreign_files import (
-    chrony,
     cyclictest,
     engine,
     flextest,
@@ -25,6 +24,7 @@ from tsnbench.foreign_files import (
     packet_generators,
     rtc_testbench,
 )
+from tsnbench.foreign_files.clock_logs import chrony
 from tsnbench.foreign_files.figures import ForeignFile, ForeignMeasures
 
 LARGEST_FILE = 1 << 28

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from tsnbench import foreign
-from tsnbench.foreign_files import chrony
+from tsnbench.foreign_files.clock_logs import chrony
+from tsnbench.foreign_files.clock_logs.causes import MOST_CAUSES, Cause, grouped, is_cause, negative_delay
 from tsnbench.foreign_files.figures import Figure, figure
 from tsnbench.foreign_files.formats import LARGEST_FILE, FormatError, recognise, unsuitable
-from tsnbench.foreign_files.sync_causes import MOST_CAUSES, Cause, grouped, is_cause, negative_delay
 from tsnbench.hosts.clocks.sync import FOLLOWS, LEADS, Gate, Reading
 from tsnbench.hosts.inventory.types import SyncBounds
 from tsnbench.quantities import UNKNOWN, count, exact, time
