@@ -10,7 +10,8 @@ from tsnbench.scenario.loader import read_scenario
 
 _DID_YOU_MEAN = re.compile(r"did you mean (\S+?)\?")
 _QUANTITY = r"-?[0-9][0-9.]*(?:/[0-9]+)? ?[A-Za-zµ%][A-Za-zµ/%]*"
-_WRITE = re.compile(rf"write ({_QUANTITY})(?:,? or ({_QUANTITY}))?$")
+_WRITE = re.compile(rf"write ({_QUANTITY})(?:,? or ({_QUANTITY})| for \S.*)?$")
+_NAME = re.compile(r"write (\S+): a name starts with a letter")
 _WHOLE_KEY = re.compile(r"[^\s,{}\[\]#:][^,{}\[\]#:]*(?=:(?:\s|$))")
 _WHOLE_VALUE = re.compile(r"\$\{[^}]*\}|[^\s,{}\[\]#][^,{}\[\]#\n]*")
 
@@ -35,7 +36,7 @@ def words_at(lines: list[str], line: int, column: int) -> Words:
 
 def offered(hint: str) -> list[str]:
     """The words that a hint offers in place of those that are written; empty if it only explains."""
-    if meant := _DID_YOU_MEAN.search(hint):
+    if meant := _DID_YOU_MEAN.search(hint) or _NAME.match(hint):
         return [meant[1]]
     write = _WRITE.search(hint)
     return [word for word in write.groups() if word] if write else []

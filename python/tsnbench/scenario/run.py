@@ -24,7 +24,9 @@ def read_run(tree: Mapping, reading: Reading) -> model.Scenario | None:
     net.named = net.whole = False
     if "network" in top:
         net = network.build(reading, top["network"])
-    if "streams" in top and not top["streams"]:
+    # A stream whose name is a mistake is reported already.
+    misnamed = any(problem.path.startswith("streams.") for problem in reading.problems)
+    if "streams" in top and not top["streams"] and not misnamed:
         hint = "write streams: {s: {from: a, to: b, period: 1 ms, frame: 500 B}}"
         reading.problem(top.at("streams"), "streams", "at least one stream", "none", hint)
     overall = top.get("requirements", {})

@@ -20,6 +20,12 @@ _COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
 """A number with a decimal comma."""
 _EXPONENT = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)[eE]([+-]?[0-9]{1,2})\s*(\S*)\s*")
 """A number with a power of ten."""
+_WORDS = re.compile(
+    r"(?:[<>]=?|[~\u2264\u2265\u00b1]|max\.?|min\.?|about|every)?\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z%/]+)(?:[\s,.(].*)?"
+)
+"""A quantity between a sign or a word and other words: ``< 200 us``, ``1 Gbps full-duplex``."""
+_PHY = re.compile(r"([0-9.]+)(G?)BASE-?[A-Z].*", re.IGNORECASE)
+"""The name of a physical layer: ``100BASE-T1``, ``2.5GBASE-T``. IEEE 802.3-2022, 1.2.3."""
 _LONGEST = 40
 """Characters of a quantity; what is longer is no quantity, and big integers cost time."""
 
@@ -33,6 +39,8 @@ class UnitError(ValueError):
         self.hint = hint
 
 
+_HUGE = 100_000
+"""Bare numbers from here on are no number of Mbit/s."""
 _MOST_PARSED = 10_000
 _parsed: dict[tuple[str, str], int] = {}
 """Worth of texts by dimension: thousands of streams say ``1 ms``."""
@@ -53,6 +61,12 @@ class Dimension:
     """Units of other programs and their worth in ``base``; for hints only."""
     reciprocals: Mapping[str, Fraction] = field(default_factory=dict)
     """Units of the reciprocal, with the worth of 1 of them; for hints only."""
+    coarse: str = ""
+    """The unit in which other programs count, for bare numbers below 1; for hints only."""
+    fine: str = ""
+    """The unit in which other programs count, for bare numbers of many digits; for hints only."""
+    whole: str = ""
+    """A quantity of which people write a share, as hints name it."""
 
     @property
     def expected(self) -> str:
@@ -64,8 +78,29 @@ class Dimension:
         worth, unit = max(fitting, key=lambda fit: fit[0], default=(Fraction(1), self.base))
         return f"{value // worth} {unit}"
 
+    def _exact(self, worth: Fraction, text: str) -> str:
+        """A hint for a quantity in a unit of other programs."""
+        below = worth.numerator // worth.denominator
+        if worth.denominator == 1:
+            return f"write {self.text(below)}"
+        base = self.base
+        return f"write {below}{base} or {below + 1}{base}: {text} is no whole number of {base}"
+
+    def _of_other_programs(self, number: Fraction) -> str:
+        """The unit that a bare number has in other programs; empty where the usual one fits."""
+        return self.coarse if 0 < number < 1 else self.fine if number >= _HUGE else ""
+
     def _with_unit(self, number: str, usual: str) -> str:
         """A hint for a bare number; one below 1 is a share of all, as mathematics writes it."""
+        unit = self._of_other_programs(Fraction(number))
+        worth = Fraction(number) * self.units.get(unit, 0)
+        if unit and worth.denominator == 1:
+            return f"write {self.text(worth.numerator)} for {number} {unit}"
+        if number.startswith("-"):
+            worth = Fraction(2) ** int(number) * 10**9 if re.fullmatch("-[0-9]", number) else Fraction(0)
+            logarithm = f"write {self.text(worth.numerator)} for the logarithm {number}"
+            is_one = self.name == "duration" and worth.numerator > 0 and worth.denominator == 1
+            return logarithm if is_one else "leave the minus sign out"
         if "%" not in self.units:
             return f"write {number}{usual}"
         share = Fraction(number)
@@ -77,6 +112,10 @@ class Dimension:
 
     def _without_power(self, number: str, power: int, unit: str, usual: str) -> str:
         """A hint for a power of ten, which is written out."""
+        bare = "" if unit else self._of_other_programs(Fraction(Decimal(number).scaleb(power)))
+        worth = Fraction(Decimal(number).scaleb(power)) * self.units.get(bare, 0)
+        if bare and worth.denominator == 1:
+            return f"write {self.text(worth.numerator)} for {number}e{power} {bare}"
         unit = self.aliases.get(unit) or self.aliases.get(unit.lower()) or unit or usual
         digits = Decimal(number).scaleb(power)
         written = f"{digits.normalize():f}"
@@ -87,6 +126,22 @@ class Dimension:
         unit = self.aliases.get(unit) or self.aliases.get(unit.lower()) or unit or usual
         thousands = f", or {whole}{part} {unit}" if len(part) == 3 and whole.strip("-0") else ""
         return f"write {whole}.{part} {unit}{thousands}"
+
+    def _among_words(self, text: str) -> str:
+        """A hint for a physical layer, a share of a quantity, or a quantity among words; empty for others."""
+        text = text.strip()[:_LONGEST]
+        phy = _PHY.fullmatch(text) if self.name == "rate" else None
+        if phy is not None:
+            return f"write {phy[1]} {'G' if phy[2] else 'M'}bit/s for {text}"
+        found = _WORDS.fullmatch(text)
+        if found is None:
+            return ""
+        number, unit = found.groups()
+        if unit == "%" and self.whole:
+            example = f"{self.article} {self.name} such as 250{self.usual}"
+            return f"write {example}, in place of {number} % of {self.whole}"
+        unit = unit if unit in self.units else self.aliases.get(unit) or self.aliases.get(unit.lower())
+        return f"write {number} {unit}" if unit else ""
 
     @property
     def spellings(self) -> str:
@@ -107,7 +162,7 @@ class Dimension:
         if power is not None:
             raise UnitError(self.expected, self._without_power(power[1], int(power[2]), power[3], usual))
         if found is None:
-            raise UnitError(self.expected, example)
+            raise UnitError(self.expected, self._among_words(text) or example)
         number, divisor, unit = found.groups()
         if divisor is not None and int(divisor) == 0:
             raise UnitError(self.expected, "a number cannot be divided by zero")
@@ -117,11 +172,12 @@ class Dimension:
             worth = self.others.get(unit, Fraction(0)) * Fraction(number) / int(divisor or 1)
             if unit in self.reciprocals and Fraction(number):
                 worth = self.reciprocals[unit] / Fraction(number) * int(divisor or 1)
-            if worth and worth.denominator == 1:
-                raise UnitError(self.expected, f"write {self.text(worth.numerator)}")
+            if worth:
+                raise UnitError(self.expected, self._exact(worth, text.strip()))
             meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
             bare = text.strip().removesuffix(unit).rstrip()
-            raise UnitError(self.expected, f"write {bare}{meant}" if meant else example)
+            hint = f"write {bare}{meant}" if meant else self._among_words(text)
+            raise UnitError(self.expected, hint or example)
         value = Fraction(number) / int(divisor or 1)
         if value < 0:
             raise UnitError(f"{self.article} {self.name} of 0 or more", "leave the minus sign out")
@@ -198,7 +254,11 @@ DURATION = Dimension(
         "Ms": "ms",
         "S": "s",
     },
-    reciprocals=_units(Hz=10**9, kHz=10**6, MHz=10**3),
+    others=_units(d=86_400 * 10**9, day=86_400 * 10**9, days=86_400 * 10**9),
+    reciprocals=_units(Hz=10**9, kHz=10**6, MHz=10**3, fps=10**9),
+    coarse="s",
+    fine="ns",
+    whole="the cycle",
 )
 RATE = Dimension(
     name="rate",
@@ -227,6 +287,7 @@ RATE = Dimension(
         "mbit/s": "Mbit/s",
         "gbit/s": "Gbit/s",
         **{unit + end: f"{unit}bit/s" for unit in "kMG" for end in ("", "b")},
+        **dict.fromkeys(("ge", "gbe", "gige"), "Gbit/s"),
     },
     # Octets per second: a capital B is an octet.
     others={
@@ -239,6 +300,8 @@ RATE = Dimension(
         )
         for unit in units.split()
     },
+    fine="bit/s",
+    whole="the rate of the link",
 )
 SIZE = Dimension(
     name="size",
@@ -278,6 +341,7 @@ LENGTH = Dimension(
     usual="m",
     units=_units(mm=1, cm=10, m=1_000, km=1_000_000),
     aliases={"metre": "m", "metres": "m", "meter": "m", "meters": "m"},
+    others=dict.fromkeys(("ft", "feet"), Fraction(1524, 5)),
 )
 SHARE = Dimension(
     name="share",

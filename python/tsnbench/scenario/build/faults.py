@@ -10,6 +10,7 @@ from typing import TypedDict
 from tsnbench.scenario import model
 from tsnbench.scenario.build import clock_faults
 from tsnbench.scenario.build.net import Net
+from tsnbench.scenario.build.network import splits
 from tsnbench.scenario.build.shapers import gate_list
 from tsnbench.scenario.kinds.combinators import Fields
 from tsnbench.scenario.kinds.common import SPAN
@@ -110,6 +111,9 @@ def _fault(
 
 
 def _down(net: Net, text: Named, span: Span) -> kinds.LinkDown | kinds.NodeDown | None:
+    ways = [] if text in net.nodes else splits(text, lambda name: name in net.nodes)
+    if len(ways) == 1 and "--" not in text and all(end in net.nodes for end in ways[0]):
+        text = Named.at(" -- ".join(ways[0]), text.place, text.path)
     if "->" not in text and "--" not in text and text not in ("all", "*"):
         node = net.node(text)
         return None if node is None else kinds.NodeDown(node=node, **span)

@@ -17,6 +17,8 @@ from tsnbench.scenario.text.place import Place
 from tsnbench.scenario.text.reading import Named, Reading, meant
 
 _EVERY = ("all", "*")
+_EVERYBODY = (*_EVERY, "any", "broadcast", "everyone")
+"""What people write for all listeners."""
 _NUMBERED = re.compile(r"(.*?)\s*#\s*([0-9]{1,5})")
 
 
@@ -51,9 +53,12 @@ class Net:
         if known in self.nodes:
             return known
         if self.named:
-            parts = name.replace(",", " ").split()
-            row = in_a_row(name) if all(part in self.nodes for part in parts) else ""
-            self.reading.problem(name.place, name.path, what, name, row or meant(name, self.nodes))
+            row = re.sub("->|--", " ", name)
+            hint = in_a_row(row) if all(part in self.nodes for part in re.split(r"[\s,;]+", row)) else ""
+            if name.lower() in _EVERYBODY and name.path.rpartition(".")[2] == "to":
+                stations = [one for one, node in self.nodes.items() if node.kind != "bridge"]
+                hint = f"write the listeners: to: [{', '.join(stations[:8])}] without the talker"
+            self.reading.problem(name.place, name.path, what, name, hint or meant(name, self.nodes))
         return None
 
     def ports(self, text: Named, bridges: bool = False) -> str | None:

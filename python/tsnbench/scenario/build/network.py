@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tsnbench.scenario import model
@@ -17,6 +18,10 @@ from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading
 
 SMALLEST_CUT, LARGEST_CUT = 18, 65_535
 """Octets after which cut-through may begin: addresses, VLAN tag and type; the largest frame."""
+_ARROW = re.compile(r"<?->|<-|[\u2190-\u2194\u21c4\u27f7]|<?=+>")
+"""What people draw between the two ends of a link."""
+_PORT = re.compile(r"(?:[.:/]\w+|\[[0-9]+\])$")
+"""The name of a port behind that of its node, as other programs write it."""
 _KINDS = {"stations": "station", "bridges": "bridge", "hosts": "host"}
 
 
@@ -143,7 +148,10 @@ def _links(net: Net, network: Fields, group: Fields | Named) -> None:
     here: Counter[frozenset[str]] = Counter()
     for text in pairs:
         pair = _pair(net, text)
-        if pair is not None:
+        if pair is not None and pair[0] == pair[1]:
+            hint = "name two different nodes: no port is linked to its own node"
+            net.reading.problem(text.place, text.path, "a link between two nodes", text, hint)
+        elif pair is not None:
             _again(net, text, *pair, here[frozenset(pair)])
             here[frozenset(pair)] += 1
             ends.append(pair)
@@ -176,9 +184,6 @@ def _wire(net: Net, network: Fields, own: Fields, pairs: Sequence[tuple[str, str
     for a, b in pairs:
         if a not in net.nodes or b not in net.nodes:
             continue
-        if a == b:
-            net.reading.problem(own.place, own.path, "a link between two nodes", f"{a} twice")
-            continue
         cable = own.get("cable", network.get("cable", 0))
         back_rate, back_cable = back.get("rate"), back.get("cable")
         net.add_link(model.Link(a=a, b=b, rate=rate, cable=cable, back_rate=back_rate, back_cable=back_cable))
@@ -186,19 +191,39 @@ def _wire(net: Net, network: Fields, own: Fields, pairs: Sequence[tuple[str, str
 
 def _pair(net: Net, text: Named) -> tuple[str, str] | None:
     """``a -- b``, or ``a-b`` where only one hyphen parts two known names."""
-    if arrow := re.search("<?->|<-", text):
-        hint = f"a link goes both ways: write {text.replace(arrow[0], '--')}"
-        net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
+    expected = "two nodes such as node1 -- node2"
+    if arrow := _ARROW.search(text):
+        hint = f"a link goes both ways: write {' -- '.join(map(str.strip, text.split(arrow[0], 1)))}"
+        net.reading.problem(text.place, text.path, expected, text, hint)
         return None
-    ways = splits(text, lambda name: name in net.nodes or name in net.aliases)
+
+    def is_known(name: str) -> bool:
+        return name in net.nodes or name in net.aliases
+
+    ways = splits(text, is_known)
+    row = [part.strip() for part in (text.split(";") if ";" in text else text.split())]
+    each = [splits(part, is_known) for part in row if "-" in part.strip("-")]
+    if len(each) == len(row) > 1 and all(len(one) == 1 and all(map(is_known, one[0])) for one in each):
+        listed = ", ".join(f"{one[0][0]} -- {one[0][1]}" for one in each)
+        net.reading.problem(text.place, text.path, expected, text, f"write [{listed}]")
+        return None
+    chain = re.split(r"\s+-+\s+|--", text)
+    if len(chain) > 2 and all(map(is_known, chain)):
+        links = ", ".join(f"{a} -- {b}" for a, b in pairwise(chain))
+        net.reading.problem(text.place, text.path, expected, text, f"write each link alone: {links}")
+        return None
     if not ways or not all(all(pair) for pair in ways):
-        hint = "write node1 -- node2"
-        net.reading.problem(text.place, text.path, "two nodes such as node1 -- node2", text, hint)
+        net.reading.problem(text.place, text.path, expected, text, "write node1 -- node2")
         return None
     if len(ways) > 1:
         offered = " or ".join(f"{a} -- {b}" for a, b in ways[:2])
         found = f"{text}, which can be read in {len(ways)} ways"
         net.reading.problem(text.place, text.path, "two nodes", found, f"write {offered}")
+        return None
+    bare = [name if is_known(name) else _PORT.sub("", name) for name in ways[0]]
+    if bare != list(ways[0]) and all(map(is_known, bare)):
+        hint = f"write {' -- '.join(bare)}: each link makes its own two ports"
+        net.reading.problem(text.place, text.path, expected, text, hint)
         return None
     a, b = (net.node(Named.at(end, text.place, text.path), "two nodes of the network") for end in ways[0])
     return (a, b) if a is not None and b is not None else None

@@ -5,6 +5,7 @@ EnGINE Table 1.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -39,8 +40,8 @@ def requirements(net: Net, fields: Fields, worst_case: bool = False) -> model.Re
     written = fields.get("requires")
     if written is None:
         return model.Requirements()
-    if not isinstance(written, Fields) and written[:1].isdigit():
-        hint = f"write requires: {{delay: {written}}}"
+    if not isinstance(written, Fields) and (limit := re.fullmatch(r"(?:([a-z]+)[ =<]+)?([0-9].*)", written)):
+        hint = f"write requires: {{{limit[1] or 'delay'}: {limit[2]}}}"
         reading.problem(written.place, written.path, "limits, or the name of an SR class", written, hint)
         return model.Requirements()
     if not isinstance(written, Fields):

@@ -163,7 +163,9 @@ def _catalogued(net: Net, written: Fields, name: Named) -> model.Gates | None:
     reading = net.reading
     lists = catalogue.gate_lists()
     if name not in lists:
-        reading.problem(name.place, name.path, "the name of a catalogue gate list", name, meant(name, lists))
+        # In a list, `pattern` names one; alone, `plan` may stand here, too.
+        known = lists if "pattern" in written else ["plan", *lists]
+        reading.problem(name.place, name.path, "the name of a catalogue gate list", name, meant(name, known))
         return None
     hint = "leave {key} out, or write the entries yourself without pattern"
     if not written.none_of(reading, ("entries", "by"), "a pattern or entries", "both", hint):

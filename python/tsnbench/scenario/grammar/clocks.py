@@ -20,6 +20,7 @@ CLOCK = Record(
     },
     makes=Clock,
     empty=True,
+    example="{drift: 20 ppm}",
     common_mistakes={"ppm": "write drift: 20 ppm", "ppb": "write drift: 20 ppb"},
 )
 CLOCKS = Record(
@@ -36,7 +37,9 @@ CLOCKS = Record(
         ),
         **fields_of(Clocks),
     },
+    example="{gptp: {grandmaster: node1}}",
     common_mistakes={
+        **dict.fromkeys(("accuracy", "precision", "sync-error", "error"), "did you mean within?"),
         **dict.fromkeys(
             ("protocol", "profile", "domain", "grandmaster", "gm", "synchronisation", "sync"),
             "write gptp: {grandmaster: node1}, or ptp: for IEEE 1588",

@@ -75,8 +75,12 @@ FAULTS = ListOf(
             **{key: field for part in (*KINDS.values(), OfPort) for key, field in _optional(part).items()},
             **CLOCK_FAULTS,
         },
+        example="{down: sw1 -- sw2, at: 5 ms}",
         common_mistakes={
-            **dict.fromkeys(("link", "cut", "link-down"), "did you mean down?"),
+            **dict.fromkeys(("type", "kind"), "the kind is a key: down: sw1 -- sw2, or loss: 1 %"),
+            **dict.fromkeys(("ber", "bit-error-rate"), "did you mean bit-errors?"),
+            **dict.fromkeys(("packet-loss", "frame-loss", "drop"), "did you mean loss?"),
+            **dict.fromkeys(("link", "cut", "link-down", "fail", "failure", "break"), "did you mean down?"),
             **dict.fromkeys(("from", "start"), "did you mean at?"),
             **dict.fromkeys(("duration", "until", "to"), "did you mean for?"),
             "port": "did you mean on?",

@@ -18,6 +18,15 @@ _ONE_LIST = {
     "guard-band": Field(YES_NO, "whether the pattern's guard band closes the cycle"),
 }
 GATE_CHANGE = Record("a change of the gate control list", {**fields_of(GateChange), **_ONE_LIST})
+_SLIPS = {
+    **dict.fromkeys(("offset", "start", "begin"), "did you mean base-time?"),
+    **dict.fromkeys(("cycle-time", "period", "hyperperiod"), "did you mean cycle?"),
+    **dict.fromkeys(("list", "gcl", "schedule", "sched-entry", "windows"), "did you mean entries?"),
+    **dict.fromkeys(
+        ("durations", "initially-open", *"01234567"),
+        "write entries: [{open: [6], for: 40 us}, {open: [0], for: 210 us}]",
+    ),
+}
 GATE_LIST = Record(
     "a gate control list",
     {
@@ -31,4 +40,5 @@ GATE_LIST = Record(
         ),
         **fields_of(Follow),
     },
+    common_mistakes=_SLIPS,
 )

@@ -50,6 +50,10 @@ HOST = Record(
         **{name: Field(LATENCY, doc) for name, doc in LATENCIES.items()},
     },
     empty=True,
+    common_mistakes={
+        **dict.fromkeys(("latency", "delay", "stack-delay"), "did you mean send?"),
+        **dict.fromkeys(("kernel", "type"), "did you mean profile?"),
+    },
 )
 ONE_HOST = Either("a profile, or a host", text=Text("the name of a profile"), mapping=HOST)
 HOSTS = Record(

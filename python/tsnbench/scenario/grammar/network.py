@@ -8,6 +8,8 @@ from tsnbench.scenario.kinds.combinators import Either, Field, KeyPattern, ListO
 from tsnbench.scenario.kinds.common import CABLE, LINK_RATE, SPAN
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.model.network import QUEUES
+from tsnbench.scenario.text.reading import Bad, Named, Reading
+from tsnbench.scenario.text.tree import Mapping, Value, describe
 from tsnbench.scenario.units import SIZE
 
 LEARNING = Either(
@@ -65,6 +67,12 @@ NODE_OPTIONS = Record(
     },
     empty=True,
     common_mistakes={
+        **dict.fromkeys(
+            ("latency", "delay", "forwarding-delay", "switching-delay", "residence-time", "processing-delay"),
+            "did you mean processing?",
+        ),
+        **dict.fromkeys(("ports", "interfaces"), "leave it out: a node has one port for each of its links"),
+        **dict.fromkeys(("mac", "ip", "address"), "leave it out: tsnbench gives each node its addresses"),
         "learning": "write forwarding: {learning: true}",
         **dict.fromkeys(("cut-through", "mode"), "write forwarding: {mode: cut-through, after: 337 B}"),
         **dict.fromkeys(("clock", "drift"), "write it under clocks:, beside network:"),
@@ -85,7 +93,23 @@ BACK = Record(
         "cable": Field(CABLE, "length from the second node to the first"),
     },
 )
-PAIR = Text("two nodes such as node1 -- node2", swept=False)
+
+
+class Pair(Text):
+    """Two nodes as one text; a mapping of both gets a hint."""
+
+    def read(self, reading: Reading, value: Value, path: str) -> Named | Bad:
+        found = reading.resolve(value, path)
+        if not isinstance(found, Mapping) or not found.entries:
+            return super().read(reading, value, path)
+        ends = [describe(part) for _, part in found.entries[:2]]
+        if len(found.entries) == 1:
+            ends = [found.entries[0][0].text, *ends]
+        hint = f"write {' -- '.join(ends)}"
+        return reading.problem(found.place, path, self.expected, describe(found), hint)
+
+
+PAIR = Pair("two nodes such as node1 -- node2", swept=False)
 WIRE = {
     "rate": Field(LINK_RATE, "1 Gbit/s"),
     "cable": Field(CABLE, "length; 5 ns per metre; 0 m by default"),
@@ -105,9 +129,26 @@ LINK_GROUP = Record(
         ),
     },
     common_mistakes={
-        **dict.fromkeys(("speed", "bandwidth", "bitrate", "capacity"), "did you mean rate?"),
-        **dict.fromkeys(("delay", "length"), "write cable: 100 m, which takes 5 ns per metre"),
-        "pairs": "did you mean between?",
+        **dict.fromkeys(
+            ("speed", "bandwidth", "bitrate", "capacity", "datarate", "data-rate"), "did you mean rate?"
+        ),
+        **dict.fromkeys(
+            ("delay", "propagation-delay", "latency"), "write cable: 100 m, which takes 5 ns per metre"
+        ),
+        **dict.fromkeys(
+            ("from", "to", "a", "b", "node1", "node2", "source", "target", "src", "dst"),
+            "write between: [node1 -- node2]",
+        ),
+        **dict.fromkeys(
+            ("loss", "ber", "bit-errors"),
+            "write faults: [{loss: 1 %, on: node1 -> node2}] beside network",
+        ),
+        "length": "did you mean cable?",
+        **dict.fromkeys(
+            ("pairs", "connect", "connections", "ends", "endpoints", "nodes"), "did you mean between?"
+        ),
+        **dict.fromkeys(("duplex", "full-duplex", "mode"), "leave it out: every link is full duplex"),
+        "mtu": "leave it out: frames have up to 1522 B; max-sdu of queues is a lower limit",
     },
 )
 LINKS = Either(
@@ -185,8 +226,11 @@ _NODE_KEYS = tuple(
     )
 )
 _SLIPS = {
-    **dict.fromkeys(("switches", "switch", "bridge"), "did you mean bridges?"),
-    **dict.fromkeys(("end-stations", "endpoints", "nodes", "devices", "station"), "did you mean stations?"),
+    **dict.fromkeys(("switches", "switch", "bridge", "routers"), "did you mean bridges?"),
+    **dict.fromkeys(
+        ("end-stations", "endpoints", "nodes", "devices", "station", "ecus", "terminals", "end-systems"),
+        "did you mean stations?",
+    ),
     **dict.fromkeys(("edges", "cables", "wires", "connections", "link"), "did you mean links?"),
 }
 NETWORK = Record(

@@ -17,19 +17,27 @@ from tsnbench.scenario.model.scenario import Scenario
 from tsnbench.scenario.model.schedule import SCHEDULE, WINDOWS
 from tsnbench.scenario.model.taps import TAPS
 
+_ONCE = "write a value once, where it is first used: period: &name 1 ms, then period: *name"
 SCENARIO = Record(
     "a scenario",
     {
         **fields_of(Scenario),
         "network": Field(NETWORK, "nodes and links", "{line: {hops: 3, kind: host, rate: 1 Gbit/s}}"),
         "streams": Field(
-            MapOf("streams by name", Alike(STREAM)),
+            MapOf("streams by name", Alike(STREAM), one=STREAM),
             "who sends what to whom",
             "{s: {from: host1, to: host4, period: 1 ms, frame: 500 B}}",
         ),
         "requirements": Field(REQUIREMENTS, "what counts for every stream: {worst-case: true}"),
         "shapers": Field(
-            MapOf("ports and what shapes them", SHAPER, re.compile(r".+"), "a port such as node1 -> node2"),
+            MapOf(
+                "ports and what shapes them",
+                SHAPER,
+                re.compile(r".+"),
+                "a port such as node1 -> node2",
+                sample="all",
+                one=SHAPER,
+            ),
             "what shapes the ports: {dut -> node0: {…}, bridges: {…}, all: {…}}; nearer ones win, key by key",
         ),
         "faults": Field(FAULTS, "what goes wrong: [{down: sw1 -> sw2, at: 2 s, for: 3 s}]"),
@@ -48,6 +56,22 @@ SCENARIO = Record(
         **dict.fromkeys(("flows", "traffic"), "did you mean streams?"),
         "topology": "did you mean network?",
         **dict.fromkeys(("warmup", "warm-up"), "did you mean measure-from?"),
-        **dict.fromkeys(("time", "runtime", "sim-time"), "did you mean duration?"),
+        **dict.fromkeys(
+            ("time", "runtime", "sim-time", "sim-time-limit", "length"), "did you mean duration?"
+        ),
+        **dict.fromkeys(
+            ("repeat", "repetitions", "runs", "seed-set"), "a study repeats runs: tsnbench study run --help"
+        ),
+        **dict.fromkeys(("defaults", "templates", "anchors", "common", "definitions"), _ONCE),
+        **dict.fromkeys(
+            ("gptp", "ptp", "synchronisation", "sync"), "write clocks: {gptp: {grandmaster: node1}}"
+        ),
+        **dict.fromkeys(("psfp", "filters", "meters", "filtering"), "did you mean policing?"),
+        **dict.fromkeys(("redundancy", "frer"), "write frer: {disjoint: 2} in the stream"),
+        **dict.fromkeys(("stations", "bridges", "links", "nodes", "switches"), "write it under network:"),
+        **dict.fromkeys(
+            ("gates", "cbs", "preemption", "ats", "cqf"), "write it under its ports: shapers: {all: {…}}"
+        ),
+        "requires": "write requires: … in each stream",
     },
 )

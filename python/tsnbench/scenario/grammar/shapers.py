@@ -45,7 +45,16 @@ _SLIPS = {
         ("idleSlope", "idleslope", "idle-slope", "idle_slope"),
         "write it under its class: cbs: {6: {idle-slope: 10 Mbit/s}}",
     ),
-    **dict.fromkeys(("tas", "gcl", "taprio", "gate-control-list"), "did you mean gates?"),
+    **dict.fromkeys(
+        ("tas", "gcl", "taprio", "gate-control-list", "qbv", "802.1qbv", "schedule"), "did you mean gates?"
+    ),
+    **dict.fromkeys(("qav", "802.1qav", "credit-based-shaper"), "did you mean cbs?"),
+    **dict.fromkeys(("qbu", "802.1qbu", "frame-preemption", "pre-emption"), "did you mean preemption?"),
+    **dict.fromkeys(
+        ("strict-priority", "sp", "priority", "mqprio"),
+        "leave it out: classes have strict priority, and queues: {classes: {6: 1, 0: 0}} names them",
+    ),
+    **dict.fromkeys(("guard-band", "guardband"), "leave it out: no frame begins that does not fit its gate"),
 }
 
 SHAPER = Record(
@@ -55,7 +64,11 @@ SHAPER = Record(
         "cbs": Field(
             Either(
                 "from-streams, a list of SR classes, or a mapping of classes to bandwidth",
-                text=Choice({"from-streams": "from-streams"}, "where bandwidths come from"),
+                text=Choice(
+                    {"from-streams": "from-streams"},
+                    "where bandwidths come from",
+                    dict.fromkeys(("auto", "automatic", "true", "on", "yes", "plan"), "from-streams"),
+                ),
                 listing=ListOf(
                     Text("an SR class: A, B, C or D", swept=False, pattern=f"^({CLASS_NAME.pattern})$"),
                     "SR classes",
@@ -71,6 +84,8 @@ SHAPER = Record(
                     CLASS_NAME,
                     "an SR class (A, B, C, D) or a PCP from 0 to 7",
                     "write {A: 100 Mbit/s, B: {idle-slope: 75 Mbit/s}}, highest class first",
+                    sample="6",
+                    one=CBS_CLASS,
                 ),
             ),
             "credit-based shapers: [A, B], from-streams, or {A: 100 Mbit/s}; highest class first",

@@ -33,10 +33,13 @@ LIMITS = Record(
         ),
     ),
     common_mistakes={
-        **dict.fromkeys(("latency", "deadline", "max-delay", "max-latency"), "did you mean delay?"),
+        **dict.fromkeys(("latency", "deadline", "max-delay", "max-latency", "max"), "did you mean delay?"),
         **dict.fromkeys(("losses", "lost", "drops", "reliability"), "did you mean loss?"),
         **dict.fromkeys(("bandwidth", "throughput", "bitrate"), "did you mean rate?"),
         "pdv": "did you mean jitter?",
+        **dict.fromkeys(("p99", "delay-p99", "p99-delay", "percentile"), "write delay p99: …"),
+        **dict.fromkeys(("in-order", "order", "ordered"), "leave it out: reordered frames are counted"),
+        "availability": "write the greatest share of lost frames: loss: 0.01 %",
     },
 )
 REQUIREMENTS = Record(
@@ -46,6 +49,10 @@ REQUIREMENTS = Record(
             YES_NO, "true: worst-case bounds have to keep the limits of every stream that has limits"
         )
     },
+    common_mistakes=dict.fromkeys(
+        ("delay", "jitter", "loss", "latency", "deadline", "rate", "class"),
+        "write it in each stream: requires: {delay: 1 ms}",
+    ),
 )
 TAG = "IEEE 802.1Q-2022, 9.6"
 """The control information of a VLAN tag."""
@@ -139,25 +146,49 @@ STREAM = Record(
         **fields_of(Stream),
     },
     common_mistakes={
-        "rate": "write poisson: 10 Mbit/s for random gaps, or period and a size",
         **dict.fromkeys(
-            ("burst", "token-bucket", "leaky-bucket"), "write arrivals: {burst: 1 kB, rate: 1 Mbit/s}"
+            ("rate", "bandwidth", "bitrate", "datarate", "data-rate", "throughput"),
+            "write poisson: 10 Mbit/s for random gaps, or period and a size",
         ),
+        **dict.fromkeys(
+            ("burst", "bursts", "burst-size", "token-bucket", "leaky-bucket"),
+            "write arrivals: {burst: 1 kB, rate: 1 Mbit/s}",
+        ),
+        **dict.fromkeys(("packet-length", "packet-size", "message-length"), "did you mean payload?"),
         **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
-        **dict.fromkeys(("priority", "prio", "traffic-class"), "did you mean pcp?"),
-        **dict.fromkeys(("talker", "source", "src", "sender"), "did you mean from?"),
-        **dict.fromkeys(("listener", "listeners", "destination", "dst", "sink"), "did you mean to?"),
-        **dict.fromkeys(("interval", "cycle", "every"), "did you mean period?"),
+        **dict.fromkeys(("priority", "prio", "traffic-class", "cos", "qos"), "did you mean pcp?"),
+        **dict.fromkeys(("talker", "source", "src", "sender", "publisher", "producer"), "did you mean from?"),
+        **dict.fromkeys(
+            ("listener", "listeners", "destination", "dst", "sink", "subscriber", "consumer"),
+            "did you mean to?",
+        ),
+        **dict.fromkeys(
+            ("interval", "cycle", "cycle-time", "every", "production-interval", "send-interval"),
+            "did you mean period?",
+        ),
         **dict.fromkeys(("reply", "replies", "reply-to", "responds", "answer"), "did you mean answers?"),
         **dict.fromkeys(("route", "path", "hops"), "did you mean via?"),
         **dict.fromkeys(("vid", "vlan-id"), "did you mean vlan?"),
         **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),
         **dict.fromkeys(("flows", "number"), "did you mean count?"),
-        **dict.fromkeys(("delay", "latency", "deadline"), "write requires: {delay: …}"),
-        "frequency": "write the period: 1 ms for 1 kHz",
+        **dict.fromkeys(
+            ("delay", "latency", "deadline", "max-delay", "max-latency"), "write requires: {delay: …}"
+        ),
+        **dict.fromkeys(
+            ("frequency", "sample-rate", "sampling-rate", "fps", "frame-rate"),
+            "write the period: 1 ms for 1 kHz",
+        ),
+        **dict.fromkeys(("phase", "initial-offset", "initial-production-offset"), "did you mean offset?"),
+        **dict.fromkeys(("constraints", "requirements", "limits"), "did you mean requires?"),
         **dict.fromkeys(("com-id", "comid", "data-set"), "write trdp: {com-id: 1000, data-set: 64 B}"),
         **dict.fromkeys(("dscp", "type-of-service"), "did you mean tos?"),
         "port": "did you mean udp-port?",
         "loss": "write requires: {loss: …}",
+        "multicast": "write several listeners: to: [node2, node3]",
+        "redundancy": "write frer: {disjoint: 2}",
+        **dict.fromkeys(("mac", "dest-mac", "dst-mac", "ip"), "leave it out: each stream gets an address"),
+        **dict.fromkeys(("description", "comment", "note"), "write a comment: # …"),
+        **dict.fromkeys(("name", "id"), "leave it out: the key of the stream is its name"),
+        "enabled": "leave it out, or write # before the lines of a stream that is not sent",
     },
 )

@@ -12,7 +12,7 @@ from tsnbench.scenario.kinds.common import PROSE
 from tsnbench.scenario.kinds.data import read_data
 from tsnbench.scenario.kinds.values import Count, Kind, Quantity, Text
 from tsnbench.scenario.text.reading import BAD, Bad, Named, Reading, meant
-from tsnbench.scenario.text.tree import Value
+from tsnbench.scenario.text.tree import Scalar, Sequence, Value, describe
 from tsnbench.scenario.units import DURATION, SIZE
 
 
@@ -34,6 +34,11 @@ class ClassTable(Either):
     """
 
     def read(self, reading: Reading, value: Value, path: str) -> dict[int, int] | Bad:
+        if isinstance(value, Sequence) and all(
+            isinstance(one, Scalar) and one.text.isdecimal() for one in value.items
+        ):
+            hint = "write {6: 1, 0: 0}: a PCP, and its traffic class"
+            return reading.problem(value.place, path, self.what, describe(value), hint)
         found = super().read(reading, value, path)
         if isinstance(found, Named):
             tables = pcp_to_class()

@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Set
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Protocol
 
-from tsnbench.scenario.kinds.values import NAME_HINT, OBJECT, PARAMETER, Choice, Kind
+from tsnbench.scenario.kinds.values import OBJECT, PARAMETER, Choice, Kind, name_hint
 from tsnbench.scenario.part import MISSING, Part, Values
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.place import Place
@@ -205,8 +206,11 @@ class Record:
             return Fields(found.place, path, self)
         if not isinstance(found, Mapping):
             how = self.example or f"{{key: value, …}} with keys such as {', '.join(list(self.fields)[:6])}"
-            hint = f"write {path.rsplit('.', 1)[-1]}: {how}"
+            hint = f"write {'' if path.endswith(']') else path.rsplit('.', 1)[-1] + ': '}{how}"
             return reading.problem(found.place, path, self.expected, describe(found), hint)
+        unknown_first = found.entries and found.entries[0][0].text not in self.fields
+        if unknown_first and self._by_name(reading, found, path):
+            return BAD
         fields = Fields(found.place, path, self)
         unknown: set[str] = set()
         hints: set[str] = set()
@@ -225,18 +229,7 @@ class Record:
                 spec = self.fields.get(name) or self.by_pattern(name)
                 if spec is None or (isinstance(part, Scalar) and name in self.common_mistakes):
                     unknown.add(name)
-                    known = [*self.fields, *(pattern.example for pattern in self.patterns)]
-                    if (hint := self.common_mistakes.get(name, "")) and hint in hints:
-                        # One mistake: the keys of another program's section.
-                        continue
-                    hints.add(hint)
-                    if isinstance(part, Scalar) and part.text:
-                        hint = hint.replace("…", shown(part.text, 40), 1)
-                    hint = (
-                        hint or _colon(name, self.fields) or _comma(name, fields, part) or meant(name, known)
-                    )
-                    reading.problem(named.place, own, f"a key of {self.what}", shown(name), hint)
-                    fields.bad.add(hint.removeprefix("did you mean ").removesuffix("?"))
+                    self._unknown(reading, named, part, fields, hints)
                     continue
             fields.places[name] = part.place
             content = spec.kind.read(reading, part, own)
@@ -250,6 +243,54 @@ class Record:
                 reading.problem(found.place, path, f"the key {name} in {self.what}", "none", hint)
                 fields.bad.add(name)
         return fields
+
+    def _by_name(self, reading: Reading, written: Mapping, path: str) -> bool:
+        """Reports a mapping that has names of several such mappings in place of required keys."""
+        needed = [f"{name}: {one.example}" for name, one in self.fields.items() if one.example]
+        if not needed or not written.entries or not path:
+            return False
+        for key, _ in written.entries:
+            name = key.text
+            if name in self.fields or self.by_pattern(name):
+                return False
+            if _hyphened(name) in self.common_mistakes and not name.isdecimal():
+                return False
+            if meant(name, self.fields).startswith("did") or not NAME.fullmatch(f"n{name}"):
+                return False
+        key_, names = path.rsplit(".", 1)[-1], ", ".join(key.text for key, _ in written.entries[:3])
+        hint = f"write {key_}: [{{{', '.join(needed)}}}], without names"
+        reading.problem(written.place, path, f"{self.what}, or a list", f"names: {shown(names)}", hint)
+        return True
+
+    def first_of(self, written: Mapping) -> str:
+        """The first key of a mapping that has nothing but keys of this record, in the spelling of any
+        program; empty for other mappings."""
+        own = {key.replace("-", ""): key for key in self.fields}
+        first = ""
+        for key, _ in written.entries:
+            name = own.get(_hyphened(key.text).replace("-", ""), "")
+            if not name:
+                return ""
+            first = first or name
+        return first
+
+    def _unknown(self, reading: Reading, name: Named, part: Value, fields: Fields, hints: set[str]) -> None:
+        """Reports a key that the mapping does not have; ``hints``: those that were given before."""
+        hint = self.common_mistakes.get(name, "") or self.common_mistakes.get(_hyphened(name), "")
+        if hint and hint in hints:
+            # One mistake: the keys of another program's section.
+            return
+        hints.add(hint)
+        if isinstance(part, Scalar) and part.text:
+            hint = hint.replace("…", shown(part.text, 40), 1)
+        known = [*self.fields, *(pattern.example for pattern in self.patterns)]
+        hint = (
+            hint or _colon(name, self.fields) or _comma(name, fields, part) or meant(_hyphened(name), known)
+        )
+        reading.problem(name.place, name.path, f"a key of {self.what}", shown(name), hint)
+        intended = re.match(r"(?:did you mean|write) ([a-z-]+)[?:]", hint)
+        # A key that was intended is not missing, too.
+        fields.bad.add(intended[1] if intended else str(name))
 
     def by_pattern(self, key: str) -> Field | None:
         return next((p.field for p in self.patterns if re.fullmatch(p.pattern, key)), None)
@@ -269,10 +310,18 @@ class Record:
         return schema
 
 
+def _hyphened(name: str) -> str:
+    """A key as it is spelt here: ``maxLatency``, ``max_latency`` and ``Max Latency`` are ``max-latency``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])|[\s_]+", "-", name).lower()
+
+
 def _colon(name: str, known: Iterable[str]) -> str:
     """A hint for a key with its value and no space between them: ``pcp:6``; empty for other keys."""
     key, colon, value = name.partition(":")
-    return f"write {key}: {value}, with a space after the colon" if colon and key in known else ""
+    if colon and key in known:
+        return f"write {key}: {value}, with a space after the colon"
+    key, equals, value = (part.strip() for part in name.partition("="))
+    return f"write {key}: {value}, with a colon in place of the =" if equals and key in known else ""
 
 
 def _comma(name: str, before: Fields, part: Value) -> str:
@@ -321,7 +370,12 @@ class MapOf:
     value: Kind
     key: re.Pattern[str] = field(default=NAME)
     key_what: str = "a name"
-    key_hint: str = NAME_HINT
+    key_hint: str = ""
+    """A hint for a wrong key; the nearest name by default."""
+    sample: str = "name"
+    """A key, for hints."""
+    one: Record | None = None
+    """The mapping of each key, if its keys alone are a mistake that people make."""
 
     @property
     def expected(self) -> str:
@@ -331,20 +385,54 @@ class MapOf:
         found = reading.resolve(value, path)
         if isinstance(found, Bad):
             return BAD
+        key = path.rsplit(".", 1)[-1]
         if not isinstance(found, Mapping):
-            hint = f"write {path.rsplit('.', 1)[-1]}: {{name: …, name: …}}"
+            hint = f"write {key}: {{name: …, name: …}}"
+            if isinstance(found, Sequence) and (first := _named(found)):
+                hint = f"write {first}: {{…}} for each of them, without the dash"
             return reading.problem(found.place, path, self.expected, describe(found), hint)
+        # A name may be any key of what it names; then it has a mapping.
+        named = self.key is NAME and all(isinstance(part, Mapping) for _, part in found.entries)
+        if self.one is not None and not named and (first := self.one.first_of(found)):
+            hint = f"write {key}: {{{self.sample}: {{{first}: …}}}}"
+            return reading.problem(found.place, path, self.expected, f"the keys of {self.one.what}", hint)
+        if self.one is not None and not named and self._not_indented(reading, found, path, self.one):
+            return BAD
         read: dict[Named, Any] = {}
         for key, part in keys_of(reading, found, path):
             if not self.key.fullmatch(key):
-                reading.problem(key.place, key.path, self.key_what, shown(key), self.key_hint)
+                reading.problem(
+                    key.place, key.path, self.key_what, shown(key), self.key_hint or name_hint(key)
+                )
             else:
                 read[key] = self.value.read(reading, part, key.path)
         return read
 
+    def _not_indented(self, reading: Reading, found: Mapping, path: str, one: Record) -> bool:
+        """Reports keys that belong below the key before them, whose value is empty."""
+        for (name, value), (key, part) in pairwise(found.entries):
+            empty = isinstance(value, Scalar) and not value.text.strip() and name.text not in one.fields
+            if empty and key.text in one.fields and not isinstance(part, Mapping):
+                where = f"{path}.{shown(name.text)}"
+                hint = f"begin {key.text} and the keys after it further to the right than {shown(name.text)}"
+                reading.problem(key.place, where, f"{one.what} below its name", f"{key.text} beside it", hint)
+                return True
+        return False
+
     def schema(self) -> Schema:
         pattern = rf"^({self.key.pattern})$|\$\{{"
         return {**OBJECT, "patternProperties": {pattern: self.value.schema()}, "additionalProperties": False}
+
+
+def _named(found: Sequence) -> str:
+    """The name of the first mapping in a list: its value of ``name``, or its only key; empty without one."""
+    first = found.items[0] if found.items else None
+    if not isinstance(first, Mapping):
+        return ""
+    name = first.get("name")
+    if isinstance(name, Scalar):
+        return shown(name.text, 40)
+    return shown(first.entries[0][0].text, 40) if len(first.entries) == 1 else ""
 
 
 def keys_of(reading: Reading, mapping: Mapping, path: str) -> Iterable[tuple[Named, Value]]:
@@ -400,8 +488,12 @@ class Either:
         kind = self.listing if isinstance(found, Sequence) and self.listing else self.text
         if kind is None or isinstance(found, Mapping):
             return reading.problem(found.place, path, self.expected, describe(found))
-        other = isinstance(kind, Choice) and isinstance(found, Scalar) and found.text not in kind.words
-        if other and isinstance(self.mapping, MapOf):
+        if (
+            isinstance(kind, Choice)
+            and isinstance(found, Scalar)
+            and found.text not in (*kind.words, *kind.common_mistakes)
+            and isinstance(self.mapping, MapOf)
+        ):
             return reading.problem(found.place, path, self.what, describe(found), self.mapping.key_hint)
         read = kind.read(reading, found, path)
         if not self.short or isinstance(read, Bad):

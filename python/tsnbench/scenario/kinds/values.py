@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from collections.abc import Mapping as Map
 from dataclasses import dataclass, field
@@ -117,6 +118,8 @@ class Quantity(Average):
     def of(self, text: str) -> int:
         if self.zero and text == "0":
             return 0
+        if self.zero and text.lower() in ("no", "none", "zero", "false", "never"):
+            raise UnitError(self.expected, "write 0")
         number = self.dimension.parse(text, self.usual)
         if not self.least <= number <= self.most:
             raise UnitError(
@@ -229,7 +232,14 @@ class Count(OneText):
         return int(text)
 
     def _decimal(self, text: str) -> str:
-        """A hint for digits with a leading zero, which may be decimal or bits; empty for other texts."""
+        """A hint for digits with a leading zero, which may be decimal or bits, and for a number behind a
+        word or with decimals; empty for other texts."""
+        if (named := re.fullmatch(r"[A-Za-z]+[ -]?([0-9]{1,17})", text)) and (
+            self.least <= int(named[1]) <= self.most
+        ):
+            return f"write {named[1]}"
+        if (whole := re.fullmatch(r"([0-9]{1,17})\.0+", text)) and self.least <= int(whole[1]) <= self.most:
+            return f"write {whole[1]}"
         if not re.fullmatch("0[0-9]{1,17}", text):
             return ""
         if self.least <= int(text) <= self.most:
@@ -335,8 +345,10 @@ class Text:
                 return BAD
             value, text = scalar, scalar.text.strip()
         if self.named and not NAME.fullmatch(text):
-            hint = (in_a_row(text) if self.listed else "") or NAME_HINT
-            return reading.problem(value.place, path, self.expected, shown(text), hint)
+            hint = (in_a_row(text) if self.listed else "") or name_hint(text)
+            if self.listed and text.isdecimal():
+                hint = "write the names: [node1, node2]"
+            return reading.problem(value.place, path, self.expected, describe(value), hint)
         return Named.at(text, value.place, path, self.of)
 
     def schema(self) -> Schema:
@@ -389,4 +401,12 @@ def in_a_row(text: str) -> str:
     return f"write [{', '.join(names)}]" if len(names) > 1 and all(map(NAME.fullmatch, names)) else ""
 
 
-NAME_HINT = "a name starts with a letter; then letters, digits and _ . + - follow, 64 at most"
+NAME_RULE = "a name starts with a letter; then letters, digits and _ . + - follow, 64 at most"
+
+
+def name_hint(text: str) -> str:
+    """A hint for a text that is no name: the nearest name, and the rule."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    near = re.sub(r"[^A-Za-z0-9_.+-]+", "-", plain).strip("-")[:63]
+    near = near if near[:1].isalpha() else f"n{near}"
+    return f"write {near}: {NAME_RULE}" if len(near) > 1 else NAME_RULE

@@ -36,9 +36,13 @@ def pcps(what: str, closed: tuple[str, ...] = ()) -> Pcps:
         if text not in ("all", "none"):
             several = re.fullmatch(r"[0-7](\s*[,; ]\s*[0-7])+", text)
             listed = f"write [{', '.join(re.findall('[0-7]', text))}]" if several else ""
-            if mask := re.fullmatch("0x([0-9A-Fa-f]{1,2})|0b([01]{8})", text):
+            # As tc, as binary digits, and as the standard's figures write it: o is open, C is closed.
+            bits = text.replace("o", "1").replace("C", "0") if re.fullmatch("[oC]{8}", text) else text
+            if mask := re.fullmatch("0x([0-9A-Fa-f]{1,2})|(?:0b)?([01]{8})", bits):
                 states = int(mask[1] or mask[2], 16 if mask[1] else 2)
                 listed = f"write [{', '.join(str(pcp) for pcp in range(7, -1, -1) if states >> pcp & 1)}]"
+            if one := re.fullmatch(r"(?:TC|PCP|Q|class|queue|prio)[ -]?([0-7])", text, re.IGNORECASE):
+                listed = f"write [{one[1]}]"
             raise ValueError("write none" if text in closed else listed)
         return tuple(range(7, -1, -1)) if text == "all" else ()
 
@@ -57,7 +61,15 @@ def _before(text: str) -> tuple[int, ...] | None:
 
 _ENTRY = {
     **dict.fromkeys(("duration", "time", "interval", "length", "time-interval"), "did you mean for?"),
-    **dict.fromkeys(("gates", "states", "gate-states", "classes", "pcp", "pcps"), "did you mean open?"),
+    **dict.fromkeys("01234567", "write open: [6], a list of PCPs"),
+    **dict.fromkeys(
+        ("at", "from", "start", "to", "end", "until", "offset"),
+        "write for: 40 us, its length; each entry begins where the one before it ends",
+    ),
+    **dict.fromkeys(
+        ("mask", "gate-mask", "gates", "states", "gate-states", "classes", "pcp", "pcps"),
+        "did you mean open?",
+    ),
 }
 
 
@@ -99,7 +111,11 @@ class Gates(Part):
         Choice({"pcp": "pcp", "class": "class"}, "what open counts"), "pcp (default) or class", default="pcp"
     )
     entries: tuple[GateEntry, ...] = key(
-        ListOf(record_of(GateEntry, "a gate entry", common_mistakes=_ENTRY), "gate entries", most=4096),
+        ListOf(
+            record_of(GateEntry, "a gate entry", common_mistakes=_ENTRY, example="{open: [6], for: 40 us}"),
+            "gate entries",
+            most=4096,
+        ),
         "[{open: [6], for: 45 us}, {open: [5, 0], for: 45 us}]",
     )
     before: tuple[int, ...] | None = key(

@@ -122,7 +122,12 @@ class Queues(Part):
 QUEUES = record_of(
     Queues,
     "queue settings",
+    example="{classes: {6: 1, 0: 0}}",
     common_mistakes={
+        **dict.fromkeys(
+            ("map", "prio-map", "mapping", "num-tc", "number", "count", "traffic-classes", *"01234567"),
+            "write classes: {6: 1, 0: 0}, the traffic class of each PCP",
+        ),
         **dict.fromkeys(
             ("lifetime", "max-age", "transit-delay", "longest-time"), "did you mean longest-wait?"
         ),

@@ -135,6 +135,7 @@ POLICING = ListOf(
             "stream": "did you mean streams?",
             **dict.fromkeys(("rate", "cir", "bandwidth"), "write meter: {cir: …, cbs: 2 kB}"),
             "pcp": "did you mean priority?",
+            **dict.fromkeys(("max-frame-size", "max-size", "mtu"), "did you mean max-sdu?"),
         },
         example="[{at: cam -> sw1, max-sdu: 1000 B}]",
     ),

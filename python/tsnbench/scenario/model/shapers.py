@@ -195,7 +195,14 @@ class Shaper(Part):
     gates: Gates | Follow | Planned | None = None
     preemption: Preemption | None = key(
         record_of(
-            Preemption, "frame pre-emption", example="{express: [7]}", rule=_some_frames_are_preemptable
+            Preemption,
+            "frame pre-emption",
+            example="{express: [7]}",
+            rule=_some_frames_are_preemptable,
+            common_mistakes=dict.fromkeys(
+                ("preemptable", "preemptible", "preempted", "pmac"),
+                "write express: [7]; all other PCPs are preemptable",
+            ),
         ),
         "frame pre-emption: {express: [7]}; all other PCPs are preemptable",
         default=None,

@@ -310,7 +310,7 @@ class Stream(Part):
     )
     scheduled: bool = key(YES_NO, "true: its releases, and gates on its way, are planned", default=False)
     release: Release | None = key(
-        record_of(Release, "a window of release"),
+        record_of(Release, "a window of release", example="{earliest: 100 us, latest: 200 us}"),
         "when in the period a scheduled stream is released: {earliest: 100 us, latest: 200 us}",
         default=None,
     )

@@ -174,9 +174,10 @@ def _fits(path: tuple[Step, ...], text: str, name: str) -> bool:
 
 def hint(record: Record, asked: str) -> str:
     """A hint for an unknown key: the key that was probably meant."""
-    last = asked.strip().rpartition(".")[2]
+    before, _, last = asked.strip().rpartition(".")
     known = sections(record)
-    mistakes = (section.record.common_mistakes.get(last, "") for section in known)
+    near = [one for one in known if any(_fits(path, before, r"[^.]+") for path in one.paths)]
+    mistakes = (one.record.common_mistakes.get(last, "") for one in (*near, *known))
     return next(filter(None, mistakes), "") or meant(last, dict.fromkeys(_names(known)))
 
 

@@ -142,7 +142,9 @@ class Builder:
                 continue
             if not isinstance(key, Scalar):
                 inner = key.entries[0][0] if isinstance(key, Mapping) and len(key.entries) == 1 else None
-                hint = f"write ${{{inner.text}}} for a parameter" if isinstance(inner, Scalar) else ""
+                hint = "write a key and a colon before it"
+                if isinstance(inner, Scalar):
+                    hint += f", or ${{{inner.text}}} for a parameter"
                 self.problem(key.place, "a name before the colon", describe(key), hint)
             elif key.text == "<<":
                 hint = "YAML 1.2 has no merge keys; repeat the keys, or use a catalogue pattern"

@@ -14,7 +14,7 @@ from tsnbench.scenario.text.builder import most_values, too_many
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.place import Place, located
 from tsnbench.scenario.text.sweep import Axes, Axis, SweepError, substitute
-from tsnbench.scenario.text.tree import Scalar, Sequence, Value, describe, shown
+from tsnbench.scenario.text.tree import Mapping, Scalar, Sequence, Value, describe, shown
 
 Written = tuple[Any, ...]
 """What is written in a mapping: its keys with their texts."""
@@ -178,7 +178,11 @@ class Reading:
             return found
         if isinstance(found, Bad):
             return BAD
-        return self.problem(found.place, path, expected, describe(found))
+        name = found.get("name") if isinstance(found, Mapping) else None
+        hint = f"write {shown(name.text)}" if isinstance(name, Scalar) else ""
+        if isinstance(found, Scalar):
+            hint = "write a value behind the colon, or leave the key out"
+        return self.problem(found.place, path, expected, describe(found), hint)
 
 
 def meant(word: str, known: Iterable[str]) -> str:

@@ -84,15 +84,32 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
         wanted, got = ("]", "list [") if "sequence" in context else ("}", "mapping {")
         opened = Place(error.context_mark.line + 1, error.context_mark.column + 1)
         hint = f"the {got} opened in line {opened.line}, column {opened.column} is not closed before this"
+        line = text.splitlines()[opened.line - 1]
+        word = re.search(r"\S+$", line[: place.column - 1])
+        if opened.line == place.line and word and "got ':'" in problem:
+            hint = f"write a comma before {word[0]}, or close the {got}"
         if " #" in "".join(text.splitlines(True)[opened.line - 1 : place.line]):
             hint += "; a # after a space begins a comment: write dut#2"
         return failure(file, f'"," or "{wanted}"', _token(problem), hint, place)
+    if closing := re.search(r"expected <block end>, but found '([]},])'", problem):
+        opening = {"}": "no { is", "]": "no [ is", ",": "no list is"}[closing[1]]
+        hint = f"{opening} open here: leave the {closing[1]} out"
+        return failure(file, "the end of the value", closing[1], hint, place)
     if "expected <block end>" in problem:
         hint = "keys of one level start in the same column; check the quotes and the indentation here"
         return failure(file, "the same indentation as above", _token(problem), hint, place)
+    if "node content, but found ','" in problem:
+        return failure(file, "a value", "a second comma", "leave one of the two commas out", place)
+    if first := re.search(r"character '(.)' that cannot start any token", problem):
+        hint = f"put quotes around a text that begins with {first[1]}"
+        return failure(file, "a value", first[1], hint, place)
     if "could not find expected ':'" in problem:
         place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
         hint = "write key: value, with a space after the colon"
+        line = text.splitlines()[place.line - 1].strip()
+        if re.match("-[^- ]", line):
+            hint = f"write - {shown(line[1:])}, with a space after the dash"
+            return failure(file, "an item of the list", shown(line), hint, place)
         return failure(file, "a colon after a key", "none", hint, place)
     if "quoted scalar" in context and "end of stream" in problem:
         place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
