@@ -86,13 +86,15 @@ class Dimension:
         base = self.base
         return f"write {below}{base} or {below + 1}{base}: {text} is no whole number of {base}"
 
-    def _of_other_programs(self, number: Fraction) -> str:
+    def _of_other_programs(self, number: Fraction, usual: str) -> str:
         """The unit that a bare number has in other programs; empty where the usual one fits."""
-        return self.coarse if 0 < number < 1 else self.fine if number >= _HUGE else ""
+        if 0 < number < 1:
+            return self.coarse
+        return self.fine if number >= _HUGE and usual == self.usual else ""
 
     def _with_unit(self, number: str, usual: str) -> str:
         """A hint for a bare number; one below 1 is a share of all, as mathematics writes it."""
-        unit = self._of_other_programs(Fraction(number))
+        unit = self._of_other_programs(Fraction(number), usual)
         worth = Fraction(number) * self.units.get(unit, 0)
         if unit and worth.denominator == 1:
             return f"write {self.text(worth.numerator)} for {number} {unit}"
@@ -112,7 +114,7 @@ class Dimension:
 
     def _without_power(self, number: str, power: int, unit: str, usual: str) -> str:
         """A hint for a power of ten, which is written out."""
-        bare = "" if unit else self._of_other_programs(Fraction(Decimal(number).scaleb(power)))
+        bare = "" if unit else self._of_other_programs(Fraction(Decimal(number).scaleb(power)), usual)
         worth = Fraction(Decimal(number).scaleb(power)) * self.units.get(bare, 0)
         if bare and worth.denominator == 1:
             return f"write {self.text(worth.numerator)} for {number}e{power} {bare}"

@@ -245,5 +245,5 @@ def test_slopes_without_a_class_are_told_where_they_belong() -> None:
     with pytest.raises(ScenarioErrors) as raised:
         document_of(TEXT.replace("{6: {GIVEN}}", "{idle-slope: 7 Mbit/s}"))
     problem, hint = str(raised.value).splitlines()
-    assert problem.endswith("expected an SR class (A, B, C, D) or a PCP from 0 to 7, found idle-slope")
-    assert hint == "  hint: write {A: 100 Mbit/s, B: {idle-slope: 75 Mbit/s}}, highest class first"
+    assert problem.endswith("expected a mapping of classes to bandwidth, found the keys of a CBS class")
+    assert hint == "  hint: write cbs: {6: {idle-slope: 7 Mbit/s}}"

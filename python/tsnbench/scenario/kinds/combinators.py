@@ -394,7 +394,9 @@ class MapOf:
         # A name may be any key of what it names; then it has a mapping.
         named = self.key is NAME and all(isinstance(part, Mapping) for _, part in found.entries)
         if self.one is not None and not named and (first := self.one.first_of(found)):
-            hint = f"write {key}: {{{self.sample}: {{{first}: …}}}}"
+            part = found.entries[0][1]
+            text = shown(part.text, 40) if isinstance(part, Scalar) else "…"
+            hint = f"write {key}: {{{self.sample}: {{{first}: {text}}}}}"
             return reading.problem(found.place, path, self.expected, f"the keys of {self.one.what}", hint)
         if self.one is not None and not named and self._not_indented(reading, found, path, self.one):
             return BAD
