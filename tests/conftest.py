@@ -6,6 +6,7 @@ gates a change) or ``nightly`` (all). On a complete machine no test may be skipp
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import signal
@@ -17,6 +18,9 @@ from support.profile import PROFILE
 
 # Children of nohup inherit an ignored SIGHUP; the programs under test expect the default action.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What is collected lives as long as the process: garbage collection need not visit it again and again.
+gc.disable()
 
 TESTS = Path(__file__).parent
 WALL_CLOCK = ("live", "backends/netns", "backends/vm", "hosts", "twin")
@@ -39,6 +43,12 @@ changes the kernel of a machine.
 """
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Rooms of which the profile runs nothing are not read."""
+    room = collection_path.relative_to(TESTS).as_posix() if collection_path.is_relative_to(TESTS) else ""
+    return True if PROFILE == "quick" and room in NOT_QUICK else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the tests of kernels, and leave out what the profile does not run.
 
@@ -54,14 +64,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("kernel") is not None:
             item.add_marker(pytest.mark.flaky(reruns=TRIES_AGAIN, reruns_delay=PAUSE_S))
         name = f"{room}::{getattr(item, 'originalname', item.name)}"
-        not_quick = name in slow or room.startswith(tuple(f"{each}/" for each in NOT_QUICK))
         nightly = PROFILE != "nightly" and item.get_closest_marker("nightly") is not None
-        if nightly or (PROFILE == "quick" and not_quick):
+        if nightly or name in slow:
             left_out.append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:

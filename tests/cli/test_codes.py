@@ -7,22 +7,18 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-import tsnbench
 from support.commands import tsnbench as command
+from support.package_imports import nodes, trees
 from tsnbench.cli.measuring.modes import MODES
 from tsnbench.errors import BackendError, InputError
 from tsnbench.hosts.by_hand import Checklist
 from tsnbench.messages import Kind, codes_of, kinds, whole
 
-PACKAGE = Path(tsnbench.__file__).parent
-TREES = {
-    file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text(encoding="utf-8"))
-    for file in PACKAGE.rglob("*.py")
-}
 ELSEWHERE = {"<text>": "fail", "<mode.input>": "MODES"}
 """Texts that another place gives to that of an error."""
 BY_PROBLEMS = {"ScenarioErrors", "PlanningErrors"}
@@ -33,18 +29,16 @@ def name_of(node: ast.expr) -> str:
     return getattr(node, "id", getattr(node, "attr", ""))
 
 
+@cache
 def families() -> dict[str, type[Exception]]:
     """The classes of errors in the sources by their names, each with the same parents and a plain text."""
     made: dict[str, type[Exception]] = {"InputError": InputError, "BackendError": BackendError}
-    written = [node for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    written = [node for file in trees() for node in nodes(file) if isinstance(node, ast.ClassDef)]
     for _ in range(3):
         for node in written:
             if parents := [made[name_of(base)] for base in node.bases if name_of(base) in made]:
                 made.setdefault(node.name, type(node.name, tuple(parents), {}))
     return made
-
-
-FAMILIES = families()
 
 
 def text_of(node: ast.expr, constants: dict[str, str]) -> str:
@@ -60,28 +54,28 @@ def text_of(node: ast.expr, constants: dict[str, str]) -> str:
     return "--option" if name_of(node) == "option" else f"<{ast.unparse(node)}>"
 
 
-def constants_of(tree: ast.Module) -> dict[str, str]:
+def constants_of(file: str) -> dict[str, str]:
     """Texts that have names in a file."""
     return {
         name_of(node.targets[0]): text_of(node.value, {})
-        for node in ast.walk(tree)
+        for node in nodes(file)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant | ast.JoinedStr)
     }
 
 
 def raised() -> Iterator[tuple[str, Exception]]:
     """Every error that the sources make, with its place."""
-    for file, tree in TREES.items():
-        constants = constants_of(tree)
-        for node in ast.walk(tree):
+    for file in trees():
+        constants = constants_of(file)
+        for node in nodes(file):
             if not (isinstance(node, ast.Call) and node.args):
                 continue
             name, arguments = name_of(node.func), node.args
             if name == "fail" and len(arguments) == 2 and ast.unparse(arguments[0]) == "Exit.INPUT_WRONG":
                 name, arguments = "InputError", arguments[1:]
-            if name in FAMILIES and name not in BY_PROBLEMS:
+            if name in families() and name not in BY_PROBLEMS:
                 said = ": ".join(text_of(one, constants) for one in arguments)
-                yield f"{file}:{node.lineno}", FAMILIES[name](said)
+                yield f"{file}:{node.lineno}", families()[name](said)
 
 
 def test_every_error_has_a_code() -> None:
@@ -94,7 +88,7 @@ def test_every_error_has_a_code() -> None:
 def test_every_class_of_the_list_is_there() -> None:
     """A class that was renamed would give its errors the code of its parent."""
     own = {name for one in kinds().values() for name in one.errors}
-    assert own - set(FAMILIES) == {
+    assert own - set(families()) == {
         *("UsageError", "NoSuchOption", "BadParameter", "OSError", "MemoryError"),
         *(
             "FileNotFoundError",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from support.package_imports import FILES, IMPORTS, LATE, PACKAGE, circle
+from support.package_imports import PACKAGE, circle, files, imports, late
 
 LATE_FILES = {
     "__init__.py": "what notebooks use is loaded when they use it",
@@ -19,12 +19,12 @@ LATE_FILES = {
 
 def test_no_files_import_each_other_in_a_circle() -> None:
     """Every import counts: at the top of a file, in a function, and for types only."""
-    graph = {file: {FILES[module] for module in modules} - {file} for file, modules in IMPORTS.items()}
+    graph = {file: {files()[module] for module in modules} - {file} for file, modules in imports().items()}
     assert circle(graph) == ""
 
 
 def test_functions_import_nothing() -> None:
-    assert {file for file, modules in LATE.items() if modules} == set(LATE_FILES)
+    assert late() == set(LATE_FILES)
 
 
 C_NOISE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)

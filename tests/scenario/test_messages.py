@@ -16,6 +16,7 @@ import pytest
 
 from support.commands import tsnbench
 from support.golden import matches
+from support.package_imports import nodes, trees
 from tsnbench.editing.problems import checked_scenarios
 from tsnbench.hosts.inventory.grammar import INVENTORY
 from tsnbench.messages import OTHER, Kind, code_of, code_of_warning, kinds, whole
@@ -62,8 +63,8 @@ def test_every_kind_of_warning_has_a_code() -> None:
 
 def warned() -> Iterator[str]:
     """The kinds in all calls that make a warning."""
-    for file in (ROOT / "python/tsnbench").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for file in trees():
+        for node in nodes(file):
             if isinstance(node, ast.Call) and node.args:
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 first = node.args[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -11,20 +12,28 @@ PACKAGE = Path(__file__).resolve().parents[2] / "python/tsnbench"
 BY_NAME = ("Lazy", "import_module")
 """Functions that import a module by its name."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-TREES = {
-    path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
-"""Each file's syntax tree, by its path in the package."""
 
 
-def module_of(file: str) -> str:
-    """``plan.document`` for ``plan/document.py``; a folder's name for its ``__init__.py``."""
-    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Each file's syntax tree, by its path in the package."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
-FILES = {module_of(file): file for file in TREES} | {"_native": "_native.pyi"}
-"""Files by their modules."""
+@cache
+def nodes(file: str) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree."""
+    return tuple(ast.walk(trees()[file]))
+
+
+@cache
+def files() -> dict[str, str]:
+    """Files by their modules: ``plan/document.py`` by ``plan.document``; ``__init__.py`` by its folder."""
+    own = {file.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file for file in trees()}
+    return own | {"_native": "_native.pyi"}
 
 
 def named(node: ast.AST) -> Iterator[str]:
@@ -35,37 +44,31 @@ def named(node: ast.AST) -> Iterator[str]:
         assert node.level == 0, "a relative import"
         for alias in node.names:
             whole = f"{node.module}.{alias.name}"
-            yield whole if whole.removeprefix("tsnbench.") in FILES else str(node.module)
-    elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in (
-        "import_module",
-        "Lazy",
-    ):
+            yield whole if whole.removeprefix("tsnbench.") in files() else str(node.module)
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in BY_NAME:
         yield from (str(one.value) for one in node.args if isinstance(one, ast.Constant))
 
 
-def imports_of(tree: ast.AST) -> set[str]:
+@cache
+def imports() -> dict[str, set[str]]:
     """The modules of tsnbench that a file imports anywhere: at its top, in functions, for types only."""
-    every = (module for node in ast.walk(tree) for module in named(node))
-    own = {module.removeprefix("tsnbench.") for module in every if module.split(".")[0] == "tsnbench"}
+    return {file: _own(module for node in nodes(file) for module in named(node)) for file in trees()}
+
+
+def _own(modules: Iterable[str]) -> set[str]:
+    own = {module.removeprefix("tsnbench.") for module in modules if module.split(".")[0] == "tsnbench"}
     return {"__init__" if module == "tsnbench" else module for module in own}
 
 
-IMPORTS = {file: imports_of(tree) for file, tree in TREES.items()}
-"""The modules of tsnbench that a file imports."""
-LATE = {
-    file: sorted(
-        {
-            module
-            for function in ast.walk(tree)
-            if isinstance(function, FUNCTIONS)
-            for node in ast.walk(function)
-            if isinstance(node, ast.Import | ast.ImportFrom)
-            for module in named(node)
-        }
-    )
-    for file, tree in TREES.items()
-}
-"""The modules that a file imports in functions."""
+def late() -> set[str]:
+    """The files that import modules in functions."""
+    return {
+        file
+        for file in trees()
+        for function in nodes(file)
+        if isinstance(function, FUNCTIONS)
+        and any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(function))
+    }
 
 
 def circle(graph: dict[str, set[str]]) -> str:
