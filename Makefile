@@ -52,7 +52,8 @@ run: $(VENV)/.built
 # guest or a lab one after the other and before all others, because their talkers have to be in time.
 CARGO_TEST := nice -n 19 cargo test --quiet --locked --workspace --exclude tsn-python
 PYTEST     := $(BIN)/python -m pytest
-PARALLEL   := nice -n 10 $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
+# Files in memory, and no threads within tables: as many tests as processors run already.
+PARALLEL   := TMPDIR=$$(sh .ci/memory) POLARS_MAX_THREADS=1 nice -n 10 $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
 KERNELS    := $(PYTEST) -m kernel --numprocesses 2 --dist loadgroup
 
 quick: $(VENV)/.built
@@ -205,7 +206,8 @@ GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox
 # Programs that some tests look at the results with. Without root these tests are skipped with the reason. An ssh server
 # is unpacked, not installed: no test installs what would let others in.
 packages:
-	@sh .ci/packages chromium tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
+	@sh .ci/packages chromium-headless-shell
+	@sh .ci/packages tshark yanglint:libyang2-tools netconfd cpio ssh:openssh-client $(GUEST_PACKAGES)
 	@sh .ci/unpacked $(VENV)/unpacked openssh-server libwrap0
 	@sh .ci/unpacked $(VENV)/unpacked-slurm slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge libmunge2 libhwloc15
 

@@ -35,7 +35,6 @@ __all__ = [
     "load",
     "markupsafe",
     "matplotlib",
-    "matplotlib_svg",
     "ncclient",
     "numpy",
     "optuna",
@@ -86,7 +85,7 @@ if TYPE_CHECKING:
     import jinja2
     import markupsafe
     import matplotlib.axes
-    import matplotlib.backends.backend_svg as matplotlib_svg
+    import matplotlib.backend_bases
     import matplotlib.figure
     import matplotlib.lines
     import matplotlib.patches
@@ -116,7 +115,6 @@ else:
     jinja2 = Lazy("jinja2")
     markupsafe = Lazy("markupsafe")
     matplotlib = Lazy("matplotlib")
-    matplotlib_svg = Lazy("matplotlib.backends.backend_svg")
     ncclient = Lazy("ncclient")
     numpy = Lazy("numpy")
     optuna = Lazy("optuna")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+from support.browser import browsing, needs_chromium
 from support.network_namespace import CLONE_NEWNET
 
-CHROMIUM = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
-WAIT_MS = 60_000
 SCENARIO = """\
 name: own
 duration: 10 ms
@@ -45,21 +43,20 @@ def looked_at(place: Path, folder: Path) -> tuple[list[str], list[str], str, str
     command = [python, "-c", CODE, "ui", "."]
     said: list[str] = []
     asked: list[str] = []
-    with subprocess.Popen(command, **own) as server, sync_playwright() as playwright:  # type: ignore[call-overload]
+    with subprocess.Popen(command, **own) as server, browsing() as browser:  # type: ignore[call-overload]
         try:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
             page = browser.new_page()
             page.on("console", lambda message: said.append(message.text))
             page.on("pageerror", lambda error: said.append(str(error)))
             page.on("request", lambda request: asked.append(request.url))
             page.goto(server.stdout.readline().strip())
             page.get_by_role("button", name="own.yaml").click()
-            expect(page.locator("#heading")).to_have_text("No problems", timeout=WAIT_MS)
+            expect(page.locator("#heading")).to_have_text("No problems")
             page.locator("#run").click()
-            page.get_by_role("link", name="charts").click(timeout=WAIT_MS)
-            expect(page.locator("#view-run")).to_have_attribute("data-loading", "no", timeout=WAIT_MS)
-            expect(page.locator("#why")).to_contain_text("the parts add up to", timeout=WAIT_MS)
-            browser.close()
+            page.get_by_role("link", name="charts").click(timeout=60_000)
+            expect(page.locator("#view-run")).to_have_attribute("data-loading", "no")
+            expect(page.locator("#why")).to_contain_text("the parts add up to")
+            page.close()
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(30)
@@ -67,7 +64,7 @@ def looked_at(place: Path, folder: Path) -> tuple[list[str], list[str], str, str
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="network namespaces need root")
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@needs_chromium
 def test_the_page_of_the_wheel_needs_no_network(environment: Path, tmp_path: Path) -> None:
     folder = tmp_path / "work"
     folder.mkdir()

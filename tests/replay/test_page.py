@@ -7,23 +7,21 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from replay.test_what_varies import CLOCK
 from replay.test_why_frames_waited import replayed
+from support.browser import browsing, needs_chromium, started
 from support.commands import tsnbench
 from tsnbench.backends.simulation import Simulation
 from tsnbench.errors import BackendError
 from tsnbench.replay.page import page
 from tsnbench.scenario import load_variants
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 GATES = Path(__file__).parents[2] / "scenarios" / "tutorial" / "2-gates.yaml"
 
 
@@ -42,21 +40,13 @@ def replay(*words: object) -> tuple[int, str]:
 
 def dom(page: Path, profile: Path) -> str:
     """What a browser makes of a page that says nothing in its console, and is ready."""
-    assert CHROMIUM is not None
-    shown = subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            "--no-first-run", "--enable-logging=stderr", "--v=0", f"--user-data-dir={profile}",
-            "--virtual-time-budget=2000", "--dump-dom", page.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    shown = started(page.as_uri(), profile, "--virtual-time-budget=2000", "--dump-dom")
     assert "CONSOLE" not in shown.stderr
     assert 'data-ready="yes"' in shown.stdout
     return shown.stdout
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@needs_chromium
 def test_a_browser_shows_what_the_clock_of_a_node_showed(tmp_path: Path) -> None:
     run, _, _ = replayed(CLOCK, tmp_path)
     code, text = replay(run.folder, "--output", tmp_path / "page.html", "--frame", "fast/0")
@@ -69,7 +59,7 @@ def test_a_browser_shows_what_the_clock_of_a_node_showed(tmp_path: Path) -> None
     assert "difference of two clocks: 409\u202f384 ns." in why[0]
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@needs_chromium
 def test_a_browser_shows_the_frame_that_waited(run: Path, tmp_path: Path) -> None:
     code, text = replay(run, "--output", tmp_path / "page.html")
     assert code == 0, text
@@ -221,22 +211,18 @@ See [the slowest frame](#t=12.5ms) and [a page](https://example.org/). [A file](
 """
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 def test_a_lesson_stands_beside_the_replay_and_its_links_go_to_instants(run: Path, tmp_path: Path) -> None:
-    from playwright.sync_api import expect, sync_playwright
-
     text, made = tmp_path / "lesson.md", tmp_path / "page.html"
     text.write_text(LESSON)
     code, said = replay(run, "--output", made, "--lesson", text)
     assert code == 0, said
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browsing() as browser:
         tab = browser.new_page()
         messages: list[str] = []
         tab.on("console", lambda message: messages.append(message.text))
         tab.on("pageerror", lambda error: messages.append(str(error)))
         tab.goto(made.as_uri())
-        expect(tab.locator("body")).to_have_attribute("data-ready", "yes", timeout=60_000)
+        expect(tab.locator("body")).to_have_attribute("data-ready", "yes")
         expect(tab.locator("#lesson h1")).to_have_text("Why the loop waits")
         expect(tab.locator("#lesson td")).to_have_count(2)
         # What is written as HTML stays text, pictures are their words, links to files are no links.
@@ -246,7 +232,6 @@ def test_a_lesson_stands_beside_the_replay_and_its_links_go_to_instants(run: Pat
         tab.get_by_role("link", name="the slowest frame").click()
         begin = json.loads(re.search(r'"begin_ns":(\d+)', made.read_text())[1])  # type: ignore[index]
         expect(tab.locator("body")).to_have_attribute("data-now", str(12_500_000 - begin))
-        browser.close()
     assert messages == []
 
 

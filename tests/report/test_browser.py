@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import http.server
 import re
-import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
+from support.browser import needs_chromium, started
 from support.commands import tsnbench
 from tsnbench import report
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+SHOWN = ("--window-size=1200,2000", "--dump-dom")
 
 
 @contextmanager
@@ -45,18 +39,6 @@ def served(folder: Path) -> Iterator[tuple[str, list[str]]]:
         server.server_close()
 
 
-def browse(url: str, profile: Path, width: int) -> subprocess.CompletedProcess[str]:
-    assert CHROMIUM is not None
-    return subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            "--no-first-run", "--enable-logging=stderr", "--v=0", f"--user-data-dir={profile}",
-            f"--window-size={width},2000", "--dump-dom", url,
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
-
-
 @needs_chromium
 def test_no_console_message_and_no_request_but_the_page(
     in_vehicle: Path, star: Path, hops: list[Path], ends: tuple[Path, Path], tmp_path: Path
@@ -70,7 +52,7 @@ def test_no_console_message_and_no_request_but_the_page(
         assert tsnbench(*words, site / f"{words[0]}.html").returncode == 0
     with served(site) as (url, asked):
         for name in ("run", "star", "sweep", "measure", "inspect"):
-            shown = browse(f"{url}/{name}.html", tmp_path / "profile", 1200)
+            shown = started(f"{url}/{name}.html", tmp_path / "profile", *SHOWN)
             assert "CONSOLE" not in shown.stderr
             assert "<footer>" in shown.stdout
     assert asked == ["/run.html", "/star.html", "/sweep.html", "/measure.html", "/inspect.html"]
@@ -90,7 +72,7 @@ def test_nothing_overflows_on_a_phone(in_vehicle: Path, hops: list[Path], tmp_pa
         )
     with served(site) as (url, _):
         for name in ("run", "sweep"):
-            shown = browse(f"{url}/{name}-phone.html", tmp_path / "profile", 1200)
+            shown = started(f"{url}/{name}-phone.html", tmp_path / "profile", *SHOWN)
             wide = re.search(r"wide=(\d+) of (\d+)", shown.stdout)
             assert wide is not None
             assert wide[1] == wide[2]

@@ -11,13 +11,12 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from support.browser import browsing
 from tsnbench import report
 from tsnbench.report.figures.style import GRID, PAGE, few_whole_marks, key, page_figure, panels_of, sample
 from tsnbench.report.figures.writers import letters
 from tsnbench.report.figures.writers.page_figure import PageFigure
 from tsnbench.report.figures.writers.panel import PagePanel
-
-from .test_browser import needs_chromium
 
 RED, BLUE = "#ff0000", "#0000ff"
 NEAR = 0.02
@@ -268,18 +267,11 @@ OVERLAPS = """() => [...document.querySelectorAll('svg.chart')].flatMap(svg => {
 })"""
 
 
-@needs_chromium
 def test_no_text_leaves_a_figure_or_covers_another_one(in_vehicle: Path, star: Path, tmp_path: Path) -> None:
     """In a browser, whose letters have widths of their own."""
-    from playwright.sync_api import sync_playwright
-
-    from .test_browser import CHROMIUM
-
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with browsing() as browser:
         for number, run in enumerate((in_vehicle, star)):
             page = browser.new_page(viewport={"width": 1300, "height": 1000})
             page.goto(report.write(run, into=tmp_path / f"{number}.html").as_uri())
             assert page.locator("svg.chart").count() > 5
             assert page.evaluate(OVERLAPS) == []
-        browser.close()

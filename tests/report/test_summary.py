@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.browser import needs_chromium, started
 from support.commands import tsnbench
 from support.html_page import read
 from tsnbench import report
 from tsnbench.errors import InputError
 from tsnbench.report.page import SUMMARY_ROWS, SUMMARY_ROWS_ALONE
 from tsnbench.runs import clearing
-
-from .test_browser import CHROMIUM, needs_chromium
 
 A4 = (595, 842)
 """Points."""
@@ -65,16 +63,8 @@ def crowded(star: Path, copied: Callable[[Path], Path]) -> Path:
 
 def _printed(page: Path, scratch: Path) -> list[tuple[int, int]]:
     """The sizes of the pages that a browser prints, in points."""
-    assert CHROMIUM is not None
     pdf = scratch / "printed.pdf"
-    subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            "--no-first-run", f"--user-data-dir={scratch / 'profile'}", "--no-pdf-header-footer",
-            f"--print-to-pdf={pdf}", page.as_uri(),
-        ],
-        capture_output=True, timeout=120, check=True,
-    )  # fmt: skip
+    started(page.as_uri(), scratch / "profile", "--no-pdf-header-footer", f"--print-to-pdf={pdf}")
     content = pdf.read_bytes()
     boxes = re.findall(rb"/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]", content)
     assert len(boxes) == len(re.findall(rb"/Type\s*/Page\b(?!s)", content))
@@ -108,15 +98,7 @@ def test_nothing_of_a_full_page_is_cut(
         "end=${t.getBoundingClientRect().right <= s.getBoundingClientRect().right + 1}`;"
         "}</script>"
     )
-    assert CHROMIUM is not None
-    shown = subprocess.run(
-        [
-            CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-            "--no-first-run", f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1000,1400",
-            "--dump-dom", measured.as_uri(),
-        ],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    shown = started(measured.as_uri(), tmp_path / "profile", "--window-size=1000,1400", "--dump-dom")
     found = re.search(r"<title>high=(-?\d+) wide=(-?\d+) network=(-?\d+) end=(\w+)</title>", shown.stdout)
     assert found is not None
     assert (found[1], found[2], found[4]) == ("0", "0", "true")

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 
-WAIT_MS = 60_000
-
-
-@contextmanager
-def browsing() -> Iterator[Browser]:
-    """A browser; without one, the test is skipped."""
-    program = next((path for name in ("chromium", "chromium-browser") if (path := shutil.which(name))), None)
-    if program is None:
-        pytest.skip("chromium is not installed")
-    expect.set_options(timeout=WAIT_MS)
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield found
-        found.close()
+from support.browser import WAIT_MS
 
 
 @dataclass

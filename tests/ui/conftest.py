@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from support.browser import browsing
 from support.commands import tsnbench
-from ui.browser import Tab, browsing
+from ui.browser import Tab
 
 SCENARIO = """\
 # A comment that stays.

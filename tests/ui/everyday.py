@@ -19,7 +19,8 @@ from urllib.parse import parse_qs
 
 from playwright.sync_api import Browser, Error, Locator, Page, expect
 
-from ui.browser import Tab, browsing
+from support.browser import browsing
+from ui.browser import Tab
 from ui.conftest import Server, serving
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tsnbench.libraries import Lazy, matplotlib, matplotlib_svg
+from tsnbench.libraries import Lazy, matplotlib
 from tsnbench.report.figures.writers.axis import Axis
 from tsnbench.report.figures.writers.page_figure import Colours, PageFigure
 from tsnbench.report.figures.writers.panel import Key, PagePanel
@@ -48,6 +48,8 @@ GRID = "#d5d9de"
 PAPER = "#fefefe"
 """Stand-ins that a page replaces by its own colours; no curve uses them."""
 LIMIT = "#b3261e"
+DOTS = 300
+"""Dots per inch of pictures in papers."""
 VARIABLES = {
     INK: "--ink",
     GRID: "--grid",
@@ -187,12 +189,11 @@ def bytes_of(drawing: Drawing, size: Size, kind: str) -> bytes:
         figure.patch.set_facecolor("none" if inline or kind == "pgf" else "white")
         if kind == "pgf":
             into.write(pgf.pgf(figure).encode())
-        elif inline:
-            # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
-            canvas: Any = matplotlib_svg.FigureCanvasSVG(figure)
-            canvas.print_svg(into, metadata=metadata[kind])
         else:
-            figure.savefig(into, format=kind, dpi=300, metadata=metadata[kind], facecolor="auto")
+            # `savefig` draws a first time without output, to place all parts. Each drawing places them, too.
+            figure.set_dpi(figure.dpi if inline else DOTS)
+            canvas: Any = matplotlib.backend_bases.get_registered_canvas_class(kind)(figure)
+            getattr(canvas, f"print_{kind}")(into, metadata=metadata[kind])
     return _numbered(into.getvalue().decode(), drawing.name).encode() if kind == "svg" else into.getvalue()
 
 
