@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -106,26 +106,35 @@ COLUMNS = tuple("class" if one.name == "traffic_class" else one.name for one in 
 """The columns of a passage, in the order of its fields."""
 OPTIONAL = ("qdisc_ns", "handed_ns", "loaded_ns", "arrived_ns", "before", "arrived_clock_ns")
 """Columns that may have no value."""
+BLOCK = 128
+MOST_BLOCKS = 1024
+"""Rows of a block, and blocks that are kept."""
 
 
 class Rows:
-    """The passages of a table. A run has millions; each becomes an object only when it is used."""
+    """The passages of a table. A run has millions; a block of them becomes objects when one is used."""
 
     def __init__(self, table: pl.DataFrame) -> None:
         self.columns = {
             name: table[name].fill_null(NONE).to_numpy() if name in OPTIONAL else table[name].to_numpy()
             for name in COLUMNS
         }
+        # Frames that wait for each other are near each other in the table.
+        self._block = lru_cache(MOST_BLOCKS)(self._made)
 
     def passages(self, numbers: np.ndarray) -> list[Passage]:
         """The passages in these rows."""
-        columns = {name: self.columns[name][numbers].tolist() for name in COLUMNS}
-        lost = [time == NONE for time in columns["arrived_ns"]]
+        return [self._block(number // BLOCK)[number % BLOCK] for number in numbers.tolist()]
+
+    def _made(self, block: int) -> list[Passage]:
+        rows = slice(block * BLOCK, (block + 1) * BLOCK)
+        columns = {name: column[rows].tolist() for name, column in self.columns.items()}
+        # A clock may show -1 ns.
+        shown = zip(columns["arrived_ns"], columns["arrived_clock_ns"], strict=True)
+        clock = [None if time == NONE else at for time, at in shown]
         for name in OPTIONAL:
             columns[name] = [None if value == NONE else value for value in columns[name]]
-        # A clock may show -1 ns.
-        shown = self.columns["arrived_clock_ns"][numbers].tolist()
-        columns["arrived_clock_ns"] = [None if no else at for no, at in zip(lost, shown, strict=True)]
+        columns["arrived_clock_ns"] = clock
         return [Passage(*row) for row in zip(*columns.values(), strict=True)]
 
 
