@@ -66,10 +66,11 @@ nightly: $(VENV)/.built packages
 	@TSNBENCH_TESTS=nightly PROPTEST_CASES=5000 .ci/lanes \
 	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(KERNELS) ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; release: $(MAKE) release audit ; fresh: $(MAKE) fresh'
 
-# Which test functions make quick leaves out: those that take longer than QUICK_S seconds with all of their cases.
+# Which test functions make quick leaves out: those that take longer than QUICK_S seconds there with all of their cases.
 QUICK_S ?= 0.2
-slow: $(VENV)/.built packages
-	-$(PARALLEL) --junit-xml target/tests.xml
+slow: $(VENV)/.built
+	: >tests/slow.txt
+	-TSNBENCH_TESTS=quick $(PARALLEL) --junit-xml target/tests.xml
 	$(BIN)/python tests/support/seconds.py target/tests.xml --longer $(QUICK_S) >tests/slow.txt
 
 wheel: $(VENV)/.built
