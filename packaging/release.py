@@ -14,11 +14,11 @@ from parts import version
 
 ROOT = Path(__file__).resolve().parents[1]
 OTHERS = {
-    "pyproject.toml": 'version = "',
     "python/tsnbench/version.py": '__version__ = "',
     "CITATION.cff": "version: ",
 }
-"""Files that repeat the version of Cargo.toml, and what precedes it there."""
+"""Files that repeat the version of Cargo.toml, and what precedes it there. The package takes it from there when
+it is built; the program has a copy because reading its own metadata takes longer than ``--version``."""
 
 
 def notes(number: str, text: str) -> str:
