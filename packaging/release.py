@@ -17,8 +17,10 @@ OTHERS = {
     "python/tsnbench/version.py": '__version__ = "',
     "CITATION.cff": "version: ",
 }
-"""Files that repeat the version of Cargo.toml, and what precedes it there. The package takes it from there when
-it is built; the program has a copy because reading its own metadata takes longer than ``--version``."""
+"""Files that repeat the version of Cargo.toml, and what precedes it there.
+
+A wheel takes the version from Cargo.toml; the program has a copy, because reading its own metadata takes
+longer than ``--version``."""
 
 
 def notes(number: str, text: str) -> str:

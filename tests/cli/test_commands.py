@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from support.commands import tsnbench, uncoded
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -311,3 +313,22 @@ def test_what_cannot_be_measured_is_refused_with_what_is_expected(tmp_path: Path
         assert (done.returncode, done.stdout) == (2, "")
         assert uncoded(done.stderr) == f"{said}\n", words
     assert not (tmp_path / "x.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["report", "small.yaml"], "small.yaml: expected a run folder, found a file"),
+        (["study", "run", "small.yaml"], "expected a study, found a scenario"),
+        (["check", "study.yaml"], "study.yaml:1:8: expected a scenario, found a study"),
+        (["run", "plan.json"], "expected a scenario, found a file of the format tsnbench-plan/1"),
+    ],
+)
+def test_a_file_of_another_kind_gives_one_message(words: list[str], expected: str, tmp_path: Path) -> None:
+    tsnbench("init", "small", cwd=tmp_path)
+    (tmp_path / "study.yaml").write_text("study: many\nscenario: small.yaml\nrepeat: 2\n", encoding="utf-8")
+    (tmp_path / "plan.json").write_text(tsnbench("plan", "small.yaml", "--json", cwd=tmp_path).stdout)
+    done = tsnbench(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert expected in done.stderr.splitlines()[0]
+    assert done.stderr.count("expected") == 1

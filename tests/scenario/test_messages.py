@@ -149,5 +149,6 @@ def test_explain() -> None:
     lines = tsnbench("explain", "TSN0301", "TSN0602", columns=60).stdout.splitlines()
     assert "Remedy: Write the number with its unit: 250 us, 1 Gbit/s," in lines
     assert [line for line in lines if len(line) > 60 and not line.startswith("    ")] == []
+    assert [tsnbench("explain", word).stdout for word in ("tsn0301", "301")] == [told.stdout] * 2
     wrong = tsnbench("explain", "TSN9999")
     assert (wrong.returncode, "TSN9999: expected a code" in wrong.stderr) == (2, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from tsnbench import _native
 from tsnbench.measure.answers import add_round_trips
@@ -13,6 +13,7 @@ from tsnbench.measure.captures import refuse_irregular
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.stamps import measured_from, option
 from tsnbench.plan.indented import for_people
+from tsnbench.plan.types import Stage
 from tsnbench.runs import file_names, lock
 from tsnbench.runs.errors import DISK, FolderError, unwritable, writing
 from tsnbench.runs.folder import half_written
@@ -65,6 +66,9 @@ def measure_after(folder: str | os.PathLike[str], after_ns: int) -> Measures:
 
 def _measure(path: Path, start: str | None, end: str | None) -> Measures:
     try:
+        for option_, stage in (("--from", start), ("--to", end)):
+            if stage is not None and stage not in get_args(Stage):
+                raise MeasureError(f"{option_}: expected one of {', '.join(get_args(Stage))}, found {stage}")
         names = (file_names.PLAN, file_names.OBSERVATIONS, file_names.COUNTERS)
         refuse_irregular(path / name for name in names)
         stages = {"from": start, "to": end}

@@ -90,6 +90,9 @@ def read(folder: Path) -> Json:
         manifest = foreign.read_json(path, documents.MOST_MANIFEST)
     except FileNotFoundError:
         raise FolderError(folder, *_no_run(folder)) from None
+    except NotADirectoryError:
+        hint = "the run folder of a scenario is runs/NAME, unless run --into named another one"
+        raise FolderError(folder, "expected a run folder, found a file", hint) from None
     except OSError as error:
         raise FolderError(folder, f"its manifest.json cannot be read: {error.strerror or error}") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:

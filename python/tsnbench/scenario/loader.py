@@ -16,7 +16,7 @@ from tsnbench.scenario.run import read_run
 from tsnbench.scenario.text import source
 from tsnbench.scenario.text.reading import Reading
 from tsnbench.scenario.text.sweep import MOST_RUNS, Axes, Axis
-from tsnbench.scenario.text.tree import Mapping
+from tsnbench.scenario.text.tree import Mapping, Scalar
 
 _MOST_PARTS = 5_000_000
 """Nodes, links and streams of all runs together, so that a sweep fits into memory."""
@@ -95,8 +95,20 @@ def read_scenario(text: str, file: str = "scenario.yaml") -> list[model.Scenario
     except UnicodeEncodeError:
         raise failure(file, "text", "a surrogate, which is no character") from None
     tree = source.parse(text, file)
+    _no_other_file(tree, file)
     tree, files = tables.joined(tree, file)
     return runs_of(tree, file, files)
+
+
+def _no_other_file(tree: Mapping, file: str) -> None:
+    """Refuses another file of tsnbench by its own name, in place of one mistake for each of its keys."""
+    format_ = tree.get("format")
+    if isinstance(format_, Scalar) and format_.text.startswith("tsnbench-"):
+        hint = "name the YAML file of the scenario"
+        raise failure(file, "a scenario", f"a file of the format {format_.text}", hint, format_.place)
+    study = tree.get("study")
+    if study is not None and tree.get("scenario") is not None:
+        raise failure(file, "a scenario", "a study", f"tsnbench study run {file}", study.place)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from statistics import NormalDist
 from typing import Any
 
 from tsnbench import steps
-from tsnbench.scenario.errors import ScenarioErrors
+from tsnbench.scenario.errors import ScenarioErrors, failure
 from tsnbench.scenario.kinds.combinators import Field, Fields, ListOf, MapOf, Record
 from tsnbench.scenario.kinds.values import Quantity, Text
 from tsnbench.scenario.text import source
@@ -325,6 +325,9 @@ def of_text(text: str, path: Path) -> Study:
     """Reads the text of a study, as :func:`read` reads a file."""
     reading = Reading(str(path), {})
     tree = source.parse(text, str(path), SUBJECT)
+    if (network := tree.get("network")) is not None and tree.get("scenario") is None:
+        hint = f"write a study of it: {{study: many, scenario: {path.name}, repeat: 10}}"
+        raise failure(str(path), "a study", "a scenario", hint, network.place)
     top = _STUDY.read(reading, tree, "")
     vary = top.get("vary", {}) if not isinstance(top, Bad) else {}
     keep = _keep(reading, top.get("keep")) if not isinstance(top, Bad) else 0

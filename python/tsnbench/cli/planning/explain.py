@@ -22,7 +22,9 @@ def explain(
 ) -> None:
     """Explain a message by its code: cause, example and remedy."""
     every = kinds()
-    if unknown := [code for code in codes or () if code not in every]:
+    # As people write them: tsn0301, 301.
+    codes = [f"TSN{one.upper().removeprefix('TSN'):0>4}" for one in codes or ()]
+    if unknown := [code for code in codes if code not in every]:
         fail(
             Exit.INPUT_WRONG,
             f"{unknown[0]}: expected a code such as TSN0301\nhint: tsnbench explain lists all",
@@ -43,7 +45,7 @@ def explain(
     if not codes:
         for code, one in every.items():
             print_line(f"{code}  {one.title}")
-    for number, code in enumerate(codes or ()):
+    for number, code in enumerate(codes):
         one = every[code]
         if number:
             print_line("")
