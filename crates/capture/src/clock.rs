@@ -1,4 +1,4 @@
-//! Converts a capture's ticks to nanoseconds: exact, or for ticks below 1 ns rounded down.
+//! Converts a capture's ticks to nanoseconds: exact, or rounded to the nearest nanosecond.
 //! pcapng: draft-ietf-opsawg-pcapng, section 4.2 (`if_tsresol`, `if_tsoffset`).
 
 /// The length of a capture's tick.
@@ -38,8 +38,13 @@ impl TimeScale {
         if let (Some(whole), 0) = (self.whole, self.offset_ns) {
             return ticks.checked_mul(whole).and_then(|ns| i64::try_from(ns).ok());
         }
-        let ns = u128::from(ticks) * SECOND / self.ticks_per_second;
-        i64::try_from(i128::try_from(ns).ok()? + self.offset_ns).ok()
+        // In two parts, because a second has up to 2^127 ticks.
+        let ticks = u128::from(ticks);
+        let (seconds, rest) = (ticks / self.ticks_per_second, ticks % self.ticks_per_second);
+        let parts = rest * SECOND;
+        let ns = parts / self.ticks_per_second;
+        let up = parts % self.ticks_per_second >= self.ticks_per_second.div_ceil(2);
+        i64::try_from(i128::try_from(seconds * SECOND + ns).ok()? + i128::from(up) + self.offset_ns).ok()
     }
 }
 
@@ -49,19 +54,22 @@ mod tests {
 
     #[test]
     fn ticks_of_every_kind() {
-        let table: [(u8, i64, u64, Option<i64>); 12] = [
+        let table: [(u8, i64, u64, Option<i64>); 15] = [
             (6, 0, 1_795_234_296_123_456, Some(1_795_234_296_123_456_000)),
             (9, 0, 1_795_234_296_123_456_789, Some(1_795_234_296_123_456_789)),
             (9, 37, 5, Some(37_000_000_005)),
             (9, -1, 5, Some(-999_999_995)),
             (0, 0, 7, Some(7_000_000_000)),
             (3, 0, 7, Some(7_000_000)),
-            // Ticks below 1 ns are rounded down.
-            (12, 0, 1_999, Some(1)),
+            // Ticks of other lengths are rounded to the nearest ns, halves up.
+            (12, 0, 1_999, Some(2)),
+            (12, 0, 1_499, Some(1)),
+            (12, 0, 1_500, Some(2)),
             (0x80 | 30, 0, 1 << 30, Some(1_000_000_000)),
             (0x80 | 32, 0, 1, Some(0)),
             (0x80 | 32, 0, 5, Some(1)),
-            (0x80 | 63, 0, u64::MAX, Some(1_999_999_999)),
+            (0x80 | 63, 0, u64::MAX, Some(2_000_000_000)),
+            (0x80 | 20, 0, (1 << 20) + 1, Some(1_000_000_954)),
             (6, 0, u64::MAX, None),
         ];
         for (resolution, offset, ticks, ns) in table {

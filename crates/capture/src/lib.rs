@@ -3,12 +3,15 @@
 mod buffer;
 mod clock;
 pub mod file;
+mod packet;
 pub mod read;
 pub mod trace;
+mod wrapper;
 pub mod write;
 
 pub use clock::TimeScale;
-pub use read::{Packet, Reader};
+pub use packet::Packet;
+pub use read::Reader;
 
 /// The reason why a capture cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +38,8 @@ pub enum Error {
     },
     /// The link type is not supported.
     #[error(
-        "has frames of link type {0}, which is not read (Ethernet, Linux cooked, BSD loopback, raw IP are)"
+        "has frames of link type {0}, which is not read (Ethernet, tags of switch chips, Linux cooked, BSD loopback, \
+         raw IP are)"
     )]
     Link(i32),
 }

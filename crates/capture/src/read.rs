@@ -2,10 +2,12 @@
 
 use crate::buffer::Buffer;
 use crate::file::open_regular;
+use crate::packet::Packet;
+use crate::wrapper::Wrapper;
 use crate::{Error, TimeScale, write};
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
 use pcap_parser::traits::PcapNGPacketBlock;
-use pcap_parser::{PcapHeader, parse_pcap_header};
+use pcap_parser::{PcapHeader, PcapNGOption, parse_pcap_header};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -18,29 +20,22 @@ const MOST_INTERFACES: usize = 1 << 16;
 /// Octets of a pcap file's header, and of the header before each frame.
 const PCAP_HEADER: usize = 24;
 const PCAP_RECORD: usize = 16;
-/// The option `if_fcslen`, for which the parser has no name.
+/// Options for which the parser has no name, and those of an interface's statistics.
 const IF_FCSLEN: u16 = 13;
-
-/// One captured frame.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Packet<'a> {
-    /// Timestamp in ns of the capture's clock; `None` if the file has no time for the frame.
-    pub t_ns: Option<i64>,
-    /// Link type: the kind of header with which the octets begin.
-    pub link: Link,
-    /// Octets of the frame on the link, without FCS.
-    pub original: u32,
-    /// The octets that were captured, without FCS.
-    pub octets: &'a [u8],
-}
+const EPB_FLAGS: u16 = 2;
+const ISB_IFDROP: u16 = 5;
+const ISB_OSDROP: u16 = 7;
 
 /// One interface of a capture.
 #[derive(Copy, Clone, Debug)]
 struct Interface {
     link: Result<Link, i32>,
+    wrapper: Wrapper,
     scale: TimeScale,
     fcs: u32,
     snap: u32,
+    /// Frames that the capture itself has dropped, as far as the file says so.
+    dropped: u64,
 }
 
 enum Kind {
@@ -55,6 +50,8 @@ pub struct Reader<R: Read = File> {
     interfaces: Vec<Interface>,
     clock: Option<String>,
     frames: u64,
+    /// Frames dropped at interfaces of earlier sections.
+    dropped: u64,
     warning: Option<String>,
 }
 
@@ -82,7 +79,7 @@ impl<R: Read> Reader<R> {
         let found = buffer.octets();
         if found.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a]) {
             let kind = Kind::PcapNg { big_endian: false };
-            return Ok(Self { buffer, kind, interfaces: Vec::new(), clock: None, frames: 0, warning: None });
+            return Ok(Self::begin(buffer, kind, Vec::new()));
         }
         let magic = hex(&found[..4]);
         let known = matches!(
@@ -92,6 +89,7 @@ impl<R: Read> Reader<R> {
                 | [0xa1, 0xb2, 0x3c, 0x4d]
                 | [0x4d, 0x3c, 0xb2, 0xa1]
                 | [0x34, 0xcd, 0xb2, 0xa1]
+                | [0xa1, 0xb2, 0xcd, 0x34]
         );
         if !known {
             return Err(Error::Unknown(magic));
@@ -108,7 +106,11 @@ impl<R: Read> Reader<R> {
             modified: header.is_modified_format(),
             nanoseconds: header.is_nanosecond_precision(),
         };
-        Ok(Self { buffer, kind, interfaces, clock: None, frames: 0, warning: None })
+        Ok(Self::begin(buffer, kind, interfaces))
+    }
+
+    fn begin(buffer: Buffer<R>, kind: Kind, interfaces: Vec<Interface>) -> Self {
+        Self { buffer, kind, interfaces, clock: None, frames: 0, dropped: 0, warning: None }
     }
 
     /// The next frame; `None` at the end, or before a damaged part (see [`Reader::warning`]).
@@ -138,6 +140,12 @@ impl<R: Read> Reader<R> {
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// Frames that the capture dropped itself, as far as it was read and says so (`isb_ifdrop`, `isb_osdrop`).
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.interfaces.iter().fold(self.dropped, |sum, interface| sum.saturating_add(interface.dropped))
     }
 
     /// The clock's name, if the file has one; known after the first frame.
@@ -201,6 +209,9 @@ impl<R: Read> Reader<R> {
         self.frames += 1;
         let t_ns = fraction_ns.map(|ns| i64::from(seconds) * 1_000_000_000 + i64::from(ns));
         let octets = &self.buffer.take(record + length)[record..];
+        if interface.wrapper != Wrapper::None {
+            return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
+        }
         Ok(Some(packet(t_ns, link, original, octets, interface.fcs)))
     }
 
@@ -217,6 +228,7 @@ impl<R: Read> Reader<R> {
                     _ => return self.stop("a section without byte order"),
                 };
                 self.kind = Kind::PcapNg { big_endian };
+                self.dropped = self.dropped();
                 self.interfaces.clear();
             }
             let Kind::PcapNg { big_endian } = self.kind else { return self.end() };
@@ -231,14 +243,17 @@ impl<R: Read> Reader<R> {
                 return self.end();
             }
             match self.block(length, big_endian)? {
-                Step::Frame { t_ns, interface, original, octets } => {
+                Step::Frame { t_ns, interface, original, octets, fcs } => {
                     let Some(interface) = self.interfaces.get(interface).copied() else {
                         return self.stop("a frame of an interface that is not described");
                     };
                     let link = interface.link.map_err(Error::Link)?;
                     self.frames += 1;
                     let octets = &self.buffer.take(length)[octets];
-                    return Ok(Some(packet(t_ns, link, original, octets, interface.fcs)));
+                    if interface.wrapper != Wrapper::None {
+                        return Ok(Some(interface.wrapper.open(Packet { t_ns, link, original, octets })));
+                    }
+                    return Ok(Some(packet(t_ns, link, original, octets, fcs.unwrap_or(interface.fcs))));
                 }
                 Step::Next => {
                     self.buffer.take(length);
@@ -266,6 +281,7 @@ impl<R: Read> Reader<R> {
                     interface: block.if_id as usize,
                     original: block.origlen,
                     octets: 28..28 + captured,
+                    fcs: number(&block.options, EPB_FLAGS, big_endian).and_then(fcs_octets),
                 })
             }
             Block::SimplePacket(block) => {
@@ -278,6 +294,7 @@ impl<R: Read> Reader<R> {
                     interface: 0,
                     original: block.origlen,
                     octets: 12..12 + captured,
+                    fcs: None,
                 })
             }
             Block::InterfaceDescription(block) => {
@@ -289,13 +306,21 @@ impl<R: Read> Reader<R> {
                 let fcs = fcs.and_then(|option| option.value.first()).map_or(0, |octets| u32::from(*octets));
                 let clock = block.if_description().and_then(Result::ok);
                 let clock = clock.and_then(|text| text.strip_prefix(write::CLOCK)).map(str::to_owned);
-                let link = Link::from_number(block.linktype.0).ok_or(block.linktype.0);
+                let number = block.linktype.0;
+                let (link, wrapper) = (link(number), Wrapper::from_number(number));
                 let snap = block.snaplen;
                 if self.interfaces.len() >= MOST_INTERFACES {
                     return Ok(Step::Broken("more interfaces than a frame can name"));
                 }
                 self.clock = self.clock.take().or(clock);
-                self.interfaces.push(Interface { link, scale, fcs, snap });
+                self.interfaces.push(Interface { link, wrapper, scale, fcs, snap, dropped: 0 });
+                Ok(Step::Next)
+            }
+            Block::InterfaceStatistics(block) => {
+                if let Some(interface) = self.interfaces.get_mut(block.if_id as usize) {
+                    let count = |code| number(&block.options, code, big_endian).unwrap_or(0);
+                    interface.dropped = count(ISB_IFDROP).saturating_add(count(ISB_OSDROP));
+                }
                 Ok(Step::Next)
             }
             _ => Ok(Step::Next),
@@ -305,20 +330,54 @@ impl<R: Read> Reader<R> {
 
 /// The content of a block.
 enum Step {
-    Frame { t_ns: Option<i64>, interface: usize, original: u32, octets: std::ops::Range<usize> },
+    /// A frame; `fcs` is the length of its own FCS where the block tells it.
+    Frame {
+        t_ns: Option<i64>,
+        interface: usize,
+        original: u32,
+        octets: std::ops::Range<usize>,
+        fcs: Option<u32>,
+    },
     Next,
     Broken(&'static str),
+}
+
+/// The value of an option that is a number of 4 or 8 octets.
+fn number(options: &[PcapNGOption<'_>], code: u16, big_endian: bool) -> Option<u64> {
+    let value = options.iter().find(|option| option.code.0 == code)?.as_bytes().ok()?;
+    if let Ok(octets) = <[u8; 4]>::try_from(value) {
+        return Some(u64::from(if big_endian {
+            u32::from_be_bytes(octets)
+        } else {
+            u32::from_le_bytes(octets)
+        }));
+    }
+    let octets = <[u8; 8]>::try_from(value).ok()?;
+    Some(if big_endian { u64::from_be_bytes(octets) } else { u64::from_le_bytes(octets) })
+}
+
+/// The octets of the FCS in `epb_flags` (bits 5 to 8); 0 stands for unknown.
+fn fcs_octets(flags: u64) -> Option<u32> {
+    let octets = (flags >> 5) & 15;
+    u32::try_from(octets).ok().filter(|octets| *octets > 0)
+}
+
+/// The link layer with this number; hardware captures Ethernet.
+fn link(number: i32) -> Result<Link, i32> {
+    let number = if Wrapper::from_number(number) == Wrapper::None { number } else { 1 };
+    Link::from_number(number).ok_or(number)
 }
 
 /// The only interface of a pcap file; its link field also tells whether frames end with their FCS.
 fn pcap_interface(header: &PcapHeader) -> Interface {
     let number = header.network.0;
-    let link = number & 0xffff;
     // Bit 26: the FCS length is known; bits 28 to 31: the FCS length in 16-bit words.
     let fcs = if number & 0x0400_0000 == 0 { 0 } else { (number.cast_unsigned() >> 28) * 2 };
     let scale =
         if header.is_nanosecond_precision() { TimeScale::NANOSECONDS } else { TimeScale::MICROSECONDS };
-    Interface { link: Link::from_number(link).ok_or(link), scale, fcs, snap: header.snaplen }
+    let number = number & 0xffff;
+    let wrapper = Wrapper::from_number(number);
+    Interface { link: link(number), wrapper, scale, fcs, snap: header.snaplen, dropped: 0 }
 }
 
 /// Removes the FCS; the capture may contain only a part of it.

@@ -2,9 +2,13 @@
 
 use crate::ethernet::{EtherType, Mac, Tag};
 use crate::link::{self, Link};
+use crate::redundancy::{self, Redundancy};
 use crate::{Error, ethernet};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, UdpHeaderSlice};
 use tsn_units::FCS;
+
+/// Octets of the smallest frame. IEEE 802.3-2022, 4A.4.2 (`minFrameSize`).
+const SMALLEST: u32 = 64;
 
 /// The network layer of a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,9 @@ pub enum Network {
 pub struct Dissected<'a> {
     source: Option<&'a [u8; 6]>,
     destination: Option<&'a [u8; 6]>,
+    link: Link,
+    /// The captured octets.
+    bytes: &'a [u8],
     /// VLAN tag.
     pub tag: Option<Tag>,
     /// Type of the frame's payload.
@@ -50,7 +57,8 @@ pub struct Dissected<'a> {
     pub payload: &'a [u8],
     /// The octets after the `EtherType`, without Ethernet's padding if IP has a length.
     pub packet: &'a [u8],
-    /// Octets of the whole frame from destination address to FCS; computed for links other than Ethernet.
+    /// Octets of the whole frame on the link, from destination address to FCS: at least 64, also if the capture shows
+    /// the frame before its padding. Computed for links other than Ethernet.
     pub octets: u32,
     /// Octets at the end of the frame that the capture lacks.
     pub uncaptured: u32,
@@ -78,16 +86,17 @@ pub fn dissect_for<'a, T>(
 ) -> Result<T, Error> {
     let opened = link::open(link, bytes)?;
     let ethernet::Contents { tag, ether_type, payload: packet } = opened.contents;
-    let header = if link == Link::Ethernet {
-        opened.header
-    } else {
-        ethernet::HEADER + if tag.is_some() { ethernet::TAG } else { 0 }
-    };
     #[expect(clippy::cast_possible_truncation, reason = "headers are tens of octets")]
-    let octets = original.saturating_sub(opened.header as u32).saturating_add(header as u32 + FCS.0);
+    let octets = original
+        .saturating_sub(opened.header as u32)
+        .saturating_add(opened.on_link as u32 + FCS.0)
+        .max(SMALLEST);
+    let uncaptured = original.saturating_sub(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
     let mut found = Dissected {
         source: opened.source,
         destination: opened.destination,
+        link,
+        bytes,
         tag,
         ether_type,
         network: Network::Other,
@@ -95,12 +104,13 @@ pub fn dissect_for<'a, T>(
         payload: packet,
         packet,
         octets,
-        uncaptured: original.saturating_sub(u32::try_from(bytes.len()).unwrap_or(u32::MAX)),
+        uncaptured,
     };
     match ether_type {
         EtherType::IPV4 => found.open_ipv4(),
         EtherType::IPV6 => found.open_ipv6(),
-        _ => {}
+        // IP has a length of its own.
+        _ => found.take_trailer_off(),
     }
     Ok(look(&found))
 }
@@ -116,6 +126,27 @@ impl<'a> Dissected<'a> {
     #[must_use]
     pub fn destination(&self) -> Option<Mac> {
         self.destination.copied().map(Mac)
+    }
+
+    /// The number that copies of the frame share: of an R-TAG, an HSR tag or a PRP trailer.
+    #[must_use]
+    pub fn redundancy(&self) -> Option<Redundancy> {
+        let begin = match self.link {
+            Link::Ethernet => 12,
+            Link::LinuxCooked => 14,
+            Link::Dsa | Link::Broadcom | Link::BroadcomPrepended => 16,
+            Link::Edsa => 20,
+            _ => return None,
+        };
+        redundancy::find(self.bytes.get(begin..)?, self.uncaptured == 0)
+    }
+
+    fn take_trailer_off(&mut self) {
+        if self.uncaptured == 0
+            && let Some((_, before)) = redundancy::trailer(self.packet)
+        {
+            (self.packet, self.payload) = (before, before);
+        }
     }
 
     #[inline(always)]

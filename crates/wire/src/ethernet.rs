@@ -42,6 +42,8 @@ impl EtherType {
     pub const CUSTOMER_TAG: Self = Self(0x8100);
     /// R-TAG. IEEE 802.1CB-2017, 7.8.
     pub const REDUNDANCY_TAG: Self = Self(0xf1c1);
+    /// HSR tag. IEC 62439-3, 5.7.
+    pub const HSR_TAG: Self = Self(0x892f);
     /// PTP. IEEE 1588-2019, annex E.
     pub const PTP: Self = Self(0x88f7);
     /// IPv6.
@@ -91,7 +93,7 @@ mod field {
 pub const HEADER: usize = 14;
 /// Octets that a tag adds.
 pub const TAG: usize = 4;
-/// Octets of an R-TAG: EtherType, two reserved octets, sequence number.
+/// Octets of an R-TAG (EtherType, two reserved octets, sequence number) and of an HSR tag (path and size instead).
 const R_TAG: usize = 6;
 
 /// An accessor over a captured frame, which may carry any number of tags.
@@ -162,7 +164,7 @@ pub const fn contents(bytes: &[u8]) -> Result<Contents<'_>, Error> {
 pub const fn untag(mut ether_type: EtherType, mut rest: &[u8]) -> Result<Contents<'_>, Error> {
     let mut tag = None;
     loop {
-        if let EtherType::REDUNDANCY_TAG = ether_type {
+        if let EtherType::REDUNDANCY_TAG | EtherType::HSR_TAG = ether_type {
             let [_, _, _, _, high, low, inner @ ..] = rest else {
                 return Err(Error::Truncated { what: "an R-TAG", needed: R_TAG, found: rest.len() });
             };

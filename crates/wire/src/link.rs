@@ -16,6 +16,15 @@ pub enum Link {
     Loopback,
     /// IPv4 or IPv6 without a link layer.
     RawIp,
+    /// Ethernet at the conduit of a switch (Linux: DSA) with Marvell's four octets after the source address; they replace
+    /// the frame's VLAN tag if it has one.
+    Dsa,
+    /// The same behind a type of its own, eight octets.
+    Edsa,
+    /// Broadcom's four octets after the source address.
+    Broadcom,
+    /// Broadcom's four octets before the destination address.
+    BroadcomPrepended,
 }
 
 impl Link {
@@ -29,6 +38,10 @@ impl Link {
             0 | 108 => Some(Self::Loopback),
             // Some systems number raw IP as 12 or 14.
             12 | 14 | 101 | 228 | 229 => Some(Self::RawIp),
+            281 => Some(Self::Broadcom),
+            282 => Some(Self::BroadcomPrepended),
+            284 => Some(Self::Dsa),
+            285 => Some(Self::Edsa),
             _ => None,
         }
     }
@@ -45,6 +58,8 @@ pub struct Opened<'a> {
     pub contents: Contents<'a>,
     /// Octets of the captured link layer.
     pub header: usize,
+    /// Octets of the link layer on the link of the frame.
+    pub on_link: usize,
 }
 
 /// Removes the link layer.
@@ -91,8 +106,53 @@ pub fn open(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
             };
             (None, None, Contents { tag: None, ether_type, payload: bytes })
         }
+        Link::Dsa | Link::Edsa | Link::Broadcom | Link::BroadcomPrepended => return open_switch(link, bytes),
     };
-    Ok(Opened { source, destination, contents, header: bytes.len() - contents.payload.len() })
+    let header = bytes.len() - contents.payload.len();
+    let on_link = match (link, contents.tag) {
+        (Link::Ethernet, _) => header,
+        (_, Some(_)) => ethernet::HEADER + ethernet::TAG,
+        (_, None) => ethernet::HEADER,
+    };
+    Ok(Opened { source, destination, contents, header, on_link })
+}
+
+/// Octets of the two addresses.
+const ADDRESSES: usize = 12;
+/// Octets of a switch's tag; EDSA has a type and two reserved octets before it.
+const SWITCH_TAG: usize = 4;
+/// DSA: the frame has a VLAN tag, which is in the switch's tag.
+const DSA_TAGGED: u8 = 0x20;
+
+/// Removes the link layer with the tag of a switch chip.
+#[cold]
+fn open_switch(link: Link, bytes: &[u8]) -> Result<Opened<'_>, Error> {
+    let (begin, tag_at) = match link {
+        Link::Edsa => (0, ADDRESSES + SWITCH_TAG),
+        Link::BroadcomPrepended => (SWITCH_TAG, 0),
+        _ => (0, ADDRESSES),
+    };
+    let rest = if begin == 0 { tag_at + SWITCH_TAG } else { begin + ADDRESSES };
+    let needed = rest + 2;
+    let cut = || Error::Truncated { what: "a link header with a switch's tag", needed, found: bytes.len() };
+    let addresses = bytes.get(begin..begin + ADDRESSES).ok_or_else(cut)?;
+    let tag = bytes.get(tag_at..).and_then(<[u8]>::first_chunk::<SWITCH_TAG>).ok_or_else(cut)?;
+    let mut contents = ethernet::contents(bytes.get(rest..).ok_or_else(cut)?)?;
+    let header = bytes.len() - contents.payload.len();
+    let mut on_link = header - (rest - ADDRESSES);
+    if matches!(link, Link::Dsa | Link::Edsa) && tag[0] & DSA_TAGGED != 0 {
+        // The bit for drop eligible is in the second octet, in the place of the port's lowest bits.
+        let control = [tag[2] & !0x10 | (tag[1] & 1) << 4, tag[3]];
+        contents.tag = Some(ethernet::Tag::from_octets(control));
+        on_link += ethernet::TAG;
+    }
+    Ok(Opened {
+        source: addresses[6..].first_chunk(),
+        destination: addresses.first_chunk(),
+        contents,
+        header,
+        on_link,
+    })
 }
 
 /// A cooked header's address, if it is a MAC address.
@@ -104,6 +164,30 @@ fn mac(length: u16, address: &[u8]) -> Option<&[u8; 6]> {
 mod tests {
     use super::*;
     use crate::ethernet::Tag;
+
+    #[test]
+    fn the_tag_of_a_switch_is_taken_off() {
+        let addresses = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02";
+        let vlan = ethernet::Tag { pcp: 5, dei: true, vid: 0x123 };
+        let table: [(i32, Vec<u8>, Option<ethernet::Tag>, usize); 6] = [
+            (281, [&addresses[..], b"\x20\0\0\x03\x08\0rest"].concat(), None, 14),
+            (282, [b"\x20\0\0\x03", &addresses[..], b"\x08\0rest"].concat(), None, 14),
+            (284, [&addresses[..], b"\x00\x18\0\x01\x08\0rest"].concat(), None, 14),
+            (284, [&addresses[..], b"\x20\x19\xa1\x23\x08\0rest"].concat(), Some(vlan), 18),
+            (285, [&addresses[..], b"\xda\xda\0\0\xe0\x19\xb1\x23\x08\0rest"].concat(), Some(vlan), 18),
+            (285, [&addresses[..], b"\xda\xda\0\0\xc0\x18\0\x01\x08\0rest"].concat(), None, 14),
+        ];
+        for (number, bytes, tag, on_link) in table {
+            let link = Link::from_number(number).unwrap();
+            let found = open(link, &bytes).unwrap();
+            assert_eq!((found.contents.tag, found.on_link), (tag, on_link), "{number}");
+            assert_eq!((found.contents.ether_type, found.contents.payload), (EtherType::IPV4, &b"rest"[..]));
+            assert_eq!(found.source, Some(&[2, 0, 0, 0, 0, 2]), "{number}");
+            for length in 0..found.header {
+                assert!(open(link, &bytes[..length]).is_err(), "{number} cut to {length}");
+            }
+        }
+    }
 
     #[test]
     fn the_same_packet_behind_every_link() {
