@@ -4,12 +4,16 @@
 //! end before the FCS, as captures do.
 
 pub mod build;
+pub mod counter;
 pub mod dissect;
 pub mod ethernet;
+mod format;
 pub mod link;
 pub mod payload;
 pub mod ptp;
+pub mod ptp_message;
 pub mod recognise;
+pub mod redundancy;
 pub mod telegram;
 
 pub use ethernet::{EtherType, Mac, Tag};

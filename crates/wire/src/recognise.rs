@@ -1,98 +1,38 @@
 //! Recognises the tool that sent a frame.
 //!
-//! Some tools mark every frame (tsnbench's own test payload, `send_udp`, RTC-Testbench, netlatency). iperf3 and
-//! FlexTest do not: they are recognised by counters in several frames of a flow ([`Evidence`]).
+//! Some tools mark every frame (tsnbench's own test payload, `send_udp`, RTC-Testbench, netlatency), and so do most
+//! protocols with numbers of their own ([`counter`](crate::counter)). iperf3, FlexTest, RTP, and UADP at other ports do
+//! not: they are recognised by counters in several frames of a flow ([`Evidence`]).
 
+use crate::counter::counter;
 use crate::dissect::{Dissected, Network};
-use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, send_udp};
+pub use crate::format::Format;
+use crate::payload::{flextest, iperf3, netlatency, rtc_testbench, rtp, send_udp, uadp};
 use crate::telegram;
-
-/// The format of a frame; it determines where the frame has its number.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// tsnbench's own test payload.
-    Tsnbench,
-    /// RTC-Testbench.
-    RtcTestbench,
-    /// netlatency.
-    Netlatency,
-    /// EnGINE's `send_udp`.
-    SendUdp,
-    /// iperf3 over UDP, 32-bit counters.
-    Iperf3,
-    /// iperf3 over UDP, 64-bit counters.
-    Iperf3Wide,
-    /// TSN-FlexTest: IPv4 identification and source address.
-    FlexTest,
-    /// TRDP process data: the telegram's sequence counter.
-    Trdp,
-    /// Unknown tool: frames are identified by a hash of the octets that do not change on the path.
-    Unknown,
-}
-
-impl Format {
-    /// Name of the format for people.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tsnbench => "tsnbench",
-            Self::RtcTestbench => "RTC-Testbench",
-            Self::Netlatency => "netlatency",
-            Self::SendUdp => "send_udp",
-            Self::Iperf3 => "iperf3",
-            Self::Iperf3Wide => "iperf3, 64-bit counters",
-            Self::FlexTest => "IPv4 id and source MAC (FlexTest)",
-            Self::Trdp => "TRDP process data",
-            Self::Unknown => "hash of the invariant bytes",
-        }
-    }
-
-    /// The tool's short name in names of streams; `None` if the stream is named by its addresses alone.
-    #[must_use]
-    pub const fn label(self) -> Option<&'static str> {
-        match self {
-            Self::Tsnbench => Some("tsnbench"),
-            Self::RtcTestbench => Some("rtc"),
-            Self::Netlatency => Some("netlatency"),
-            Self::SendUdp => Some("send_udp"),
-            Self::Iperf3 | Self::Iperf3Wide => Some("iperf3"),
-            Self::Trdp => Some("trdp"),
-            Self::FlexTest | Self::Unknown => None,
-        }
-    }
-
-    /// Whether the numbers are the talker's own sequence, so that a gap is a frame that was never sent.
-    ///
-    /// A host may skip IPv4 identifications, and a hash is not a sequence number.
-    #[must_use]
-    pub const fn is_sequence(self) -> bool {
-        !matches!(self, Self::FlexTest | Self::Unknown)
-    }
-
-    /// Width of the numbers in bits, after which they start again from zero.
-    #[must_use]
-    pub const fn number_bits(self) -> u32 {
-        match self {
-            Self::Tsnbench => 48,
-            Self::RtcTestbench | Self::Iperf3Wide | Self::Unknown => 64,
-            Self::Netlatency | Self::SendUdp | Self::Iperf3 | Self::Trdp => 32,
-            Self::FlexTest => 16,
-        }
-    }
-}
 
 /// The format of a frame whose tool marks every frame.
 #[must_use]
 pub fn marked(frame: &Dissected<'_>) -> Option<Format> {
+    if frame.ports.is_some() {
+        if telegram::test_payload(frame).is_ok() {
+            return Some(Format::Tsnbench);
+        }
+        if telegram::process_data(frame).is_some() {
+            return Some(Format::Trdp);
+        }
+        if send_udp::Repr::parse(frame.payload).is_ok() {
+            return Some(Format::SendUdp);
+        }
+    }
+    if let Some(found) = counter(frame) {
+        return Some(found.format);
+    }
     match frame.ether_type {
         rtc_testbench::ETHER_TYPE => {
             rtc_testbench::Repr::parse(frame.payload).ok().map(|_| Format::RtcTestbench)
         }
         netlatency::ETHER_TYPE => netlatency::Repr::parse(frame.payload).ok().map(|_| Format::Netlatency),
-        _ if frame.ports.is_none() => None,
-        _ if telegram::test_payload(frame).is_ok() => Some(Format::Tsnbench),
-        _ if telegram::process_data(frame).is_some() => Some(Format::Trdp),
-        _ => send_udp::Repr::parse(frame.payload).ok().map(|_| Format::SendUdp),
+        _ => None,
     }
 }
 
@@ -112,6 +52,8 @@ pub struct Evidence {
     steps: u32,
     narrow: u32,
     wide: u32,
+    rtp: u32,
+    uadp: u32,
     flextest: u32,
     next_id: u32,
 }
@@ -121,6 +63,8 @@ pub struct Evidence {
 struct Seen {
     narrow: Option<iperf3::Repr>,
     wide: Option<iperf3::Repr>,
+    rtp: Option<rtp::Repr>,
+    uadp: Option<uadp::Repr>,
     id: Option<u16>,
 }
 
@@ -139,12 +83,20 @@ impl Evidence {
         let now = Seen {
             narrow: iperf3::Repr::parse(frame.payload, false).ok(),
             wide: iperf3::Repr::parse(frame.payload, true).ok(),
+            rtp: rtp::Repr::parse(frame.payload).ok().filter(|_| frame.ports.is_some()),
+            uadp: uadp::Repr::parse(frame.payload).ok().filter(|_| frame.ports.is_some()),
             id,
         };
         if let Some(last) = self.last.replace(now) {
             self.steps += 1;
             self.narrow += u32::from(counts(last.narrow, now.narrow));
             self.wide += u32::from(counts(last.wide, now.wide));
+            let rtp = last.rtp.zip(now.rtp).filter(|(last, now)| last.source == now.source);
+            self.rtp += u32::from(rtp.is_some_and(|(last, now)| advances(last.number, now.number)));
+            let uadp = last.uadp.zip(now.uadp).filter(|(last, now)| {
+                (last.publisher, last.group, last.writer) == (now.publisher, now.group, now.writer)
+            });
+            self.uadp += u32::from(uadp.is_some_and(|(last, now)| advances(last.number, now.number)));
             let step = last.id.zip(id).map(|(last, id)| u64::from(id.wrapping_sub(last)));
             self.flextest += u32::from(step.is_some_and(|step| (1..=LARGEST_STEP).contains(&step)));
             self.next_id += u32::from(step == Some(1));
@@ -162,12 +114,21 @@ impl Evidence {
             Format::Iperf3
         } else if agree(self.wide) {
             Format::Iperf3Wide
+        } else if agree(self.rtp) {
+            Format::Rtp
+        } else if agree(self.uadp) {
+            Format::Uadp
         } else if agree(self.flextest) && self.next_id * 2 > self.steps {
             Format::FlexTest
         } else {
             Format::Unknown
         }
     }
+}
+
+/// Whether a number of 16 bits has advanced.
+fn advances(last: u16, now: u16) -> bool {
+    (1..=LARGEST_STEP).contains(&u64::from(now.wrapping_sub(last)))
 }
 
 /// Whether an iperf3 counter and its clock have both advanced.
@@ -201,7 +162,15 @@ pub fn number(format: Format, frame: &Dissected<'_>, frames_per_cycle: u32) -> O
             Network::Ipv4 { id, .. } => Some(u64::from(id)),
             _ => None,
         },
+        Format::Rtp => rtp::Repr::parse(frame.payload).ok().map(|packet| u64::from(packet.number)),
+        Format::Uadp if frame.ports.is_some() => {
+            uadp::Repr::parse(frame.payload).ok().map(|message| u64::from(message.number))
+        }
+        Format::Copies(scheme) => {
+            frame.redundancy().filter(|found| found.scheme == scheme).map(|found| u64::from(found.number))
+        }
         Format::Unknown => None,
+        _ => counter(frame).filter(|found| found.format == format).map(|found| found.number),
     }
 }
 
