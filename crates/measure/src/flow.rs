@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
+use tsn_wire::counter::{self, Counter, counter};
 use tsn_wire::dissect::{Dissected, Network};
 use tsn_wire::recognise::{Format, stream_number};
-use tsn_wire::{EtherType, Mac, Tag, telegram};
+use tsn_wire::{EtherType, Mac, telegram};
 
 /// The common property of all frames of one stream, at every place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,6 +14,8 @@ pub(crate) enum FlowKey {
     Tsnbench(u32),
     /// TRDP process data: every communication identifier and type of a source has its own numbers.
     Trdp { com_id: u32, kind: u16, kind_name: &'static str, source: [u8; 4], destination: [u8; 4] },
+    /// A stream of a protocol that numbers its frames, as the protocol identifies it.
+    Counted { format: Format, stream: u128, source: Option<Mac>, destination: Option<Mac> },
     /// IPv4.
     Ipv4 { mac: Option<Mac>, source: [u8; 4], destination: [u8; 4], protocol: u8, ports: Option<(u16, u16)> },
     /// IPv6.
@@ -49,17 +52,38 @@ impl FlowKey {
         {
             return Self::Tsnbench(payload.stream);
         }
+        Self::with_counter(frame, visible).0
+    }
+
+    /// The key of a frame without our own payload, and its number if its protocol has one.
+    #[inline]
+    pub(crate) fn with_counter(frame: &Dissected<'_>, visible: VisibleFields) -> (Self, Option<Counter>) {
         if let Network::Ipv4 { source, destination, .. } = frame.network
             && let Some(telegram) = telegram::process_data(frame)
         {
-            return Self::Trdp {
+            let key = Self::Trdp {
                 com_id: telegram.com_id(),
                 kind: telegram.kind_number(),
                 kind_name: telegram.kind_name(),
                 source,
                 destination,
             };
+            return (key, None);
         }
+        if let Some(counter) = counter(frame) {
+            let addressed = |mac: Option<Mac>, visible: bool| mac.filter(|_| counter.addressed && visible);
+            let key = Self::Counted {
+                format: counter.format,
+                stream: counter.stream,
+                source: addressed(frame.source(), visible.source),
+                destination: addressed(frame.destination(), visible.destination),
+            };
+            return (key, Some(counter));
+        }
+        (Self::of_addresses(frame, visible), None)
+    }
+
+    fn of_addresses(frame: &Dissected<'_>, visible: VisibleFields) -> Self {
         let mac = frame.source().filter(|_| visible.source);
         match frame.network {
             Network::Ipv4 { source, destination, protocol, .. } => {
@@ -78,9 +102,11 @@ impl FlowKey {
         }
     }
 
-    /// The name of the stream, from its format and its first frame's tag and source.
-    pub(crate) fn name(&self, format: Format, tag: Option<Tag>, source: Option<Mac>) -> String {
+    /// The name of the stream, from its format and its first frame.
+    pub(crate) fn name(&self, format: Format, frame: &Dissected<'_>) -> String {
+        let (tag, source) = (frame.tag, frame.source());
         match self {
+            Self::Counted { format, .. } => counter::name(frame).unwrap_or_else(|| format.name().to_owned()),
             Self::Tsnbench(stream) => format!("tsnbench/{stream}"),
             Self::Trdp { com_id, kind_name, source, destination, .. } => {
                 let (from, to) = (Ipv4Addr::from(*source), Ipv4Addr::from(*destination));

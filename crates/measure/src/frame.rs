@@ -26,6 +26,8 @@ impl FrameFlags {
     pub const TX: Self = Self(1);
     /// Sighted at the last tap.
     pub const RX: Self = Self(2);
+    /// Not a frame: the number is in the frame before it, too.
+    pub const COVERED: Self = Self(32);
     const TX_STAMP: Self = Self(4);
     const RX_STAMP: Self = Self(8);
     const SEND_STAMP: Self = Self(16);
@@ -68,6 +70,11 @@ impl Frame {
     #[must_use]
     pub fn send(&self) -> Option<i64> {
         self.flags.has(FrameFlags::SEND_STAMP).then_some(self.send_ns)
+    }
+
+    /// Records that an earlier frame has this number, too.
+    pub(crate) fn cover(&mut self) {
+        self.flags.set(FrameFlags::COVERED);
     }
 
     /// Records the sighting at the first tap.

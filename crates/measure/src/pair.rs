@@ -98,6 +98,13 @@ impl Path {
         self.retire(out);
     }
 
+    /// Adds a number that the frame before it has, too: it is not missing.
+    pub fn covered(&mut self, seq: u64, out: &mut impl FrameSink) {
+        if let Slot::InWindow(place) = self.slot(seq, out) {
+            self.window[place].cover();
+        }
+    }
+
     /// Whether a frame was observed at a first tap, as far as it is remembered; a frame that no longer waits was.
     #[must_use]
     pub fn has_left(&self, seq: u64) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::offset::Offset;
 use crate::statistics::distribution::Stat;
+use crate::statistics::scale::Scale;
 use serde::Serialize;
 
 /// The name of the format.
@@ -31,10 +32,26 @@ pub struct Source {
     pub files: Vec<SourceFile>,
     /// The formats of the frames.
     pub formats: Vec<String>,
+    /// By which formats the frames of each side of captures were identified.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub identified: Vec<Identification>,
     /// Frames that could not be identified, and streams that only the receiving side observed.
     pub ignored: Ignored,
     /// Reasons not to trust the results before a check.
     pub warnings: Vec<String>,
+}
+
+/// Frames of one side that were identified by one format.
+#[derive(Debug, Serialize)]
+pub struct Identification {
+    /// `tx` or `rx`.
+    pub side: &'static str,
+    /// Name of the format.
+    pub format: &'static str,
+    /// Streams of this format.
+    pub streams: u64,
+    /// Their frames.
+    pub frames: u64,
 }
 
 /// One file.
@@ -81,6 +98,12 @@ pub struct PathReport {
     pub flows: Option<usize>,
     /// The counters of frames.
     pub count: Count,
+    /// The numbers of the frames, if they do not simply count up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numbers: Option<Scale>,
+    /// The first gaps in the numbers at the first tap of captures.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
     /// Frames that did not arrive (lost, or still under way at the end) by the last tap that observed them.
     pub lost_where: Vec<LostAfter>,
     /// Delay in ns.
@@ -173,6 +196,15 @@ pub struct Count {
     pub in_network_at_end: u64,
     /// Jumps in the numbers that mean a restart.
     pub restarts: u64,
+}
+
+/// Numbers that are missing one after the other.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    /// The last number before them.
+    pub after: u64,
+    /// How many there are.
+    pub missing: u64,
 }
 
 /// Frames lost after a tap.

@@ -5,6 +5,7 @@ use crate::pair::Path;
 use crate::report::{Count, DelayPercentile, Jitter, LostAfter, PathReport, Rate, Uncertainty};
 use crate::statistics::distribution::{Distribution, Extreme, Stat};
 use crate::statistics::path_statistics::PathStatistics;
+use crate::statistics::scale::Scale;
 
 /// The part of a report about a path that does not depend on its frames.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +25,8 @@ pub(crate) struct PathInfo {
     pub(crate) shares_ppm: Vec<u32>,
     /// Whether gaps in the numbers are frames that were never sent.
     pub(crate) is_sequence: bool,
+    /// The meaning of the numbers, if they do not simply count up.
+    pub(crate) numbers: Option<Scale>,
     pub(crate) before_first: u64,
     pub(crate) in_network_at_end: u64,
     /// The uncertainty of the path's times, if it is known.
@@ -153,6 +156,8 @@ fn report(
             in_network_at_end: info.in_network_at_end,
             restarts: statistics.restarts,
         },
+        numbers: info.numbers,
+        gaps: if info.is_sequence { statistics.gaps.clone() } else { Vec::new() },
         lost_where: lost_where.collect(),
         spread: delay.as_ref().map(|delay| delay.std),
         delay,
@@ -204,6 +209,7 @@ mod tests {
             deadline_ns: None,
             shares_ppm: Vec::new(),
             is_sequence: true,
+            numbers: None,
             before_first: u64::from(place) + 2,
             in_network_at_end: 1,
             uncertainty: None,

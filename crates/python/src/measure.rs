@@ -38,6 +38,13 @@ fn measure_trdp(py: Python<'_>, files: Vec<PathBuf>, options_json: &str) -> PyRe
     serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// What the frames of protocols in a capture say besides their numbers; returns `tsnbench-protocols/1` as JSON.
+#[pyfunction]
+fn measure_protocols(py: Python<'_>, file: PathBuf) -> PyResult<String> {
+    let measures = py.detach(|| captures::protocols::measure(&file)).map_err(|error| failed(&error))?;
+    serde_json::to_string(&measures).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// The statistics of the samples of one series, in ns, as JSON: `null` without a sample. `…_seq` is the index of a
 /// sample. `times` is how often each sample was observed; without it, each was observed once.
 #[pyfunction]
@@ -107,6 +114,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(measure_run, module)?)?;
     module.add_function(wrap_pyfunction!(measure_captures, module)?)?;
     module.add_function(wrap_pyfunction!(measure_trdp, module)?)?;
+    module.add_function(wrap_pyfunction!(measure_protocols, module)?)?;
     module.add_function(wrap_pyfunction!(statistics, module)?)?;
     module.add_function(wrap_pyfunction!(observe_captures, module)?)?;
     module.add_function(wrap_pyfunction!(merge_logs, module)?)

@@ -9,8 +9,38 @@ pub(super) struct CapturedFrame {
     pub(super) at: i64,
     /// The number of the stream.
     pub(super) stream: u32,
-    /// The sequence number or the hash of the frame.
-    pub(super) number: Option<u64>,
+    /// What identifies the frame in its stream.
+    pub(super) number: Number,
     /// Octets from destination address to FCS.
     pub(super) octets: u32,
+}
+
+/// What identifies a frame in its stream.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Number {
+    /// Nothing.
+    Missing,
+    /// The sequence number, or the hash.
+    One(u64),
+    /// The first of several consecutive numbers, and how many follow.
+    Several(u64, u32),
+    /// It is a copy of a frame that its side observed before.
+    Copy,
+}
+
+impl Number {
+    /// The number or the hash, if there is one.
+    pub(super) fn first(self) -> Option<u64> {
+        match self {
+            Self::One(number) | Self::Several(number, _) => Some(number),
+            Self::Missing | Self::Copy => None,
+        }
+    }
+}
+
+impl From<Option<u64>> for Number {
+    #[inline]
+    fn from(number: Option<u64>) -> Self {
+        number.map_or(Self::Missing, Self::One)
+    }
 }

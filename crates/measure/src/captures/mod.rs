@@ -1,7 +1,10 @@
 //! Captures of both sides to measures: both are read in step, so that only frames under way are in memory.
 
 mod captured_frame;
+mod contents;
+mod copies;
 mod probe;
+pub mod protocols;
 mod side;
 mod streams;
 
@@ -49,19 +52,20 @@ pub fn measure(
             "a capture of each side is needed: at the sender and at the receiver".into(),
         ));
     }
-    let formats = probe::probe(tx, rx)?;
+    let probed = probe::probe(tx, rx)?;
     let path_options = PathOptions {
         path: 0,
         offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
         deadline_ns: options.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
         ages: false,
+        gaps: true,
         ends_ns: None,
         after_ns: None,
     };
-    let mut streams = Streams::new(formats.visible, formats.formats, formats.hash_octets, path_options);
+    let mut streams = Streams::new(probed.known, false, path_options);
     let mut table = frames.map(|path| FrameTable::create(path, false)).transpose()?;
     let mut sides =
-        Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: formats.ahead_ns };
+        Sides { tx: Side::open(tx, End::Tx)?, rx: Side::open(rx, End::Rx)?, ahead_ns: probed.ahead_ns };
     sides.read_in_step(&mut streams, &mut table)?;
     streams.finish(&mut table);
     finish(&sides, streams, table, options)
@@ -108,15 +112,22 @@ fn finish(
     table: Option<FrameTable>,
     options: &Options,
 ) -> Result<Measures, Error> {
+    if let Some(path) = sides.tx.empty() {
+        return Err(Error::Nothing(format!("{} has no frame", path.display())));
+    }
     let mut source = Source { kind: "captures", ..Source::default() };
     sides.tx.describe(&mut source);
     sides.rx.describe(&mut source);
     source.formats = streams.formats();
+    source.identified = streams.identified();
     source.ignored.unreadable_frames = sides.tx.unreadable() + sides.rx.unreadable();
     let (tx_clock, rx_clock) = (sides.tx.clock(), sides.rx.clock());
     let mut paths: Vec<(PathInfo, Path)> = Vec::new();
-    for (name, format, path) in streams.into_paths(&mut source.ignored) {
-        let is_sequence = format.is_sequence();
+    for (name, numbering, path) in streams.into_paths(&mut source.ignored) {
+        let scale = numbering.scale;
+        let is_sequence = scale.is_sequence;
+        // Numbers of 32 bits and more hardly begin again.
+        let counts_up = scale.step == 1 && (scale.modulus == 0 || scale.modulus >= 1 << 32);
         let before_first = path.first_seq.filter(|_| is_sequence).unwrap_or(0);
         let info = PathInfo {
             group: name.clone(),
@@ -131,6 +142,7 @@ fn finish(
             deadline_ns: options.deadline_ns,
             shares_ppm: Vec::new(),
             is_sequence,
+            numbers: (!counts_up && is_sequence).then_some(scale),
             before_first,
             in_network_at_end: 0,
             uncertainty: None,

@@ -2,17 +2,21 @@
 //! between their clocks.
 
 use super::captured_frame::CapturedFrame;
-use super::streams::{Numbering, Streams};
+use super::contents::Contents;
+use super::streams::{Known, Numbering, Streams};
 use super::{End, side::Side};
 use crate::Error;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::statistics::path_statistics::PathOptions;
+use crate::statistics::scale::{Numbers, Scale};
 use rustc_hash::FxHashMap;
 use std::path::PathBuf;
 use tsn_capture::Reader;
-use tsn_wire::dissect::dissect;
+use tsn_wire::counter::counter;
+use tsn_wire::dissect::{Dissected, dissect};
 use tsn_wire::payload::rtc_testbench;
 use tsn_wire::recognise::{Evidence, Format, marked};
+use tsn_wire::redundancy::Scheme;
 
 /// Frames per file that are probed.
 const PROBE_FRAMES: usize = 20_000;
@@ -21,10 +25,7 @@ const SAME_EPOCH_NS: u64 = 3_600_000_000_000;
 
 /// The findings at the begin of both sides.
 pub(super) struct Probed {
-    pub(super) visible: VisibleFields,
-    pub(super) formats: FxHashMap<FlowKey, Numbering>,
-    /// Number of octets of a packet that both sides have captured.
-    pub(super) hash_octets: usize,
+    pub(super) known: Known,
     /// The receiving side's timestamp minus the sending side's, for the same frame.
     pub(super) ahead_ns: i64,
 }
@@ -35,6 +36,11 @@ struct StreamEvidence {
     marked: Option<Format>,
     evidence: [Evidence; 2],
     highest_in_cycle: u32,
+    numbers: [Numbers; 2],
+    /// Frames of each side, and those of them with the number that copies share.
+    frames: [u64; 2],
+    numbered: [u64; 2],
+    scheme: Option<Scheme>,
 }
 
 /// The fields that every frame of one side contains.
@@ -64,41 +70,64 @@ pub(super) fn probe(tx: &[PathBuf], rx: &[PathBuf]) -> Result<Probed, Error> {
         tag: sides.iter().all(|side| side.tag),
     };
     let mut notes: FxHashMap<FlowKey, StreamEvidence> = FxHashMap::default();
+    let mut contents = Contents::new(hash_octets);
     for (paths, side) in [(tx, 0), (rx, 1)] {
         read_beginning(paths, |frame, _| {
-            let note = notes.entry(FlowKey::of(frame, visible)).or_default();
-            note.marked = note.marked.or_else(|| marked(frame));
-            match note.marked {
-                None => note.evidence[side].see(frame),
-                Some(Format::RtcTestbench) => {
-                    let place = rtc_testbench::Repr::parse(frame.payload).map_or(0, |found| found.frame);
-                    note.highest_in_cycle = note.highest_in_cycle.max(place);
-                }
-                Some(_) => {}
-            }
+            let key = FlowKey::of(frame, visible);
+            contents.see(frame, &key, side);
+            notes.entry(key).or_default().see(frame, side);
         })?;
     }
     let formats: FxHashMap<FlowKey, Numbering> =
-        notes.into_iter().map(|(key, notes)| (key, notes.numbering())).collect();
-    let ahead_ns = clocks(tx, rx, visible, &formats, hash_octets)?;
-    Ok(Probed { visible, formats, hash_octets, ahead_ns })
+        notes.iter().map(|(key, notes)| (key.clone(), notes.numbering())).collect();
+    let known = Known { visible, formats, aliases: contents.aliases(), hash_octets };
+    let ahead_ns = clocks(tx, rx, &known)?;
+    Ok(Probed { known, ahead_ns })
 }
 
 impl StreamEvidence {
+    fn see(&mut self, frame: &Dissected<'_>, side: usize) {
+        self.frames[side] += 1;
+        self.marked = self.marked.or_else(|| marked(frame));
+        match self.marked {
+            None => {
+                self.evidence[side].see(frame);
+                if let Some(found) = frame.redundancy() {
+                    self.numbered[side] +=
+                        u64::from(*self.scheme.get_or_insert(found.scheme) == found.scheme);
+                    self.numbers[side].see(u64::from(found.number));
+                }
+            }
+            Some(Format::RtcTestbench) => {
+                let place = rtc_testbench::Repr::parse(frame.payload).map_or(0, |found| found.frame);
+                self.highest_in_cycle = self.highest_in_cycle.max(place);
+            }
+            Some(format) if format.has_steps() || format.is_doubtful() => {
+                if let Some(counter) = counter(frame).filter(|counter| counter.format == format) {
+                    self.numbers[side].see(counter.number);
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
     fn numbering(&self) -> Numbering {
         let recognised = self.evidence.iter().map(Evidence::format).find(|format| *format != Format::Unknown);
-        Numbering {
-            format: self.marked.or(recognised).unwrap_or(Format::Unknown),
-            frames_per_cycle: self.highest_in_cycle.saturating_add(1),
-        }
+        // The numbers of copies identify frames if no frame of either side lacks them.
+        let all = self.frames.iter().zip(&self.numbered).all(|(frames, numbered)| frames == numbered);
+        let copies = self.scheme.filter(|_| all).map(Format::Copies);
+        let format = self.marked.or(recognised).or(copies).unwrap_or(Format::Unknown);
+        let numbers = &self.numbers[usize::from(self.frames[0] == 0)];
+        let (format, scale) = match numbers.scale(format) {
+            Some(scale) => (format, scale),
+            None => (Format::Unknown, Scale::of(Format::Unknown)),
+        };
+        Numbering { format, frames_per_cycle: self.highest_in_cycle.saturating_add(1), scale }
     }
 }
 
 /// Calls `see` for the first frames of each file, with whether the capture cut them.
-fn read_beginning(
-    paths: &[PathBuf],
-    mut see: impl FnMut(&tsn_wire::dissect::Dissected<'_>, bool),
-) -> Result<(), Error> {
+fn read_beginning(paths: &[PathBuf], mut see: impl FnMut(&Dissected<'_>, bool)) -> Result<(), Error> {
     for path in paths {
         let failed = |error| Error::Capture { path: path.clone(), error };
         let mut reader = Reader::open(path).map_err(failed)?;
@@ -113,15 +142,10 @@ fn read_beginning(
     Ok(())
 }
 
-/// The offset of the receiving timestamps: the median over frames at both begins.
-fn clocks(
-    tx: &[PathBuf],
-    rx: &[PathBuf],
-    visible: VisibleFields,
-    formats: &FxHashMap<FlowKey, Numbering>,
-    hash_octets: usize,
-) -> Result<i64, Error> {
-    let mut streams = Streams::new(visible, formats.clone(), hash_octets, PathOptions::default());
+/// The offset of the receiving timestamps: the median over frames at both begins. Of several sent frames with equal
+/// content, the nearest one in time counts.
+fn clocks(tx: &[PathBuf], rx: &[PathBuf], known: &Known) -> Result<i64, Error> {
+    let mut streams = Streams::new(known.clone(), true, PathOptions::default());
     let mut first_frames = |paths: &[PathBuf], end: End| -> Result<Vec<CapturedFrame>, Error> {
         let mut side = Side::open(paths, end)?;
         let mut events = Vec::new();
@@ -134,12 +158,26 @@ fn clocks(
     };
     let sent = first_frames(tx, End::Tx)?;
     let arrived = first_frames(rx, End::Rx)?;
-    let stamps: FxHashMap<(u32, u64), i64> =
-        sent.iter().rev().filter_map(|event| Some(((event.stream, event.number?), event.t_ns?))).collect();
-    let delay = |event: &CapturedFrame| -> Option<i64> {
-        event.t_ns?.checked_sub(*stamps.get(&(event.stream, event.number?))?)
+    let mut stamps: FxHashMap<(u32, u64), Vec<i64>> = FxHashMap::default();
+    for event in &sent {
+        if let (Some(number), Some(t_ns)) = (event.number.first(), event.t_ns) {
+            stamps.entry((event.stream, number)).or_default().push(t_ns);
+        }
+    }
+    let nearest = |event: &CapturedFrame| -> Option<(bool, i64)> {
+        let t_ns = event.t_ns?;
+        let candidates = stamps.get(&(event.stream, event.number.first()?))?;
+        let delay = candidates
+            .iter()
+            .filter_map(|sent| t_ns.checked_sub(*sent))
+            .min_by_key(|delay| delay.unsigned_abs())?;
+        Some((candidates.len() == 1, delay))
     };
-    let mut delays: Vec<i64> = arrived.iter().filter_map(delay).collect();
+    let found: Vec<(bool, i64)> = arrived.iter().filter_map(nearest).collect();
+    // Frames whose content was sent once do not depend on the offset between the clocks.
+    let once = found.iter().any(|(once, _)| *once);
+    let mut delays: Vec<i64> =
+        found.into_iter().filter(|found| found.0 == once).map(|found| found.1).collect();
     delays.sort_unstable();
     if let Some(median) = delays.get(delays.len() / 2) {
         return Ok(*median);

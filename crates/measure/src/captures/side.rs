@@ -5,7 +5,7 @@ use super::captured_frame::CapturedFrame;
 use super::streams::Streams;
 use crate::Error;
 use crate::report::{Source, SourceFile};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tsn_capture::Reader;
 use tsn_wire::dissect::dissect_for;
 
@@ -82,6 +82,12 @@ impl Side {
         Ok(std::mem::replace(&mut first.head, next))
     }
 
+    /// The first file, if no file of the side has a frame.
+    pub(super) fn empty(&self) -> Option<&Path> {
+        let empty = self.captures.iter().all(|capture| capture.reader.frames() == 0);
+        self.captures.first().filter(|_| empty).map(|capture| capture.path.as_path())
+    }
+
     pub(super) fn unreadable(&self) -> u64 {
         self.captures.iter().map(|capture| capture.unreadable).sum()
     }
@@ -107,6 +113,16 @@ impl Side {
             let path = path.display().to_string();
             if let Some(warning) = reader.warning() {
                 source.warnings.push(format!("{path}: {warning}"));
+            }
+            if reader.frames() == 0 {
+                source.warnings.push(format!("{path} has no frame"));
+            }
+            if reader.dropped() > 0 {
+                source.warnings.push(format!(
+                    "{path}: the capture itself dropped {} frames (isb_ifdrop, isb_osdrop): as many of the missing \
+                     frames may be its own",
+                    reader.dropped()
+                ));
             }
             if *unreadable > 0 {
                 source.warnings.push(format!("{path}: {unreadable} frames end inside their link layer"));

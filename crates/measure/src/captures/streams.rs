@@ -1,11 +1,13 @@
 //! The streams in captures: identifies a frame's stream and number, and pairs its sightings.
 
 use super::End;
-use super::captured_frame::CapturedFrame;
+use super::captured_frame::{CapturedFrame, Number};
+use super::copies::RecentNumbers;
 use crate::flow::{FlowKey, VisibleFields};
 use crate::pair::{FrameSink, Path, WINDOW};
-use crate::report::Ignored;
+use crate::report::{Identification, Ignored};
 use crate::statistics::path_statistics::PathOptions;
+use crate::statistics::scale::Scale;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use tsn_wire::dissect::Dissected;
@@ -14,12 +16,28 @@ use tsn_wire::telegram;
 
 /// Streams of our own payload with numbers below this are looked up in a table.
 const SMALL_STREAMS: usize = 1 << 16;
+/// States of a GOOSE control block that are remembered.
+const MOST_STATES: usize = 16;
 
 /// The format of a stream's frames, and the state that is needed to number them.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Numbering {
     pub(super) format: Format,
     pub(super) frames_per_cycle: u32,
+    pub(super) scale: Scale,
+}
+
+/// What the begins of both sides show about their streams.
+#[derive(Clone)]
+pub(super) struct Known {
+    /// The fields of keys that both sides contain.
+    pub(super) visible: VisibleFields,
+    /// The format of each stream.
+    pub(super) formats: FxHashMap<FlowKey, Numbering>,
+    /// Streams under another key: their addresses or VLAN changed on the path.
+    pub(super) aliases: FxHashMap<FlowKey, FlowKey>,
+    /// Number of octets of a packet that both sides have captured.
+    pub(super) hash_octets: usize,
 }
 
 struct Stream {
@@ -29,6 +47,10 @@ struct Stream {
     /// The last whole number of each side, for numbers of few bits.
     last: [Option<u64>; 2],
     hashed: Hashed,
+    /// The numbers of copies at each side, for frames that only their hash identifies.
+    copies: [RecentNumbers; 2],
+    /// GOOSE: the last states with the numbers of their first frames.
+    states: VecDeque<(u32, u64)>,
     /// Whether the sending side observed the stream.
     sent: bool,
     /// Frames that arrived before the sending side observed the stream.
@@ -46,13 +68,17 @@ struct Hashed {
     /// Arrived frames that wait until the sending side is read up to them.
     arrived: FxHashMap<u64, VecDeque<(Option<i64>, u32)>>,
     arrived_by_age: VecDeque<u64>,
+    /// Hashes of frames that were paired a short time ago: an arrival that nothing waits for is a copy.
+    paired: FxHashMap<u64, u32>,
+    paired_by_age: VecDeque<u64>,
 }
 
 /// All streams of both sides.
 pub(super) struct Streams {
-    visible: VisibleFields,
-    formats: FxHashMap<FlowKey, Numbering>,
-    hash_octets: usize,
+    known: Known,
+    /// Whether frames with few numbers are identified by their content: their numbers mean something only if both
+    /// sides are read in step.
+    by_content: bool,
     path_options: PathOptions,
     by_key: FxHashMap<FlowKey, u32>,
     /// Streams of our own payload by their numbers, where those are small.
@@ -65,19 +91,12 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(
-        visible: VisibleFields,
-        formats: FxHashMap<FlowKey, Numbering>,
-        hash_octets: usize,
-        path_options: PathOptions,
-    ) -> Self {
-        let by_key = FxHashMap::default();
+    pub(super) fn new(known: Known, by_content: bool, path_options: PathOptions) -> Self {
         Self {
-            visible,
-            formats,
-            hash_octets,
+            known,
+            by_content,
             path_options,
-            by_key,
+            by_key: FxHashMap::default(),
             own: Vec::new(),
             all: Vec::new(),
             last: [None, None],
@@ -85,28 +104,58 @@ impl Streams {
         }
     }
 
-    /// The stream of a frame, and its number in the stream (or its hash).
+    /// The stream of a frame, and what identifies it there.
     #[inline]
-    pub(super) fn identify(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Option<u64>) {
+    pub(super) fn identify(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Number) {
         if frame.ports.is_some()
             && let Ok(own) = telegram::test_payload(frame)
         {
             let known = self.own.get(own.stream as usize).copied().flatten();
-            let place = known.unwrap_or_else(|| self.look_up_own(own.stream, frame, end));
-            return (place, self.all[place as usize].whole(own.seq, Format::Tsnbench.number_bits(), end));
+            let stream = known.unwrap_or_else(|| self.look_up_own(own.stream, frame, end));
+            let number = self.all[stream as usize].whole(own.seq, Format::Tsnbench.modulus(), end);
+            return (stream, number.into());
         }
-        let key = FlowKey::of(frame, self.visible);
+        self.identify_other(frame, end)
+    }
+
+    #[inline(never)]
+    fn identify_other(&mut self, frame: &Dissected<'_>, end: End) -> (u32, Number) {
+        let (key, counter) = FlowKey::with_counter(frame, self.known.visible);
         let place = match &self.last[end as usize] {
             Some((last, place)) if *last == key => *place,
             _ => self.look_up(key, frame, end),
         };
         let stream = &mut self.all[place as usize];
-        let Numbering { format, frames_per_cycle } = stream.numbering;
+        let Numbering { format, frames_per_cycle, scale } = stream.numbering;
         if format == Format::Unknown {
-            return (place, Some(frame.invariant_hash(self.hash_octets)));
+            let copies = &mut stream.copies[end as usize];
+            let number = match frame.redundancy() {
+                Some(found) if copies.repeats(found.number) => Number::Copy,
+                _ => Number::One(frame.invariant_hash(self.known.hash_octets)),
+            };
+            return (place, number);
         }
-        let number = recognise::number(format, frame, frames_per_cycle);
-        (place, number.and_then(|number| stream.whole(number, format.number_bits(), end)))
+        let counter = counter.filter(|counter| counter.format == format);
+        let number = match counter {
+            Some(counter) => Some(counter.number),
+            None => recognise::number(format, frame, frames_per_cycle),
+        };
+        // The content of PTP's messages changes on the path.
+        if self.by_content && (1..=1 << 16).contains(&scale.modulus) {
+            let hash = frame.invariant_hash(self.known.hash_octets);
+            return (place, if format == Format::Ptp { number } else { Some(hash) }.into());
+        }
+        let whole = number.and_then(|number| stream.whole_of(format, number, end));
+        let number = whole.map(|whole| stream.numbering.scale.consecutive(whole));
+        let more = counter.map_or(0, |counter| counter.more);
+        (
+            place,
+            if let (Some(number), 1..) = (number, more) {
+                Number::Several(number, more)
+            } else {
+                number.into()
+            },
+        )
     }
 
     /// The index of a stream of our own payload that is not, or not yet, in the table of small numbers.
@@ -123,7 +172,7 @@ impl Streams {
     }
 
     fn look_up(&mut self, key: FlowKey, frame: &Dissected<'_>, end: End) -> u32 {
-        let place = match self.by_key.get(&key) {
+        let place = match self.by_key.get(self.known.aliases.get(&key).unwrap_or(&key)) {
             Some(place) => *place,
             None => self.begin(key.clone(), frame),
         };
@@ -133,10 +182,12 @@ impl Streams {
 
     #[cold]
     fn begin(&mut self, key: FlowKey, frame: &Dissected<'_>) -> u32 {
-        let marked = recognise::marked(frame).unwrap_or(Format::Unknown);
-        let numbering =
-            self.formats.get(&key).copied().unwrap_or(Numbering { format: marked, frames_per_cycle: 1 });
-        let mut name = key.name(numbering.format, frame.tag, frame.source());
+        let key = self.known.aliases.get(&key).cloned().unwrap_or(key);
+        let numbering = self.known.formats.get(&key).copied().unwrap_or_else(|| {
+            let format = recognise::marked(frame).unwrap_or(Format::Unknown);
+            Numbering { format, frames_per_cycle: 1, scale: Scale::of(format) }
+        });
+        let mut name = key.name(numbering.format, frame);
         let namesakes =
             self.all.iter().filter(|stream| stream.name.split(" #").next() == Some(&name)).count();
         if namesakes > 0 {
@@ -151,6 +202,8 @@ impl Streams {
             path,
             last: [None; 2],
             hashed: Hashed::default(),
+            copies: Default::default(),
+            states: VecDeque::new(),
             sent: false,
             rx_only: 0,
         });
@@ -169,9 +222,16 @@ impl Streams {
             self.paths += 1;
         }
         match event.number {
-            Some(hash) if stream.numbering.format == Format::Unknown => stream.tx_hashed(hash, event, out),
-            Some(number) => stream.path.tx(number, event.t_ns, event.octets, out),
-            None => {}
+            Number::One(hash) if stream.numbering.format == Format::Unknown => {
+                stream.tx_hashed(hash, event, out)
+            }
+            Number::One(number) => stream.path.tx(number, event.t_ns, event.octets, out),
+            Number::Several(number, more) => {
+                stream.path.tx(number, event.t_ns, event.octets, out);
+                stream.cover(number, more, out);
+            }
+            Number::Copy => stream.path.statistics.duplicate_tx += 1,
+            Number::Missing => {}
         }
     }
 
@@ -181,9 +241,17 @@ impl Streams {
         let stream = &mut self.all[event.stream as usize];
         stream.rx_only += u64::from(!stream.sent);
         match event.number {
-            Some(hash) if stream.numbering.format == Format::Unknown => stream.rx_hashed(hash, event, out),
-            Some(number) => stream.path.rx(number, event.t_ns, event.octets, out),
-            None => {
+            Number::One(hash) if stream.numbering.format == Format::Unknown => {
+                stream.rx_hashed(hash, event, out)
+            }
+            Number::One(number) | Number::Several(number, _) => {
+                stream.path.rx(number, event.t_ns, event.octets, out)
+            }
+            Number::Copy => {
+                stream.path.statistics.duplicate += 1;
+                None
+            }
+            Number::Missing => {
                 stream.path.statistics.unmatched_rx += 1;
                 None
             }
@@ -193,7 +261,9 @@ impl Streams {
     /// Ends the pairing after the last frame.
     pub(super) fn finish(&mut self, out: &mut impl FrameSink) {
         for stream in &mut self.all {
-            stream.path.statistics.unmatched_rx += stream.hashed.arrived_by_age.len() as u64;
+            for hash in std::mem::take(&mut stream.hashed.arrived_by_age) {
+                stream.give_up_arrival(hash);
+            }
             stream.path.finish(out);
         }
     }
@@ -210,16 +280,40 @@ impl Streams {
         names
     }
 
+    /// By which formats the frames of each side were identified.
+    pub(super) fn identified(&self) -> Vec<Identification> {
+        let mut found: Vec<Identification> = Vec::new();
+        for stream in &self.all {
+            let statistics = &stream.path.statistics;
+            let arrived = statistics.received + statistics.duplicate + statistics.unmatched_rx;
+            let arrived = if stream.sent { arrived } else { stream.rx_only };
+            let format = stream.numbering.format.name();
+            for (side, frames) in [("tx", statistics.sent + statistics.duplicate_tx), ("rx", arrived)] {
+                if frames == 0 {
+                    continue;
+                }
+                match found.iter_mut().find(|one| one.side == side && one.format == format) {
+                    Some(one) => {
+                        one.frames += frames;
+                        one.streams += 1;
+                    }
+                    None => found.push(Identification { side, format, frames, streams: 1 }),
+                }
+            }
+        }
+        found
+    }
+
     /// The streams that the sending side saw; the others are counted as ignored.
-    pub(super) fn into_paths(self, ignored: &mut Ignored) -> Vec<(String, Format, Path)> {
-        let mut paths: Vec<(String, Format, Path)> = Vec::new();
+    pub(super) fn into_paths(self, ignored: &mut Ignored) -> Vec<(String, Numbering, Path)> {
+        let mut paths: Vec<(String, Numbering, Path)> = Vec::new();
         for stream in self.all {
             if !stream.sent {
                 ignored.rx_only_streams += 1;
                 ignored.rx_only_frames += stream.rx_only;
                 continue;
             }
-            paths.push((stream.name, stream.numbering.format, stream.path));
+            paths.push((stream.name, stream.numbering, stream.path));
         }
         paths.sort_by_key(|(_, _, path)| path.options.path);
         paths
@@ -227,24 +321,94 @@ impl Streams {
 }
 
 impl Stream {
-    /// The whole number of a number of few bits: the nearest one to the last number of its side (or else of the other
-    /// side).
-    #[inline]
-    fn whole(&mut self, number: u64, bits: u32, end: End) -> Option<u64> {
-        if bits == 64 {
+    /// Notes numbers that are in the frame before them, too.
+    #[cold]
+    fn cover(&mut self, number: u64, more: u32, out: &mut impl FrameSink) {
+        for more in 1..=u64::from(more) {
+            self.path.covered(number.saturating_add(more), out);
+        }
+    }
+
+    /// The whole number of a frame of this format.
+    fn whole_of(&mut self, format: Format, number: u64, end: End) -> Option<u64> {
+        if format == Format::Goose {
+            return self.whole_of_state(number, end);
+        }
+        let mut modulus = self.numbering.scale.modulus;
+        if format == Format::SampledValues
+            && modulus == format.modulus()
+            && let Some(last) = self.last[end as usize].filter(|last| number < last / 2)
+        {
+            // The second ended here.
+            modulus = last.saturating_add(self.numbering.scale.step);
+            self.numbering.scale.modulus = modulus;
+        }
+        self.whole(number, modulus, end)
+    }
+
+    /// The whole number of a GOOSE message: the numbers of a new state follow those of the state before. A state that
+    /// was not observed counts as one missing message.
+    fn whole_of_state(&mut self, number: u64, end: End) -> Option<u64> {
+        #[expect(clippy::cast_possible_truncation, reason = "the upper half of 64 bits")]
+        let (state, sequence) = ((number >> 32) as u32, number & 0xffff_ffff);
+        let known = self.states.iter().find(|(known, _)| *known == state).map(|(_, begin)| *begin);
+        let begin = match known {
+            Some(begin) => begin,
+            None => {
+                let highest = self.last.iter().flatten().max().copied();
+                let skipped =
+                    self.states.back().map_or(0, |(last, _)| state.saturating_sub(last.saturating_add(1)));
+                let begin = highest.map_or(0, |highest| highest.saturating_add(1 + u64::from(skipped)));
+                self.states.push_back((state, begin));
+                if self.states.len() > MOST_STATES {
+                    self.states.pop_front();
+                }
+                begin
+            }
+        };
+        let whole = begin.checked_add(sequence)?;
+        let last = &mut self.last[end as usize];
+        *last = (*last).max(Some(whole));
+        Some(whole)
+    }
+
+    /// The whole number of a number that begins again with 0 at `modulus` (0: 2^64): the nearest one to the last number
+    /// of its side (or else of the other side).
+    #[inline(always)]
+    fn whole(&mut self, number: u64, modulus: u64, end: End) -> Option<u64> {
+        if modulus == 0 {
             return Some(number);
         }
         let reference = self.last[end as usize].or(self.last[1 - end as usize]);
         let whole = match reference {
             None => number,
-            Some(last) => {
-                let unused = 64 - bits;
+            Some(last) if modulus.is_power_of_two() => {
+                let unused = modulus.leading_zeros() + 1;
                 let step = (number.wrapping_sub(last) << unused).cast_signed() >> unused;
                 last.checked_add_signed(step)?
+            }
+            Some(last) => {
+                let number = number % modulus;
+                let ahead = (number + modulus - last % modulus) % modulus;
+                if ahead > modulus / 2 {
+                    last.checked_sub(modulus - ahead)?
+                } else {
+                    last.checked_add(ahead)?
+                }
             }
         };
         self.last[end as usize] = Some(whole);
         Some(whole)
+    }
+
+    /// Counts an arrival that nothing waits for: a copy if its frame was paired a short time ago.
+    fn give_up_arrival(&mut self, hash: u64) {
+        let statistics = &mut self.path.statistics;
+        if self.hashed.paired.contains_key(&hash) {
+            statistics.duplicate += 1;
+        } else {
+            statistics.unmatched_rx += 1;
+        }
     }
 
     fn tx_hashed(&mut self, hash: u64, event: &CapturedFrame, out: &mut impl FrameSink) {
@@ -257,6 +421,7 @@ impl Stream {
             if let Some(place) = hashed.arrived_by_age.iter().rposition(|waiting| *waiting == hash) {
                 hashed.arrived_by_age.remove(place);
             }
+            hashed.pair(hash);
             self.path.rx(number, t_ns, octets, out);
             return;
         }
@@ -278,6 +443,7 @@ impl Stream {
     fn rx_hashed(&mut self, hash: u64, event: &CapturedFrame, out: &mut impl FrameSink) -> Option<i64> {
         let hashed = &mut self.hashed;
         if let Some(number) = take(&mut hashed.sent, hash) {
+            hashed.pair(hash);
             return self.path.rx(number, event.t_ns, event.octets, out);
         }
         hashed.arrived.entry(hash).or_default().push_back((event.t_ns, event.octets));
@@ -286,9 +452,26 @@ impl Stream {
             && let Some(oldest) = hashed.arrived_by_age.pop_front()
         {
             take(&mut hashed.arrived, oldest);
-            self.path.statistics.unmatched_rx += 1;
+            self.give_up_arrival(oldest);
         }
         None
+    }
+}
+
+impl Hashed {
+    /// Remembers that a frame with this hash was paired.
+    fn pair(&mut self, hash: u64) {
+        *self.paired.entry(hash).or_default() += 1;
+        self.paired_by_age.push_back(hash);
+        if self.paired_by_age.len() as u64 > WINDOW
+            && let Some(oldest) = self.paired_by_age.pop_front()
+            && let Some(times) = self.paired.get_mut(&oldest)
+        {
+            *times -= 1;
+            if *times == 0 {
+                self.paired.remove(&oldest);
+            }
+        }
     }
 }
 
@@ -311,20 +494,22 @@ mod tests {
     /// Streams; the first has frames that only their hash identifies.
     fn hashed() -> Streams {
         let visible = VisibleFields { source: true, destination: true, tag: true };
-        let mut streams = Streams::new(
+        let known = Known {
             visible,
-            FxHashMap::default(),
-            usize::MAX,
-            PathOptions { path: 9, ..PathOptions::default() },
-        );
+            formats: FxHashMap::default(),
+            aliases: FxHashMap::default(),
+            hash_octets: usize::MAX,
+        };
+        let options = PathOptions { path: 9, ..PathOptions::default() };
+        let mut streams = Streams::new(known, false, options);
         let octets = [b"\x02\0\0\0\0\x01\x02\0\0\0\0\x07\x88\xb5".as_slice(), &[1; 46]].concat();
         let (stream, number) = streams.identify(&dissect(Link::Ethernet, &octets, 60).unwrap(), End::Tx);
-        assert!(stream == 0 && number.is_some());
+        assert!(stream == 0 && number.first().is_some());
         streams
     }
 
     fn sighting(hash: u64, t_ns: i64) -> CapturedFrame {
-        CapturedFrame { t_ns: Some(t_ns), at: t_ns, stream: 0, number: Some(hash), octets: 64 }
+        CapturedFrame { t_ns: Some(t_ns), at: t_ns, stream: 0, number: Number::One(hash), octets: 64 }
     }
 
     /// Sends this many frames, all different.

@@ -166,6 +166,7 @@ impl Paths {
                         .map(|one| one.share_ppm)
                         .collect(),
                     is_sequence: true,
+                    numbers: None,
                     before_first: 0,
                     in_network_at_end: 0,
                     uncertainty: None,
@@ -177,6 +178,7 @@ impl Paths {
                     offset_ns: options.offset_s.unwrap_or(0).saturating_mul(1_000_000_000),
                     deadline_ns: info.deadline_ns.and_then(|deadline| i64::try_from(deadline).ok()),
                     ages: stream.requirements.age_ns.is_some(),
+                    gaps: false,
                     ends_ns: listens.then_some(stop).and_then(|stop| i64::try_from(stop).ok()),
                     after_ns: options.after_ns.max(options.from_ns),
                 };

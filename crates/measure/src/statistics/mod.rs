@@ -4,5 +4,6 @@ pub(crate) mod age;
 pub mod distribution;
 mod histogram;
 pub mod path_statistics;
+pub mod scale;
 pub mod steps;
 pub mod throughput;

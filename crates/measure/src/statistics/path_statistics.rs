@@ -5,12 +5,18 @@ use super::distribution::Distribution;
 use super::steps::Steps;
 use super::throughput::Throughput;
 use crate::frame::{Frame, FrameFlags};
+use crate::report::Gap;
+
+/// Gaps of which the places are kept; all are counted.
+const MOST_GAPS: usize = 100;
 
 /// Counts and distributions of one path, or of several paths together.
 #[derive(Clone, Debug, Default)]
 pub struct PathStatistics {
     /// Numbers missing at the first tap.
     pub never_sent: u64,
+    /// The first gaps in the numbers, if the options ask for them.
+    pub gaps: Vec<Gap>,
     /// Frames observed at the first tap.
     pub sent: u64,
     /// Frames observed at both taps.
@@ -72,6 +78,8 @@ pub struct PathOptions {
     pub deadline_ns: Option<i64>,
     /// Whether ages are computed.
     pub ages: bool,
+    /// Whether the places of gaps are kept.
+    pub gaps: bool,
     /// Until when the stream lasts, ns, if the time without arrivals counts.
     pub ends_ns: Option<i64>,
     /// The end of the warm-up, ns: the first frame that counts leaves then or later. None without warm-up.
@@ -93,8 +101,11 @@ impl PathStatistics {
         if !frame.flags.has(FrameFlags::TX) {
             if frame.flags.has(FrameFlags::RX) {
                 self.unmatched_rx += 1;
-            } else {
+            } else if !frame.flags.has(FrameFlags::COVERED) {
                 self.never_sent += 1;
+                if options.gaps {
+                    self.add_gap(seq);
+                }
             }
             return;
         }
@@ -149,6 +160,16 @@ impl PathStatistics {
             self.steps.add(step, seq, options.path);
         }
         self.previous_delay = Some(delay);
+    }
+
+    #[cold]
+    fn add_gap(&mut self, seq: u64) {
+        let room = self.gaps.len() < MOST_GAPS;
+        match self.gaps.last_mut() {
+            Some(gap) if gap.after + gap.missing + 1 == seq => gap.missing += 1,
+            _ if room => self.gaps.push(Gap { after: seq.saturating_sub(1), missing: 1 }),
+            _ => {}
+        }
     }
 
     /// Ends the path: no frame follows.

@@ -211,6 +211,11 @@ pub fn measure(files: &[PathBuf], options: &Options) -> Result<TrdpMeasures, Err
             .warnings
             .push(format!("{telegrams} telegrams of message data are above the limit of 4,194,304"));
     }
+    if let [only] = &source.files[..]
+        && only.frames == 0
+    {
+        return Err(Error::Nothing(format!("{} has no frame", only.path)));
+    }
     if tally.process_data + tally.message_data + tally.check_errors + tally.protocol_errors == 0 {
         return Err(Error::Nothing(
             "no TRDP telegram (UDP port 17224 or 17225, TCP port 17225) in the capture".into(),

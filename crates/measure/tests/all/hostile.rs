@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use tsn_capture::Reader;
-use tsn_measure::captures::{Options, measure};
+use tsn_measure::captures::{Options, measure, protocols};
 use tsn_plan::Plan;
+use tsn_wire::counter;
 use tsn_wire::dissect::dissect;
+use tsn_wire::ptp_message;
 use tsn_wire::recognise::{Evidence, marked, number};
 use tsn_wire::telegram;
 
@@ -34,6 +36,7 @@ fn capture(octets: &[u8]) -> Result<u64, tsn_capture::Error> {
         let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
         let _ = frame.invariant_hash(usize::MAX);
         let _ = (telegram::datagram(&frame), telegram::segment(&frame), telegram::test_payload(&frame));
+        let _ = (counter::counter(&frame), counter::name(&frame), ptp_message::Repr::parse(frame.payload));
     }
     Ok(reader.frames())
 }
@@ -82,6 +85,7 @@ fn broken_captures_measured_against_whole_ones_give_measures_or_an_error() {
             flipped[place] ^= 0x81;
             flipped.truncate(octets.len() - place / 3);
             std::fs::write(&broken, &flipped).unwrap();
+            let _ = protocols::measure(&broken);
             for (tx, rx) in [(&whole, &broken), (&broken, &whole)] {
                 if let Ok(measures) = measure(from_ref(tx), from_ref(rx), &Options::default(), None) {
                     for path in &measures.paths {
