@@ -3,7 +3,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use tsn_capture::Reader;
+use tsn_wire::counter;
 use tsn_wire::dissect::dissect;
+use tsn_wire::ptp_message;
 use tsn_wire::recognise::{Evidence, marked, number};
 use tsn_wire::telegram;
 
@@ -16,5 +18,6 @@ fuzz_target!(|octets: &[u8]| {
         let _ = number(marked(&frame).unwrap_or_else(|| evidence.format()), &frame, 4);
         let _ = frame.invariant_hash(usize::MAX);
         let _ = (telegram::datagram(&frame), telegram::segment(&frame), telegram::test_payload(&frame));
+        let _ = (counter::counter(&frame), counter::name(&frame), ptp_message::Repr::parse(frame.payload));
     }
 });

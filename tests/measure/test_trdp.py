@@ -221,8 +221,12 @@ def test_published_recordings_of_tcnopens_sender(name: str, telegrams: int, dest
 def test_a_capture_without_telegrams_is_refused(tmp_path: Path) -> None:
     empty = tmp_path / "empty.pcap"
     empty.write_bytes(b"\xd4\xc3\xb2\xa1\x02\0\x04\0" + b"\0" * 8 + b"\xff\xff\0\0\x01\0\0\0")
-    with pytest.raises(MeasureError, match="no TRDP telegram"):
+    with pytest.raises(MeasureError, match=r"empty\.pcap has no frame"):
         measure_trdp(empty)
+    other = tmp_path / "other.pcap"
+    other.write_bytes(empty.read_bytes() + b"\0" * 8 + b"\x3c\0\0\0" * 2 + b"\2" * 60)
+    with pytest.raises(MeasureError, match="no TRDP telegram"):
+        measure_trdp(other)
     with pytest.raises(MeasureError, match="nowhere"):
         measure_trdp(tmp_path / "nowhere.pcap")
 

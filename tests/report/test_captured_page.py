@@ -126,7 +126,6 @@ def test_streams_of_captures_have_no_priority(ends: tuple[Path, Path], tmp_path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["measure", "{tx}", "--into", "p.html"], "hint: tsnbench inspect {tx} --into DIR"),
         (["measure", "{folder}", "--into", "p.html"], "hint: tsnbench report {folder}"),
         (["measure", "--into", "p.html"], "--into: expected captures of both ends"),
         (["measure", "{tx}", "{rx}", "--figures", "svg"], "--figures: expected --into"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.errors import MeasureError
 from tsnbench.measure.headline import clock_notes, headline, sweep_headline
+from tsnbench.measure.protocols.trdp import exchanges_table, measure_trdp, trdp_table
 from tsnbench.measure.run import measure_after, measure_run
 from tsnbench.measure.tables import (
     MOST_ROWS,
@@ -18,7 +19,6 @@ from tsnbench.measure.tables import (
     verdict_rows,
     verdict_table,
 )
-from tsnbench.measure.trdp import exchanges_table, measure_trdp, trdp_table
 from tsnbench.measure.verdict import judge
 
 __all__ = [

@@ -16,7 +16,7 @@ from tsnbench.quantities import exact
 from tsnbench.runs.errors import DISK, FolderError, writing
 
 if TYPE_CHECKING:
-    from tsnbench.runs.measures import Measures, PathReport
+    from tsnbench.runs.measures import Measures, PathReport, Source
 
 AUTO = "auto"
 """Take off the whole-second offset that is found between the clocks."""
@@ -27,6 +27,8 @@ SHARED_AT_LEAST = 20
 NAMED = 3
 """Streams that a warning names."""
 
+_BY_CONTENT = "hash of the invariant bytes"
+"""The format of frames that no number identifies."""
 _PARQUET = b"PAR1"
 """The first octets of each Parquet file."""
 _NUMBERED = re.compile(r" \(os error \d+\)")
@@ -85,7 +87,8 @@ def _doubts(measures: Measures) -> list[str]:
     if not paired and only * 2 >= sent:
         raise MeasureError(
             f"the captures share no frame: {sent} frames at the sender, {only} others at the receiver\n"
-            "hint: captures of one path hold the same frames, with their headers and numbers unchanged"
+            + "".join(map(_tried, ("tx", "rx"), ("sender", "receiver"), [measures["source"]] * 2))
+            + f"hint: {_next_step(measures['source'])}"
         )
     found = []
     if paired * SHARED_AT_LEAST < sent and only > paired:
@@ -109,6 +112,38 @@ def _doubts(measures: Measures) -> list[str]:
                 "directions, and these went from the receiver's capture to the sender's"
             )
     return found
+
+
+def _tried(side: str, name: str, source: Source) -> str:
+    """By what the frames of one side were identified, and how many frames had each: one line."""
+    found = [one for one in source.get("identified", []) if one["side"] == side]
+    parts = [
+        f"{one['frames']} by {one['format']} ({one['streams']} stream{'' if one['streams'] == 1 else 's'})"
+        for one in sorted(found, key=lambda one: -one["frames"])
+    ]
+    return f"{name}: {', '.join(parts) or 'no frame'}\n"
+
+
+def _next_step(source: Source) -> str:
+    """What to do if no frame is shared, by what identified the frames."""
+    tx, rx = (
+        {one["format"] for one in source.get("identified", []) if one["side"] == side}
+        for side in ("tx", "rx")
+    )
+    if not tx & rx:
+        return (
+            "the sides have frames of different kinds: name captures of the same frames, both before or "
+            "both behind a device that translates or tunnels them"
+        )
+    if tx & rx == {_BY_CONTENT}:
+        return (
+            "frames without numbers are the same if their content behind the link layer is: name captures "
+            "of the same run, or number the frames, for example with tsnbench send"
+        )
+    return (
+        "captures of one path hold the same frames, with their headers and numbers unchanged: "
+        "tsnbench inspect FILE lists the streams and numbers of each side"
+    )
 
 
 def _negative(measures: Measures) -> list[PathReport]:

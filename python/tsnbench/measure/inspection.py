@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
@@ -17,26 +16,19 @@ from tsnbench import foreign
 from tsnbench.libraries import polars as pl
 from tsnbench.measure.captures import measure_captures
 from tsnbench.measure.conformance import Against, Conformance, conformance
+from tsnbench.measure.protocols.measured import ProtocolMeasures, measure_protocols
+from tsnbench.measure.protocols.tables import protocol_captions, ptp_table
 from tsnbench.quantities import UNKNOWN, count, exact, micros, rate
 from tsnbench.runs.measures import range_of
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
-    from tsnbench.runs.measures import PathReport, Stat
+    from tsnbench.runs.measures import Gap, Numbers, PathReport, Stat
 
 FORMAT = "tsnbench-inspection/1"
 WINDOW_NS = 1_000_000
 """The default window in which frames of a burst are counted."""
-MOST_GAPS = 100
-"""Gaps that are listed per stream; all are counted."""
-
-
-class Gap(TypedDict):
-    """Sequence numbers that are missing after an existing one."""
-
-    after: int
-    missing: int
 
 
 class InspectedStream(TypedDict):
@@ -55,6 +47,9 @@ class InspectedStream(TypedDict):
     missing: int | None
     """Missing sequence numbers; None if payloads contain no numbers."""
     gaps: list[Gap]
+    """The first 100 places of missing numbers."""
+    numbers: Numbers | None
+    """How the frames contain the numbers; None if the numbers simply count up."""
     duplicate: int
     reordered: int
     restarts: int
@@ -71,6 +66,8 @@ class Inspection(TypedDict):
     payloads: list[str]
     window_ns: int
     streams: list[InspectedStream]
+    protocols: ProtocolMeasures
+    """What frames of PTP, AVTP, PROFINET and EtherCAT say besides their numbers."""
     gates: Conformance | None
     """The conformance of frames to a Plan's gates, if a Plan was given."""
     warnings: list[str]
@@ -119,6 +116,7 @@ def inspect_capture(
         "payloads": source["formats"],
         "window_ns": window_ns,
         "streams": made,
+        "protocols": measure_protocols(path),
         "gates": held,
         "warnings": list(dict.fromkeys(warnings)),
     }
@@ -137,9 +135,6 @@ def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> Inspected
     counted = path["count"]
     times = frames["t_tx_ns"].drop_nulls().sort()
     octets = frames["octets"].drop_nulls()
-    # Numbers of a header, such as IPv4's identification, do not prove a loss, because hosts skip some of
-    # them.
-    numbered = counted["never_sent"] is not None
     burst = None
     if len(times):
         ends = times.search_sorted(times + window_ns, side="left")
@@ -153,7 +148,8 @@ def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> Inspected
         "interval": path["departures"],
         "burst_frames": burst,
         "missing": counted["never_sent"],
-        "gaps": _gaps(frames["seq"].to_list()) if numbered else [],
+        "gaps": path.get("gaps", []),
+        "numbers": path.get("numbers"),
         "duplicate": counted["duplicate_tx"],
         "reordered": counted["reordered"],
         "restarts": counted["restarts"],
@@ -161,13 +157,25 @@ def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> Inspected
     }
 
 
-def _gaps(numbers: list[int]) -> list[Gap]:
-    found: list[Gap] = []
-    ordered = sorted(numbers)
-    for before, after in pairwise(ordered):
-        if after > before + 1:
-            found.append({"after": before, "missing": after - before - 1})
-    return found[:MOST_GAPS]
+def gap_text(gap: Gap, numbers: Numbers | None) -> str:
+    """A gap in the numbers that the frames contain: ``1 at 100``, ``3 at 4 to 6``."""
+
+    def contained(number: int) -> int:
+        if numbers is None:
+            return number
+        whole = number * numbers["step"] + numbers["residue"]
+        return (whole % numbers["modulus"] if numbers["modulus"] else whole) + numbers["first"]
+
+    first, last = contained(gap["after"] + 1), contained(gap["after"] + gap["missing"])
+    return f"{gap['missing']} at {first}" if gap["missing"] == 1 else f"{gap['missing']} at {first} to {last}"
+
+
+def inspection_tables(found: Inspection, most: int | None = None) -> list[Sheet]:
+    """The table of streams, and that of PTP's messages if there are any."""
+    tables = [inspection_table(found, most)]
+    if found["protocols"]["ptp"]:
+        tables.append(ptp_table(found["protocols"], most))
+    return tables
 
 
 def inspection_table(found: Inspection, most: int | None = None) -> Sheet:
@@ -209,7 +217,8 @@ def inspection_table(found: Inspection, most: int | None = None) -> Sheet:
             ]
         )
         if one["gaps"]:
-            shown = ", ".join(f"{gap['missing']} after {gap['after']}" for gap in one["gaps"][:4])
+            shown = ", ".join(gap_text(gap, one["numbers"]) for gap in one["gaps"][:4])
             more = f" and {len(one['gaps']) - 4} more" if len(one["gaps"]) > 4 else ""
             captions.append(f"{one['stream']}: missing {shown}{more}")
+    captions += protocol_captions(found["protocols"])
     return sheet

@@ -12,8 +12,8 @@ from tsnbench.sheet import csv_text
 if TYPE_CHECKING:
     from tsnbench.measure.answers import Answered
     from tsnbench.measure.inspection import Inspection
+    from tsnbench.measure.protocols.trdp import TrdpMeasures
     from tsnbench.measure.stages import StreamStages
-    from tsnbench.measure.trdp import TrdpMeasures
     from tsnbench.runs.measures import Measures, Verdict
 
 COLUMNS = ("stream", "listener", "quantity", "statistic", "value", "unit")

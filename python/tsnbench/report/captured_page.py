@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tsnbench.measure.conformance import STAMPS, in_words, kept
-from tsnbench.measure.trdp import exchanges_table, trdp_table
+from tsnbench.measure.protocols.trdp import exchanges_table, trdp_table
 from tsnbench.quantities import UNKNOWN
 from tsnbench.report import formatting
 from tsnbench.report.data import gather_captured
@@ -26,7 +26,7 @@ from tsnbench.report.parts.losses import gaps as missing
 
 if TYPE_CHECKING:
     from tsnbench.measure.inspection import InspectedStream, Inspection
-    from tsnbench.measure.trdp import TrdpMeasures
+    from tsnbench.measure.protocols.trdp import TrdpMeasures
     from tsnbench.report.facts import RunFacts
     from tsnbench.runs.measures import Measures, SourceFile
     from tsnbench.sheet import Sheet

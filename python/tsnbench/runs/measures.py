@@ -25,12 +25,22 @@ class Ignored(TypedDict):
     rx_only_frames: int
 
 
+class Identification(TypedDict):
+    """Frames of one side of captures that one format identified."""
+
+    side: str
+    format: str
+    streams: int
+    frames: int
+
+
 class Source(TypedDict):
     """The files that were read."""
 
     kind: str
     files: list[SourceFile]
     formats: list[str]
+    identified: NotRequired[list[Identification]]
     ignored: Ignored
     warnings: list[str]
 
@@ -51,6 +61,22 @@ class Count(TypedDict):
     before_first: int
     in_network_at_end: int
     restarts: int
+
+
+class Numbers(TypedDict):
+    """The numbers in frames: number n is ``(n * step + residue) % modulus + first`` (modulus 0: 2^64)."""
+
+    modulus: int
+    step: int
+    residue: int
+    first: int
+
+
+class Gap(TypedDict):
+    """Sequence numbers that are missing after an existing one."""
+
+    after: int
+    missing: int
 
 
 class LostAfter(TypedDict):
@@ -126,6 +152,8 @@ class PathReport(TypedDict):
     rx_clock: str | None
     flows: NotRequired[int]
     count: Count
+    numbers: NotRequired[Numbers]
+    gaps: NotRequired[list[Gap]]
     lost_where: list[LostAfter]
     delay: Stat | None
     delay_percentiles: NotRequired[list[DelayPercentile]]

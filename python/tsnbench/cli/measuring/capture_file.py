@@ -9,7 +9,7 @@ from tsnbench.cli.parts import captured_page, report_files
 from tsnbench.foreign_files import recognise
 from tsnbench.foreign_files.formats import unsuitable
 from tsnbench.measure.inspection import Inspection
-from tsnbench.measure.trdp import TrdpMeasures
+from tsnbench.measure.protocols.trdp import TrdpMeasures
 
 
 def refuse_other(file: Path, unknown: bool = False) -> None:

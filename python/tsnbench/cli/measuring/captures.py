@@ -1,4 +1,4 @@
-"""``tsnbench measure`` of captures: of both ends, or of one with TRDP telegrams."""
+"""``tsnbench measure`` of captures: of both ends, or of one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
 from tsnbench.cli.parts import captured_page, report_files
 from tsnbench.measure import exchanges_table, measure_captures, measure_trdp, measures_table, trdp_table
 from tsnbench.measure.errors import MeasureError
-from tsnbench.measure.inspection import inspect_capture
-from tsnbench.measure.tidy import of_measures, of_trdp, text_of
-from tsnbench.measure.trdp import NO_TELEGRAM, TrdpMeasures
+from tsnbench.measure.inspection import inspect_capture, inspection_tables
+from tsnbench.measure.protocols.trdp import NO_TELEGRAM, TrdpMeasures
+from tsnbench.measure.tidy import of_inspection, of_measures, of_trdp, text_of
 from tsnbench.runs.measures import Measures
+
+NO_TELEGRAMS = "expected one capture with TRDP telegrams"
 
 
 def both_ends(asked: Asked) -> Exit:
@@ -53,17 +55,17 @@ def _measured(asked: Asked) -> tuple[Measures, list[Path]]:
         return measures, report_files.write_chosen(drawings, asked.figure, page, asked.kinds)
 
 
-def telegrams(asked: Asked) -> Exit:
-    """The TRDP telegrams of one capture."""
+def one_capture(asked: Asked) -> Exit:
+    """The TRDP telegrams of one capture, or the streams of one without TRDP."""
     time_out_ns = given_ns("--timeout", asked.timeout)
     try:
         found = measure_trdp(asked.folder, time_out_ns)
     except MeasureError as error:
         if not str(error).startswith(NO_TELEGRAM):
             raise
-        more = "" if asked.into is None else " --into DIR"
-        hint = f"tsnbench inspect {asked.folder}{more}, or name two captures: at the talker, at the listener"
-        raise MeasureError(f"{error}\nhint: {hint}") from None
+        if asked.timeout is not None:
+            raise MeasureError(f"--timeout: {NO_TELEGRAMS}, found {error}") from None
+        return _streams(asked)
     written = [] if asked.into is None else _page(asked, found, asked.into)
     print_warnings(found["source"]["warnings"])
     print_written(written, asked.figure)
@@ -75,6 +77,25 @@ def telegrams(asked: Asked) -> Exit:
             trdp_table(found, asked.most),
             *([exchanges_table(found, asked.most)] if found["exchanges"] else []),
         ],
+    )
+    return Exit.MET
+
+
+def _streams(asked: Asked) -> Exit:
+    """The streams of one capture: losses, gaps, intervals by the numbers of their protocols."""
+    with TemporaryDirectory(prefix="tsnbench-measure-") as scratch:
+        table = Path(scratch) / "frames.parquet"
+        found = inspect_capture(asked.folder, frames=table)
+        written = []
+        if asked.into is not None:
+            written = write_inspected(found, table, asked.into, asked.kinds, asked.figure, lambda: None)
+    print_warnings(found["warnings"])
+    print_written(written, asked.figure)
+    print_found(
+        asked.form,
+        found,
+        lambda: text_of(of_inspection(found)),
+        lambda: inspection_tables(found, asked.most),
     )
     return Exit.MET
 

@@ -33,9 +33,9 @@ from tsnbench.cli.measuring.capture_file import refuse_other, write_inspected
 from tsnbench.cli.measuring.plan_file import read_plan
 from tsnbench.measure import MOST_ROWS
 from tsnbench.measure.conformance import STAMPS, TOLERANCE_NS, Against, conformance_table, kept
-from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_table
+from tsnbench.measure.inspection import WINDOW_NS, inspect_capture, inspection_tables
+from tsnbench.measure.protocols.trdp import telegrams_of
 from tsnbench.measure.tidy import of_inspection, text_of
-from tsnbench.measure.trdp import telegrams_of
 from tsnbench.sheet import Sheet
 
 Window = Annotated[
@@ -107,7 +107,7 @@ def inspect(
     print_written(written, figure)
 
     def tables() -> Iterator[Sheet]:
-        yield inspection_table(found, None if everything else MOST_ROWS)
+        yield from inspection_tables(found, None if everything else MOST_ROWS)
         if found["gates"] is not None:
             yield conformance_table(found["gates"])
 

@@ -6,11 +6,10 @@ from tsnbench.cli.console.forms import print_found
 from tsnbench.cli.console.options import given_ns
 from tsnbench.cli.console.output import Exit, fail, print_warnings
 from tsnbench.cli.measuring.asked import Asked
+from tsnbench.cli.measuring.captures import NO_TELEGRAMS
 from tsnbench.foreign_files import foreign_table, measure_foreign
 from tsnbench.foreign_files.linuxptp import measure_sync, sync_tables
 from tsnbench.measure.tidy import of_figures, of_sync, text_of
-
-NO_TELEGRAMS = "expected one capture with TRDP telegrams"
 
 
 def foreign(asked: Asked) -> Exit:

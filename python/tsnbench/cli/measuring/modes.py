@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tsnbench.cli.console.output import Exit, fail
 from tsnbench.cli.measuring.asked import Asked
-from tsnbench.cli.measuring.captures import both_ends, telegrams
-from tsnbench.cli.measuring.logs import NO_TELEGRAMS, clocks, foreign
+from tsnbench.cli.measuring.captures import NO_TELEGRAMS, both_ends, one_capture
+from tsnbench.cli.measuring.logs import clocks, foreign
 from tsnbench.cli.measuring.run_folders import answers, run, stages
 from tsnbench.foreign_files import recognise
 
@@ -34,7 +34,7 @@ MODES = {
         clocks,
         lambda asked: asked.file is not None or asked.ends or asked.stages,
     ),
-    "telegrams": Mode("one capture", "--into --timeout", telegrams, lambda _: False),
+    "capture": Mode("one capture", "--into --timeout", one_capture, lambda _: False),
     # A time-out is refused when the log is read.
     "log": Mode("one log of another tool", "--timeout", foreign, lambda _: False),
     "stages": Mode(
@@ -97,7 +97,7 @@ def mode_of(asked: Asked) -> str:
         return "clocks"
     if file is not None and not file.is_dir() and file.exists() and not (asked.ends or asked.stages):
         found = recognise(file)
-        return "telegrams" if found is not None and found.capture else "log"
+        return "capture" if found is not None and found.capture else "log"
     if asked.stages or asked.answers:
         return "stages" if asked.stages else "answers"
     return "captures" if asked.tx and asked.rx else "run"

@@ -1,0 +1,1 @@
+"""What frames of industrial protocols and of PTP say besides their numbers, in one capture."""
