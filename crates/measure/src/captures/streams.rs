@@ -349,7 +349,6 @@ impl Stream {
     /// The whole number of a GOOSE message: the numbers of a new state follow those of the state before. A state that
     /// was not observed counts as one missing message.
     fn whole_of_state(&mut self, number: u64, end: End) -> Option<u64> {
-        #[expect(clippy::cast_possible_truncation, reason = "the upper half of 64 bits")]
         let (state, sequence) = ((number >> 32) as u32, number & 0xffff_ffff);
         let known = self.states.iter().find(|(known, _)| *known == state).map(|(_, begin)| *begin);
         let begin = match known {

@@ -66,7 +66,7 @@ impl Numbers {
             let distance = if scale.modulus.is_power_of_two() {
                 pair[1].wrapping_sub(pair[0]) & (scale.modulus - 1)
             } else {
-                pair[1].checked_sub(pair[0]).unwrap_or(0)
+                pair[1].saturating_sub(pair[0])
             };
             if distance > 0 && distance <= scale.modulus / 2 {
                 *differences.entry(distance).or_default() += 1;

@@ -84,7 +84,7 @@ fn number(value: &[u8]) -> Option<u64> {
 }
 
 /// The identifier of the application, and the fields of the message with this tag.
-fn message<'a>(bytes: &'a [u8], tag: u8) -> Option<(u16, &'a [u8])> {
+fn message(bytes: &[u8], tag: u8) -> Option<(u16, &[u8])> {
     let [high, low, ..] = *bytes.first_chunk::<HEADER>()?;
     let (found, fields, _) = field(&bytes[HEADER..])?;
     (found == tag).then_some((u16::from_be_bytes([high, low]), fields))
