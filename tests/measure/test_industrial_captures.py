@@ -253,6 +253,13 @@ def test_a_gap_is_told_by_the_number_in_the_frame(tmp_path: Path) -> None:
         assert "avtp 0x0200000000010005: missing 1 at 100" in " ".join(done.stdout.split())
 
 
+def test_a_goose_publisher_that_begins_again_has_no_gap(tmp_path: Path) -> None:
+    """Numbers 4 to 6 of state 1, and then 1 to 3 of state 1; then state 3."""
+    numbers = [*range(4, 7), *range(1, 4), 18, 19]
+    one = only(pcap(tmp_path / "a.pcap", [(place * 10**9, goose(n)) for place, n in enumerate(numbers)]))
+    assert (one["frames"], one["missing"], one["duplicate"], one["reordered"]) == (8, 1, 0, 0)
+
+
 @pytest.mark.parametrize("cycle", [32, 64, 48, 4096])
 def test_the_cycle_of_profinet_is_learned(cycle: int, tmp_path: Path) -> None:
     frames = [(n * cycle * 31_250, profinet(n, cycle)) for n in range(40) if n not in (11, 20, 21)]

@@ -351,13 +351,20 @@ impl Stream {
     fn whole_of_state(&mut self, number: u64, end: End) -> Option<u64> {
         let (state, sequence) = ((number >> 32) as u32, number & 0xffff_ffff);
         let known = self.states.iter().find(|(known, _)| *known == state).map(|(_, begin)| *begin);
-        let begin = match known {
+        // A device that begins again counts from 1, in state 1.
+        let again = |begin: &u64| {
+            sequence < 2
+                && self.last[end as usize].is_some_and(|last| last > begin.saturating_add(sequence + 1))
+        };
+        let begin = match known.filter(|begin| !again(begin)) {
             Some(begin) => begin,
             None => {
                 let highest = self.last.iter().flatten().max().copied();
-                let skipped =
-                    self.states.back().map_or(0, |(last, _)| state.saturating_sub(last.saturating_add(1)));
-                let begin = highest.map_or(0, |highest| highest.saturating_add(1 + u64::from(skipped)));
+                let before = self.states.back().map_or(state, |(last, _)| *last);
+                let skipped = state.saturating_sub(before.saturating_add(1));
+                let next = highest.map_or(0, |highest| highest.saturating_add(1 + u64::from(skipped)));
+                let begin = if state > before { next } else { next.saturating_sub(sequence) };
+                self.states.retain(|(known, _)| *known != state);
                 self.states.push_back((state, begin));
                 if self.states.len() > MOST_STATES {
                     self.states.pop_front();
