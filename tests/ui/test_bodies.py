@@ -34,7 +34,13 @@ OBJECTS: dict[str, list[dict[str, Any]]] = {
     ],
 }
 """By route, complete objects: each value of each is replaced by every other one."""
-TEXTS = ("/api/check/two.yaml", "/api/look/two.yaml", "/api/live/two.yaml", "/api/simulate/two.yaml")
+TEXTS = (
+    "/api/check/two.yaml",
+    "/api/look/two.yaml",
+    "/api/live/two.yaml",
+    "/api/simulate/two.yaml",
+    "/api/sweep/two.yaml",
+)
 POSITIONS = (
     '{"a": [1e999, 0]}', '{"a": [0, NaN]}', '{"a": [-Infinity, 0]}', '{"a": ["1", 2]}', '{"a": "12"}',
     '{"a": [1]}', '{"a": [1, 2, 3]}', '{"a": [true, 2]}', '{"a": {"x": 1, "y": 2}}', '{"\\ud800": [1, 2]}',

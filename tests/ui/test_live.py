@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from support.commands import tsnbench
+from tsnbench.planning import plan as make_plan
+from tsnbench.scenario.loader import read_scenario
 from tsnbench.templates import text as template_text
 from tsnbench.ui.live.numbers import Live, live
 from tsnbench.ui.live.simulated import LONG, simulated
+from tsnbench.ui.live.swept import swept
 from tsnbench.ui.live.worker import SLOW, Worker
-from ui.browser import becomes, findings, undone
+from ui.browser import becomes, findings, tab_to, undone
 from ui.conftest import SCENARIO, Server
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -239,3 +243,128 @@ def test_a_row_shows_the_path_of_its_stream_and_a_shaper_its_reservation(page: P
     expect(page.locator(".stream.chosen")).to_have_count(0)
     page.locator("#legend button").click()
     expect(page.locator("#legend li")).to_have_class("current")
+
+
+def test_the_strip_of_a_port_has_the_gates_and_frames_of_the_plan(tmp_path: Path) -> None:
+    text = (SCENARIOS / "tutorial/11-scheduled.yaml").read_text()
+    plan = make_plan(read_scenario(text, str(tmp_path / "x.yaml"))[0]).document
+    port = next(one for one in plan["ports"] if one["name"] == "left -> right")
+    found = live(text, str(tmp_path / "x.yaml"), "left -> right")["strip"]
+    assert found is not None
+    assert (found["port"], found["cycle_ns"], found["lists"]) == (
+        "left -> right",
+        port["gates"]["cycle_ns"],
+        1,
+    )
+    for row in found["rows"]:
+        own = row["classes"][0]
+        opened = sum(one["interval_ns"] for one in port["gates"]["entries"] if one["open"] >> own & 1)
+        assert row["open"] is not None
+        assert sum(length for _, length in row["open"]) == opened
+    # In 2 ms: four flows of 500 us, and seven frames of the camera's 9,000 B; each in an open gate.
+    assert Counter(one["stream"] for one in found["frames"]) == {"loop": 16, "camera": 7}
+    for one in found["frames"]:
+        # A frame across the end of the cycle is within two windows.
+        spans = found["rows"][one["row"]]["open"] or []
+        begin, end = one["begin"], one["begin"] + one["length"]
+        windows = [(at + turn, at + turn + long) for turn in (0, 2_000_000) for at, long in spans]
+        assert sum(max(0, min(end, last) - max(begin, first)) for first, last in windows) == one["length"]
+    unnamed = live(text, str(tmp_path / "x.yaml"))["strip"]
+    assert unnamed is not None
+    assert len(unnamed["frames"]) >= len(found["frames"])
+    idle = live(SCENARIO, str(tmp_path / "x.yaml"), "one -> b")["strip"]
+    assert idle is not None
+    assert (idle["cycle_ns"], idle["rows"]) == (None, [])
+    assert live(SCENARIO, str(tmp_path / "x.yaml"))["strip"] is None
+
+
+def test_the_gates_of_a_chosen_port_follow_the_text(page: Page) -> None:
+    gated = LIMITED + (
+        "shapers:\n  b -> two:\n"
+        "    gates: {cycle: 100 us, entries: [{open: [5], for: 30 us}, {open: [0], for: 70 us}]}\n"
+    )
+    page.locator("#text").fill(gated)
+    strip = page.locator("#port-scroll svg")
+    expect(strip).to_have_attribute(
+        "aria-label", re.compile("Gates of b -> two, cycle 100 us.*class 5 open 0 ns to 30 us")
+    )
+    page.locator("#text").fill(gated.replace("for: 30 us", "for: 60 us").replace("for: 70 us", "for: 40 us"))
+    expect(strip).to_have_attribute("aria-label", re.compile("class 5 open 0 ns to 60 us"))
+    # Another port by its link; a port without gates says so.
+    page.locator("[data-link='0']").click(force=True)
+    page.locator("#port-name").select_option("one -> b")
+    expect(page.locator("#port-said")).to_have_text(
+        "No gates and no scheduled frames: each class may always send."
+    )
+    page.get_by_role("button", name="station two").click()
+    page.get_by_role("button", name="bridge b").click()
+    page.locator("#port-name").select_option("b -> two")
+    expect(strip).to_be_visible()
+    width = strip.evaluate("one => one.clientWidth")
+    page.get_by_role("button", name="Show the cycle wider").click()
+    assert strip.evaluate("one => one.clientWidth") == pytest.approx(2 * width, abs=2)
+    page.locator("#text").fill(gated.replace("to: two", "to: tow"))
+    expect(page.locator("#live-said")).to_contain_text("the last Plan")
+    expect(strip).to_be_visible()
+    assert float(strip.evaluate("one => getComputedStyle(one).opacity")) < 1
+    assert findings(page) == []
+
+
+CAREFUL = CROWDED.replace("delay: 3 us", "delay: 22 us")
+
+
+def test_a_swept_value_is_judged_as_tune_does(tmp_path: Path) -> None:
+    text = CAREFUL.replace("payload: 100 B", "payload: ${octets}")
+    text += "parameters: {octets: [100 B, 500 B, 900 B, 1400 B]}\n"
+    (tmp_path / "swept.yaml").write_text(text)
+    told = json.loads(
+        tsnbench("tune", "swept.yaml", "--first", "octets", "--every", "--json", cwd=tmp_path).stdout
+    )
+    values = told["answers"][0]["evaluations"]
+    assert [one["met"] for one in values] == [True, True, False, False]
+    for one in values[:-1]:
+        own = CAREFUL.replace("100 B", one["value"])
+        found = swept(own, str(tmp_path / "x.yaml"), "cam")
+        assert (found["met"], found["reason"]) == (one["met"], one["reason"])
+        (row,) = printed(own, tmp_path)["requirements"]
+        assert found["row"] is not None
+        assert {key: value for key, value in found["row"].items() if key != "bar"} == row
+    # The last value has no Plan.
+    assert "expected a limit of at least 23264 ns" in values[-1]["reason"]
+    assert (
+        "expected a limit of at least 23264 ns"
+        in swept(CAREFUL.replace("100 B", "1400 B"), "x.yaml")["reason"]
+    )
+    assert swept(SCENARIO, "x.yaml", "cam")["met"] is None
+    assert swept("", "x.yaml")["reason"].startswith("1:1: expected")
+
+
+def test_a_number_is_swept_until_the_next_edit(page: Page) -> None:
+    limited = LIMITED.replace("delay: 50 us", "delay: 5 us")
+    page.locator("#text").fill(limited)
+    expect(page.locator("#legend .tag")).to_have_text("✓ proved")
+    page.locator("#text").focus()
+    there = limited.index("100 B") + 1
+    page.evaluate("(at) => document.getElementById('text').setSelectionRange(at, at)", there)
+    expect(page.get_by_role("slider", name="Value of the number at the cursor")).to_be_visible()
+    tab_to(page, "#slide button")
+    page.keyboard.press("Enter")
+    sweep = page.get_by_role("region", name="Worst case over the values of the number")
+    expect(sweep.get_by_role("button", name="Close")).to_be_visible()
+    found = re.search(r"(\d+) B keeps every limit, (\d+) B does not", sweep.inner_text())
+    assert found is not None
+    kept, broken = int(found[1]), int(found[2])
+    assert kept < broken <= kept + 2
+    for octets, met in ((kept, True), (broken, False)):
+        assert swept(limited.replace("100 B", f"{octets} B"), "x.yaml", "cam")["met"] is met
+    assert sweep.locator(".dot").count() > 8
+    assert sweep.locator(".cross").count() > 4
+    assert findings(page) == []
+    sweep.get_by_role("button", name=f"Write {kept} B").click()
+    becomes(page, limited.replace("100 B", f"{kept} B"))
+    expect(sweep).to_be_hidden()
+    # The next edit ends a sweep, and no answer opens it again.
+    page.locator("#slide button").click()
+    expect(sweep).to_be_visible()
+    page.locator("#text").press("1")
+    expect(sweep).to_be_hidden()

@@ -22,7 +22,7 @@ from tsnbench.editing.spans import EditError, characters_of, units_of
 from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
-from tsnbench.ui.live.worker import Worker
+from tsnbench.ui.live.worker import TOPICS, Worker
 from tsnbench.ui.requests.exchange import Endpoint, RefusedError, answered, asked, body
 from tsnbench.ui.workspace import (
     LARGEST_SCENARIO,
@@ -150,7 +150,8 @@ class _Scenarios:
         async def endpoint(request: Request) -> Response:
             file = str(self.workspace.path(request.path_params["name"]))
             text = (await body(request, LARGEST_SCENARIO, "text")).decode("utf-8")
-            answer = await run_in_threadpool(self.workers[kind].ask, text, file)
+            about = request.query_params.get(TOPICS.get(kind, ""), "")
+            answer = await run_in_threadpool(self.workers[kind].ask, text, file, about)
             # No content: a newer text is under way.
             return Response(answer, 204 if answer is None else 200, media_type="application/json")
 

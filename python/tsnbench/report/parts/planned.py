@@ -159,6 +159,23 @@ def planned(document: PlanDocument) -> Planned | None:
     return Planned(tuple(streams), tuple(sorted(ports, key=lambda port: -len(port.slots) - port.left_out)))
 
 
+def planned_port(document: PlanDocument, number: int) -> PlannedPort | None:
+    """One port's cycle, also of a port that has gates and no scheduled frame; None if it has neither.
+
+    The numbers of its frames are those of the Plan's streams.
+    """
+    own = [
+        place
+        for place, flow in enumerate(document["streams"])
+        if "scheduled" in flow and any(hop["port"] == number for hop in flow["route"])
+    ]
+    flows = [document["streams"][place] for place in own]
+    if not flows and "gates" not in document["ports"][number]:
+        return None
+    walks = [_stages(document, flow) for flow in flows]
+    return _ports(document, flows, walks, dict(enumerate(own)), [number])[0]
+
+
 def _stages(document: PlanDocument, flow: Stream) -> tuple[Stage, ...]:
     """Link by link from the talker; after a merge point, with the earliest member stream."""
     redundancy = flow.get("redundancy", {})
@@ -197,11 +214,14 @@ def _ports(
     flows: Sequence[Stream],
     walks: Sequence[Sequence[Stage]],
     numbers: Mapping[int, int],
+    only: Sequence[int] = (),
 ) -> list[PlannedPort]:
-    passing: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    """``only``: these ports, also without a frame; empty: those with a frame."""
+    passing: dict[int, list[tuple[int, int]]] = defaultdict(list, {port: [] for port in only})
     for place, flow in enumerate(flows):
         for entry, hop in enumerate(flow["route"]):
-            passing[hop["port"]].append((place, entry))
+            if not only or hop["port"] in only:
+                passing[hop["port"]].append((place, entry))
     largest = _largest(document)
     found = []
     for number, entries in sorted(passing.items()):

@@ -20,11 +20,13 @@ from tsnbench.report.parts.bars import bar
 from tsnbench.runs.measures import WorstCaseRow
 from tsnbench.scenario import ScenarioErrors
 from tsnbench.scenario.loader import read_scenario
+from tsnbench.ui.live.strip import Strip, strip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tsnbench.plan.bounds.types import Bounds
+    from tsnbench.plan.document import Plan
     from tsnbench.plan.types import PlanDocument
 
 
@@ -50,6 +52,7 @@ class LiveStream(TypedDict):
 class LivePort(TypedDict):
     """One direction of a link; nodes by their number in the drawing, shares of the port's rate."""
 
+    name: str
     node: int
     peer: int
     load: float
@@ -57,6 +60,8 @@ class LivePort(TypedDict):
     reserved: float | None
     """The idle slopes; None without shapers."""
     saturating: bool
+    gates: bool
+    """Whether it has a gate control list or scheduled frames."""
 
 
 class Live(TypedDict):
@@ -68,36 +73,50 @@ class Live(TypedDict):
     """The last line of ``tsnbench plan --bounds``."""
     streams: list[LiveStream]
     ports: list[LivePort]
+    strip: Strip | None
+    """The cycle of the port that was asked for; None if there is no such port."""
 
 
-def live(text: str, file: str) -> Live:
+def live(text: str, file: str, port: str = "") -> Live:
     """The worst cases and loads of the first run of a text.
 
     Args:
         text: the scenario, which may not be saved.
         file: its path: tables beside it are read.
+        port: the name of the port whose cycle is wanted.
     """
     try:
         plan = make_plan(read_scenario(text, file)[0])
-        found = bounds_of(plan.to_json(), hops=False)
-    except (ScenarioErrors, PlanningErrors) as errors:
-        first = errors.problems[0].as_dict()
-        where = f"{first['line']}:{first['column']}"
-        return without_plan(f"{where}: expected {first['expected']}, found {first['found']}")
+        streams, rows = streams_of(plan)
     except InputError as error:
-        return without_plan(str(error))
-    rows = worst_cases(plan.document, found)
+        return without_plan(first_problem(error))
     return {
         "reason": "",
         "line": worst_case_line(rows),
-        "streams": _streams(plan.document, found, rows),
+        "streams": streams,
         "ports": list(_ports(plan.document)),
+        "strip": strip(plan.document, port),
     }
+
+
+def streams_of(plan: Plan) -> tuple[list[LiveStream], list[WorstCaseRow]]:
+    """The worst cases of a Plan by stream of the text, and the requirements of all flows."""
+    found = bounds_of(plan.to_json(), hops=False)
+    rows = worst_cases(plan.document, found)
+    return _streams(plan.document, found, rows), rows
+
+
+def first_problem(error: InputError) -> str:
+    """Why a text has no Plan, in one line without the name of its file."""
+    if not isinstance(error, ScenarioErrors | PlanningErrors):
+        return str(error).splitlines()[0]
+    first = error.problems[0].as_dict()
+    return f"{first['line']}:{first['column']}: expected {first['expected']}, found {first['found']}"
 
 
 def without_plan(reason: str) -> Live:
     """The answer for a text that has no Plan."""
-    return {"reason": reason, "line": "", "streams": [], "ports": []}
+    return {"reason": reason, "line": "", "streams": [], "ports": [], "strip": None}
 
 
 def _streams(document: PlanDocument, found: Bounds, rows: list[WorstCaseRow]) -> list[LiveStream]:
@@ -117,12 +136,17 @@ def _streams(document: PlanDocument, found: Bounds, rows: list[WorstCaseRow]) ->
 
 
 def _ports(document: PlanDocument) -> Iterator[LivePort]:
-    for port, loads in zip(document["ports"], class_loads(document), strict=True):
+    scheduled = {
+        hop["port"] for stream in document["streams"] if "scheduled" in stream for hop in stream["route"]
+    }
+    for number, (port, loads) in enumerate(zip(document["ports"], class_loads(document), strict=True)):
         slopes = [one["cbs"]["idle_slope_bps"] for one in port["classes"] if "cbs" in one]
         yield {
+            "name": port["name"],
             "node": port["node"],
             "peer": document["ports"][port["peer"]]["node"],
             "load": float(total(loads) / port["rate_bps"]),
             "reserved": sum(slopes) / port["rate_bps"] if slopes else None,
             "saturating": any(load.saturating for load in loads),
+            "gates": "gates" in port or number in scheduled,
         }

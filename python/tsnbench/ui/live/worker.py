@@ -12,19 +12,22 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from tsnbench.ui.live.numbers import Live, live, without_plan
 from tsnbench.ui.live.simulated import LONG, Seen, simulated, without_verdict
+from tsnbench.ui.live.swept import Swept, swept, without_value
 
 BUDGET_S = 2.0
 """For one text, after the process has started."""
 SLOW = f"planning takes longer than {BUDGET_S:g} s: tsnbench plan FILE --bounds has no such limit"
 BROKEN = "the planner ended unexpectedly"
 
-
-KINDS: dict[str, Callable[[str, str], Live | Seen]] = {"live": live, "simulate": simulated}
+Answer = Live | Seen | Swept
+KINDS: dict[str, Callable[..., Answer]] = {"live": live, "simulate": simulated, "sweep": swept}
+TOPICS: Mapping[str, str] = {"live": "port", "sweep": "stream"}
+"""What a request may ask about, beside its text."""
 
 
 class Worker:
@@ -41,18 +44,27 @@ class Worker:
         self._busy = threading.Lock()
         self._newest: dict[str, int] = {}
 
-    def ask(self, text: str, file: str) -> bytes | None:
-        """The answer of the function of this kind as JSON; None if a newer text came first."""
+    def ask(self, text: str, file: str, about: str = "") -> bytes | None:
+        """The answer of the function of this kind as JSON; None if a newer text came first.
+
+        ``about``: the name of what the text is asked about: see ``TOPICS``.
+        """
         mine = self._newest[file] = self._newest.get(file, 0) + 1
         with self._busy:
             if self._newest[file] != mine:
                 return None
-            question = json.dumps({"text": text, "file": file}).encode() + b"\n"
+            question = (
+                json.dumps([text, file, about] if self._kind in TOPICS else [text, file]).encode() + b"\n"
+            )
             answer, late = self._answer(question)
             if answer:
                 return answer
-            nothing = without_plan(SLOW if late else BROKEN)
-            return json.dumps(nothing if self._kind == "live" else without_verdict(LONG)).encode()
+            return json.dumps(self._nothing(SLOW if late else BROKEN)).encode()
+
+    def _nothing(self, reason: str) -> Answer:
+        if self._kind == "simulate":
+            return without_verdict(LONG)
+        return without_plan(reason) if self._kind == "live" else without_value(reason)
 
     def close(self) -> None:
         """Ends the process."""
@@ -108,8 +120,7 @@ def main() -> None:
     gc.disable()
     print("ready", flush=True)
     for line in sys.stdin:
-        asked = json.loads(line)
-        print(json.dumps(work(asked["text"], asked["file"])), flush=True)
+        print(json.dumps(work(*json.loads(line))), flush=True)
         # Nobody waits now.
         gc.collect()
 

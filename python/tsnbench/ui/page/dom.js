@@ -45,6 +45,13 @@ export function time(ns, digits = 3) {
   return `${Number.isInteger(value) ? value : value.toFixed(digits).replace(/\.?0+$/, "")} ${unit}`;
 }
 
+// The distance of the marks on an axis of times: 1, 2 or 5 times a power of ten, so that there are at most so many.
+export function distance(length, most) {
+  const raw = length / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, raw)));
+  return Math.max(1, [1, 2, 5, 10].find((factor) => factor * power >= raw) * power);
+}
+
 // A value of a requirement in its unit.
 export const measured = (value, unit) => (value === null ? "–" : unit === "ns" ? time(value) : `${value} ${unit ?? ""}`.trim());
 

@@ -1,5 +1,6 @@
 // What is known of a text while it is typed: worst cases against limits beside the streams, and the load of links.
 import { at, colour, make, measured, time, url } from "./dom.js";
+import * as port from "./port.js";
 
 const MOST_ROWS = 200; // streams in the list; the others are counted
 const TOGETHER_MS = 2000; // edits with shorter pauses are one: the ghost is what was before them
@@ -53,6 +54,7 @@ export function reset() {
   [shown, before, edited, pause] = [null, new Map(), 0, 0];
   sent = null;
   forget();
+  port.reset();
   tell(null);
 }
 
@@ -81,6 +83,20 @@ export async function drag(name, text, drawn) {
   next = null;
 }
 
+// The stream whose worst case is nearest to its limit.
+export function tightest() {
+  const share = ({ requirements: [row] }) => (row?.worst_case === null || !row?.limit ? -1 : row.worst_case / row.limit);
+  return (shown?.streams ?? []).reduce((best, one) => (best && share(best) >= share(one) ? best : one), null)?.name ?? "";
+}
+
+// What is known of a text with another value: see `ui/live/swept.py`.
+export async function judge(name, text, stream, signal) {
+  const answer = await fetch(`${url("sweep", name)}?${new URLSearchParams({ stream })}`, { method: "POST", body: text, signal });
+  if (answer.status === 204) throw new DOMException("a newer text came", "AbortError");
+  if (!answer.ok) throw new Error((await answer.text()).trim());
+  return answer.json();
+}
+
 // The worst case of a stream, or without one that is closest to its limit.
 export function words(stream) {
   const row = shown?.streams.find((one) => one.name === stream)?.requirements[0];
@@ -94,7 +110,8 @@ async function send(name, text, number) {
   waiting = new AbortController();
   const began = performance.now();
   try {
-    const answer = await fetch(url("live", name), { method: "POST", body: text, signal: waiting.signal });
+    const about = new URLSearchParams({ port: port.name() });
+    const answer = await fetch(`${url("live", name)}?${about}`, { method: "POST", body: text, signal: waiting.signal });
     if (number !== asked || answer.status !== 200) return;
     const found = await answer.json();
     // An answer to an older text is of no use.
@@ -122,6 +139,7 @@ function show(found, took) {
     shown = found;
     bars();
     loads(found.ports);
+    port.show(found, listed.names);
   }
   tell(found, took);
   at("legend").dataset.live = String(asked);
@@ -147,15 +165,15 @@ function tell(found, took = 0) {
 }
 
 let rows = new Map(); // by stream, the parts of its row
-let listed = ""; // what the rows were made of
+let listed = { key: "", names: [] }; // what the rows were made of
 
 // The streams of a drawing, each with a row; a row that has the focus keeps it while its numbers change.
 export function list(drawing, choose, point) {
   const few = drawing.streams.length <= 8;
   const some = drawing.streams.slice(0, MOST_ROWS);
   const key = JSON.stringify([few, drawing.streams.length + drawing.more_streams, some.map(({ name, count }) => [name, count])]);
-  if (key === listed) return;
-  listed = key;
+  if (key === listed.key) return;
+  listed = { key, names: drawing.streams.map(({ name }) => name) };
   rows = new Map();
   const items = some.map((stream, number) => {
     const label = `${stream.name}${stream.count > 1 ? ` × ${stream.count}` : ""}`;
@@ -166,7 +184,7 @@ export function list(drawing, choose, point) {
       button.prepend(mark);
     }
     button.addEventListener("click", () => choose(number));
-    const result = make("div", { class: "result" });
+    const result = make("div", { class: "result", onclick: () => choose(number) });
     rows.set(stream.name, result);
     return make("li", { "data-row": number, onpointerenter: () => point(number), onpointerleave: () => point(-1) }, button, result);
   });

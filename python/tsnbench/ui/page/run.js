@@ -1,6 +1,6 @@
 // The view of one run: requirements on one line each, delays over time, their distribution, ports over time, and
 // why a frame waited. All charts show the same window; the server computes it, so a long run is as fast as a short one.
-import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import { at, colour, distance, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
 import { empty, toRuns } from "./lists.js";
 
 const LANE = 22;
@@ -284,9 +284,7 @@ function drawAll() {
 const instant = (ns) => `${String(Math.round(ns)).replace(/\B(?=(\d{3})+$)/g, "\u202f")} ns`;
 
 function axis(context, x, from, until, y, width) {
-  const raw = (until - from) / Math.max(1, (width - LEFT) / 130);
-  const power = 10 ** Math.floor(Math.log10(Math.max(1, raw)));
-  const step = Math.max(1, [1, 2, 5, 10].find((factor) => factor * power >= raw) * power);
+  const step = distance(until - from, (width - LEFT) / 130);
   context.fillStyle = theme("--soft");
   context.textAlign = "center";
   for (let tick = Math.ceil(from / step) * step; tick <= until; tick += step) {

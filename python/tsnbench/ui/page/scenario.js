@@ -5,6 +5,7 @@ import * as live from "./live.js";
 import { LISTS, Network, gates } from "./network.js";
 import * as requirements from "./requirements.js";
 import { Search } from "./search.js";
+import * as port from "./port.js";
 import { Slide } from "./slide.js";
 import * as place from "./place.js";
 
@@ -23,7 +24,7 @@ export const changed = () => open !== null && editor.text !== open.saved;
 export function start() {
   requirements.start().catch((error) => say(error.message, "bad"));
   editor = new Editor(at("text"), {
-    changed: () => { refresh(); later(50); search.update(); },
+    changed: () => { slide.sweep.close(); refresh(); later(50); search.update(); },
     complete: async (text, line, column) => open && post(url("complete", open.name), { text, line, column }),
     fixed: () => later(0),
     moved: (offset) => {
@@ -36,7 +37,9 @@ export function start() {
     began: live.mark,
     preview: (text) => live.drag(open.name, text, () => slide.told()),
     cancelled: () => live.ask(open.name, editor.text),
-    words: () => live.words(network.chosen?.kind === "stream" ? part(network.chosen).name : ""),
+    words: () => live.words(chosenStream()),
+    judge: (text, signal) => live.judge(open.name, text, chosenStream() || live.tightest(), signal),
+    subject: () => `Worst case of ${chosenStream() || live.tightest() || "the streams"}`,
   });
   network = new Network(at("network"), {
     chose: (chosen) => choose(chosen),
@@ -46,6 +49,7 @@ export function start() {
     edited: (words) => say(words),
   });
   live.start((ports) => network.setLoads(ports));
+  port.start(() => live.ask(open.name, editor.text));
   place.start(() => open && { name: open.name, text: editor.text }, commands);
   at("save").addEventListener("click", save);
   at("closer").addEventListener("click", () => network.zoom(1 / 1.3));
@@ -308,6 +312,8 @@ function choose(chosen) {
   return undefined;
 }
 
+const chosenStream = () => (network.chosen?.kind === "stream" ? part(network.chosen).name : "");
+
 const part = ({ kind, number }) => network.data[LISTS[kind]][number];
 
 // A part that the text only names becomes text of its own.
@@ -321,6 +327,7 @@ function inspector(chosen) {
   live.choose(chosen?.kind === "stream" ? chosen.number : -1);
   at("chosen").hidden = !chosen;
   if (!chosen) return;
+  if (port.choose(chosen, network.data)) live.ask(open.name, editor.text);
   const one = part(chosen);
   const names = network.data.nodes;
   const title = chosen.kind === "link" ? `link ${names[one.a].name} -- ${names[one.b].name}`

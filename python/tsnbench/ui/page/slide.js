@@ -1,12 +1,13 @@
 // A slider beside the number at the cursor: while it is dragged, the worst cases are those of the value it shows; the
 // text changes when it is released, as one edit.
 import { make } from "./dom.js";
+import { Sweep } from "./sweep.js";
 
 const FACTOR = 4; // the ends of the slider: a quarter of the number, and four times it
 const UNITS = /^(\d+(?:\.\d+)?)(\s?)([A-Za-zµ%][\w/%]*)$/;
 
 export class Slide {
-  constructor(editor, { began, preview, cancelled, words }) {
+  constructor(editor, { began, preview, cancelled, words, judge, subject }) {
     this.editor = editor;
     this.began = began;
     this.preview = preview;
@@ -15,8 +16,13 @@ export class Slide {
     this.at = null; // the number: its place and its words
     this.range = make("input", { type: "range", min: -100, max: 100, step: 1, value: 0, "aria-label": "Value of the number at the cursor" });
     this.said = make("output", {});
-    this.host = make("div", { id: "slide", hidden: true, title: "Drag to try other values. Enter or releasing writes the value, Escape keeps the old one." }, this.range, this.said);
+    this.host = make("div", { id: "slide", hidden: true, title: "Drag to try other values. Enter or releasing writes the value, Escape keeps the old one." }, this.range, this.said,
+      make("button", { type: "button", text: "Sweep", title: "Sweep this number from here: the worst case over its values", onclick: () => this.sweepFrom() }));
     editor.hint.after(this.host);
+    this.subject = subject; // what a sweep is about
+    this.sweep = new Sweep({ judge, drawn: () => this.place(), write: (value) => this.writeValue(value) });
+    this.host.after(this.sweep.host);
+    this.sweep.host.addEventListener("keydown", (event) => event.key === "Escape" && this.leave());
     this.range.addEventListener("input", () => this.moved());
     this.range.addEventListener("pointerdown", () => { this.held = true; });
     this.range.addEventListener("change", () => { if (this.held) this.write(); });
@@ -35,14 +41,14 @@ export class Slide {
     this.tried = false;
     this.range.setAttribute("aria-valuetext", found.text);
     this.host.hidden = false;
-    this.told();
-    return this.place();
+    return this.told();
   }
 
   hide() {
     this.at = null;
     this.held = false;
     this.host.hidden = true;
+    this.sweep.close();
   }
 
   // At the end of the number's line; below the number if the line is long. It never covers the number.
@@ -52,34 +58,53 @@ export class Slide {
     const [wide, tall] = [this.host.offsetWidth, this.host.offsetHeight];
     const room = left + wide + 32 < width;
     const top = room ? line.top : line.bottom + (line.bottom + tall > height ? -tall - 22 : 2);
-    this.host.style.left = `${Math.max(56, Math.min(room ? left + 16 : own, width - wide - 16))}px`;
+    this.host.style.left = `${Math.max(8, Math.min(room ? left + 16 : own, width - wide - 16))}px`;
     this.host.style.top = `${top}px`;
-    this.host.style.visibility = line.top < 0 || line.bottom > height ? "hidden" : "visible";
+    const visible = line.top < 0 || line.bottom > height ? "hidden" : "visible";
+    this.host.style.visibility = visible;
+    const [below, high] = [top + tall + 6, this.sweep.host.offsetHeight];
+    Object.assign(this.sweep.host.style, { visibility: visible, top: `${below + high > height ? Math.max(4, top - high - 6) : below}px` });
   }
 
-  value() {
-    const wanted = this.at.value * FACTOR ** (this.range.value / 100);
-    const rounded = this.range.value === "0" ? this.at.value : Number(wanted.toPrecision(3));
+  // The value at a share of the way to an end of the slider: -1 to 1.
+  value(share = this.range.value / 100) {
+    const wanted = this.at.value * FACTOR ** share;
+    const rounded = share === 0 ? this.at.value : Number(wanted.toPrecision(3));
     return `${this.at.whole ? Math.max(1, Math.round(rounded)) : rounded}${this.at.unit}`;
   }
 
   moved() {
     if (!this.tried) this.began();
     this.tried = true;
+    this.sweep.close();
     const value = this.value();
     this.range.setAttribute("aria-valuetext", value);
     this.told();
+    this.preview(this.textWith(value));
+  }
+
+  textWith(value) {
     const { text } = this.editor;
-    this.preview(text.slice(0, this.at.start) + value + text.slice(this.at.end));
+    return text.slice(0, this.at.start) + value + text.slice(this.at.end);
+  }
+
+  sweepFrom() {
+    this.sweep.begin({ name: this.subject(), value: (share) => this.value(share), text: (value) => this.textWith(value) });
+    this.place();
   }
 
   told() {
-    if (!this.host.hidden) this.said.textContent = `${this.value()}: ${this.words()}`;
+    if (this.host.hidden) return;
+    this.said.textContent = `${this.value()}: ${this.words()}`;
+    this.place();
   }
 
   write() {
+    return this.writeValue(this.value());
+  }
+
+  writeValue(value) {
     const { start, end, text } = this.at;
-    const value = this.value();
     this.hide();
     if (value === text) return this.cancelled();
     this.editor.replace(start, end, value);
@@ -90,10 +115,13 @@ export class Slide {
     if (event.key === "Enter" && !event.ctrlKey) {
       event.preventDefault();
       this.write();
-    } else if (event.key === "Escape") {
-      this.hide();
-      this.editor.field.focus();
-      this.cancelled();
-    } else this.held = false;
+    } else if (event.key === "Escape") this.leave();
+    else this.held = false;
+  }
+
+  leave() {
+    this.hide();
+    this.editor.field.focus();
+    this.cancelled();
   }
 }
