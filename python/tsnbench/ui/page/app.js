@@ -6,6 +6,7 @@ import * as creation from "./create.js";
 import * as place from "./place.js";
 import * as charts from "./run.js";
 import * as scenario from "./scenario.js";
+import * as splits from "./splits.js";
 
 function entry(label, action) {
   const item = document.createElement("li");
@@ -26,6 +27,8 @@ async function list() {
   at("folder").textContent = found.folder;
   renew(at("scenarios"), [...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios)]);
   renew(at("runs"), [...found.runs.map((one) => entryOf(one, found.runs)), ...more(found.more_runs)]);
+  at("no-scenarios").hidden = found.scenarios.length > 0;
+  at("no-runs").hidden = found.runs.length > 0;
   if (focused) [...at("lists").querySelectorAll("button, a, input")].find((one) => identity(one) === focused)?.focus({ preventScroll: true });
   document.body.dataset.ready = "yes";
 }
@@ -231,11 +234,13 @@ addEventListener("focusout", ({ target: field }) => {
   else field.removeAttribute("type");
 });
 
+splits.start();
 scenario.start();
 creation.start(created);
 comparison.start(open);
 for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);
+at("first-run").addEventListener("click", () => (at("run").disabled ? at("new") : at("run")).click());
 addEventListener("hashchange", show);
 addEventListener("keydown", (event) => {
   if (document.querySelector("dialog[open]")) return;

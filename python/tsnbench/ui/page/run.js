@@ -74,7 +74,7 @@ function build() {
     load();
   });
   const worst = make("button", { type: "button", text: "Slowest frame of the run" });
-  worst.addEventListener("click", () => { Object.assign(state, { from: null, until: null, frame: "", t: null, worst: true }); load(); });
+  worst.addEventListener("click", slowest);
   const all = make("button", { type: "button", text: "Whole run" });
   all.addEventListener("click", () => { Object.assign(state, { from: null, until: null, worst: false }); load(); });
   const tools = make("div", { class: "bar tools" }, make("span", {}, make("label", { text: "Stream " }, choice), all, worst),
@@ -92,6 +92,11 @@ function build() {
     make("p", {}, "Equivalent commands: ", make("code", { id: "run-command" })),
     make("p", { class: "soft", text: "Keys on a chart: arrows move the window, + and - zoom, Home shows the whole run. The address of the page leads to this window and frame." }),
   );
+}
+
+function slowest() {
+  Object.assign(state, { from: null, until: null, frame: "", t: null, worst: true });
+  load();
 }
 
 function pane(name, title, hint) {
@@ -550,7 +555,8 @@ function drawCcdf() {
 function why() {
   const place = at("why");
   const data = shown.gantt;
-  if (!data?.path?.length) return place.replaceChildren(make("p", { class: "soft", text: data?.problem ?? "Choose a frame." }));
+  if (!data?.path?.length) return place.replaceChildren(...(data?.problem ? [make("p", { class: "soft", text: data.problem })]
+    : [make("p", { class: "soft", text: "The parts of a frame's delay, hop by hop: click a frame in a chart." }), make("button", { type: "button", text: "Slowest frame of the run", onclick: slowest })]));
   const tables = data.path.map((path) => {
     const rows = path.hops.flatMap((hop) => hop.parts.slice(0, 100).map((part, n) => {
       const bar = make("span", { class: "part" });

@@ -70,6 +70,7 @@ export function start() {
       if (network.mode) say(`Choose the node where the ${network.mode} begins, then the other one. Escape cancels.`);
     });
   }
+  at("first-problem").addEventListener("click", () => at("problems").querySelector("button")?.click());
   addEventListener("keydown", (event) => {
     if (event.key === "Escape" && network.mode) {
       network.setMode("");
@@ -231,6 +232,7 @@ function show({ checked, marks, drawing }, number, text) {
   at("heading").className = checked.ok ? "good" : "bad";
   if (drawing) {
     at("drawing").hidden = false;
+    at("no-drawing").hidden = true;
     network.fresh = text;
     const before = network.chosen;
     network.show(drawing, concerned(checked.problems, drawing));
@@ -246,6 +248,9 @@ function show({ checked, marks, drawing }, number, text) {
     // The last network that could be read stays, with the problems at its nodes.
     network.problems = concerned(checked.problems, network.data);
     network.render();
+  } else {
+    at("drawing").hidden = true;
+    at("no-drawing").hidden = false;
   }
   at("problems").dataset.checked = String(number);
 }
