@@ -60,6 +60,8 @@ class LivePort(TypedDict):
     reserved: float | None
     """The idle slopes; None without shapers."""
     saturating: bool
+    queues: int
+    """Traffic classes."""
     gates: bool
     """Whether it has a gate control list or scheduled frames."""
 
@@ -148,5 +150,6 @@ def _ports(document: PlanDocument) -> Iterator[LivePort]:
             "load": float(total(loads) / port["rate_bps"]),
             "reserved": sum(slopes) / port["rate_bps"] if slopes else None,
             "saturating": any(load.saturating for load in loads),
+            "queues": len(port["classes"]),
             "gates": "gates" in port or number in scheduled,
         }

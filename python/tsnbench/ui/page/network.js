@@ -1,20 +1,11 @@
-// The network of a text: an SVG with nodes, links, paths of streams and problems at their nodes.
-import { colour, draw, make } from "./dom.js";
+// The network of a text: what is chosen, moved and linked in its drawing.
+import { draw } from "./dom.js";
+import { Picture } from "./picture.js";
 
 const LINK = 150; // px for one link
-const PLAIN = 120; // with more nodes there are no names, and links are one line
-const NEAR = 80; // px: a shorter link has no room for its load
-const ROOMY = 120; // px: from here also for its reservation
-const LABELLED = 60; // with more links their loads are told only where one points
-const DRAWN = 8; // with more streams only the chosen one has its path drawn
-
-const share = (part) => `${Number((100 * part).toPrecision(3))} %`;
-
-// Where a name can be beside its node: below, above, right and left. Names are wide, so the sides need more room.
-const SIDES = [
-  { angle: Math.PI / 2, worth: 1, at: { y: 19, dy: ".8em" } }, { angle: -Math.PI / 2, worth: 1, at: { y: -22 } },
-  { angle: 0, worth: 0.8, at: { x: 22, dy: ".35em", class: "right" } }, { angle: Math.PI, worth: 0.8, at: { x: -22, dy: ".35em", class: "left" } },
-];
+const CLOSEST = 40; // units of the drawing across the pane
+const FOUND = 60; // nodes around one that was sought
+const SMALLEST = 2.4; // units for one px, from which on names become smaller
 
 export const LISTS = { node: "nodes", link: "links", stream: "streams" };
 
@@ -44,12 +35,20 @@ export class Network {
     this.from = null;
     this.box = null;
     this.scale = 1; // of names: units of the drawing for one px
+    this.linkLength = LINK;
     this.svg = draw("svg", { role: "group", "aria-label": "Network", tabindex: "-1" });
     this.svg.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     this.svg.addEventListener("pointerdown", (event) => this.press(event));
     this.svg.addEventListener("pointermove", (event) => this.drag(event));
     this.svg.addEventListener("pointerup", (event) => this.release(event));
     this.svg.addEventListener("pointercancel", () => { this.held = null; });
+    this.svg.addEventListener("pointerover", (event) => this.over(event));
+    this.svg.addEventListener("pointerleave", () => this.held || this.pointAt(-1));
+    this.svg.addEventListener("keydown", (event) => {
+      const node = event.target.closest("[data-node]");
+      if (node) this.key(event, Number(node.dataset.node));
+    });
+    this.picture = new Picture(this.svg, this);
     host.append(this.svg);
     new ResizeObserver(() => this.fitted || this.frame()).observe(host);
   }
@@ -113,8 +112,7 @@ export class Network {
   fit() {
     const xs = this.places.map(([x]) => x);
     const ys = this.places.map(([, y]) => y);
-    const many = this.places.length > PLAIN;
-    const margin = many ? 40 : 75;
+    const margin = this.picture.many ? 40 : 75;
     const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
     const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
     this.box = [least(xs) - margin, least(ys) - margin, most(xs) - least(xs) + 2 * margin, most(ys) - least(ys) + 2 * margin];
@@ -126,13 +124,17 @@ export class Network {
     this.svg.setAttribute("viewBox", this.box.join(" "));
     // Names keep their size on the screen, as long as there is room for them.
     const scale = Math.max(this.box[2] / (this.svg.clientWidth || 1), this.box[3] / (this.svg.clientHeight || 1));
-    this.scale = Math.min(2.4, Math.max(0.5, scale));
+    // The pane shows more than the box where it has another shape.
+    const [wide, high] = [scale * (this.svg.clientWidth || 1), scale * (this.svg.clientHeight || 1)];
+    this.view = { x: this.box[0] - (wide - this.box[2]) / 2, y: this.box[1] - (high - this.box[3]) / 2, width: wide, height: high };
+    this.scale = this.picture.many ? scale : Math.min(SMALLEST, scale);
     this.svg.style.setProperty("--scale", String(this.scale));
+    if (this.picture.nodes?.length === this.places.length) this.picture.zoomed();
   }
 
   zoom(factor, x = this.box[0] + this.box[2] / 2, y = this.box[1] + this.box[3] / 2) {
     const [left, top, width, height] = this.box;
-    const size = Math.min(1e6, Math.max(60, width * factor)) / width;
+    const size = Math.min(1e6, Math.max(CLOSEST, width * factor)) / width;
     this.box = [x - (x - left) * size, y - (y - top) * size, width * size, height * size];
     this.frame();
   }
@@ -164,7 +166,7 @@ export class Network {
     this.held.moved = true;
     if (this.held.node >= 0 && this.mode === "") {
       this.places[this.held.node] = [this.held.from[0] + dx, this.held.from[1] + dy];
-      this.render();
+      this.picture.move(this.held.node);
     } else if (this.held.node < 0) {
       this.box[0] -= dx;
       this.box[1] -= dy;
@@ -180,6 +182,7 @@ export class Network {
       const name = this.data.nodes[held.node].name;
       const [x, y] = this.places[held.node];
       this.own = { ...this.own, [name]: [x / LINK, y / (LINK * 0.8)] };
+      this.picture.drawWords();
       this.moved(this.own);
     } else if (!held.moved) {
       const target = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-node],[data-stream],[data-link]");
@@ -224,7 +227,13 @@ export class Network {
   pointAt(number) {
     if (this.pointed === number) return;
     this.pointed = number;
-    this.render();
+    if (this.data) this.picture.drawStreams();
+  }
+
+  over(event) {
+    if (this.held) return;
+    const stream = event.target.closest("[data-stream]");
+    this.pointAt(stream ? Number(stream.dataset.stream) : -1);
   }
 
   // What stands at an offset of the text is chosen, without moving the text.
@@ -242,153 +251,7 @@ export class Network {
   }
 
   render() {
-    if (!this.data) return;
-    const focused = document.activeElement?.closest?.("svg") === this.svg ? document.activeElement.id : "";
-    const many = this.data.nodes.length > PLAIN;
-    this.labels = []; // of links, above the streams
-    this.spots = []; // where these are: none is on another one
-    this.svg.replaceChildren(...this.links(many), ...this.streams(), ...this.labels.filter(Boolean), ...this.nodes(many), ...(many ? [] : this.names()));
-    if (focused) this.svg.querySelector(`#${CSS.escape(focused)}`)?.focus({ preventScroll: true });
-  }
-
-  links(many) {
-    const line = ({ a, b }) => {
-      const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
-      return `M${x0} ${y0}L${x1} ${y1}`;
-    };
-    if (many) return [draw("path", { class: "links", d: this.data.links.map(line).join("") })];
-    const seen = new Map();
-    const room = this.data.links.length <= LABELLED;
-    return this.data.links.flatMap((link, number) => {
-      const key = `${link.a} ${link.b}`;
-      const nth = seen.get(key) ?? 0;
-      seen.set(key, nth + 1);
-      const both = [key, `${link.b} ${link.a}`].map((one) => this.loads?.get(one)?.[nth]).filter(Boolean);
-      const chosen = this.chosen?.kind === "link" && this.chosen.number === number;
-      const names = `${this.data.nodes[link.a].name} to ${this.data.nodes[link.b].name}`;
-      const rate = link.rate_bps >= 1e9 ? `${link.rate_bps / 1e9} Gbit/s` : `${link.rate_bps / 1e6} Mbit/s`;
-      const own = draw("path", { class: `link ${link.made}${chosen ? " chosen" : ""}`, d: line(link) });
-      const wide = draw("path", { class: "wide", d: line(link), "data-link": number });
-      wide.append(draw("title", { text: `${names}, ${rate}${link.made ? `, made by a ${link.made}` : ""}${both.map((one) => `\n${this.used(one)}`).join("")}` }));
-      if (room && both.length) this.labels.push(this.load(link, both));
-      return [own, wide];
-    });
-  }
-
-  used({ node, peer, load, reserved, saturating }) {
-    const held = reserved === null ? "" : `, ${share(reserved)} reserved`;
-    return `${this.data.nodes[node].name} to ${this.data.nodes[peer].name}: ${share(load)}${saturating ? " and all that is left" : ""}${held}`;
-  }
-
-  // The load of the fuller direction, beside the link; null if there is no room for it.
-  load({ a, b }, both) {
-    const most = both.reduce((one, other) => (other.load > one.load ? other : one));
-    const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
-    const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-    if (length < NEAR * this.scale) return null;
-    const aside = 4 + 8 * this.scale + (this.data.streams.length <= DRAWN ? this.data.streams.length * 2.25 : 0);
-    const [right, down] = [(y1 - y0) / length, -(x1 - x0) / length];
-    const spots = [x1 >= x0 ? 1 : -1, x1 >= x0 ? -1 : 1].map((up) => [(x0 + x1) / 2 + right * up * aside, (y0 + y1) / 2 + down * up * aside, right * up]);
-    const free = spots.find(([px, py]) => this.spots.every(([ox, oy]) => Math.abs(px - ox) > 90 * this.scale || Math.abs(py - oy) > 26 * this.scale));
-    if (!free) return null;
-    this.spots.push(free);
-    const [x, y, way] = free;
-    // Beside a steep link the words go away from it.
-    const side = way > 0.35 ? " right" : way < -0.35 ? " left" : "";
-    const over = most.load > 1;
-    const text = draw("text", { class: `load${over ? " over" : ""}${side}`, x, y, text: `${over ? "! " : ""}${share(most.load)}` });
-    // What shapers reserve is below the load, where there is room.
-    if (most.reserved === null || length < ROOMY * this.scale) return text;
-    text.setAttribute("dy", side ? "0" : "-.6em");
-    text.append(draw("tspan", { x, dy: "1.1em", text: `${share(most.reserved)} reserved` }));
-    return text;
-  }
-
-  // Streams beside each other on a link that they share.
-  streams() {
-    const all = this.data.streams;
-    const few = all.length <= DRAWN;
-    const chosen = this.chosen?.kind === "stream" ? this.chosen.number : -1;
-    return all.flatMap((stream, number) => {
-      if (!few && number !== chosen && number !== this.pointed) return [];
-      const aside = few ? (number - (all.length - 1) / 2) * 4.5 : 0;
-      const d = stream.paths.map((path) => this.path(path, aside)).join("");
-      if (!d) return [];
-      const own = draw("path", {
-        class: `stream${number === chosen || number === this.pointed ? " chosen" : ""}`, d, stroke: colour(number), "marker-end": "",
-      });
-      const wide = draw("path", { class: "wide", d, "data-stream": number });
-      wide.append(draw("title", { text: `stream ${stream.name}` }));
-      return [own, wide];
-    });
-  }
-
-  path(path, aside) {
-    const points = [];
-    for (let n = 0; n + 1 < path.length; n += 1) {
-      const [[x0, y0], [x1, y1]] = [this.places[path[n]], this.places[path[n + 1]]];
-      const length = Math.hypot(x1 - x0, y1 - y0) || 1;
-      // The same side of a link in both directions.
-      const side = path[n] < path[n + 1] ? 1 : -1;
-      const [nx, ny] = [((y1 - y0) / length) * aside * side, (-(x1 - x0) / length) * aside * side];
-      points.push([x0 + nx, y0 + ny], [x1 + nx, y1 + ny]);
-    }
-    if (!points.length) return "";
-    const [[xa, ya], [xb, yb]] = points.slice(-2);
-    const length = Math.hypot(xb - xa, yb - ya) || 1;
-    const [ux, uy] = [(xb - xa) / length, (yb - ya) / length];
-    const tip = [xb - ux * 19, yb - uy * 19];
-    points[points.length - 1] = tip;
-    const wing = (side) => `${tip[0] - ux * 9 + uy * 5 * side} ${tip[1] - uy * 9 - ux * 5 * side}`;
-    return `M${points.map((point) => point.join(" ")).join("L")}M${wing(1)}L${tip.join(" ")}L${wing(-1)}`;
-  }
-
-  nodes(many) {
-    return this.data.nodes.map((node, number) => {
-      const [x, y] = this.places[number];
-      const chosen = this.chosen?.kind === "node" && this.chosen.number === number;
-      const count = this.problems.get(node.name) ?? 0;
-      const kind = ["node", node.kind, node.made, chosen && "chosen", this.from === number && "from", count && "wrong"]
-        .filter(Boolean).join(" ");
-      const made = node.made ? `, made by a ${node.made}` : "";
-      const words = `${node.kind} ${node.name}${made}${count ? `, ${count} problem${count > 1 ? "s" : ""}` : ""}`;
-      const group = draw("g", {
-        class: kind, id: `node-${number}`, "data-node": number, role: "button", "aria-label": words,
-        "aria-pressed": String(Boolean(chosen)), tabindex: many && number ? "-1" : "0", transform: `translate(${x} ${y})`,
-      });
-      group.addEventListener("keydown", (event) => this.key(event, number));
-      const size = many ? 9 : 15;
-      group.append(node.kind === "station" ? draw("circle", { r: size })
-        : draw("rect", { x: -size, y: -size, width: 2 * size, height: 2 * size, rx: node.kind === "host" ? 7 : 1 }));
-      if (count) group.append(draw("text", { class: "count", y: 5, text: "!" }));
-      group.append(draw("title", { text: words }));
-      return group;
-    });
-  }
-
-  // Above all links and nodes.
-  names() {
-    const sides = this.sides();
-    return this.data.nodes.map(({ name }, number) => {
-      const [x, y] = this.places[number];
-      const text = name.length > 18 ? `${name.slice(0, 17)}…` : name;
-      return draw("text", { ...SIDES[sides[number]].at, text, "data-node": number, "aria-hidden": "true", transform: `translate(${x} ${y})` });
-    });
-  }
-
-  // For each node the side on which no link leaves it, for its name.
-  sides() {
-    const angles = this.data.nodes.map(() => []);
-    for (const { a, b } of this.data.links) {
-      const [[x0, y0], [x1, y1]] = [this.places[a], this.places[b]];
-      angles[a].push(Math.atan2(y1 - y0, x1 - x0));
-      angles[b].push(Math.atan2(y0 - y1, x0 - x1));
-    }
-    const apart = (one, other) => Math.abs(Math.atan2(Math.sin(one - other), Math.cos(one - other)));
-    return angles.map((own) => {
-      const room = SIDES.map((side) => Math.min(Math.PI, ...own.map((angle) => apart(angle, side.angle))) * side.worth);
-      return room.indexOf(Math.max(...room));
-    });
+    if (this.data) this.picture.draw();
   }
 
   key(event, number) {
@@ -438,71 +301,13 @@ export class Network {
     const chosen = node >= 0 ? { kind: "node", number: node } : { kind: "stream", number: stream };
     if (node >= 0) {
       const [x, y] = this.places[node];
-      const size = Math.min(this.box[2], 8 * LINK);
+      let size = Math.min(this.box[2], 8 * LINK);
+      const near = (one) => Math.abs(one[0] - x) < size / 2 && Math.abs(one[1] - y) < size / 2;
+      while (size > CLOSEST && this.places.filter(near).length > FOUND) size /= 1.5;
       this.box = [x - size / 2, y - (size * this.box[3]) / this.box[2] / 2, size, (size * this.box[3]) / this.box[2]];
       this.frame();
     }
     this.choose(chosen);
     return true;
   }
-}
-
-// Gate lists of the text: each edge between two entries can be moved. Those of the catalogue are only named.
-export function gates(host, lists, moved, writeOut) {
-  host.replaceChildren(...lists.map((list) => {
-    if (list.pattern) {
-      return make("div", { class: "gate-list" }, make("h3", { text: list.where }),
-        make("span", { class: "soft", text: `${list.pattern} of the catalogue. ` }),
-        writeOut("Expand the list", { edit: "write-out-gates", port: list.port }));
-    }
-    const cycle = list.entries.reduce((sum, one) => sum + one.ns, 0);
-    const bar = make("div", { class: "gates", role: "group", "aria-label": `Gates of ${list.where}` });
-    let begin = 0;
-    list.entries.forEach((entry, number) => {
-      const part = make("div", { class: "entry", title: `open: ${entry.open || "none"} for ${entry.ns} ns` },
-        make("span", { text: entry.open || "shut" }), make("small", { text: words(entry.ns) }));
-      part.style.width = `${(100 * entry.ns) / cycle}%`;
-      part.dataset.first = String(entry.open.split(",")[0].trim());
-      if (!entry.open) part.classList.add("shut");
-      bar.append(part);
-      begin += entry.ns;
-      if (number + 1 < list.entries.length) bar.append(edge(list, number, begin, cycle, bar, moved));
-    });
-    return make("div", { class: "gate-list" }, make("h3", { text: list.where || "gates" }), bar);
-  }));
-}
-
-const words = (ns) => (ns % 1000 === 0 ? `${ns / 1000} us` : `${ns} ns`);
-
-function edge(list, number, at, cycle, bar, moved) {
-  const own = make("button", {
-    type: "button", class: "edge", role: "slider", "aria-orientation": "horizontal", "aria-valuemin": 0,
-    "aria-valuemax": cycle, "aria-valuenow": at, "aria-valuetext": `${words(at)} after the cycle begins`,
-    "aria-label": `Edge ${number + 1} of ${list.where}`, "data-edge": `${list.where}/${number}`,
-  });
-  own.style.left = `${(100 * at) / cycle}%`;
-  const [before, after] = [list.entries[number].ns, list.entries[number + 1].ns];
-  const fine = cycle >= 20000 ? 1000 : 1;
-  const limited = (by) => Math.max(-before + fine, Math.min(after - fine, by));
-  let start = null;
-  let by = 0;
-  own.addEventListener("pointerdown", (event) => { start = event.clientX; own.setPointerCapture(event.pointerId); });
-  own.addEventListener("pointermove", (event) => {
-    if (start === null) return;
-    by = limited(Math.round(((event.clientX - start) / bar.clientWidth) * cycle / fine) * fine);
-    own.style.left = `${(100 * (at + by)) / cycle}%`;
-    own.setAttribute("aria-valuetext", words(at + by));
-  });
-  own.addEventListener("pointerup", () => {
-    if (start !== null && by) moved(list.entries[number].at[0], by, own.dataset.edge);
-    start = null;
-  });
-  own.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const shift = limited(step * (event.shiftKey ? Math.max(1, fine / 10) : fine));
-    if (shift) moved(list.entries[number].at[0], shift, own.dataset.edge);
-  });
-  return own;
 }

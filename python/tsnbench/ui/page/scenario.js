@@ -1,8 +1,9 @@
 // The view of a scenario: its text, its network, its gates and its problems. The text is the model.
 import { at, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
+import { gates } from "./gatelists.js";
 import * as live from "./live.js";
-import { LISTS, Network, gates } from "./network.js";
+import { LISTS, Network } from "./network.js";
 import * as requirements from "./requirements.js";
 import { Search } from "./search.js";
 import * as port from "./port.js";

@@ -96,7 +96,8 @@ export class Slide {
   told() {
     if (this.host.hidden) return;
     this.said.textContent = `${this.value()}: ${this.words()}`;
-    this.place();
+    // While it is dragged it stays where it is.
+    if (!this.held) this.place();
   }
 
   write() {
