@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from grids import SIZES, grid
-from page import percentile, typing
+from page import dragging, editing, percentile, typing
 from written import written
 
 from captures import write_pair
@@ -258,6 +258,13 @@ def tables(results: Result) -> str:
         middle, high = (percentile(row["ms"], share) for share in (0.5, 0.95))
         keys = f"{row['streams']:,} streams: median {middle:.0f} ms, 95th percentile {high:.0f} ms"
         lines.append(f"From a key to new bars in the page, {keys}")
+    if drag := results["dragging"]:
+        frames = 1e3 * len(drag["ms"]) / sum(drag["ms"])
+        lines.append(
+            f"One of 200 nodes dragged: {frames:.0f} frames/s, own code {drag['worked']:.2f} ms a frame"
+        )
+    heaps = [f"{row['heap'] / 1e6:.2f} MB after {row['edits']:,} edits" for row in results["editing"]]
+    lines += [f"Heap of the page: {', '.join(heaps)}"] if heaps else []
     timed = [run for row in results["simulating"] for run in row["full"]]
     timed += [run for row in results["measuring"] for run in row["runs"]]
     waited = sum(run["wall_s"] for run in timed) / sum(run["cpu_s"] for run in timed) - 1
@@ -281,6 +288,8 @@ def main() -> None:
             "planning": planning(folder),
             "measuring": measuring(folder),
             "typing": typing(folder),
+            "dragging": dragging(folder),
+            "editing": editing(folder),
             "scheduling": [scheduling() for _ in range(REPEATS)],
             "families": scheduling("all"),
         }
