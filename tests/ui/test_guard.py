@@ -165,7 +165,7 @@ def test_lists_name_the_files_of_the_folder(server: Server) -> None:
     assert status == 200
     assert b"why this frame waited" in content.lower()
     rules = headers["content-security-policy"]
-    assert rules.startswith("sandbox allow-scripts; default-src 'none'; script-src 'sha256-")
+    assert rules.startswith("sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'sha256-")
     assert "same-origin" not in rules
     # Markdown with a link to an instant is a lesson, and can stand beside the replay.
     (server.folder / "deep/first.md").write_text("# Begin\n\n[the frame leaves](#t=0.5ms) <b>raw</b>\n")

@@ -29,9 +29,13 @@ def _part(name: str) -> str:
     return files("tsnbench.replay").joinpath("player", name).read_text(encoding="utf-8")
 
 
+def _program() -> str:
+    return _part("gif.js") + _part("player.js")
+
+
 def policy() -> str:
     """The content policy of the page: only its own program may run, and network requests are forbidden."""
-    digest = base64.b64encode(hashlib.sha256(_part("player.js").encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(_program().encode()).digest()).decode()
     return f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'"
 
 
@@ -64,7 +68,7 @@ def lesson(path: Path) -> str:
 
 def page(content: Mapping[str, Any], text: str = "") -> str:
     """The page as text; ``text`` is the HTML of a lesson that stands beside the replay."""
-    program, style = _part("player.js"), _part("player.css")
+    program, style = _program(), _part("player.css")
     # In a script element "<" must not begin a tag; in JSON it can be written as an escape.
     data = json.dumps(content, separators=(",", ":"), ensure_ascii=True).replace("<", "\\u003c")
     return (

@@ -120,6 +120,18 @@ class Distribution(TypedDict):
     frames: int
 
 
+class Box(TypedDict):
+    """The delays of one stream at one listener, in ns: each is the delay of a frame."""
+
+    stream: str
+    listener: str
+    least: int
+    first_quarter: int
+    median: int
+    third_quarter: int
+    greatest: int
+
+
 @dataclass(frozen=True)
 class Delays:
     """The frames of one stream at one listener, in the order in which they were sent."""
@@ -294,6 +306,36 @@ class Charts:
             return {"x": [], "y": [], "frames": 0}
         steps = ccdf(pl.Series(np.sort(delays)))
         return {"x": list(steps.x), "y": list(steps.y), "frames": len(delays)}
+
+
+def boxes(run: Run) -> list[Box]:
+    """The quartiles of the delays of all streams, at exact ranks; streams without a frame are left out."""
+    delay = pl.col("delay_ns")
+    quarters = {"first_quarter": 0.25, "median": 0.5, "third_quarter": 0.75}
+    table: pl.DataFrame = (
+        run.frames()
+        .filter(delay.is_not_null())
+        .group_by("path")
+        .agg(
+            delay.min().alias("least"),
+            *(delay.quantile(share, "lower").cast(pl.Int64).alias(name) for name, share in quarters.items()),
+            delay.max().alias("greatest"),
+        )
+        .sort("path")
+    )
+    paths = run.measures()["paths"]
+    return [
+        {
+            "stream": paths[row["path"]]["stream"],
+            "listener": paths[row["path"]]["listener"],
+            "least": row["least"],
+            "first_quarter": row["first_quarter"],
+            "median": row["median"],
+            "third_quarter": row["third_quarter"],
+            "greatest": row["greatest"],
+        }
+        for row in table.head(MOST_ROWS).iter_rows(named=True)
+    ]
 
 
 def _read(run: Run, stream: str, listener: str) -> Delays:

@@ -63,6 +63,7 @@ def routes(workspace: Workspace) -> list[Route]:
         Route("/api/replay/{name:path}", answered(runs.replay)),
         Route("/api/facts/{name:path}", answered(runs.facts)),
         Route("/api/delays/{name:path}", answered(runs.delays)),
+        Route("/api/boxes/{name:path}", answered(runs.boxes)),
         Route("/api/distribution/{name:path}", answered(runs.distribution)),
         Route("/api/gantt/{name:path}", answered(runs.gantt)),
         Route("/api/compare", answered(runs.compared)),
@@ -91,8 +92,8 @@ class _Runs:
         beside = request.query_params.get("lesson", "")
         words = lesson(self.workspace.path(beside, (LESSON,))) if beside else ""
         text = Replay.of(self.run(request.path_params["name"])).page(words)
-        # The page may run only its own script, in an origin of its own: it cannot use this server.
-        rules = f"sandbox allow-scripts; {policy()}; frame-ancestors 'none'"
+        # The page may run only its own script, in an origin of its own: it cannot use this server. It saves a GIF.
+        rules = f"sandbox allow-scripts allow-downloads; {policy()}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": rules})
 
     def facts(self, request: Request) -> object:
@@ -102,6 +103,9 @@ class _Runs:
     def delays(self, request: Request) -> object:
         found = self.charts.delays(self.run(request.path_params["name"]), *_stream(request))
         return found.window(*_window(request), _columns(request))
+
+    def boxes(self, request: Request) -> object:
+        return charts.boxes(self.run(request.path_params["name"]))
 
     def distribution(self, request: Request) -> object:
         return self.charts.distribution(self.run(request.path_params["name"]), *_stream(request))

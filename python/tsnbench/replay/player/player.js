@@ -1,4 +1,3 @@
-"use strict";
 // One clock over all views: the network, the ports over time, and the parts of one frame's way.
 // All times are integers of nanoseconds from the beginning of the window; `frames` holds columns.
 
@@ -323,6 +322,22 @@ function draw() {
   drawChart();
 }
 
+// A link to the instant that is shown; while it plays, the address stays.
+function remember() {
+  if (!state.playing) history.replaceState(null, "", `#t=${BigInt(data.begin_ns) + BigInt(Math.round(state.now))}ns`);
+}
+
+const UNITS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+
+// The instant of the address, counted from the begin of the window; null without one that is in it.
+function addressed() {
+  const found = /^#t=([0-9.]+) ?(ns|us|ms|s)$/.exec(decodeURIComponent(location.hash));
+  if (!found) return null;
+  const whole = found[2] === "ns" && /^\d+$/.test(found[1]);
+  const at = whole ? Number(BigInt(found[1]) - BigInt(data.begin_ns)) : Number(found[1]) * UNITS[found[2]] - data.begin_ns;
+  return at >= 0 && at <= data.length_ns ? at : null;
+}
+
 function go(at) {
   state.now = Math.min(data.length_ns, Math.max(0, at));
   const [from, until] = state.view;
@@ -331,6 +346,7 @@ function go(at) {
     look(state.now - span * 0.1, span);
   }
   draw();
+  remember();
 }
 
 function look(from, span) {
@@ -352,11 +368,63 @@ function step(forward) {
     : events.findLast((event) => event < at) ?? 0);
 }
 
+// The next frame that begins to leave a port, or the one before, is chosen.
+function stepFrame(forward) {
+  const order = [...frames.start.keys()].filter((i) => frames.start[i] >= 0).sort((a, b) => frames.start[a] - frames.start[b] || a - b);
+  const here = order.indexOf(state.frame);
+  const at = Math.round(state.now);
+  const same = here >= 0 && frames.start[state.frame] === at;
+  const number = same ? here + (forward ? 1 : -1) : forward ? order.findIndex((i) => frames.start[i] > at) : order.findLastIndex((i) => frames.start[i] < at);
+  const i = order[number];
+  if (i === undefined) return;
+  choose(i);
+  go(frames.start[i]);
+}
+
+const PICTURES = 60;
+const HUNDREDTHS = 8; // of a second for each picture
+const SAMPLES = 6; // pictures whose colours are the table of colours
+
+// The shown part of the run as a GIF: network and ports, picture by picture, however fast this machine is.
+async function saveGif() {
+  play(false);
+  const before = state.now;
+  const [from, until] = state.view;
+  const parts = [find("network"), find("chart")];
+  const scale = Math.min(1, 900 / parts[0].width);
+  const [width, heights] = [Math.round(parts[0].width * scale), parts.map((one) => Math.round(one.height * scale))];
+  const canvas = new OffscreenCanvas(width, heights[0] + heights[1]);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  const pictureAt = (share) => {
+    state.now = from + (until - from) * share;
+    drawNetwork();
+    drawChart();
+    context.fillStyle = theme("--paper");
+    context.fillRect(0, 0, canvas.width, canvas.height);
+    parts.forEach((one, n) => context.drawImage(one, 0, n * heights[0], width, heights[n]));
+    return context.getImageData(0, 0, canvas.width, canvas.height).data;
+  };
+  const gif = new Gif(canvas.width, canvas.height, HUNDREDTHS, [...Array(SAMPLES).keys()].map((n) => pictureAt(n / (SAMPLES - 1))));
+  for (let n = 0; n < PICTURES; n += 1) {
+    gif.add(pictureAt(n / (PICTURES - 1)));
+    find("gif-said").textContent = `${n + 1} of ${PICTURES}`;
+    await new Promise((done) => { setTimeout(done); });
+  }
+  state.now = before;
+  draw();
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(gif.file());
+  link.download = `${document.title.replace(/[^\w-]+/g, "-")}.gif`;
+  link.click();
+  find("gif-said").textContent = "saved";
+}
+
 function play(playing) {
   state.playing = playing;
   state.last = performance.now();
   find("play").textContent = playing ? "Pause" : "Play";
   find("play").setAttribute("aria-pressed", String(playing));
+  remember();
   if (playing) {
     if (state.now >= data.length_ns) state.now = 0;
     requestAnimationFrame(tick);
@@ -400,11 +468,16 @@ function chooseAt(event) {
     if (frames.start[i] - slack <= at && at <= frames.end[i] + slack) found = i;
     else if (found < 0 && frames.queued[i] <= at && at < frames.start[i]) found = i;
   }
-  state.frame = found;
-  state.journey = data.journeys.findIndex((journey) => found >= 0 && journey.hops.some((hop) => hop.frame === found));
+  choose(found);
+  go(at);
+}
+
+// A frame at a port is chosen, and its path if that is known.
+function choose(i) {
+  state.frame = i;
+  state.journey = data.journeys.findIndex((journey) => i >= 0 && journey.hops.some((hop) => hop.frame === i));
   find("journeys").value = String(state.journey);
   showWhy();
-  go(at);
 }
 
 function prepare() {
@@ -428,11 +501,14 @@ function prepare() {
   find("play").addEventListener("click", () => play(!state.playing));
   find("back").addEventListener("click", () => step(false));
   find("next").addEventListener("click", () => step(true));
+  find("frame-back").addEventListener("click", () => stepFrame(false));
+  find("frame-next").addEventListener("click", () => stepFrame(true));
+  find("gif").addEventListener("click", saveGif);
   find("time").addEventListener("input", (event) => go(Number(event.target.value)));
   const speed = find("speed");
   const setSpeed = () => {
     state.speed = 10 ** Number(speed.value);
-    find("speed-value").textContent = `1 s shows ${grouped(state.speed * 1e9)}`;
+    find("speed-value").textContent = `1 : ${Math.round(1 / state.speed).toLocaleString("en")}, 1 s shows ${grouped(state.speed * 1e9)}`;
   };
   speed.addEventListener("input", setSpeed);
   // The whole window takes about ten seconds.
@@ -467,7 +543,7 @@ function prepare() {
   document.addEventListener("keydown", (event) => {
     if (event.target.matches("input, select, button") && event.key !== "Escape") return;
     const actions = {
-      " ": () => play(!state.playing), ArrowLeft: () => step(false), ArrowRight: () => step(true),
+      " ": () => play(!state.playing), ArrowLeft: () => step(false), ArrowRight: () => step(true), ",": () => stepFrame(false), ".": () => stepFrame(true),
       "+": () => zoom(0.6, state.now), "-": () => zoom(1 / 0.6, state.now),
       Home: () => { look(0, data.length_ns); draw(); },
     };
@@ -490,7 +566,10 @@ function prepare() {
   window.addEventListener("resize", draw);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   choice.value = data.journeys.length > 0 ? "0" : "-1";
+  const linked = addressed();
   chooseJourney(Number(choice.value));
+  if (linked !== null) go(linked);
+  addEventListener("hashchange", () => { if (addressed() !== null) go(addressed()); });
   draw();
   document.body.dataset.ready = "yes";
 }

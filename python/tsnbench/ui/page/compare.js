@@ -1,6 +1,8 @@
 // Runs side by side: the numbers of `tsnbench compare --json`. And studies and sweeps as they grow.
 import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import { toggles } from "./boxes.js";
 import { empty, toRuns } from "./lists.js";
+import { files, hover, paper } from "./paper.js";
 import * as scenario from "./scenario.js";
 
 const LEFT = 74;
@@ -123,11 +125,18 @@ function curves(found, names, labels) {
   const choice = make("select", {}, ...pairs.map((pair) => make("option", { value: pair, text: pair.replace("\t", " to ") })));
   const canvas = make("canvas", { id: "chart-runs", role: "img", "aria-label": "Distributions of the delays of all runs" });
   const over = make("canvas", { id: "chart-runs-delay", role: "img", tabindex: "0", "aria-label": "Delays of all runs over time" });
-  const legend = make("ul", { class: "legend" }, ...labels.map((label, n) => {
-    const mark = make("span", { class: "mark-colour" });
-    mark.style.background = colour(n);
-    return make("li", {}, mark, label);
-  }));
+  const hidden = new Set();
+  const last = { over: [], ccdf: [] }; // what the charts show, run by run
+  const seen = (all) => all.map((one, n) => (hidden.has(labels[n]) ? null : one));
+  const redraw = { over: () => drawOverTime(over, seen(last.over), begins, view ?? whole, labels), ccdf: () => drawCurves(canvas, seen(last.ccdf)) };
+  const legend = make("div", { class: "toggles", role: "group", "aria-label": "Runs of the charts" },
+    ...toggles(labels, (label) => labels.indexOf(label), hidden, () => { redraw.over(); redraw.ccdf(); }));
+  const tools = {
+    over: files(over, { name: () => "runs-delay", redraw: redraw.over, table: () => [["run", "sent_ns", "least_ns", "greatest_ns"],
+      ...seen(last.over).flatMap((one, n) => (one?.t ?? []).map((t, i) => [labels[n], t - begins[n], one.low[i], one.high[i]]))] }),
+    ccdf: files(canvas, { name: () => "runs-ccdf", redraw: redraw.ccdf, table: () => [["run", "delay_us", "share_greater"],
+      ...seen(last.ccdf).flatMap((one, n) => (one?.x ?? []).map((x, i) => [labels[n], x, one.y[i]]))] }),
+  };
   // The runs that have the stream: the others are not asked for it.
   const chosenStream = () => {
     const [stream, listener] = choice.value.split("\t");
@@ -151,7 +160,8 @@ function curves(found, names, labels) {
     begins = all.map((one) => (one ? (one.first_ns > 1e15 ? one.first_ns : 0) : undefined));
     const ends = all.map((one, n) => (one?.frames ? one.last_ns - begins[n] : 0));
     whole = [0, Math.max(1, ...ends)];
-    drawOverTime(over, all, begins, view ?? whole, labels);
+    last.over = all;
+    redraw.over();
     over.dataset.ready = String(number);
   };
   const look = (from, until) => {
@@ -198,7 +208,8 @@ function curves(found, names, labels) {
     if (!again) view = null;
     const [all] = await Promise.all([Promise.all(names.map((name, n) => (has.has(n) ? get(`${url("distribution", name)}?${query}`).catch(() => null) : null))), windows()]);
     if (number !== shown) return; // another stream has been chosen meanwhile
-    drawCurves(canvas, all);
+    last.ccdf = all;
+    redraw.ccdf();
     canvas.dataset.ready = "yes";
     canvas.dataset.stream = stream;
   };
@@ -209,22 +220,22 @@ function curves(found, names, labels) {
     wide = over.clientWidth;
     show(true);
   }).observe(over);
-  return make("section", { "aria-label": "Delays of one stream" }, make("h3", { text: "Delays over time" }),
+  return make("section", { "aria-label": "Delays of one stream" }, make("div", { class: "bar" }, make("h3", { text: "Delays over time" }), tools.over),
     make("label", { text: "Stream " }, choice), legend,
     make("p", { class: "soft hint", text: "From the least to the greatest delay of each column. Drag, wheel, + and -, arrows: another window. Home: all." }), over,
-    make("h3", { text: "Share of frames with a greater delay" }), canvas);
+    hover(over, (x) => {
+      const [from, until] = view ?? whole;
+      const instant = from + ((x - LEFT) / (over.clientWidth - LEFT - RIGHT)) * (until - from);
+      return x < LEFT ? null : [time(Math.round(instant)), ...seen(last.over).map((one, n) => columnAt(one, begins[n], instant, labels[n]))].filter(Boolean).join("; ");
+    }),
+    make("div", { class: "bar" }, make("h3", { text: "Share of frames with a greater delay" }), tools.ccdf), canvas);
 }
 
-function paper(canvas, height) {
-  const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth;
-  canvas.style.height = `${height}px`;
-  canvas.width = width * ratio;
-  canvas.height = height * ratio;
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.font = "12px system-ui, sans-serif";
-  return [context, width];
+// The delays of a run in the column nearest to an instant.
+function columnAt(one, begin, instant, label) {
+  if (!one?.t.length) return "";
+  const n = one.t.reduce((best, t, place) => (Math.abs(t - begin - instant) < Math.abs(one.t[best] - begin - instant) ? place : best), 0);
+  return `${label}: ${one.low[n] === one.high[n] ? "" : `${time(one.low[n])} to `}${time(one.high[n])}`;
 }
 
 function drawOverTime(canvas, all, begins, [from, until], labels) {

@@ -1,7 +1,9 @@
 // The view of one run: requirements on one line each, delays over time, their distribution, ports over time, and
 // why a frame waited. All charts show the same window; the server computes it, so a long run is as fast as a short one.
 import { at, colour, distance, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import { Boxes, toggles } from "./boxes.js";
 import { empty, toRuns } from "./lists.js";
+import { files, hover, paper } from "./paper.js";
 
 const LANE = 22;
 const LEFT = 170;
@@ -11,6 +13,8 @@ let state = null; // what the address says: stream, listener, window, instant, f
 let loading = 0;
 let shown = {}; // the data of the charts
 let canvases = {};
+let boxes = null; // the chart of all streams
+const hidden = new Set(); // streams that the chart of the ports leaves out
 
 const host = () => at("view-run");
 const address = () => {
@@ -81,6 +85,10 @@ function build() {
     make("span", { id: "window", class: "soft" }));
   const good = run.verdict.startsWith("ALL MET (PROVED)") && !run.verdict.includes(" lost");
   canvases = {};
+  hidden.clear();
+  boxes = new Boxes(() => run.folder.split("/").at(-1));
+  const own = run;
+  get(url("boxes", run.folder)).then((found) => { if (run === own) boxes.show(found, own.streams); }).catch(() => {});
   host().replaceChildren(
     make("div", { class: "bar" }, make("h2", { text: `${run.name}: ${run.folder}` }), make("span", {}, ...links)),
     make("p", { class: good ? "good" : run.met === false ? "bad" : "", text: `${run.verdict} (${run.backend}, ${run.state})` }),
@@ -88,6 +96,7 @@ function build() {
     pane("delay", "Delay over time", "Filled: least to greatest delay of each column. Dotted: worst case. Red: limit. Click: choose a frame. Drag: zoom."),
     pane("gantt", "Ports over time", "Filled: a frame leaves. Thin line: it waits. Grey: the gate is shut. Grey line: another gate list. Outline: planned frame."),
     make("section", { "aria-label": "Why this frame waited" }, make("h3", { text: "Why this frame waited" }), make("div", { id: "why", "aria-live": "polite" })),
+    boxes.host,
     pane("ccdf", "Share of frames with a greater delay", "Logarithmic. Dotted: worst case. Red: limit."),
     make("p", {}, "Equivalent commands: ", make("code", { id: "run-command" })),
     make("p", { class: "soft", text: "Keys on a chart: arrows move the window, + and - zoom, Home shows the whole run. The address of the page leads to this window and frame." }),
@@ -103,7 +112,10 @@ function pane(name, title, hint) {
   const canvas = make("canvas", { id: `chart-${name}`, role: "img", tabindex: "0", "aria-label": title });
   canvases[name] = canvas;
   if (name !== "ccdf") handle(canvas);
-  return make("section", { "aria-label": title }, make("h3", { text: title }), make("p", { class: "soft hint", text: hint }), canvas);
+  const { redraw, table, words } = CHARTS[name];
+  const tools = files(canvas, { name: () => `${run.folder.split("/").at(-1)}-${name}`, redraw, table });
+  return make("section", { "aria-label": title }, make("div", { class: "bar" }, make("h3", { text: title }), tools), make("p", { class: "soft hint", text: hint }),
+    name === "gantt" ? make("div", { id: "lanes-of", class: "toggles", role: "group", "aria-label": "Streams of the ports" }) : null, canvas, hover(canvas, words));
 }
 
 function requirements() {
@@ -168,8 +180,16 @@ async function load() {
     }
   }
   drawAll();
+  lanes();
   why();
   host().dataset.loading = "no";
+}
+
+// The streams whose frames the chart of the ports shows: each can be hidden.
+function lanes() {
+  const { frames, streams } = shown.gantt ?? {};
+  const numbers = [...new Set(frames?.stream ?? [])].sort((a, b) => a - b).slice(0, 40);
+  at("lanes-of").replaceChildren(...toggles(numbers.map((one) => streams[one]), (name) => streams.indexOf(name), hidden, drawGantt));
 }
 
 const view = () => (state.from !== null ? [state.from, state.until] : shown.whole ?? [0, run.duration_ns]);
@@ -243,41 +263,37 @@ function pick(canvas, event, instant) {
 }
 
 function frameAt(event, instant) {
+  const { frames, streams } = shown.gantt ?? {};
+  const found = frameIn(Math.floor((event.clientY - canvases.gantt.getBoundingClientRect().top) / LANE), instant);
+  return found < 0 ? "" : `${streams[frames.stream[found]]}/${frames.seq[found]}`;
+}
+
+// The number of the frame that is in a row at an instant; -1: none.
+function frameIn(row, instant) {
   const gantt = shown.gantt;
-  if (!gantt?.frames?.port.length) return "";
-  const row = Math.floor((event.clientY - canvases.gantt.getBoundingClientRect().top) / LANE);
+  if (!gantt?.frames?.port.length) return -1;
   const lane = lanesOf(gantt)[row];
-  const { port, start, end, queued, stream, seq } = gantt.frames;
+  const { port, start, end, queued } = gantt.frames;
   const relative = instant - gantt.begin_ns;
   const [from, until] = view();
   const slack = ((until - from) / canvases.gantt.clientWidth) * 3;
   let found = -1;
   port.forEach((one, i) => {
-    if (one * 8 + gantt.frames.class[i] !== lane) return;
+    if (one * 8 + gantt.frames.class[i] !== lane || hidden.has(gantt.streams[gantt.frames.stream[i]])) return;
     if (start[i] - slack <= relative && relative <= end[i] + slack) found = i;
     else if (found < 0 && queued[i] <= relative && relative < start[i]) found = i;
   });
-  return found < 0 ? "" : `${gantt.streams[stream[found]]}/${seq[found]}`;
+  return found;
 }
 
-function pen(name, height) {
-  const canvas = canvases[name];
-  const ratio = window.devicePixelRatio || 1;
-  const width = canvas.clientWidth;
-  canvas.style.height = `${height}px`;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  context.font = "12px system-ui, sans-serif";
-  return [context, width];
-}
+const pen = (name, height) => paper(canvases[name], height);
 
 function drawAll() {
   if (!run || at("view-run").hidden) return;
   drawDelay();
   drawGantt();
   drawCcdf();
+  boxes.draw();
   const [from, until] = view();
   at("window").textContent = `${instant(from)} to ${instant(until)}: ${time(until - from)}`;
   const folder = quoted(run.folder);
@@ -285,6 +301,56 @@ function drawAll() {
   const html = state.from === null ? "" : `; tsnbench replay ${folder} --output page.html --from ${Math.round(from)}ns --to ${Math.round(until)}ns`;
   at("run-command").textContent = run.no_replay ? `tsnbench report ${folder}` : `tsnbench report ${folder}; tsnbench replay ${folder}${frame}${html}`;
 }
+
+// Of each chart: how it is drawn, its numbers as rows, and words for a place.
+const CHARTS = {
+  delay: {
+    redraw: () => drawDelay(),
+    table: () => [["sent_ns", "least_ns", "greatest_ns", "seq"], ...(shown.delay?.t ?? []).map((t, n) => [t, shown.delay.low[n], shown.delay.high[n], shown.delay.seq[n]])],
+    words: (x) => {
+      const { t, low, high, seq, single } = shown.delay ?? {};
+      if (!t?.length || x < LEFT) return null;
+      const at = placeOf(x);
+      const n = t.reduce((best, one, place) => (Math.abs(one - at) < Math.abs(t[best] - at) ? place : best), 0);
+      return `${instant(t[n])}, frame ${seq[n]}: ${single ? time(high[n]) : `${time(low[n])} to ${time(high[n])}`}`;
+    },
+  },
+  gantt: {
+    redraw: () => drawGantt(),
+    table: () => {
+      const { frames, ports, streams, begin_ns: begin, length_ns: length, lanes: occupied } = shown.gantt ?? {};
+      if (occupied) {
+        return [["port", "class", "from_ns", "share_busy", "most_waiting"], ...occupied.flatMap((lane) => lane.busy.map((busy, n) =>
+          [ports[lane.port].name, lane.class, Math.round(begin + (n * length) / lane.busy.length), busy, lane.waiting[n]]))];
+      }
+      const rows = frames?.port.map((port, i) => [ports[port].name, frames.class[i], streams[frames.stream[i]], frames.seq[i], begin + frames.queued[i], begin + frames.start[i], begin + frames.end[i]]);
+      return [["port", "class", "stream", "seq", "queued_ns", "start_ns", "end_ns"], ...(rows ?? [])];
+    },
+    words: (x, y) => {
+      const found = x < LEFT ? -1 : frameIn(Math.floor(y / LANE), placeOf(x));
+      if (found < 0) return null;
+      const { frames, streams } = shown.gantt;
+      return `${streams[frames.stream[found]]}/${frames.seq[found]}: waited ${time(frames.start[found] - frames.queued[found])}, ${time(frames.end[found] - frames.start[found])} on the wire`;
+    },
+  },
+  ccdf: {
+    redraw: () => drawCcdf(),
+    table: () => [["delay_us", "share_greater"], ...(shown.ccdf?.x ?? []).map((x, n) => [x, shown.ccdf.y[n]])],
+    words: (x) => {
+      const { x: values, y: shares, scale } = shown.ccdf ?? {};
+      if (!values?.length || !scale || x < LEFT) return null;
+      const delay = scale(x) / 1000;
+      const n = values.findLastIndex((one) => one <= delay);
+      return `${time(1000 * delay, 1)}: ${n < 0 ? "all" : `${Number((100 * shares[n]).toPrecision(3))} %`} of the frames take longer`;
+    },
+  },
+};
+
+// The instant at a place of a chart over time.
+const placeOf = (x) => {
+  const [from, until] = view();
+  return from + ((x - LEFT) / (canvases.delay.clientWidth - LEFT - RIGHT)) * (until - from);
+};
 
 const instant = (ns) => `${String(Math.round(ns)).replace(/\B(?=(\d{3})+$)/g, "\u202f")} ns`;
 
@@ -412,7 +478,7 @@ function drawGantt() {
   context.beginPath();
   context.rect(LEFT, 0, width - LEFT - RIGHT, bottom);
   context.clip();
-  if (data.lanes) occupied(context, data, x);
+  if (data.lanes) drawOccupied(context, data, x);
   else single(context, data, x, rows, begin);
   const classes = new Map();
   lanes.forEach((lane, row) => classes.set(Math.floor(lane / 8), [...(classes.get(Math.floor(lane / 8)) ?? []), row]));
@@ -432,32 +498,34 @@ function drawGantt() {
 function single(context, data, x, rows, begin) {
   const { port, stream, seq, queued, start, end } = data.frames;
   const row = (i) => rows.get(port[i] * 8 + data.frames.class[i]) * LANE;
+  const leftOut = (i) => hidden.has(data.streams[stream[i]]);
   for (let i = 0; i < port.length; i += 1) {
-    if (start[i] <= queued[i]) continue;
+    if (start[i] <= queued[i] || leftOut(i)) continue;
     context.fillStyle = colour(stream[i]);
     context.fillRect(x(begin + queued[i]), row(i) + 10, x(begin + start[i]) - x(begin + queued[i]), 2);
   }
   for (let i = 0; i < port.length; i += 1) {
-    const left = x(begin + start[i]);
-    const long = Math.max(1, x(begin + end[i]) - left);
+    if (leftOut(i)) continue;
+    const began = x(begin + start[i]);
+    const long = Math.max(1, x(begin + end[i]) - began);
     context.fillStyle = colour(stream[i]);
-    context.fillRect(left, row(i) + 5, long, LANE - 10);
+    context.fillRect(began, row(i) + 5, long, LANE - 10);
     const label = `${data.streams[stream[i]]}/${seq[i]}`;
     if (label === state.frame) {
       context.strokeStyle = theme("--cursor");
       context.lineWidth = 2;
-      context.strokeRect(left, row(i) + 4, long, LANE - 8);
+      context.strokeRect(began, row(i) + 4, long, LANE - 8);
       context.lineWidth = 1;
     }
     if (long > context.measureText(label).width + 6) {
       context.fillStyle = "#fff";
-      context.fillText(label, left + 3, row(i) + 15);
+      context.fillText(label, began + 3, row(i) + 15);
     }
   }
 }
 
 // Above 5,000 frames: how much of each column the wire is busy, and a line where frames wait.
-function occupied(context, data, x) {
+function drawOccupied(context, data, x) {
   const step = data.length_ns / data.lanes[0].busy.length;
   data.lanes.forEach((lane, row) => {
     lane.busy.forEach((busy, n) => {
@@ -518,6 +586,7 @@ function drawCcdf() {
   const low = Math.log10(1 / data.frames) - 0.1;
   const y = (share) => 6 + (Math.log10(Math.max(share, 10 ** low)) / low) * (bottom - 6);
   const x = (ns) => LEFT + ((ns - from) / (until - from)) * (width - LEFT - RIGHT);
+  data.scale = (px) => from + ((px - LEFT) / (width - LEFT - RIGHT)) * (until - from);
   context.strokeStyle = colour(one?.number ?? 0);
   context.lineWidth = 2;
   context.beginPath();
