@@ -39,7 +39,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel release container audit fresh clean packages help docs docs-rust
+.PHONY: page-types run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel release container audit fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -118,7 +118,19 @@ check: $(VENV)/.built
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory page-types; \
+	  else echo "the page's scripts are not checked: npm is missing" >&2; fi
 	$(BIN)/python -m pytest -q tests/house
+
+# The types in the page's scripts (checkJs). Nothing of it is part of the package.
+page-types: target/page-types/.locked
+	target/page-types/node_modules/.bin/tsc --project requirements/page
+
+target/page-types/.locked: requirements/page/package-lock.json
+	mkdir -p $(@D)
+	cp requirements/page/package.json $< $(@D)
+	npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
 
 # Notebooks are run; DOCS_ARGS: more of sphinx-build's options.
 DOCS_ARGS ?=

@@ -1,5 +1,5 @@
 // The page of `tsnbench ui`: lists, runs under way, and which view is shown. Each view has a module of its own.
-import { at, make, say, url } from "./dom.js";
+import { all, at, make, say, url } from "./dom.js";
 import { anchor, renew, runEntry } from "./lists.js";
 import * as comparison from "./compare.js";
 import * as creation from "./create.js";
@@ -29,7 +29,7 @@ async function list() {
   renew(at("runs"), [...found.runs.map((one) => entryOf(one, found.runs)), ...more(found.more_runs)]);
   at("no-scenarios").hidden = found.scenarios.length > 0;
   at("no-runs").hidden = found.runs.length > 0;
-  if (focused) [...at("lists").querySelectorAll("button, a, input")].find((one) => identity(one) === focused)?.focus({ preventScroll: true });
+  if (focused) all("button, a, input", at("lists")).find((one) => identity(one) === focused)?.focus({ preventScroll: true });
   document.body.dataset.ready = "yes";
 }
 
@@ -37,8 +37,9 @@ const identity = (one) => `${one.localName} ${one.dataset.scenario ?? ""} ${one.
 
 function scenarioEntry(name) {
   const item = entry(name, () => { location.hash = hash({ scenario: name }); });
-  item.firstChild.dataset.scenario = name;
-  if (scenario.name() === name) item.firstChild.setAttribute("aria-current", "true");
+  const [button] = all("button", item);
+  button.dataset.scenario = name;
+  if (scenario.name() === name) button.setAttribute("aria-current", "true");
   return item;
 }
 
@@ -118,7 +119,7 @@ async function watch() {
 
 // Items stay where they are, so that a button keeps the focus while the numbers beside it change.
 function showJobs(jobs) {
-  const items = new Map([...at("jobs").children].map((item) => [item.dataset.job, item]));
+  const items = new Map(all("li", at("jobs")).map((item) => [item.dataset.job, item]));
   const wanted = jobs.map((job) => {
     const item = items.get(String(job.job)) ?? jobItem(job);
     update(item, job);
@@ -130,7 +131,7 @@ function showJobs(jobs) {
 function jobItem(job) {
   const item = document.createElement("li");
   item.dataset.job = String(job.job);
-  const [name, bar, words, stop] = ["p", "progress", "p", "button"].map((kind) => document.createElement(kind));
+  const [name, bar, words, stop] = ["p", "progress", "p", "button"].map((kind) => make(kind));
   name.textContent = job.command;
   bar.setAttribute("aria-label", `Progress of ${job.command}`);
   stop.type = "button";
@@ -183,14 +184,14 @@ async function show() {
       // The user keeps the changes, or there is no such file.
       history.replaceState(null, "", scenario.name() ? hash({ scenario: scenario.name() }) : "#");
     }
-    for (const one of document.querySelectorAll("[data-scenario]")) {
+    for (const one of all("[data-scenario]")) {
       if (one.dataset.scenario === scenario.name()) one.setAttribute("aria-current", "true");
       else one.removeAttribute("aria-current");
     }
   }
   const view = ["run", "compare", "studies"].find((one) => parts.has(one)) ?? "scenario";
-  for (const one of document.querySelectorAll("[id^=view-]")) one.hidden = one.id !== `view-${view}`;
-  for (const one of document.querySelectorAll("[data-view]")) {
+  for (const one of all("[id^=view-]")) one.hidden = one.id !== `view-${view}`;
+  for (const one of all("[data-view]")) {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
@@ -226,7 +227,8 @@ function go(view) {
 
 // The browser has one list of undo steps for all fields. A text field whose kind changes loses its steps: so Ctrl-Z in
 // the text reverts what was edited there, and not what was typed elsewhere afterwards.
-addEventListener("focusout", ({ target: field }) => {
+addEventListener("focusout", ({ target }) => {
+  const field = /** @type {any} */ (target);
   if (!field.matches?.("input[type=search], input:not([type])")) return;
   const kind = field.getAttribute("type");
   field.type = "tel";
@@ -238,7 +240,7 @@ splits.start();
 scenario.start();
 creation.start(created);
 comparison.start(open);
-for (const button of document.querySelectorAll("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
+for (const button of all("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);
 at("first-run").addEventListener("click", () => (at("run").disabled ? at("new") : at("run")).click());
 addEventListener("hashchange", show);

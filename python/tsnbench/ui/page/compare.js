@@ -1,5 +1,5 @@
 // Runs side by side: the numbers of `tsnbench compare --json`. And studies and sweeps as they grow.
-import { at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
+import { all as every, at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
 import { toggles } from "./boxes.js";
 import { empty, toRuns } from "./lists.js";
 import { files, hover, paper } from "./paper.js";
@@ -152,8 +152,8 @@ function curves(found, names, labels) {
     const columns = Math.max(100, Math.round(over.clientWidth) - LEFT - RIGHT);
     const all = await Promise.all(names.map((name, n) => {
       if (!has.has(n)) return null;
-      const wanted = view && begins[n] !== undefined ? { from: Math.round(view[0] + begins[n]), until: Math.round(view[1] + begins[n]) } : {};
-      return get(`${url("delays", name)}?${new URLSearchParams({ stream, listener, columns, ...wanted })}`).catch(() => null);
+      const wanted = view && begins[n] !== undefined ? { from: String(Math.round(view[0] + begins[n])), until: String(Math.round(view[1] + begins[n])) } : {};
+      return get(`${url("delays", name)}?${new URLSearchParams({ stream, listener, columns: String(columns), ...wanted })}`).catch(() => null);
     }));
     if (number !== asked) return;
     // Simulated times begin at 0; runs of clocks that count from 1970 begin at their first frame.
@@ -339,7 +339,7 @@ export async function studies() {
   if (parts.length) host.replaceChildren(make("h2", { text: "Studies and sweeps" }), ...parts);
   else {
     empty(host, "Studies and sweeps", "There is no study and no sweep in this folder. A scenario with a list, such as period: [500 us, 250 us], is a sweep; its runs are listed here.",
-      "Edit a scenario", () => at("views").querySelector("[data-view=scenario]").click());
+      "Edit a scenario", () => every("[data-view=scenario]")[0].click());
   }
   host.dataset.ready = "yes";
   if (found.some((one) => one.under_way > 0)) timer = setTimeout(() => host.hidden || studies(), 2000);

@@ -1,5 +1,16 @@
 // Small helpers that all modules of the page use.
-export const at = (id) => document.getElementById(id);
+
+/**
+ * An element of the page: what fields, buttons, lists of choices and dialogs have is known of each.
+ * @typedef {HTMLElement & {value: string, disabled: boolean, readOnly: boolean, checked: boolean, open: boolean, type: string,
+ *   options: HTMLOptionsCollection, select: () => void, close: () => void, showModal: () => void, checkValidity: () => boolean}} Part
+ */
+
+/** @type {(id: string) => Part} */
+export const at = (id) => /** @type {any} */ (document.getElementById(id));
+
+/** @type {(selector: string, within?: ParentNode) => Part[]} */
+export const all = (selector, within = document) => /** @type {any} */ ([...within.querySelectorAll(selector)]);
 
 const SVG = "http://www.w3.org/2000/svg";
 

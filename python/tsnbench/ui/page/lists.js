@@ -1,5 +1,5 @@
 // Entries of the lists beside the views: a run is its sign, name, place and age.
-import { make, url } from "./dom.js";
+import { all, at, make, url } from "./dom.js";
 
 const SIGNS = { running: ["q", "…"], interrupted: ["q", "–"], failed: ["no", "✕"], unreadable: ["no", "✕"] };
 
@@ -53,9 +53,9 @@ export function empty(host, title, words, label, action) {
 
 // The button of a view of runs: the newest runs of the list, or a way to the first one.
 export function toRuns(count, label, address) {
-  const found = [...document.querySelectorAll("#runs a[data-charts]")].slice(0, count).map((one) => one.dataset.charts);
+  const found = all("#runs a[data-charts]").slice(0, count).map((one) => one.dataset.charts);
   if (found.length === count) return [label, () => { location.hash = address(found); }];
-  const run = document.getElementById("run");
+  const run = at("run");
   if (!run.disabled) return ["Run the open scenario", () => run.click()];
-  return ["Begin with a template …", () => document.getElementById("new").click()];
+  return ["Begin with a template …", () => at("new").click()];
 }

@@ -1,5 +1,5 @@
 // What is known of a text while it is typed: worst cases against limits beside the streams, and the load of links.
-import { at, colour, make, measured, time, url } from "./dom.js";
+import { all, at, colour, make, measured, time, url } from "./dom.js";
 import * as port from "./port.js";
 
 const MOST_ROWS = 200; // streams in the list; the others are counted
@@ -13,6 +13,7 @@ let pause = 0; // ms before a text whose Plan takes long is sent
 let asked = 0;
 let waiting = null; // aborts the last request
 let timer = 0;
+/** @type {(ports: any[]) => void} */
 let loads = () => {}; // draws the loads of the ports
 
 let seen = new Map(); // by stream, listener and requirement, what the last simulation measured
@@ -196,7 +197,7 @@ export function list(drawing, choose, point) {
 
 // The row of the chosen stream is marked; -1: none is chosen.
 export function choose(number) {
-  for (const one of at("legend").querySelectorAll("[data-row]")) one.classList.toggle("current", one.dataset.row === String(number));
+  for (const one of all("[data-row]", at("legend"))) one.classList.toggle("current", one.dataset.row === String(number));
 }
 
 function bars() {

@@ -50,7 +50,7 @@ export class Network {
     });
     this.picture = new Picture(this.svg, this);
     host.append(this.svg);
-    new ResizeObserver(() => this.fitted || this.frame()).observe(host);
+    new ResizeObserver(() => this.frame()).observe(host);
   }
 
   show(drawing, problems) {
@@ -102,6 +102,7 @@ export class Network {
       }
       const [x, y] = this.places[link.a === n ? link.b : link.a];
       // The direction in which the nearest other node is farthest away.
+      /** @type {[number, number][]} */
       const spots = [...Array(12).keys()].map((turn) => [x + LINK * 0.9 * Math.cos(turn * 0.5236 + 0.3), y + LINK * 0.9 * Math.sin(turn * 0.5236 + 0.3)]);
       const room = ([sx, sy]) => Math.min(...[...known].map((one) => Math.hypot(sx - this.places[one][0], sy - this.places[one][1])));
       this.places[n] = spots.reduce((best, spot) => (room(spot) > room(best) ? spot : best));

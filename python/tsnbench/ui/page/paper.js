@@ -33,7 +33,10 @@ class SvgPen {
     this.dash = [];
     this.clips = 0;
     this.depth = [];
-    Object.assign(this, { fillStyle: "#000", strokeStyle: "#000", lineWidth: 1, textAlign: "left" });
+    this.fillStyle = "#000";
+    this.strokeStyle = "#000";
+    this.lineWidth = 1;
+    this.textAlign = "left";
   }
 
   save() { this.depth.push([0, this.fillStyle, this.strokeStyle, this.lineWidth]); }

@@ -1,5 +1,5 @@
 // Where the next run takes place: what this machine and a lab can do for the open scenario, with the reasons.
-import { at, make, post, quoted, url } from "./dom.js";
+import { all, at, make, post, quoted, url } from "./dom.js";
 
 const BEGIN = { on: "simulation", dilate: 1, lab: "" };
 let place = { ...BEGIN };
@@ -24,7 +24,7 @@ export function start(scenario, told) {
     ask();
   });
   at("dilate").addEventListener("change", () => {
-    if (!at("dilate").checkValidity() || !at("dilate").value) at("dilate").value = place.dilate;
+    if (!at("dilate").checkValidity() || !at("dilate").value) at("dilate").value = String(place.dilate);
     place.dilate = Number(at("dilate").value);
     choose(place.on);
     ask();
@@ -47,7 +47,7 @@ export function later() {
 
 function choose(on) {
   place.on = on;
-  for (const one of document.querySelectorAll("input[name=place]")) one.checked = one.value === on;
+  for (const one of all("input[name=place]")) one.checked = one.value === on;
   at("where-name").textContent = document.querySelector(`[data-place="${on}"] label`)?.textContent ?? "Simulation";
   changed();
 }

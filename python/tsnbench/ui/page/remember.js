@@ -6,7 +6,7 @@ const YEAR_S = 31536000;
 const all = () => {
   const own = document.cookie.split("; ").find((one) => one.startsWith(`${NAME}=`));
   const pairs = (own ?? "").slice(NAME.length + 1).split("_").map((one) => one.split("."));
-  return new Map(pairs.filter((one) => one.length === 2));
+  return new Map(pairs.filter((one) => one.length === 2).map(([name, value]) => [name, value]));
 };
 
 export const recall = (name) => all().get(name) ?? "";

@@ -11,6 +11,7 @@ const RIGHT = 12;
 let run = null; // the facts of the run that is shown
 let state = null; // what the address says: stream, listener, window, instant, frame
 let loading = 0;
+let soon = 0; // a timer: the window is read when it stays
 let shown = {}; // the data of the charts
 let canvases = {};
 let boxes = null; // the chart of all streams
@@ -18,12 +19,14 @@ const hidden = new Set(); // streams that the chart of the ports leaves out
 
 const host = () => at("view-run");
 const address = () => {
+  /** @type {Record<string, string | number>} */
   const parts = { run: run.folder, ...(state.stream ? { stream: state.stream, to: state.listener } : {}) };
   if (state.from !== null) Object.assign(parts, { from: state.from, until: state.until });
   if (state.t !== null) parts.t = state.t;
   if (state.frame) parts.frame = state.frame;
-  return `#${new URLSearchParams(parts)}`;
+  return `#${query(parts)}`;
 };
+const query = (parts) => new URLSearchParams(Object.entries(parts).map(([name, value]) => [name, String(value)]));
 const remember = () => history.replaceState(null, "", address());
 const whole = (text) => (text !== null && /^-?\d{1,16}$/.test(text) ? Number(text) : null);
 
@@ -142,12 +145,12 @@ async function load() {
   remember();
   host().dataset.loading = "yes";
   const columns = Math.max(100, Math.round(canvases.delay.clientWidth - LEFT - RIGHT));
-  const query = (own) => new URLSearchParams({ ...own, columns, ...(state.from === null ? {} : { from: Math.round(state.from), until: Math.round(state.until) }) });
+  const wanted = (own) => query({ ...own, columns, ...(state.from === null ? {} : { from: Math.round(state.from), until: Math.round(state.until) }) });
   const mine = () => number === loading;
   const failed = (name) => (error) => { if (mine()) shown[name] = { problem: error.message }; };
   const jobs = [];
   if (stream) {
-    jobs.push(get(`${url("delays", run.folder)}?${query({ stream, listener })}`).then((found) => { if (mine()) shown.delay = found; }).catch(failed("delay")));
+    jobs.push(get(`${url("delays", run.folder)}?${wanted({ stream, listener })}`).then((found) => { if (mine()) shown.delay = found; }).catch(failed("delay")));
     if (shown.of !== `${stream}\t${listener}`) {
       jobs.push(get(`${url("distribution", run.folder)}?${new URLSearchParams({ stream, listener })}`)
         .then((found) => { if (mine()) { shown.ccdf = found; shown.of = `${stream}\t${listener}`; } }).catch(failed("ccdf")));
@@ -165,7 +168,7 @@ async function load() {
     if (!shown.gantt) shown.gantt = { problem: "The run is simulated again, with all ports observed …" };
     drawGantt();
     const own = state.from === null && !state.worst && shown.whole
-      ? new URLSearchParams({ columns, from: shown.whole[0], until: shown.whole[1] }) : query({});
+      ? query({ columns, from: shown.whole[0], until: shown.whole[1] }) : wanted({});
     if (state.frame) own.set("frame", state.frame);
     await get(`${url("gantt", run.folder)}?${own}`).then((found) => { if (mine()) shown.gantt = found; }).catch(failed("gantt"));
     if (!mine()) return;
@@ -201,8 +204,8 @@ function look(from, until) {
   const limit = Math.max(run.duration_ns * 1.5, shown.delay?.last_ns ?? 0);
   Object.assign(state, { from: Math.max(shown.delay?.first_ns > 1e15 ? shown.delay.first_ns : 0, Math.round(from)), until: Math.min(limit, Math.round(until)) });
   drawAll();
-  clearTimeout(look.timer);
-  look.timer = setTimeout(load, 60);
+  clearTimeout(soon);
+  soon = setTimeout(load, 60);
 }
 
 function zoom(factor, around) {

@@ -1,5 +1,5 @@
 // The view of a scenario: its text, its network, its gates and its problems. The text is the model.
-import { at, make, post, quoted, say, url } from "./dom.js";
+import { all, at, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
 import { gates } from "./gatelists.js";
 import * as live from "./live.js";
@@ -57,14 +57,14 @@ export function start() {
   at("farther").addEventListener("click", () => network.zoom(1.3));
   at("fit").addEventListener("click", () => network.fit());
   at("find").addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && event.target.value && !network.find(event.target.value)) {
-      say(`There is no node or stream with ${event.target.value} in its name.`);
+    if (event.key === "Enter" && at("find").value && !network.find(at("find").value)) {
+      say(`There is no node or stream with ${at("find").value} in its name.`);
     }
   });
-  for (const button of document.querySelectorAll("[data-add]")) {
+  for (const button of all("[data-add]")) {
     button.addEventListener("click", () => edit({ edit: "add-node", kind: button.dataset.add, name: unused(button.dataset.add) }));
   }
-  for (const button of document.querySelectorAll("button[data-mode]")) {
+  for (const button of all("button[data-mode]")) {
     button.addEventListener("click", () => {
       network.setMode(network.mode === button.dataset.mode ? "" : button.dataset.mode);
       pressed();
@@ -82,7 +82,7 @@ export function start() {
 }
 
 function pressed() {
-  for (const one of document.querySelectorAll("button[data-mode]")) {
+  for (const one of all("button[data-mode]")) {
     one.setAttribute("aria-pressed", String(one.dataset.mode === network.mode));
   }
 }
@@ -218,7 +218,7 @@ function show({ checked, marks, drawing }, number, text) {
   const warned = checked.warnings.map((one) => {
     const place = /:(\d+):(\d+)$/.exec(one.place ?? "");
     if (!place) return null;
-    const start = editor.offset(place[1] - 1, place[2] - 1);
+    const start = editor.offset(Number(place[1]) - 1, Number(place[2]) - 1);
     const words = /^[^\s,{}[\]#]*/.exec(text.slice(start))[0];
     return { kind: "doubt", message: `warning: ${one.text}. Hint: ${one.hint}`, fixes: [], start, end: start + words.length };
   });
@@ -243,7 +243,7 @@ function show({ checked, marks, drawing }, number, text) {
     at("runs-of").textContent = `Drawn: the first of ${drawing.runs.length} runs${drawing.runs[0] ? ` (${drawing.runs[0]})` : ""}.`;
     if (network.chosen) inspector(network.chosen);
     else if (before) choose(null);
-    if (refocus) document.querySelector(refocus)?.focus();
+    if (refocus) all(refocus)[0]?.focus();
     refocus = "";
   } else if (network.data) {
     // The last network that could be read stays, with the problems at its nodes.

@@ -97,7 +97,7 @@ export class Search {
     const number = this.current();
     if (number < 0) return this.go(true);
     const [start, end] = this.editor.found[number];
-    const focused = document.activeElement;
+    const focused = /** @type {HTMLElement} */ (document.activeElement);
     this.editor.replace(start, end, at("search-with").value);
     focused.focus({ preventScroll: true });
     this.update();
