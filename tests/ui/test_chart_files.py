@@ -30,7 +30,7 @@ def charts(listed: Page, runs: list[str]) -> Page:
 
 def saved(page: Page, chart: str, kind: str) -> bytes:
     """The file that a button of a chart offers."""
-    section = page.locator("section", has=page.locator(f"#{chart}"))
+    section = page.locator(f"section:has(> #{chart})")
     buttons = section.locator(".files").nth(-1 if chart == "chart-runs" else 0)
     with page.expect_download() as offered:
         buttons.get_by_text(kind, exact=True).click()

@@ -7,6 +7,7 @@ import * as place from "./place.js";
 import * as charts from "./run.js";
 import * as scenario from "./scenario.js";
 import * as splits from "./splits.js";
+import * as tour from "./tour.js";
 
 function entry(label, action) {
   const item = document.createElement("li");
@@ -239,6 +240,7 @@ addEventListener("focusout", ({ target }) => {
 splits.start();
 scenario.start();
 creation.start(created);
+tour.start(scenario.trial, created);
 comparison.start(open);
 for (const button of all("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);

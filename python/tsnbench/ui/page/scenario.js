@@ -4,11 +4,12 @@ import { Editor } from "./editor.js";
 import { gates } from "./gatelists.js";
 import * as live from "./live.js";
 import { LISTS, Network } from "./network.js";
+import * as place from "./place.js";
+import * as port from "./port.js";
 import * as requirements from "./requirements.js";
 import { Search } from "./search.js";
-import * as port from "./port.js";
 import { Slide } from "./slide.js";
-import * as place from "./place.js";
+import * as tour from "./tour.js";
 
 let open = null; // the scenario in the editor: {name, tag, saved}
 let asked = 0; // the number of the last check: answers to earlier ones are of an older text
@@ -19,6 +20,15 @@ let search = null;
 let slide = null;
 let refocus = ""; // the selector of what has the focus after all is drawn anew
 
+// The slider is beside the number at the end of what is found; `sweep`: its values are swept.
+export function trial(pattern, sweep) {
+  const found = pattern.exec(editor.text);
+  if (!found) return;
+  const place = found.index + found[0].length - 1;
+  editor.reveal(place);
+  slide.show(place);
+  if (sweep) slide.sweepFrom();
+}
 export const name = () => open?.name ?? null;
 export const changed = () => open !== null && editor.text !== open.saved;
 
@@ -125,6 +135,7 @@ export async function load(wanted) {
   at("text").readOnly = !whole;
   search.update();
   at("name").textContent = wanted;
+  tour.show(wanted);
   place.reset();
   say(whole ? "" : "This file has line ends other than line feeds: it can be read here, not edited.");
   refresh();

@@ -67,10 +67,10 @@ export class Slide {
   }
 
   // The value at a share of the way to an end of the slider: -1 to 1.
-  value(share = this.range.value / 100) {
-    const wanted = this.at.value * FACTOR ** share;
-    const rounded = share === 0 ? this.at.value : Number(wanted.toPrecision(3));
-    return `${this.at.whole ? Math.max(1, Math.round(rounded)) : rounded}${this.at.unit}`;
+  value(share = this.range.value / 100, own = this.at) {
+    const wanted = own.value * FACTOR ** share;
+    const rounded = share === 0 ? own.value : Number(wanted.toPrecision(3));
+    return `${own.whole ? Math.max(1, Math.round(rounded)) : rounded}${own.unit}`;
   }
 
   moved() {
@@ -83,13 +83,14 @@ export class Slide {
     this.preview(this.textWith(value));
   }
 
-  textWith(value) {
+  textWith(value, own = this.at) {
     const { text } = this.editor;
-    return text.slice(0, this.at.start) + value + text.slice(this.at.end);
+    return text.slice(0, own.start) + value + text.slice(own.end);
   }
 
   sweepFrom() {
-    this.sweep.begin({ name: this.subject(), value: (share) => this.value(share), text: (value) => this.textWith(value) });
+    const own = this.at;
+    this.sweep.begin({ name: this.subject(), value: (share) => this.value(share, own), text: (value) => this.textWith(value, own) });
     this.place();
   }
 
