@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tsnbench.templates import text as template_text
+from tsnbench.ui.scenario_routes import look
 from ui.browser import findings
 from ui.conftest import Server
 
@@ -53,6 +56,22 @@ def test_no_word_is_under_a_line_or_on_another_word(home: Page, server: Server, 
     assert home.evaluate(CROSSED, "#network text") == []
     assert home.evaluate(TOGETHER) == []
     home.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_member_streams_have_paths_of_their_own() -> None:
+    file = Path(__file__).parents[2] / "scenarios/tutorial/7-frer-and-faults.yaml"
+    drawn = look(file.read_text(), str(file))[0]["drawing"]
+    assert drawn is not None
+    names = [one["name"] for one in drawn["nodes"]]
+    paths = {
+        one["name"]: [[names[node] for node in path] for path in one["paths"]] for one in drawn["streams"]
+    }
+    assert len(paths["one"]) == 1
+    # The copy's frames are eliminated where both paths meet.
+    first, second = paths["both"]
+    assert (first[0], first[-1]) == ("station1", "station4")
+    assert second == ["station1", "bridge1", "bridge6", "bridge5", "bridge4"]
+    assert not set(second[2:-1]) & set(first)
 
 
 def test_closer_one_sees_ports_queues_and_rates(page: Page) -> None:

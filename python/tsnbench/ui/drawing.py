@@ -48,7 +48,8 @@ class DrawnLink(TypedDict):
 
 
 class DrawnStream(TypedDict):
-    """A stream; each path is a list of nodes from the talker to one listener."""
+    """A stream; each path is a list of nodes from the talker to one listener, or to where a member stream's
+    frames are eliminated (802.1CB)."""
 
     name: str
     talker: int
@@ -198,7 +199,9 @@ def _planned(plan: Plan) -> Iterator[tuple[str, int, list[int], list[list[int]]]
 
     for stream in plan.document["streams"]:
         ends = stream["listeners"]
-        paths = [path(stream, end["route"]) for end in ends]
+        leaves = set(range(len(stream["route"]))) - {hop.get("parent") for hop in stream["route"]}
+        last = dict.fromkeys([end["route"] for end in ends]) | dict.fromkeys(sorted(leaves))
+        paths = [path(stream, entry) for entry in last]
         yield stream["group"], stream["talker"], [end["node"] for end in ends], paths
 
 

@@ -92,7 +92,8 @@ class _Runs:
         beside = request.query_params.get("lesson", "")
         words = lesson(self.workspace.path(beside, (LESSON,))) if beside else ""
         text = Replay.of(self.run(request.path_params["name"])).page(words)
-        # The page may run only its own script, in an origin of its own: it cannot use this server. It saves a GIF.
+        # The page may run only its own script, in an origin of its own: it cannot use this server. It may
+        # save a GIF.
         rules = f"sandbox allow-scripts allow-downloads; {policy()}; frame-ancestors 'none'"
         return HTMLResponse(text, headers={"content-security-policy": rules})
 
