@@ -1,5 +1,5 @@
 // The delays of every stream of a run as a box on one axis: least and greatest, quartiles, worst case and limit.
-import { colour, make, theme, time } from "./dom.js";
+import { colour, distance, make, theme, time } from "./dom.js";
 import { files, hover, paper } from "./paper.js";
 
 const ROW = 22; // px
@@ -38,13 +38,10 @@ export class Boxes {
     this.rows.forEach((one, row) => this.box(context, one, row * ROW, x));
     context.fillStyle = theme("--soft");
     context.textAlign = "center";
-    for (let power = Math.ceil(from); power <= until; power += 1) {
-      for (const factor of until - from < 2 ? [1, 2, 5] : [1]) {
-        const at = x(factor * 10 ** power);
-        if (at > width - 24) continue;
-        context.fillRect(at, bottom, 1, 4);
-        context.fillText(time(factor * 10 ** power), at, bottom + 16);
-      }
+    for (const value of marks(10 ** from, 10 ** until)) {
+      if (x(value) > width - 24) continue;
+      context.fillRect(x(value), bottom, 1, 4);
+      context.fillText(time(value), x(value), bottom + 16);
     }
     this.canvas.setAttribute("aria-label", `Delays of all streams: ${this.rows.slice(0, 12).map((one) => `${one.stream} to ${one.listener}, median ${time(one.median)}, greatest ${time(one.greatest)}`).join("; ")}`);
   }
@@ -80,6 +77,15 @@ export class Boxes {
     return [["stream", "listener", "least_ns", "first_quarter_ns", "median_ns", "third_quarter_ns", "greatest_ns", "worst_case_ns", "limit_ns"],
       ...this.rows.map((one) => [one.stream, one.listener, one.least, one.first_quarter, one.median, one.third_quarter, one.greatest, one.bound, one.limit])];
   }
+}
+
+// Values on a logarithmic axis: powers of ten, with 2 and 5 times them; evenly spaced ones where these are few.
+function marks(from, until) {
+  const powers = [...Array(20).keys()].map((power) => 10 ** power);
+  const found = (until / from < 100 ? powers.flatMap((one) => [one, 2 * one, 5 * one]) : powers).filter((one) => from <= one && one <= until);
+  if (found.length > 2) return found;
+  const step = distance(until - from, 6);
+  return [...Array(8).keys()].map((n) => (Math.ceil(from / step) + n) * step).filter((one) => one <= until);
 }
 
 // Buttons that hide what they name; `hidden` has the names.
