@@ -79,7 +79,7 @@ export class Network {
       const key = `${one.node} ${one.peer}`;
       this.loads.set(key, [...(this.loads.get(key) ?? []), one]);
     }
-    this.render();
+    if (this.data) this.picture.loaded();
   }
 
   settle(before) {

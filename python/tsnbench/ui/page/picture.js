@@ -42,6 +42,12 @@ export class Picture {
     if (focused) this.svg.querySelector(`#${CSS.escape(focused)}`)?.focus({ preventScroll: true });
   }
 
+  // The loads are known: nodes stay as they are.
+  loaded() {
+    this.drawLinks();
+    this.drawWords();
+  }
+
   // What depends on how close one is, and on what is seen.
   zoomed() {
     this.svg.style.setProperty("--close", String(this.closeness));

@@ -36,6 +36,13 @@ export function choose(chosen, drawing) {
   const best = found.find((one) => one.name === wanted) ?? found.find((one) => one.gates) ?? found[0];
   if (!best || best.name === (shown?.port ?? wanted)) return false;
   wanted = best.name;
+  // At once, so that the drawing does not move later under the pointer.
+  if (at("port").hidden) {
+    at("port").hidden = false;
+    at("port-strip").hidden = true;
+    at("port-said").textContent = "";
+    at("port-name").value = wanted;
+  }
   return true;
 }
 
