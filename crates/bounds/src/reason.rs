@@ -58,10 +58,6 @@ pub enum Reason {
     },
     /// The frame itself fits no window: it is dropped on arrival.
     Dropped,
-    /// An ATS scheduler shapes frames in a node that forwards them before they are complete (cut-through).
-    CutThrough,
-    /// An ATS scheduler shapes frames in a node whose processing time differs from frame to frame.
-    Processing,
     /// A transmit buffer behind transmission selection holds frames of the port, which has shapers and gates.
     TransmitBuffer,
     /// Credit of the port's shapers grows while gates are closed.
@@ -81,8 +77,6 @@ pub enum Reason {
     WrongSchedule,
     /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
-    /// Member streams meet, or change their tags, where an ATS scheduler shapes them.
-    ShapedCopies,
     /// Frames that are not yet eligible wait here, which the bound of the queue does not count.
     Held,
     /// Numbers exceed what the analysis can count: hours of delay, or more data than a port sends in days.
@@ -234,13 +228,6 @@ impl fmt::Display for Reason {
             Self::FastClock => f.write_str(
                 "its frames fit no window of its gate while the clock of the port is fast, and are dropped then",
             ),
-            Self::CutThrough => {
-                f.write_str("an ATS scheduler shapes frames in its node, which cuts through; this has no bound here")
-            }
-            Self::Processing => f.write_str(
-                "an ATS scheduler shapes frames in its node, whose processing time differs from frame to frame; \
-                 this has no bound here",
-            ),
             Self::TransmitBuffer => {
                 f.write_str("shapers beside gates in front of a transmit buffer have no bound here")
             }
@@ -267,7 +254,6 @@ impl fmt::Display for Reason {
             Self::Shaping => f.write_str(
                 "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",
             ),
-            Self::ShapedCopies => f.write_str("member streams meet, or get or lose their tags, where an ATS scheduler shapes them, which has no bound here"),
             Self::Held => f.write_str("frames wait here that are not eligible yet (ATS), which has no bound here"),
             Self::TooLarge => f.write_str("the numbers are too large to count"),
             Self::Qdisc => f.write_str(

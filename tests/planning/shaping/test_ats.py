@@ -90,6 +90,14 @@ def test_a_tag_of_redundancy_counts() -> None:
     assert "at least 1256 B, a frame of even on the wire, found 1255 B" in said
 
 
+def test_frames_count_without_the_tag_that_a_bridge_adds_behind_its_scheduler() -> None:
+    """The first bridge gets 10,000 bit and sends 10,048 bit, the next one gets these."""
+    text = TEXT.replace("[s1, s2]", "[s1, s2, s3]").replace("s2-b]", "s2-b, s1-s3, s3-s2]")
+    found = schedulers(text.replace("even: {from: a, to: b,", "even: {from: a, to: b, frer: {},"))
+    assert found["s1"][0] == ("a -> s1 class 2", 100_000_000, 10_000)
+    assert found["s2"][0][1:] == found["s3"][0][1:] == (100_480_000, 10_048)
+
+
 def refused(text: str) -> str:
     return refusal_text(read_scenario(text, "asynchronous.yaml")[0])
 

@@ -1,6 +1,7 @@
 //! The flows of a Plan at every port of their path.
 
-use crate::curve::{Data, LONGEST, Ps, ps};
+use crate::curve::arrival::recorded;
+use crate::curve::{LONGEST, Ps, ps};
 use crate::model::flow_hop::FlowHop;
 use crate::model::gate_clock::GateClock;
 use crate::model::least::{Least, Way, least};
@@ -38,7 +39,7 @@ pub(crate) fn flow_hops(
             Pattern::Periodic { period_ns, offset_ns, jitter_ns } => {
                 (Some(ps(period_ns).max(1)), Some(ps(jitter_ns)), begin_of(offset_ns))
             }
-            Pattern::Trace { ref gaps_ns, cycle_ns, .. } if plan.clocks.is_none() => {
+            Pattern::Trace { ref gaps_ns, cycle_ns, .. } => {
                 let (period, jitter) = recorded(gaps_ns, cycle_ns);
                 (Some(period), Some(jitter), None)
             }
@@ -46,9 +47,7 @@ pub(crate) fn flow_hops(
                 let (period, jitter) = stream.token_bucket().as_ref().map(conforming).unzip();
                 (period, jitter, None)
             }
-            Pattern::Trace { .. } | Pattern::Poisson { .. } | Pattern::Saturating { .. } => {
-                (None, None, None)
-            }
+            Pattern::Poisson { .. } | Pattern::Saturating { .. } => (None, None, None),
         };
         let babbles: Vec<Ps> = plan.faults.iter().filter_map(|fault| babble(fault, number)).collect();
         let priorities = plan.priorities(stream);
@@ -67,6 +66,8 @@ pub(crate) fn flow_hops(
                 Some((ingress, plan.regenerated(ingress, priorities[*entry as usize])))
             };
             let arriving: Vec<(u32, u8)> = entries.iter().filter_map(arrives).collect();
+            let scheduler = |(ingress, pcp): &(u32, u8)| Shaped::of(plan, *ingress, number, *pcp);
+            let schedulers: Vec<Option<Shaped>> = arriving.iter().map(scheduler).collect();
             let (class, turns, others) = chosen(plan, &arriving, (number, pcp), &port.pcp_to_class);
             let propagation = Ps::try_from(port.propagation_ps).unwrap_or(LONGEST);
             // A tag that this node adds comes after its filters.
@@ -93,7 +94,15 @@ pub(crate) fn flow_hops(
                 earliest: if parents.is_empty() { 0 } else { LONGEST },
                 fastest: if parents.is_empty() { 0 } else { LONGEST },
                 ends: (LONGEST, LONGEST),
-                shaped: arriving.first().and_then(|(ingress, _)| Shaped::of(plan, *ingress, number, pcp)),
+                // Where paths merge, each scheduler counts the arrivals of its own path.
+                shaped: if let ([shaped], [entry]) = (&schedulers[..], &entries[..]) {
+                    shaped.map(|own| {
+                        own.with_tags(&stream.size, [member_streams::tag(stream, *entry as usize), tag])
+                    })
+                } else {
+                    None
+                },
+                held: schedulers.iter().any(Option::is_some),
                 pcp,
                 parents,
                 sizes: fitting(class),
@@ -314,21 +323,6 @@ fn arrives(plan: &Plan, before: &FlowHop, after: &FlowHop, openings: &[Vec<Optio
     (earliest.saturating_add(queued), before.ends.1.saturating_add(queued))
 }
 
-/// The releases of a recording as periodic ones: the mean gap, rounded down, and by how much releases are ahead of it
-/// or behind it.
-fn recorded(gaps_ns: &[u64], cycle_ns: u64) -> (Ps, Ps) {
-    let (count, cycle) = (gaps_ns.len().max(1) as Data, Data::from(ps(cycle_ns)));
-    let (mut at, mut least, mut most) = (0, Data::MAX, Data::MIN);
-    for (number, gap) in (0..).zip(gaps_ns) {
-        at += Data::from(ps(*gap));
-        let ahead: Data = number * cycle - at * count;
-        (least, most) = (least.min(ahead), most.max(ahead));
-    }
-    let apart = most.saturating_sub(least).max(0);
-    let jitter = Ps::try_from((apart + count - 1) / count).unwrap_or(LONGEST);
-    (Ps::try_from(cycle / count).unwrap_or(LONGEST).max(1), jitter)
-}
-
 /// The releases of a token bucket as periodic ones: in the time of its jitter the bucket gains what it holds beyond a
 /// frame. How many frames there are in a span is then the same; no release has a time of its own.
 fn conforming(bucket: &TokenBucket) -> (Ps, Ps) {
@@ -371,15 +365,6 @@ pub(crate) fn first_link(octets: u32, port: &tsn_plan::Port, stamped_at_start: b
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Releases at 10, 20, 90 ns of every 120: on average every 40, ahead of 0, 40, 80 by -10, 20, -10.
-    #[test]
-    fn a_recording_is_periodic_with_jitter() {
-        assert_eq!(recorded(&[10, 10, 70], 120), (40_000, 30_000));
-        assert_eq!(recorded(&[0], 7), (7_000, 0));
-        // 100 ns / 3 is rounded down, and the jitter of 0, 0, 0 (ahead by 0, 33.3, 66.7) up.
-        assert_eq!(recorded(&[0, 0, 0], 100), (33_333, 66_667));
-    }
 
     #[test]
     fn the_largest_size_that_fits_is_found() {

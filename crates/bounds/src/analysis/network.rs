@@ -110,7 +110,7 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) ->
             .zip(&first)
             .map(|(own, first)| Numbers::of(own, &hops[*first]))
             .collect(),
-        arriving: Arriving::new(plan, &hops, &next),
+        arriving: Arriving::new(plan, &hops),
         delays: vec![Err(Reason::TooLarge); hops.len()],
         later,
         models,
@@ -119,7 +119,7 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) ->
         others,
     };
     network.solve();
-    let reason = not_covered(plan).or_else(|| crate::analysis::ats::shaped_copies(plan));
+    let reason = not_covered(plan);
     let report = |from: usize, along: Option<Common>| {
         let found = network.report(&first, from, along);
         match &reason {
@@ -139,18 +139,7 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) ->
 /// A part of the Plan that these bounds do not cover. Links that lose frames and filters that drop them need no bound
 /// of their own.
 fn not_covered(plan: &Plan) -> Option<Reason> {
-    if plan.clocks.is_some() {
-        if Known::of(plan).is_none() {
-            return Some(Reason::Unpromised);
-        }
-        // Schedulers count in the time of their nodes.
-        if let Some(own) = plan.policing.iter().find(|policing| !policing.schedulers.is_empty()) {
-            let what = "an ATS scheduler (in contrast to a credit-based shaper)";
-            let node = plan.nodes[own.node as usize].name.clone();
-            return Some(Reason::At { port: node, why: Box::new(Reason::Clocks { what }) });
-        }
-    }
-    None
+    (plan.clocks.is_some() && Known::of(plan).is_none()).then_some(Reason::Unpromised)
 }
 
 impl Network<'_> {
@@ -264,9 +253,7 @@ impl Network<'_> {
     /// Marks queues with frames that are not eligible: they have no bound.
     fn mark_held(&self, port: usize, result: &mut PortResult) {
         for (flows, class) in self.models[port].flows.iter().zip(&mut result.classes) {
-            if let Some(class) =
-                class.as_mut().filter(|_| flows.iter().any(|hop| self.hops[*hop].shaped.is_some()))
-            {
+            if let Some(class) = class.as_mut().filter(|_| flows.iter().any(|hop| self.hops[*hop].held)) {
                 class.backlog = Err(Reason::Held);
             }
         }
@@ -437,7 +424,7 @@ impl Upstream for Network<'_> {
             return None;
         }
         // A frame after an ATS scheduler counts from its eligibility time, not from its arrival.
-        if hop.shaped.is_some() {
+        if hop.held {
             return None;
         }
         let before = &self.hops[hop.only_parent()?];

@@ -4,7 +4,7 @@
 //! `unit * (floor((t + jitter) / period) + 1)`. The staircase is kept up to a horizon; after it the curve is its
 //! tangent, the token bucket. Thiele & Ernst 2016, equation 1; Le Boudec & Thiran, section 1.2.
 
-use crate::curve::{BIT, Curve, Data, Ps, Rate, Segment};
+use crate::curve::{BIT, Curve, Data, LONGEST, Ps, Rate, Segment, ps};
 
 /// Most data of a flow at one instant (1e9 Gbit); beyond it, numbers would overflow.
 const MOST_AT_ONCE: Data = BIT << 60;
@@ -34,6 +34,21 @@ impl Stair {
         let span = Data::from(t) + Data::from(self.jitter) + Data::from(self.period);
         crate::curve::ratio_up(self.unit, span, Data::from(self.period))
     }
+}
+
+/// The releases of a recording as periodic ones: the mean gap, rounded down, and by how much releases are ahead of it
+/// or behind it.
+pub(crate) fn recorded(gaps_ns: &[u64], cycle_ns: u64) -> (Ps, Ps) {
+    let (count, cycle) = (gaps_ns.len().max(1) as Data, Data::from(ps(cycle_ns)));
+    let (mut at, mut least, mut most) = (0, Data::MAX, Data::MIN);
+    for (number, gap) in (0..).zip(gaps_ns) {
+        at += Data::from(ps(*gap));
+        let ahead: Data = number * cycle - at * count;
+        (least, most) = (least.min(ahead), most.max(ahead));
+    }
+    let apart = most.saturating_sub(least).max(0);
+    let jitter = Ps::try_from((apart + count - 1) / count).unwrap_or(LONGEST);
+    (Ps::try_from(cycle / count).unwrap_or(LONGEST).max(1), jitter)
 }
 
 /// A sum of rates as an exact fraction, if one fits.
@@ -210,5 +225,14 @@ mod tests {
         assert_eq!(horizon(&[stair, stair], Ps::MAX), 127_999);
         assert_eq!(horizon(&[stair], 10_000), 10_000);
         assert_eq!(horizon(&[stair], 0), 1);
+    }
+
+    /// Releases at 10, 20, 90 ns of every 120: on average every 40, ahead of 0, 40, 80 by -10, 20, -10.
+    #[test]
+    fn a_recording_is_periodic_with_jitter() {
+        assert_eq!(recorded(&[10, 10, 70], 120), (40_000, 30_000));
+        assert_eq!(recorded(&[0], 7), (7_000, 0));
+        // 100 ns / 3 is rounded down, and the jitter of 0, 0, 0 (ahead by 0, 33.3, 66.7) up.
+        assert_eq!(recorded(&[0, 0, 0], 100), (33_333, 66_667));
     }
 }

@@ -3,9 +3,13 @@
 //! Thomas & Le Boudec 2020 (arXiv 2002.04269). Of clocks that run free the Plan says everything. Of others the scenario
 //! promises the greatest difference; then each clock follows the one whose oscillator nothing steers.
 
-use crate::curve::{LONGEST, Ps};
+use crate::curve::arrival::recorded;
+use crate::curve::{LONGEST, Ps, ps};
+use crate::model::span::Span;
 use tsn_plan::{Bmca, ClockFault, Clocks, NodeClock, Pattern, Plan, Stream};
 
+/// What is rounded between two readings.
+const ROUNDED: Ps = 4;
 /// Parts of a deviation.
 pub(crate) const WHOLE: i128 = 1_000_000_000_000;
 /// The greatest frequency by which linuxptp steers a clock unless it is told otherwise, parts of 10^9.
@@ -103,7 +107,7 @@ fn longer(ns: u64, most: i128) -> u64 {
 }
 
 /// A rate by a clock that is fast by at most `most`, in parts of 10^12, in true time; rounded up.
-fn faster(bps: u64, most: i128) -> u64 {
+pub(crate) fn faster(bps: u64, most: i128) -> u64 {
     u64::try_from((i128::from(bps) * (WHOLE + most) + WHOLE - 1) / WHOLE).unwrap_or(u64::MAX)
 }
 
@@ -132,6 +136,11 @@ pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
         let late = due.saturating_add(apart(stream.talker));
         // An instant on a clock is a whole picosecond in true time: a nanosecond is enough for two of them.
         let later = |jitter_ns: u64| longer(jitter_ns.saturating_add(late), most).saturating_add(1);
+        if let Pattern::Trace { gaps_ns, cycle_ns, .. } = &stream.pattern {
+            let (period, jitter) = recorded(gaps_ns, *cycle_ns);
+            let [period_ns, jitter_ns] = [period / 1_000, jitter.div_euclid(1_000) + 1].map(Ps::unsigned_abs);
+            stream.pattern = Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns };
+        }
         match &mut stream.pattern {
             Pattern::Periodic { period_ns, jitter_ns, .. } => {
                 *period_ns = shorter(*period_ns, most).max(1);
@@ -152,6 +161,40 @@ pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
         stream
     };
     Plan { streams: plan.streams.iter().map(adapted).collect(), ..plan.clone() }
+}
+
+/// The earliest instant in true time at which the clock of a talker shows `start_ns`.
+pub(crate) fn earliest_start(plan: &Plan, start_ns: u64) -> Ps {
+    let (Some(clocks), Some(known)) = (&plan.clocks, Known::of(plan)) else { return ps(start_ns) };
+    let nodes = 0..clocks.nodes.len() as u32;
+    let ahead = clocks.nodes.iter().map(|clock| clock.offset_ns.max(0).unsigned_abs()).max().unwrap_or(0);
+    let apart = nodes.clone().map(|node| known.apart_ns(node)).max().unwrap_or(0);
+    let most = nodes.map(|node| deviation(plan, clocks, node)).max().unwrap_or(0);
+    ps(shorter(start_ns.saturating_sub(ahead.saturating_add(apart)), most))
+}
+
+/// The least and the greatest true time between two readings of a node's clock that are `span` apart.
+pub(crate) fn in_true_time_of(plan: &Plan, node: u32, span: Ps) -> Span {
+    let (Some(clocks), Some(known)) = (&plan.clocks, Known::of(plan)) else {
+        return Span { least: span, most: span };
+    };
+    let deviates = match known {
+        Known::RunFree => deviation(plan, clocks, node),
+        Known::Promised { reference, .. } => deviation(plan, clocks, reference),
+    };
+    let apart = ps(known.apart_ns(node)).saturating_mul(2).saturating_add(ROUNDED);
+    let fast = i128::from(span.saturating_sub(apart).max(0)) * WHOLE / (WHOLE + deviates);
+    let slow = span.saturating_add(apart);
+    let slow = i128::from(slow) + i128::from(slow) * deviates / (WHOLE - deviates).max(1) + 1;
+    let [least, most] = [fast, slow].map(|span| Ps::try_from(span).unwrap_or(LONGEST));
+    Span { least, most }
+}
+
+/// By how much true time differs at most, if a clock keeps its rate for `span` in place of one that is as it should be.
+pub(crate) fn turns(plan: &Plan, node: u32, span: Ps) -> Ps {
+    let Some(clocks) = &plan.clocks else { return 0 };
+    let most = fastest(plan, clocks, node);
+    Ps::try_from(2 * i128::from(span) * most / (WHOLE - most).max(1)).unwrap_or(LONGEST)
 }
 
 /// What stamps of two clocks add to a delay, in ps: least and greatest lead of the second clock over the first one at

@@ -35,8 +35,10 @@ pub(crate) struct FlowHop {
     pub sizes: Option<Sizes>,
     /// Whether all frames are larger than the class takes, or than a filter before it lets pass.
     pub oversize: bool,
-    /// The ATS scheduler in front of this port's queue.
+    /// The ATS scheduler in front of this port's queue, if all frames pass it.
     pub shaped: Option<Shaped>,
+    /// Whether frames may wait for an ATS scheduler in front of this port's queue.
+    pub held: bool,
     pub period: Option<Ps>,
     /// The time from the release that frames need in the software of their talker, at the first hop; or why it has no
     /// bound.
@@ -89,6 +91,11 @@ impl FlowHop {
             std::iter::once(first)
                 .chain(babbles.iter().map(move |period| Stair { period: *period, ..first })),
         )
+    }
+
+    /// The arrivals of a flow whose talker does not babble, whatever shapes them.
+    pub fn released(&self) -> Option<Stair> {
+        self.unshaped(self.sizes?).filter(|_| self.babbles.is_empty())
     }
 
     fn unshaped(&self, sizes: Sizes) -> Option<Stair> {

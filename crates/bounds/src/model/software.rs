@@ -3,6 +3,7 @@
 //! OCORA Fig. 9; tc-etf(8).
 
 use crate::curve::{LONGEST, Ps, ps};
+use crate::model::clocks;
 use crate::model::flow_hop::FlowHop;
 use crate::model::ptp;
 use crate::model::span::Span;
@@ -72,11 +73,13 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
     let advance = stream.socket.as_ref().filter(|socket| socket.txtime).map(|socket| ps(socket.advance_ns));
     let own = in_all([&host.send, &host.qdisc]);
     let until_qdisc = match strict.zip(advance) {
-        // The discipline counts on the host's clock.
-        Some(_) if plan.clocks.is_some() => return Err(Reason::Clocks { what: "etf" }),
-        // A frame whose transmission time has passed is dropped.
+        // A frame whose transmission time has passed is dropped. The discipline counts on the host's clock.
         Some(((delta, _), advance)) => {
-            Span { least: own.least.max(advance.saturating_sub(delta)), most: advance }
+            let until = |span: Ps| clocks::in_true_time_of(plan, stream.talker, span);
+            Span {
+                least: own.least.max(until(advance.saturating_sub(delta)).least),
+                most: until(advance).most,
+            }
         }
         None => {
             let timers = std::iter::once(hop.period).flatten().chain(hop.babbles.iter().copied());
@@ -91,8 +94,11 @@ pub(crate) fn sending(plan: &Plan, stream: &Stream, hop: &FlowHop) -> Result<Spa
         }
     };
     let mut found = until_qdisc.and(driving(host));
-    if let Some(((_, true), advance)) = strict.zip(advance) {
-        found.least = found.least.max(advance);
+    if let Some(((delta, true), advance)) = strict.zip(advance) {
+        // The hardware keeps to the rate that the clock has when it gets the frame, at most `delta` before.
+        let turns = clocks::turns(plan, stream.talker, delta);
+        found.least = found.least.max(clocks::in_true_time_of(plan, stream.talker, advance).least - turns);
+        found.most = found.most.saturating_add(turns);
     }
     Ok(found)
 }

@@ -1,66 +1,11 @@
 //! Bounds of ports behind ATS schedulers: no delay exceeds them, shaping is for free, and two streams have a
 //! closed form.
 
+use crate::common::shaped::{shape, shape_as};
 use crate::common::*;
 use proptest::prelude::*;
 use tsn_bounds::bounds;
-use tsn_plan::{
-    AtsGroup, AtsScheduler, Clocks, NodeClock, Pattern, Plan, Point, Policing, Size, Stage, StreamFilter,
-};
-
-/// Adds a scheduler before every hop but the first one, and a group for every port and class of arrival. The
-/// rate and the burst are the least that a flow's releases need, times `more` / 4.
-fn shape(plan: &mut Plan, more: u64) {
-    let mut tables: Vec<Policing> =
-        (0..plan.nodes.len() as u32).map(|node| Policing { node, ..Policing::default() }).collect();
-    let mut groups: Vec<(u32, u8, u32)> = Vec::new();
-    for (number, stream) in plan.streams.iter().enumerate() {
-        let Pattern::Periodic { period_ns, jitter_ns, .. } = stream.pattern else { continue };
-        let bits = match &stream.size {
-            Size::Frame { octets } => u64::from(octets + 20) * 8,
-            Size::List { octets } => u64::from(octets.iter().max().map_or(0, |most| most + 20)) * 8,
-            Size::Units { octets, most_per_frame, overhead } => {
-                let unit = |unit: &u32| {
-                    let (whole, rest) = (unit / most_per_frame, unit % most_per_frame);
-                    let last = if rest > 0 || whole == 0 { (rest + overhead).max(64) + 20 } else { 0 };
-                    u64::from(whole * (most_per_frame + overhead + 20) + last) * 8
-                };
-                octets.iter().map(unit).max().unwrap_or(0)
-            }
-        };
-        let cir_bps = (bits * 1_000_000_000).div_ceil(period_ns) * more / 4;
-        let cbs_bits = (bits + (bits * jitter_ns).div_ceil(period_ns)) * more / 4;
-        let mut done = Vec::new();
-        for hop in &stream.route {
-            let Some(parent) = hop.parent else { continue };
-            let ingress = plan.ports[stream.route[parent as usize].port as usize].peer;
-            if done.contains(&ingress) {
-                continue;
-            }
-            done.push(ingress);
-            let node = plan.ports[ingress as usize].node;
-            let class =
-                plan.ports[plan.ports[ingress as usize].peer as usize].pcp_to_class[usize::from(stream.pcp)];
-            let table = &mut tables[node as usize];
-            let known =
-                groups.iter().find(|group| (group.0, group.1) == (ingress, class)).map(|group| group.2);
-            let group = known.unwrap_or_else(|| {
-                groups.push((ingress, class, table.groups.len() as u32));
-                table.groups.push(AtsGroup { name: "group".into(), max_residence_ns: 1_000_000_000_000 });
-                table.groups.len() as u32 - 1
-            });
-            table.filters.push(StreamFilter {
-                name: stream.name.clone(),
-                ports: vec![ingress],
-                streams: vec![number as u32],
-                scheduler: Some(table.schedulers.len() as u32),
-                ..StreamFilter::default()
-            });
-            table.schedulers.push(AtsScheduler { cir_bps, cbs_bits, group });
-        }
-    }
-    plan.policing = tables.into_iter().filter(|table| !table.filters.is_empty()).collect();
-}
+use tsn_plan::{Clocks, NodeClock, Pattern, Plan, Point, Size, Stage};
 
 /// The longest delay of each stream and listener in ns, from its nominal release on.
 fn longest(plan: &Plan) -> Vec<(String, String, i64, u64)> {
@@ -249,14 +194,8 @@ fn copies_keep_their_bounds_between_where_they_part_and_meet() {
     let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
     let plain = bounds(&plan).flows[0].release_upper_ps.unwrap();
     shape(&mut plan, 8);
-    let everywhere = bounds(&plan);
-    assert!(
-        everywhere.flows.iter().all(|flow| flow.release_reason == Some(tsn_bounds::Reason::ShapedCopies))
-    );
-    // The schedulers are at the middle bridges, where a member stream arrives over one path and keeps its
-    // tag.
-    plan.policing.retain(|policing| [2, 3].contains(&policing.node));
-    let found = bounds(&plan).flows[0].release_upper_ps.unwrap();
+    let flow = bounds(&plan).flows[0].clone();
+    let found = flow.release_upper_ps.ok_or(flow.release_reason).unwrap();
     assert!(found >= plain);
     let send = plan.taps.len() as u16;
     for (port, stage) in [(0, tsn_plan::Stage::Send), (11, tsn_plan::Stage::Rx)] {
@@ -268,20 +207,25 @@ fn copies_keep_their_bounds_between_where_they_part_and_meet() {
     assert!(worst * 1_000 <= found as i64 && worst > 10_000, "{worst} {found}");
 }
 
-/// 10,000 bit every 100 us or 300 us, up to 50 us late: the least rates and bursts that suffice, and one bit
-/// less.
+/// 10,000 bit every 100 us or 300 us, up to 50 us late, in `flows` flows of one group.
+fn late(flows: u64, period_ns: u64, cir_bps: u64, cbs_bits: u64) -> Option<i64> {
+    let mut net = Net::new(1_000_000);
+    let line = net.line(3, 1_000, GIGABIT, 0);
+    for number in 0..flows {
+        let pattern = Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 50_000 };
+        net.stream(&format!("s{number}"), &line, 5, pattern, frame(1_230));
+    }
+    shape(&mut net.plan, 4);
+    for own in &mut net.plan.policing[0].schedulers {
+        (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
+    }
+    bounds(&net.plan).flows[0].release_upper_ps
+}
+
+/// The least rates and bursts that suffice, and one bit less.
 #[test]
 fn a_scheduler_lets_pass_what_keeps_its_rate_and_burst() {
-    let bounded = |period_ns: u64, cir_bps: u64, cbs_bits: u64| {
-        let mut net = Net::new(1_000_000);
-        let line = net.line(3, 1_000, GIGABIT, 0);
-        let pattern = Pattern::Periodic { period_ns, offset_ns: 0, jitter_ns: 50_000 };
-        net.stream("s", &line, 5, pattern, frame(1_230));
-        shape(&mut net.plan, 4);
-        let own = &mut net.plan.policing[0].schedulers[0];
-        (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
-        bounds(&net.plan).flows[0].release_upper_ps.is_some()
-    };
+    let bounded = |period_ns, cir_bps, cbs_bits| late(2, period_ns, cir_bps, cbs_bits).is_some();
     assert!(bounded(100_000, 100_000_000, 15_000));
     assert!(!bounded(100_000, 99_999_999, 15_000));
     assert!(!bounded(100_000, 100_000_000, 14_999));
@@ -289,6 +233,34 @@ fn a_scheduler_lets_pass_what_keeps_its_rate_and_burst() {
     assert!(bounded(300_000, 33_333_334, 11_667));
     assert!(!bounded(300_000, 33_333_333, 11_667));
     assert!(!bounded(300_000, 33_333_334, 11_666));
+    // A rate for frames that are 50 us apart needs no burst for that.
+    assert!(bounded(100_000, 200_000_000, 10_000));
+    assert!(!bounded(100_000, 199_999_999, 10_000));
+}
+
+/// Frames of one flow wait for their own bucket only: two frames that come 50 us apart leave it 100 us apart.
+#[test]
+fn alone_in_its_group_a_flow_waits_for_what_its_bucket_lacks() {
+    let enough = late(1, 100_000, 100_000_000, 15_000).unwrap();
+    let more = |cir_bps, cbs_bits| late(1, 100_000, cir_bps, cbs_bits).map(|found| found - enough);
+    assert_eq!(more(100_000_000, 10_000), Some(50_000_000));
+    assert_eq!(more(100_000_000, 12_500), Some(25_000_000));
+    assert_eq!(more(125_000_000, 10_000), Some(30_000_000));
+    // A rate that is too low; a frame that the bucket never holds.
+    assert_eq!((more(99_999_999, 10_000), more(100_000_000, 9_999)), (None, None));
+    // Two may come at once, 30,000 bit within 50 us, so that the third leaves the bucket 100 us later.
+    let late = |jitter_ns: u64| {
+        let mut net = Net::new(2_000_000);
+        let line = net.line(3, 1_000, GIGABIT, 0);
+        let pattern = Pattern::Periodic { period_ns: 100_000, offset_ns: 0, jitter_ns };
+        net.stream("s", &line, 5, pattern, frame(1_230));
+        shape_as(&mut net.plan, [4, 4], false);
+        let found = bounds(&net.plan).flows[0].release_upper_ps.unwrap() / 1_000 + jitter_ns as i64;
+        let worst = longest(&net.plan).iter().map(|one| one.2).max().unwrap();
+        assert!(worst <= found, "{worst} {found}");
+        found - jitter_ns as i64
+    };
+    assert_eq!(late(150_000) - late(0), 150_000 + 10_000);
 }
 
 /// A stream that passed one scheduler passes the next one, too, if its rate and its burst are at least as
@@ -309,20 +281,65 @@ fn a_scheduler_behind_another_one_has_to_hold_no_less() {
     assert!(!bounded(99_999_999, 20_000) && !bounded(200_000_000, 9_999));
 }
 
-/// Nodes at which paths merge, or at which a member stream gets its tag.
+/// Nodes at which paths part, merge, or at which a member stream gets its tag.
 #[test]
-fn copies_have_no_bound_where_they_meet_or_change_in_front_of_a_scheduler() {
-    let shaped = |node: u32, tagged: bool| {
-        let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[(5, 100_000, 900), (5, 100_000, 700)]);
+fn copies_keep_their_bounds_behind_schedulers_where_they_part_and_meet() {
+    for (node, tagged) in [1, 2, 3, 4].into_iter().flat_map(|node| [(node, true), (node, false)]) {
+        let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[(5, 100_001, 900), (5, 100_001, 700)]);
         plan.streams[0].redundancy.as_mut().unwrap().copies =
             if tagged { vec![0, 1, 2, 1, 2, 0] } else { Vec::new() };
         shape(&mut plan, 8);
         plan.policing.retain(|policing| policing.node == node);
-        bounds(&plan).flows[0].release_reason == Some(tsn_bounds::Reason::ShapedCopies)
+        let flow = bounds(&plan).flows[0].clone();
+        let found = flow.release_upper_ps.ok_or(flow.release_reason).unwrap() / 1_000 + 1;
+        let worst = longest(&plan).into_iter().find(|one| one.0 == plan.streams[0].name).unwrap().2;
+        assert!(worst <= found && found < 3 * worst, "{node} {tagged}: {worst} {found}");
+    }
+}
+
+/// Two flows of 10,000 bit every 100 us. Behind the first scheduler their frames get a tag of 6 octets, so the next one has
+/// to let pass more.
+#[test]
+fn a_tag_makes_what_a_scheduler_lets_pass_longer() {
+    let bounded = |cir_bps: u64, cbs_bits: u64| {
+        let mut plan = crate::common::wrong::two_paths([GIGABIT; 2], &[]);
+        plan.streams[0].size = frame(1_230);
+        let name = "other".into();
+        plan.streams.push(tsn_plan::Stream { name, ..plan.streams[0].clone() });
+        shape(&mut plan, 4);
+        plan.policing.retain(|policing| [1, 2].contains(&policing.node));
+        for own in &mut plan.policing[1].schedulers {
+            (own.cir_bps, own.cbs_bits) = (cir_bps, cbs_bits);
+        }
+        bounds(&plan).flows[0].release_reason.is_none()
     };
-    // The paths part at node 1, pass nodes 2 and 3, and merge at node 4.
-    assert_eq!([1, 2, 3, 4].map(|node| shaped(node, true)), [true, false, false, true]);
-    assert_eq!([1, 2, 3, 4].map(|node| shaped(node, false)), [false, false, false, true]);
+    assert!(bounded(100_480_000, 10_048));
+    assert!(!bounded(100_479_999, 10_048) && !bounded(100_480_000, 10_047));
+}
+
+/// One scheduler for two flows of 10,000 bit every 100 us each: its bucket has to hold both.
+#[test]
+fn flows_of_one_scheduler_count_together() {
+    let bounded = |cir_bps: u64, cbs_bits: u64| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(3, 1_000, GIGABIT, 0);
+        for name in ["one", "two"] {
+            net.stream(name, &line, 5, periodic(100_000, 0), frame(1_230));
+        }
+        shape(&mut net.plan, 4);
+        let table = &mut net.plan.policing[0];
+        table.filters[1].scheduler = Some(0);
+        (table.schedulers[0].cir_bps, table.schedulers[0].cbs_bits) = (cir_bps, cbs_bits);
+        let found = bounds(&net.plan).flows[0].release_upper_ps;
+        let worst = longest(&net.plan).iter().map(|one| one.2).max().unwrap();
+        found.inspect(|found| assert!(worst <= (found + 999) / 1_000, "{worst} {found}"));
+        found
+    };
+    let enough = bounded(200_000_000, 20_000).unwrap();
+    assert_eq!(bounded(199_999_999, 20_000), None);
+    // 10,000 bit wait for their tokens: 19.904 us behind the other frame, 50 us, 1 us, and behind it once more.
+    assert_eq!(bounded(200_000_000, 10_000), Some(2 * 19_904_000 + 51_000_000));
+    assert!(enough < 2 * 19_904_000 + 51_000_000);
 }
 
 /// The filter and the scheduler of the first flow also take the frames of another one, which end in the node.
@@ -355,18 +372,40 @@ fn frames_that_end_in_the_node_take_their_part_of_a_scheduler_group() {
     assert!(told.contains("exceed their schedulers' rates"), "{told}");
 }
 
-/// Schedulers count in the time of their node, which the reason names. Without them the same stream has a bound.
-#[test]
-fn a_reason_names_the_node_whose_schedulers_follow_a_clock() {
-    let (mut net, path) = Net::row(1_000_000, 3);
-    net.stream("s", &path, 4, periodic(100_000, 0), frame(480));
-    shape(&mut net.plan, 8);
-    let nodes = vec![NodeClock::default(); 3];
+/// A talker and a bridge of which the second is 100 ppm slow, for 10 ms and 1 ms more: its buckets fill more slowly than
+/// frames come. `more` / 400 is the rate in place of the least one.
+fn slow(flows: u32, more: u64) -> (i64, i64) {
+    let mut net = Net::new(10_000_000);
+    let line = net.line(3, 1_000, GIGABIT, 0);
+    for number in 0..flows {
+        net.stream(&format!("s{number}"), &line, 5, periodic(100_000, 0), frame(1_230));
+    }
+    net.plan.drain_ns = 1_000_000;
+    shape(&mut net.plan, 4);
+    net.plan.policing[0].schedulers.iter_mut().for_each(|own| own.cir_bps = own.cir_bps * more / 400);
+    let slow = |node: u32| NodeClock {
+        deviation_ppt: if node == 1 { -100_000_000 } else { 0 },
+        ..NodeClock::default()
+    };
+    let nodes = (0..3).map(slow).collect();
     net.plan.clocks =
         Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
-    let reason = |plan: &Plan| bounds(plan).flows[0].reason.clone().map(|reason| reason.to_string());
-    let why = "at n1: an ATS scheduler (in contrast to a credit-based shaper) on a clock of its own has no bound here";
-    assert_eq!(reason(&net.plan).as_deref(), Some(why));
-    net.plan.policing.clear();
-    assert_eq!(reason(&net.plan), None);
+    net.plan.check().unwrap();
+    let found = bounds(&net.plan).flows.iter().map(|flow| flow.release_upper_ps.unwrap()).max().unwrap();
+    (longest(&net.plan).iter().map(|one| one.2).max().unwrap() * 1_000, found)
+}
+
+/// A bucket that fills by an oscillator may be too slow for all of the run; a rate that is 1 % higher is enough. The bound
+/// counts 100 ppm twice, as the talker may be so fast.
+#[test]
+fn a_slow_oscillator_delays_frames_more_and_more() {
+    for flows in [1, 2] {
+        // Of two flows, both frames may become eligible at once.
+        let (worst, found) = slow(flows, 400);
+        let together = 10_000_000 * i64::from(flows - 1);
+        assert!((0..1_400_000).contains(&(found - together - worst)), "{worst} {found}");
+        let (quick, with_margin) = slow(flows, 404);
+        assert!(worst - quick > 900_000, "{worst} {quick}");
+        assert!((0..20_000).contains(&(with_margin - together - quick)), "{quick} {with_margin}");
+    }
 }

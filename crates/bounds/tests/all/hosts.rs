@@ -122,18 +122,41 @@ fn a_transmission_time_is_the_latest_one() {
     assert_eq!(timed(200_000, 10_000, false).loss_reason, Some(late));
 }
 
-/// The transmission time is one of the host's clock.
+/// The transmission time is one of the host's clock: 60 us of it, and the last 50 us before at its own rate.
 #[test]
-fn etf_on_a_clock_of_its_own_has_no_bound() {
-    let mut plan = each(200_000);
-    let nodes = vec![NodeClock::default(); 2];
-    plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
-    assert!(released(&plan).is_some());
-    let etf = json!({"kind": "etf", "delta_ns": 10_000});
-    plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![etf; 8]})).unwrap());
-    let socket = json!({"advance_ns": 60_000, "txtime": true});
-    plan.streams[0].socket = Some(serde_json::from_value(socket).unwrap());
-    assert_eq!(first(&plan).release_reason, Some(Reason::Clocks { what: "etf" }));
+fn a_transmission_time_on_a_clock() {
+    let timed = |deviation_ppt: i64, offload: bool, within_ns: Option<u64>| {
+        let mut plan = each(200_000);
+        let mut nodes = vec![NodeClock { deviation_ppt, ..NodeClock::default() }; 2];
+        // With a promise, the listener's clock is the steadier one.
+        nodes[0].deviation_ppt += i64::from(within_ns.is_some());
+        let step = tsn_plan::ClockFault::ClockStep { node: 1, at_ns: 1, by_ns: 1 };
+        let faults = within_ns.map(|_| step).into_iter().collect();
+        plan.clocks = Some(Clocks { nodes, record_ns: 1_000_000, within_ns, gptp: None, faults });
+        let etf = json!({"kind": "etf", "delta_ns": 50_000, "offload": offload});
+        plan.ports[0].qdisc = Some(serde_json::from_value(json!({"children": vec![etf; 8]})).unwrap());
+        let socket = json!({"advance_ns": 60_000, "txtime": true});
+        plan.streams[0].socket = Some(serde_json::from_value(socket).unwrap());
+        let found = first(&plan);
+        assert_eq!(found.release_reason, None);
+        // Stamps of two clocks of 1,000 ppm differ by that much of the run; the frame alone is on the link.
+        found.hops[0].upper_ps.map(|_| found.release_upper_ps.unwrap())
+    };
+    let alone = (60 + 11 + 19) * US + LINK;
+    let near = |found: Option<i64>, more: i64| {
+        let found = found.unwrap() - alone - more;
+        assert!((0..1_000).contains(&found), "{found}");
+    };
+    near(timed(0, false, None), 0);
+    near(timed(0, true, None), 0);
+    // 60 us of a clock that is 1,000 ppm slow; what stamps add, 1,000 ppm of the delay, and of 2 ms in between.
+    let stamped = |delay: i64| delay / 1_000;
+    let slow = 60 * US / 999 + 1;
+    near(timed(1_000_000_000, false, None), slow + stamped(alone + slow));
+    let turns = 2 * 50 * US / 999;
+    near(timed(1_000_000_000, true, None), slow + turns + stamped(alone + slow + turns));
+    // Two readings of a clock that may be 3 us before or behind, and its stamp; 1 ns more for the step of the other clock.
+    near(timed(0, false, Some(3_000)), 6 * US + 3 * US + 4_000);
 }
 
 /// Frames of a saturating stream wait in the hardware.

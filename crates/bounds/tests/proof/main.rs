@@ -15,6 +15,7 @@ mod loaded;
 mod on_clocks;
 mod paths;
 mod pursue;
+mod shaped;
 mod watch;
 
 use proptest::prelude::*;
@@ -268,6 +269,40 @@ fn no_frame_exceeds_its_bounds_on_clocks() {
     assert!(ratios.len() > 1_000, "{} flows at ports", ratios.len());
 }
 
+/// ATS schedulers at every bridge, in true time and on clocks: how many frames had a bound.
+fn prove_shaped(plans: u32) -> [u64; 2] {
+    let frames = RefCell::new([0; 2]);
+    let clocks = prop::option::weighted(0.5, on_clocks::on_clocks());
+    let drawn = (draw::plan(), shaped::schedulers(), clocks, any::<u16>());
+    let outcome = runner(plans).run(&drawn, |(plan, own, clocks, victim)| {
+        for mut plan in releases(&plan, usize::from(victim)) {
+            shaped::add(&mut plan, &own);
+            clocks.iter().try_for_each(|own| on_clocks::add(&mut plan, own)).map_err(TestCaseError::fail)?;
+            plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
+            let found = everything::watch(&plan, &bounds(&plan)).map_err(|text| {
+                TestCaseError::fail(format!(
+                    "{text}\n{}\n{:#?}\n{:#?}",
+                    draw::text(&plan),
+                    plan.policing,
+                    plan.clocks
+                ))
+            })?;
+            frames.borrow_mut()[usize::from(clocks.is_some())] += found;
+        }
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    frames.into_inner()
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds_behind_schedulers() {
+    let [plain, on_clocks] = prove_shaped(60);
+    assert!(plain > 1_000 && on_clocks > 10_000, "{plain} {on_clocks}");
+}
+
 /// How near to their bounds a search for offsets brings flows of lines and trees without jitter.
 fn pursue_bounds(plans: u32, steps: usize) -> Vec<pursue::Found> {
     let found = RefCell::new(Vec::new());
@@ -344,4 +379,10 @@ fn soak_pursued() {
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_on_clocks() {
     println!("{}", watch::quantiles("on clocks, bound by delay at a port", &prove_on_clocks(many())));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_shaped() {
+    println!("frames with a bound behind schedulers, and on clocks: {:?}", prove_shaped(many()));
 }

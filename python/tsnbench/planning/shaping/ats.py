@@ -29,7 +29,8 @@ def shape_asynchronously(draft: Draft) -> None:
             if (port.node, ingress, number) in done:
                 continue
             done.add((port.node, ingress, number))
-            made = _bucket(flow, ats.rate, ats.burst)
+            tag = R_TAG if flow.copy(hop.parent) else 0
+            made = _bucket(flow, tag, ats.rate, ats.burst)
             if made is None:
                 draft.problem(
                     f"streams.{flow.group}",
@@ -38,7 +39,7 @@ def shape_asynchronously(draft: Draft) -> None:
                     f"write rate: and burst: under shapers.{port.name}.ats",
                 )
                 continue
-            largest = 8 * (sizes(flow.size).largest_phy + (R_TAG if flow.redundancy else 0))
+            largest = 8 * (sizes(flow.size).largest_phy + tag)
             if made[1] < largest:
                 draft.problem(
                     f"shapers.{port.name}.ats.burst",
@@ -57,29 +58,28 @@ def shape_asynchronously(draft: Draft) -> None:
             overlay(own, ingress, number, pcp, flow.name, "scheduler", scheduler)
 
 
-def _bucket(flow: Flow, rate: int | None, burst: int | None) -> tuple[int, int] | None:
+def _bucket(flow: Flow, tag: int, rate: int | None, burst: int | None) -> tuple[int, int] | None:
     """bit/s and bit on the wire; if they are not written, the least for everything that a flow may
-    release."""
+    release, with a redundancy tag of so many octets in each frame."""
     pattern = flow.pattern
+    plain = _largest_unit(flow, 0)
     if pattern["kind"] == "token-bucket":
-        # With a redundancy tag, the same frames are more.
-        frame, tagged = sizes(flow.size).largest_phy, _largest_unit(flow)
-        own_rate = -(-pattern["rate_bps"] * tagged // frame)
-        own_burst = -(-8 * pattern["burst_octets"] * tagged // frame)
-        return (own_rate if rate is None else rate, own_burst if burst is None else 8 * burst)
+        own_rate, own_burst = pattern["rate_bps"], 8 * pattern["burst_octets"]
     # Answers come as late as their requests, and that depends on the network.
-    if pattern["kind"] == "periodic" and flow.answers is None:
-        bits = 8 * _largest_unit(flow)
+    elif pattern["kind"] == "periodic" and flow.answers is None:
         period = pattern["period_ns"]
-        own_rate = -(-bits * 10**9 // period)
-        own_burst = bits + -(-bits * pattern["jitter_ns"] // period)
-        return (own_rate if rate is None else rate, own_burst if burst is None else 8 * burst)
-    if rate is None or burst is None:
+        own_rate = -(-8 * plain * 10**9 // period)
+        own_burst = 8 * plain + -(-8 * plain * pattern["jitter_ns"] // period)
+    elif rate is None or burst is None:
         return None
-    return rate, 8 * burst
+    else:
+        return rate, 8 * burst
+    # What a scheduler lets pass before the frames get their tags, the next one lets pass with them.
+    with_tags = _largest_unit(flow, tag)
+    own_rate, own_burst = (-(-one * with_tags // plain) for one in (own_rate, own_burst))
+    return (own_rate if rate is None else rate, own_burst if burst is None else 8 * burst)
 
 
-def _largest_unit(flow: Flow) -> int:
+def _largest_unit(flow: Flow, tag: int) -> int:
     """Most octets of one data unit on the wire, over all its frames."""
-    more = PHY_OVERHEAD + (R_TAG if flow.redundancy else 0)
-    return max(sum(octets + more for octets in unit) for unit in data_units(flow.size))
+    return max(sum(octets + PHY_OVERHEAD + tag for octets in unit) for unit in data_units(flow.size))

@@ -51,7 +51,9 @@ impl Network<'_> {
         let between: Ps = path.iter().skip(1).map(|hop| self.until_queued(*hop)).sum();
         let sum = delays.iter().sum::<Ps>() + between;
         let last = &self.hops[path[path.len() - 1]];
-        let Some(sizes) = last.sizes else { return Some(sum) };
+        // The wait for a scheduler at the other end is in the delay of the hop.
+        let waits = self.arriving.shapes(path[path.len() - 1]);
+        let Some(sizes) = last.sizes.filter(|_| !waits) else { return Some(sum) };
         let sent = |octets| until_last_bit(octets, self.models[last.port].port) + self.on_link(last.port);
         let mut parameters: Vec<Data> = delays.into_iter().map(Data::from).collect();
         parameters[path.len() - 1] -= Data::from(sent(sizes.smallest));
@@ -87,7 +89,8 @@ impl Network<'_> {
 
     /// Whether all frames that go from one hop to the next one keep their order and their sizes, from queue to queue.
     fn continues(&self, from: usize, to: usize, known: &mut Common) -> bool {
-        self.goes_on(from, to) && self.is_plain(from, known) && self.is_plain(to, known)
+        let waits = self.arriving.shapes(to);
+        self.goes_on(from, to) && !waits && self.is_plain(from, known) && self.is_plain(to, known)
     }
 
     fn goes_on(&self, from: usize, to: usize) -> bool {
@@ -104,7 +107,7 @@ impl Network<'_> {
             // Frames that a node forwards before they are complete may come closer to each other.
             let in_order = |hop: &FlowHop| {
                 let chosen = hop.turns.is_some() || hop.of.is_some();
-                hop.shaped.is_none() && hop.closer == spread && !chosen
+                !hop.held && hop.closer == spread && !chosen
             };
             let port = self.models[number].port;
             let buffered = port.transmit_buffer.is_some() || port.server.is_some();

@@ -13,7 +13,7 @@ impl Network<'_> {
     pub(super) fn chain(&self, number: usize) -> Option<Chain> {
         let hop = &self.hops[number];
         // A frame may wait for its scheduler until another turn.
-        let turns = hop.turns.as_ref().filter(|_| hop.shaped.is_none())?;
+        let turns = hop.turns.as_ref().filter(|_| !hop.held)?;
         let all: Vec<Stair> = hop.stairs()?.collect();
         let own = hop.of.unwrap_or(number);
         if let Some((since, sent)) = self.sent(hop.only_parent()?) {

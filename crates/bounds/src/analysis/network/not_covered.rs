@@ -43,16 +43,7 @@ impl Network<'_> {
         if gated && port.transmit_buffer.is_some() && port.classes.iter().any(|class| class.cbs.is_some()) {
             return Some(Reason::TransmitBuffer);
         }
-        if let Some(reason) = self.gates_not_covered(number) {
-            return Some(reason);
-        }
-        let node = &self.plan.nodes[port.node as usize];
-        // A scheduler counts from the arrival of a whole frame, and not from the end of the processing.
-        if self.models[number].flows.iter().flatten().any(|hop| self.hops[*hop].shaped.is_some()) {
-            let varies = node.further.as_ref().map(|_| Reason::Processing);
-            return varies.or_else(|| node.cut_through_octets.map(|_| Reason::CutThrough));
-        }
-        None
+        self.gates_not_covered(number)
     }
 
     /// What the software of a host does before a port for longer than these bounds say.

@@ -319,7 +319,7 @@ impl Network<'_> {
             }
         };
         // After a scheduler, the first link's part includes the wait for it; that wait counts from the release.
-        let shaped = hops_of_stream.iter().any(|hop| hop.shaped.is_some() && hop.parents.contains(&path[0]));
+        let shaped = hops_of_stream.iter().any(|hop| hop.held && hop.parents.contains(&path[0]));
         let upper_ps = if self.disturbed(first) {
             None
         } else if one_root && shaped {

@@ -5,6 +5,7 @@ pub mod anything;
 pub mod mechanisms;
 pub mod policing;
 pub mod random;
+pub mod shaped;
 pub mod software;
 pub mod wrong;
 
