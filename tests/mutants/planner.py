@@ -81,6 +81,7 @@ PLANNING_TESTS = [
     "tests/planning/topology/test_learning.py",
     "tests/planning/topology/test_ports.py",
     "tests/planning/topology/test_software.py",
+    "tests/planning/topology/test_stages.py",
     "tests/planning/topology/test_taps.py",
     "tests/planning/windows/test_by_hand.py",
     "tests/planning/windows/test_demand.py",

@@ -127,10 +127,12 @@ def test_a_spare_window_is_for_frames_with_their_redundancy_tag() -> None:
 
 @pytest.mark.parametrize(("spare", "words"), [(1, "1 spare window"), (2, "2 spare windows")])
 def test_no_room_for_a_spare_window(spare: int, words: str) -> None:
-    """The round of a single period is this period."""
-    said = refusal_text(TEXT % (10, spare, ONE.replace("1 ms", "161999 ns")))
+    """The round of a single period is this period: it has room for two windows of 1008 octets of 80 ns and a
+    gap, and not if it is a nanosecond shorter."""
+    plan_of(TEXT % (10, 1, ONE.replace("1 ms", "163200 ns")))
+    said = refusal_text(TEXT % (10, spare, ONE.replace("1 ms", "163199 ns")))
     assert f"expected {words} at each port of scheduled streams" in said
-    assert "found no room at a -> s1 within 161.999 us" in said
+    assert "found no room at a -> s1 within 163.199 us" in said
 
 
 def test_ports_with_gates_of_their_own_get_no_spare_windows() -> None:
