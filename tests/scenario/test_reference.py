@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 
@@ -22,10 +23,14 @@ from tsnbench.version import __version__
 
 SECTIONS = sections(SCENARIO)
 KEYS = [key for section in SECTIONS for key in section.keys]
-keys = pytest.mark.parametrize("key", KEYS, ids=lambda key: path_text(path_of(key)))
+keys = pytest.mark.parametrize("keys", [one.keys for one in SECTIONS], ids=lambda keys: named(keys[0]))
 DIMENSIONS = {one.name: one for one in vars(units).values() if isinstance(one, Dimension)}
 OF_THE_FIRST_VERSION = 458
 """Keys without a version of their own. A new key says its version: ``since="0.2"``."""
+
+
+def named(key: Key) -> str:
+    return path_text(path_of(key))
 
 
 def test_every_key_of_the_grammar_is_there() -> None:
@@ -36,14 +41,12 @@ def test_every_key_of_the_grammar_is_there() -> None:
 
 
 @keys
-def test_every_fact_is_there(key: Key) -> None:
-    assert key.field.doc
-    assert key.type
-    assert key.unit
-    assert key.default
-    assert key.range
-    assert re.fullmatch(rf"{OWN}|tc-\w+\(8\)|((IEEE|IEC|RFC) \d[\w.-]*(, [\w. ]+)?(; )?)+", key.clause)
-    assert _number(key.since) <= _number(__version__)
+def test_every_fact_is_there(keys: Sequence[Key]) -> None:
+    clause = re.compile(rf"{OWN}|tc-\w+\(8\)|((IEEE|IEC|RFC) \d[\w.-]*(, [\w. ]+)?(; )?)+")
+    for key in keys:
+        assert all((key.field.doc, key.type, key.unit, key.default, key.range)), named(key)
+        assert clause.fullmatch(key.clause), named(key)
+        assert _number(key.since) <= _number(__version__), named(key)
 
 
 def _number(version: str) -> list[int]:
@@ -63,8 +66,10 @@ def files_of_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @keys
-def test_the_example_is_accepted_in_a_scenario(key: Key) -> None:
-    read_scenario(scenario_with(key, key.example))
+def test_the_example_is_accepted_in_a_scenario(keys: Sequence[Key]) -> None:
+    assert {named(key): _refused(scenario_with(key, key.example)) for key in keys} == dict.fromkeys(
+        map(named, keys), ""
+    )
 
 
 def numbers(key: Key) -> list[tuple[str, bool]]:
@@ -97,11 +102,12 @@ BY_OTHER_KEYS = (
 
 
 @keys
-def test_the_range_is_that_of_the_language(key: Key) -> None:
-    for text, inside in numbers(key):
+def test_the_range_is_that_of_the_language(keys: Sequence[Key]) -> None:
+    ends = [(key, *one) for key in keys for one in numbers(key)]
+    for key, text, inside in ends:
         refused = _refused(scenario_with(key, text))
-        contradicts = inside and re.fullmatch(BY_OTHER_KEYS, path_text(path_of(key)))
-        assert bool(refused) != inside or contradicts, f"{text} {refused}"
+        contradicts = inside and re.fullmatch(BY_OTHER_KEYS, named(key))
+        assert bool(refused) != inside or contradicts, f"{named(key)}: {text} {refused}"
 
 
 def _refused(scenario: str) -> str:
@@ -120,14 +126,15 @@ IN_WORDS = (
 
 
 @keys
-def test_the_default_is_that_of_the_model(key: Key) -> None:
+def test_the_default_is_that_of_the_model(keys: Sequence[Key]) -> None:
     """A default in the words of a description is the value that a part has without the key."""
-    if key.field.default in (None, (), {}, "") or re.fullmatch(IN_WORDS, key.default):
-        return
-    reading = Reading("default", {})
-    value = parse(f"value: {key.default}", "default").entries[0][1]
-    assert key.field.kind.read(reading, value, "value") == key.field.default
-    assert reading.problems == []
+    for key in keys:
+        if key.field.default in (None, (), {}, "") or re.fullmatch(IN_WORDS, key.default):
+            continue
+        reading = Reading("default", {})
+        value = parse(f"value: {key.default}", "default").entries[0][1]
+        assert key.field.kind.read(reading, value, "value") == key.field.default, named(key)
+        assert reading.problems == [], named(key)
 
 
 BESIDE_OTHERS = (
@@ -137,18 +144,19 @@ BESIDE_OTHERS = (
 
 
 @keys
-def test_the_default_is_what_counts_without_the_key(key: Key) -> None:
+def test_the_default_is_what_counts_without_the_key(keys: Sequence[Key]) -> None:
     """With the default written, and without the key, a scenario is the same, or its Plan is."""
-    in_words = re.fullmatch(rf"{IN_WORDS}|the .*|a .*|all", key.default)
-    value = parse(f"value: {key.default}", "default").entries[0][1] if not in_words else None
-    reading = Reading("default", {})
-    if value is None or re.fullmatch(BESIDE_OTHERS, path_text(path_of(key))):
-        return
-    key.field.kind.read(reading, value, "value")
-    if reading.problems:
-        return
-    (written,), (without,) = (read_scenario(scenario_with(key, one)) for one in (key.default, None))
-    assert written == without or plan(written).document == plan(without).document
+    for key in keys:
+        in_words = re.fullmatch(rf"{IN_WORDS}|the .*|a .*|all", key.default)
+        value = parse(f"value: {key.default}", "default").entries[0][1] if not in_words else None
+        reading = Reading("default", {})
+        if value is None or re.fullmatch(BESIDE_OTHERS, named(key)):
+            continue
+        key.field.kind.read(reading, value, "value")
+        if reading.problems:
+            continue
+        (written,), (without,) = (read_scenario(scenario_with(key, one)) for one in (key.default, None))
+        assert written == without or plan(written).document == plan(without).document, named(key)
 
 
 def test_a_key_is_found_by_its_path_or_its_end() -> None:
