@@ -121,7 +121,7 @@ export class Network {
   }
 
   frame() {
-    if (!this.box) return;
+    if (!this.box || !this.data) return;
     this.svg.setAttribute("viewBox", this.box.join(" "));
     // Names keep their size on the screen, as long as there is room for them.
     const scale = Math.max(this.box[2] / (this.svg.clientWidth || 1), this.box[3] / (this.svg.clientHeight || 1));
@@ -130,7 +130,7 @@ export class Network {
     this.view = { x: this.box[0] - (wide - this.box[2]) / 2, y: this.box[1] - (high - this.box[3]) / 2, width: wide, height: high };
     this.scale = this.picture.many ? scale : Math.min(SMALLEST, scale);
     this.svg.style.setProperty("--scale", String(this.scale));
-    if (this.data && this.picture.nodes?.length === this.places.length) this.picture.zoomed();
+    if (this.picture.nodes?.length === this.places.length) this.picture.zoomed();
   }
 
   zoom(factor, x = this.box[0] + this.box[2] / 2, y = this.box[1] + this.box[3] / 2) {
