@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from tsnbench.ui.live.explained import Explained, explained, without_parts
 from tsnbench.ui.live.numbers import Live, live, without_plan
 from tsnbench.ui.live.simulated import LONG, Seen, simulated, without_verdict
 from tsnbench.ui.live.swept import Swept, swept, without_value
@@ -24,9 +25,14 @@ BUDGET_S = 2.0
 SLOW = f"planning takes longer than {BUDGET_S:g} s: tsnbench plan FILE --bounds has no such limit"
 BROKEN = "the planner ended unexpectedly"
 
-Answer = Live | Seen | Swept
-KINDS: dict[str, Callable[..., Answer]] = {"live": live, "simulate": simulated, "sweep": swept}
-TOPICS: Mapping[str, str] = {"live": "port", "sweep": "stream"}
+Answer = Live | Seen | Swept | Explained
+KINDS: dict[str, Callable[..., Answer]] = {
+    "live": live,
+    "simulate": simulated,
+    "sweep": swept,
+    "why": explained,
+}
+TOPICS: Mapping[str, str] = {"live": "port", "sweep": "stream", "why": "stream"}
 """What a request may ask about, beside its text."""
 
 
@@ -64,6 +70,8 @@ class Worker:
     def _nothing(self, reason: str) -> Answer:
         if self._kind == "simulate":
             return without_verdict(LONG)
+        if self._kind == "why":
+            return without_parts(reason)
         return without_plan(reason) if self._kind == "live" else without_value(reason)
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 // What is known of a text while it is typed: worst cases against limits beside the streams, and the load of links.
 import { all, at, colour, make, measured, time, url } from "./dom.js";
 import * as port from "./port.js";
+import * as why from "./why.js";
 
 const MOST_ROWS = 200; // streams in the list; the others are counted
 const TOGETHER_MS = 2000; // edits with shorter pauses are one: the ghost is what was before them
@@ -56,6 +57,7 @@ export function reset() {
   sent = null;
   forget();
   port.reset();
+  why.choose("");
   tell(null);
 }
 
@@ -121,6 +123,7 @@ async function send(name, text, number) {
     pause = took > SLOW_MS ? SLOW_MS : 0;
     sent = { name, text };
     show(found, took);
+    if (!found.reason) why.ask(name, text);
     if (!found.reason) await simulate();
     else forget();
   } catch (error) {
@@ -198,6 +201,8 @@ export function list(drawing, choose, point) {
 // The row of the chosen stream is marked; -1: none is chosen.
 export function choose(number) {
   for (const one of all("[data-row]", at("legend"))) one.classList.toggle("current", one.dataset.row === String(number));
+  why.choose(listed.names[number] ?? "");
+  if (sent && shown) why.ask(sent.name, sent.text);
 }
 
 function bars() {
@@ -220,7 +225,7 @@ function result(one, old) {
     const words = one.upper_ns === null ? "no bound" : `at most ${time(one.upper_ns)}`;
     const same = !old || old.upper_ns === one.upper_ns;
     return [make("span", { class: "value", text: words }), was(same ? null : `${time(old.upper_ns)}`),
-      make("span", { class: "tag", text: "no limit" }), why(one.upper_ns === null ? one.reason : "")];
+      make("span", { class: "tag", text: "no limit" }), because(one.upper_ns === null ? one.reason : "")];
   }
   const former = old?.requirements.find((other) => other.requirement === row.requirement && other.listener === row.listener);
   const changed = former && (former.worst_case !== row.worst_case || former.limit !== row.limit);
@@ -234,11 +239,11 @@ function result(one, old) {
   return [bar(row, found, changed ? former : null, `${one.name}: ${row.requirement} at ${row.listener}, worst case ${worst}, limit ${limit}`),
     make("span", { class: "value", text: `${what}${worst} of ${limit}` }),
     was(changed ? (former.worst_case === null ? "no bound" : measured(former.worst_case, row.limit_unit)) : null),
-    make("span", { class: `tag ${kind}`, text: words }), why(reason)];
+    make("span", { class: `tag ${kind}`, text: words }), because(reason)];
 }
 
 const was = (words) => (words === null ? null : make("span", { class: "was soft", text: `was ${words}` }));
-const why = (words) => (words ? make("small", { class: "why", text: words }) : null);
+const because = (words) => (words ? make("small", { class: "why", text: words }) : null);
 
 function bar(row, found, former, label) {
   const longest = found && found.found !== null ? `, simulated ${measured(found.found, row.limit_unit)}` : "";

@@ -1,0 +1,43 @@
+"""What the worst case of the chosen stream adds up from: the parts of ``tsnbench plan --why``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from support.commands import tsnbench
+from tsnbench.templates import text as template_text
+from tsnbench.ui.live.explained import explained
+from ui.browser import findings
+from ui.conftest import SCENARIO
+
+CROWDED = SCENARIO + "  rest: {from: one, to: two, pcp: 0, saturating: true, frame: 1522 B}\n"
+
+
+def test_the_parts_are_those_of_the_command(tmp_path: Path) -> None:
+    text = template_text("zonal")
+    (tmp_path / "zonal.yaml").write_text(text)
+    told = json.loads(tsnbench("plan", "zonal.yaml", "--why", "video-left", "--json", cwd=tmp_path).stdout)
+    (flow,) = told["flows"]
+    assert explained(text, "zonal.yaml", "video-left") == {"parts": flow, "reason": ""}
+    assert explained(text, "zonal.yaml", "x")["reason"].startswith("expected a stream of the scenario")
+    assert explained("name: [", "x.yaml")["parts"] is None
+
+
+def test_a_chosen_stream_says_why_and_follows_the_text(page: Page) -> None:
+    field, why = page.locator("#text"), page.locator("#why")
+    field.fill(CROWDED)
+    expect(page.locator("#legend li")).to_have_count(2)
+    expect(why).to_be_hidden()
+    page.locator("#legend li button").first.click()
+    expect(why.locator("tr").filter(has_text="lower class")).to_contain_text("less with shorter frames there")
+    expect(why.locator("strong")).to_contain_text("at most")
+    before = str(why.locator("strong").text_content())
+    field.fill(CROWDED.replace("frame: 1522 B", "frame: 600 B"))
+    expect(why.locator("strong")).not_to_have_text(before)
+    expect(why.locator(".sum span")).not_to_have_count(0)
+    assert findings(page) == []
+    page.locator("#legend li button").last.click()
+    expect(why.locator("strong")).to_contain_text("rest")
