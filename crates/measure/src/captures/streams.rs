@@ -141,7 +141,7 @@ impl Streams {
             None => recognise::number(format, frame, frames_per_cycle),
         };
         // The content of PTP's messages changes on the path.
-        if self.by_content && (1..=1 << 16).contains(&scale.modulus) {
+        if self.by_content && (format == Format::Goose || (1..=1 << 16).contains(&scale.modulus)) {
             let hash = frame.invariant_hash(self.known.hash_octets);
             return (place, if format == Format::Ptp { number } else { Some(hash) }.into());
         }
