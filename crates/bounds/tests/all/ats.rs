@@ -281,6 +281,25 @@ fn a_scheduler_behind_another_one_has_to_hold_no_less() {
     assert!(!bounded(99_999_999, 20_000) && !bounded(200_000_000, 9_999));
 }
 
+/// Two flows whose first bridge processes frames for up to 1 us more: frames that become eligible 100 us apart may follow
+/// each other 99 us apart, so that the next bucket has to hold 100 bit more.
+#[test]
+fn processing_that_varies_brings_frames_closer_behind_a_scheduler() {
+    let bounded = |cbs_bits: u64, up_to_ns: u64| {
+        let mut net = Net::new(1_000_000);
+        let line = net.line(4, 1_000, GIGABIT, 0);
+        for name in ["one", "two"] {
+            net.stream(name, &line, 5, periodic(100_000, 0), frame(1_230));
+        }
+        shape(&mut net.plan, 4);
+        net.plan.nodes[line[1] as usize].further = Some(tsn_plan::Further::Uniform { up_to_ns });
+        net.plan.policing[1].schedulers.iter_mut().for_each(|own| own.cbs_bits = cbs_bits);
+        bounds(&net.plan).flows[0].release_upper_ps.is_some()
+    };
+    assert_eq!([10_000, 10_099, 10_100].map(|bits| bounded(bits, 1_000)), [false, false, true]);
+    assert!(bounded(10_000, 0));
+}
+
 /// Nodes at which paths part, merge, or at which a member stream gets its tag.
 #[test]
 fn copies_keep_their_bounds_behind_schedulers_where_they_part_and_meet() {
@@ -372,9 +391,9 @@ fn frames_that_end_in_the_node_take_their_part_of_a_scheduler_group() {
     assert!(told.contains("exceed their schedulers' rates"), "{told}");
 }
 
-/// A talker and a bridge of which the second is 100 ppm slow, for 10 ms and 1 ms more: its buckets fill more slowly than
-/// frames come. `more` / 400 is the rate in place of the least one.
-fn slow(flows: u32, more: u64) -> (i64, i64) {
+/// A talker and a bridge of which the second is `ppm` slow, for 10 ms and 1 ms more; `more` / 400 is the rate in place of
+/// the least one.
+fn on_clocks(flows: u32, more: u64, ppm: i64) -> Plan {
     let mut net = Net::new(10_000_000);
     let line = net.line(3, 1_000, GIGABIT, 0);
     for number in 0..flows {
@@ -383,16 +402,25 @@ fn slow(flows: u32, more: u64) -> (i64, i64) {
     net.plan.drain_ns = 1_000_000;
     shape(&mut net.plan, 4);
     net.plan.policing[0].schedulers.iter_mut().for_each(|own| own.cir_bps = own.cir_bps * more / 400);
-    let slow = |node: u32| NodeClock {
-        deviation_ppt: if node == 1 { -100_000_000 } else { 0 },
-        ..NodeClock::default()
-    };
-    let nodes = (0..3).map(slow).collect();
-    net.plan.clocks =
-        Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
+    let nodes = [0, -ppm, 0].map(|ppm| NodeClock { deviation_ppt: ppm * 1_000_000, ..NodeClock::default() });
+    net.plan.clocks = Some(Clocks {
+        nodes: nodes.into(),
+        record_ns: 1_000_000,
+        within_ns: None,
+        gptp: None,
+        faults: vec![],
+    });
     net.plan.check().unwrap();
-    let found = bounds(&net.plan).flows.iter().map(|flow| flow.release_upper_ps.unwrap()).max().unwrap();
-    (longest(&net.plan).iter().map(|one| one.2).max().unwrap() * 1_000, found)
+    net.plan
+}
+
+fn most(plan: &Plan) -> i64 {
+    bounds(plan)
+        .flows
+        .iter()
+        .map(|flow| flow.release_upper_ps.ok_or(&flow.release_reason).unwrap())
+        .max()
+        .unwrap()
 }
 
 /// A bucket that fills by an oscillator may be too slow for all of the run; a rate that is 1 % higher is enough. The bound
@@ -401,11 +429,56 @@ fn slow(flows: u32, more: u64) -> (i64, i64) {
 fn a_slow_oscillator_delays_frames_more_and_more() {
     for flows in [1, 2] {
         // Of two flows, both frames may become eligible at once.
-        let (worst, found) = slow(flows, 400);
         let together = 10_000_000 * i64::from(flows - 1);
-        assert!((0..1_400_000).contains(&(found - together - worst)), "{worst} {found}");
-        let (quick, with_margin) = slow(flows, 404);
-        assert!(worst - quick > 900_000, "{worst} {quick}");
-        assert!((0..20_000).contains(&(with_margin - together - quick)), "{quick} {with_margin}");
+        let both = |more| {
+            let plan = on_clocks(flows, more, 100);
+            let worst = longest(&plan).iter().map(|one| one.2).max().unwrap() * 1_000;
+            (worst, most(&plan) - together - worst)
+        };
+        let ((late, spare), (quick, with_margin)) = (both(400), both(404));
+        assert!(late - quick > 900_000, "{late} {quick}");
+        assert!((1_000_000..1_400_000).contains(&spare), "{spare}");
+        assert!((0..20_000).contains(&with_margin), "{with_margin}");
     }
+}
+
+/// Clocks that do not differ cost what is rounded between frames: twice 16 ps for each of 111 frames and two more.
+#[test]
+fn instants_by_an_oscillator_are_rounded_between_frames() {
+    let plan = on_clocks(1, 404, 0);
+    let plain = Plan { clocks: None, ..plan.clone() };
+    let more = most(&plan) - most(&plain);
+    assert!((111 * 32..=113 * 32 + 1_000).contains(&more), "{more}");
+}
+
+/// The instant of eligibility follows from the frequency at the frame's arrival. If that may change by 200 ppm within a
+/// residence time of 1 ms, frames come 0.2 us closer; of 2 ms, 0.4 us. For two flows of 200 Mbit/s, that are 80 bit more
+/// that wait for a bucket of 800 Mbit/s.
+#[test]
+fn a_frequency_that_changes_brings_frames_closer_by_what_they_may_wait() {
+    let with = |residence_ns: u64, changes: bool| {
+        let mut net = Net::new(10_000_000);
+        let line = net.line(4, 1_000, GIGABIT, 0);
+        for name in ["one", "two"] {
+            net.stream(name, &line, 5, periodic(100_000, 0), frame(1_230));
+        }
+        shape(&mut net.plan, 4);
+        net.plan.policing[0].schedulers.iter_mut().for_each(|own| own.cir_bps *= 2);
+        net.plan.policing[0].groups[0].max_residence_ns = residence_ns;
+        net.port_mut(line[2], line[3]).rate_bps = 10 * GIGABIT;
+        let shared = &mut net.plan.policing[1];
+        shared.filters[1].scheduler = Some(0);
+        (shared.schedulers[0].cir_bps, shared.schedulers[0].cbs_bits) = (800_000_000, 20_000);
+        let change = tsn_plan::Change { at_ns: 5_000_000, deviation_ppt: -100_000_000 };
+        let mut nodes = vec![NodeClock::default(); 4];
+        nodes[1].deviation_ppt = 100_000_000;
+        nodes[1].changes = if changes { vec![change] } else { vec![] };
+        net.plan.clocks =
+            Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
+        net.plan.check().unwrap();
+        most(&net.plan)
+    };
+    let closer = with(2_000_000, true) - with(1_000_000, true);
+    assert!((99_000..=101_000).contains(&closer), "{closer}");
+    assert_eq!(with(2_000_000, false), with(1_000_000, false));
 }
