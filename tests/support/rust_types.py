@@ -128,6 +128,7 @@ def _fields(body: str) -> tuple[Field, ...]:
     return tuple(
         Field(name, rust, "default" in attribute or "skip_serializing_if" in attribute)
         for attribute, name, rust in FIELD.findall(body)
+        if "skip)" not in attribute
     )
 
 

@@ -40,6 +40,7 @@ TEXTS = (
     "/api/live/two.yaml",
     "/api/simulate/two.yaml",
     "/api/sweep/two.yaml",
+    "/api/why/two.yaml",
 )
 POSITIONS = (
     '{"a": [1e999, 0]}', '{"a": [0, NaN]}', '{"a": [-Infinity, 0]}', '{"a": ["1", 2]}', '{"a": "12"}',

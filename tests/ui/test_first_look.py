@@ -26,7 +26,8 @@ def test_an_empty_view_has_one_button_that_fills_it(
     listed: Page, view: str, button: str, leads_to: str
 ) -> None:
     listed.get_by_role("navigation", name="Views").get_by_role("button", name=view).click()
-    (only,) = listed.locator(".empty:visible button").all()
+    only = listed.locator(".empty:visible button")
+    expect(only).to_have_count(1)
     expect(only).to_have_text(button)
     assert findings(listed) == []
     only.click()

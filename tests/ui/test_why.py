@@ -27,7 +27,7 @@ def test_the_parts_are_those_of_the_command(tmp_path: Path) -> None:
 
 
 def test_a_chosen_stream_says_why_and_follows_the_text(page: Page) -> None:
-    field, why = page.locator("#text"), page.locator("#why")
+    field, why = page.locator("#text"), page.locator("#adds-up")
     field.fill(CROWDED)
     expect(page.locator("#legend li")).to_have_count(2)
     expect(why).to_be_hidden()

@@ -24,7 +24,7 @@ from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
-    from tsnbench.runs.measures import Gap, Numbers, PathReport, Stat
+    from tsnbench.runs.measures import Gap, PathReport, Scale, Stat
 
 FORMAT = "tsnbench-inspection/1"
 WINDOW_NS = 1_000_000
@@ -48,7 +48,7 @@ class InspectedStream(TypedDict):
     """Missing sequence numbers; None if payloads contain no numbers."""
     gaps: list[Gap]
     """The first 100 places of missing numbers."""
-    numbers: Numbers | None
+    numbers: Scale | None
     """How the frames contain the numbers; None if the numbers simply count up."""
     duplicate: int
     reordered: int
@@ -157,7 +157,7 @@ def _stream(path: PathReport, frames: pl.DataFrame, window_ns: int) -> Inspected
     }
 
 
-def gap_text(gap: Gap, numbers: Numbers | None) -> str:
+def gap_text(gap: Gap, numbers: Scale | None) -> str:
     """A gap in the numbers that the frames contain: ``1 at 100``, ``3 at 4 to 6``."""
 
     def contained(number: int) -> int:

@@ -63,7 +63,7 @@ class Count(TypedDict):
     restarts: int
 
 
-class Numbers(TypedDict):
+class Scale(TypedDict):
     """The numbers in frames: number n is ``(n * step + residue) % modulus + first`` (modulus 0: 2^64)."""
 
     modulus: int
@@ -152,7 +152,7 @@ class PathReport(TypedDict):
     rx_clock: str | None
     flows: NotRequired[int]
     count: Count
-    numbers: NotRequired[Numbers]
+    numbers: NotRequired[Scale]
     gaps: NotRequired[list[Gap]]
     lost_where: list[LostAfter]
     delay: Stat | None

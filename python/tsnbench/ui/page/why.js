@@ -15,7 +15,7 @@ let waiting = null;
 export function choose(stream) {
   wanted = stream;
   waiting?.abort();
-  if (!stream) at("why").hidden = true;
+  if (!stream) at("adds-up").hidden = true;
 }
 
 // Asks for the parts of the chosen stream in a text; an answer to an older text is dropped.
@@ -34,7 +34,7 @@ export async function ask(name, text) {
 }
 
 function show(name, { parts, reason }) {
-  const host = at("why");
+  const host = at("adds-up");
   host.hidden = false;
   if (!parts || parts.total_ps === null) {
     host.replaceChildren(make("strong", { text: `${wanted}: no bound` }), make("p", { class: "soft", text: parts?.reason ?? reason }));
