@@ -85,6 +85,11 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
+def test_a_hint_quotes_no_character_that_cannot_be_shown() -> None:
+    """U+D7FC is no letter yet."""
+    assert read("streams: {x: {from: a, for: \ud7fcfit: true}}\n") == []
+
+
 @given(mutated())
 @examples(2, suppress_health_check=[HealthCheck.too_slow])
 def test_mutated_scenarios(text: str) -> None:

@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass
 from tsnbench.errors import InputError
 from tsnbench.messages import code_of
 from tsnbench.scenario.text.place import Place
+from tsnbench.scenario.text.tree import shown
 
+MOST_SHOWN = 240
+"""Characters of each part of a message."""
 _START = Place(1, 1)
 
 
@@ -79,4 +82,5 @@ class ScenarioErrors(InputError):  # noqa: N818 - it holds several
 
 def failure(file: str, expected: str, found: str, hint: str = "", place: Place = _START) -> ScenarioErrors:
     """One mistake that ends reading."""
-    return ScenarioErrors([Problem(file, place.line, place.column, "", expected, found, hint)])
+    words = (shown(text, MOST_SHOWN) for text in (expected, found, hint))
+    return ScenarioErrors([Problem(file, place.line, place.column, "", *words)])

@@ -9,7 +9,7 @@ from collections.abc import Mapping as Map
 from pathlib import Path
 from typing import Any, Final
 
-from tsnbench.scenario.errors import Caution, Problem, ScenarioErrors
+from tsnbench.scenario.errors import MOST_SHOWN, Caution, Problem, ScenarioErrors
 from tsnbench.scenario.text.builder import most_values, too_many
 from tsnbench.scenario.text.fields import Placed
 from tsnbench.scenario.text.place import Place, located
@@ -114,7 +114,7 @@ class Reading:
 
     def problem(self, place: Place, path: str, expected: str, found: str, hint: str = "") -> Bad:
         """Notes a mistake; returns :data:`BAD` for the caller to return."""
-        words = (shown(text, 240) for text in (path, expected, found, hint))
+        words = (shown(text, MOST_SHOWN) for text in (path, expected, found, hint))
         self.problems.append(Problem(*located(self.file, self.tables, place), *words))
         if len(self.problems) >= MOST_PROBLEMS:
             raise ScenarioErrors(self.problems)
