@@ -30,6 +30,7 @@ SCENARIO ?= scenarios/papers/engine/ex-ucc.yaml
 export PYO3_BUILD_EXTENSION_MODULE := 1
 # Compiled modules are kept outside of the tree: programs and tests start in half of the time.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/target/python
+unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 

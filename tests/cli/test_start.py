@@ -133,11 +133,26 @@ def test_the_help_lists_every_command_once_in_a_group_and_cuts_no_line() -> None
     assert list(SUMMARIES) == list(COMMANDS)
 
 
-def test_a_shell_completes_the_options_of_every_command(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("variable", ["COMP_WORDS", "_TYPER_COMPLETE_ARGS"])
+def test_a_shell_completes_the_options_of_every_command(
+    variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bash, and the other shells; no command is loaded but the one whose options are completed."""
     monkeypatch.setenv("_TSNBENCH_COMPLETE", "complete_bash")
+    for name in COMMANDS:
+        monkeypatch.setenv(variable, f"tsnbench {name} --n")
+        group = get_command(program([]))
+        assert isinstance(group, TyperGroup)
+        assert list(group.commands) == [name]
+        if name == "run":
+            assert "--no-report" in {
+                word for one in group.commands["run"].params for word in one.secondary_opts
+            }
+    monkeypatch.setenv(variable, "tsnbench ru")
     group = get_command(program([]))
     assert isinstance(group, TyperGroup)
-    assert "--no-report" in {name for one in group.commands["run"].params for name in one.secondary_opts}
+    assert list(group.commands) == list(COMMANDS)
+    assert program([]).registered_commands[0].help == SUMMARIES["init"], "an outline"
 
 
 @pytest.mark.parametrize("name", ["import", "study", "lab", "wireshark"])

@@ -97,7 +97,9 @@ def run(arguments: list[str], folder: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    for name in SLOW:
+    from tsnbench.cli.main import COMMANDS
+
+    for name in (*SLOW, *(f"tsnbench.cli.{module}" for module in COMMANDS.values())):
         importlib.import_module(name)
     # A process may fork only while no other thread of it works.
     threads = {

@@ -106,10 +106,11 @@ def test_a_node_is_chosen_renamed_and_dragged(page: Page, server: Server) -> Non
     undone(page, SCENARIO)
     node = page.get_by_role("button", name="station one")
     expect(page.get_by_role("button", name="station two")).to_be_visible()
+    # Pointing waits until the drawing has its size.
+    node.hover(position={"x": 12, "y": 12})
     box = node.bounding_box()
     assert box is not None
     with page.expect_response(lambda answer: "/api/layout/" in answer.url and answer.request.method == "PUT"):
-        page.mouse.move(box["x"] + 12, box["y"] + 12)
         page.mouse.down()
         page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
         page.mouse.up()

@@ -102,12 +102,23 @@ def program(words: list[str]) -> typer.Typer:
     """The program with the commands that these words need."""
     if words[:1] == ["--version"]:
         return application(())
+    if COMPLETION in os.environ:
+        words = completed()
     if words and words[0] in COMMANDS:
         return application(words[:1])
-    # A shell that completes a line names the words elsewhere.
-    if COMPLETION in os.environ or any(word in COMMANDS for word in words):
+    if any(word in COMMANDS for word in words):
         return application()
     return outline()
+
+
+def completed() -> list[str]:
+    """The whole words of the line that a shell completes, without the program.
+
+    The shell waits, so only the options of the command that the line names are loaded.
+    """
+    line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
+    words = line.split()
+    return words[1:] if line[-1:].isspace() else words[1:-1]
 
 
 def _nothing() -> None:

@@ -58,6 +58,8 @@ export class Network {
     const kept = drawing.nodes.filter((node) => before.has(node.name)).length;
     if (this.data && this.chosen) this.chosen = same(this.chosen, this.data, drawing);
     if (this.data && this.from !== null) this.from = same({ kind: "node", number: this.from }, this.data, drawing)?.number ?? null;
+    // A node that is being dragged stays under the pointer, whatever its number is now.
+    const [dragged, place] = this.held?.node >= 0 ? [this.data.nodes[this.held.node].name, this.places[this.held.node]] : ["", null];
     this.data = drawing;
     this.problems = problems;
     this.places = drawing.nodes.map((node) => {
@@ -66,6 +68,12 @@ export class Network {
     });
     // What one knows stays where it is; a new node is put beside the node that it is linked with.
     if (kept * 2 > drawing.nodes.length) this.settle(before);
+    if (place) {
+      const number = drawing.nodes.findIndex((node) => node.name === dragged);
+      if (number < 0) this.held = null;
+      else if (this.held.moved) this.places[number] = place;
+      if (this.held) this.held.node = number;
+    }
     if (kept < drawing.nodes.length || !this.box) this.fit();
     this.render();
   }
