@@ -53,8 +53,8 @@ run: $(VENV)/.built
 # guest or a lab one after the other and before all others, because their talkers have to be in time.
 CARGO_TEST := nice -n 19 cargo test --quiet --locked --workspace --exclude tsn-python
 PYTEST     := $(BIN)/python -m pytest
-# Files in memory, and no threads within tables: as many tests as processors run already.
-PARALLEL   := TMPDIR=$$(sh .ci/memory) POLARS_MAX_THREADS=1 nice -n 10 $(PYTEST) -m "not kernel" --numprocesses logical --dist worksteal
+# Files in memory, and no threads within tables: one test more than there are processors runs already, as a few wait.
+PARALLEL   := TMPDIR=$$(sh .ci/memory) POLARS_MAX_THREADS=1 nice -n 10 $(PYTEST) -m "not kernel" --numprocesses $$(($$(nproc) + 1)) --dist worksteal
 KERNELS    := $(PYTEST) -m kernel --numprocesses 2 --dist loadgroup
 
 quick: $(VENV)/.built

@@ -128,7 +128,6 @@ def tab(browser: Browser, running: Server) -> Iterator[Tab]:
 def home(tab: Tab, server: Server) -> Iterator[Page]:
     """The page before a scenario is opened; at the end no error was told and no other server asked."""
     tab.page.goto(f"http://127.0.0.1:{server.port}/")
-    tab.page.reload()
     yield tab.page
     assert tab.said == []
     assert tab.hosts() == {f"127.0.0.1:{server.port}"}
