@@ -40,6 +40,15 @@ SLIPS = {
     ("period: 1 ms", "period: 1 millisecond"): (
         "streams.x.period: expected a duration with a unit, found 1 millisecond\n  hint: write 1ms"
     ),
+    ("duration: 10 ms", "duration: 1"): (
+        "duration: expected a duration with a unit, found 1\n  hint: write 1ms or 1s"
+    ),
+    ("duration: 10 ms", "duration: 1e1"): (
+        "duration: expected a duration with a unit, found 1e1\n  hint: write 10 ms"
+    ),
+    ("", "faults: [{down: sw1 -- sw2, at: 2, for: 5 ms}]\n"): (
+        "faults[0].at: expected a duration with a unit, found 2\n  hint: write 2ms or 2s"
+    ),
     ("period: 1 ms", "period: [1 ms, 2]"): (
         "streams.x.period: expected a duration with a unit, found 2\n  hint: write 2 ms"
     ),
@@ -163,6 +172,17 @@ def test_preemption_without_a_preemptable_frame_is_a_warning() -> None:
 
     assert warned("all") == [("all-express", "all PCPs are express, so no frame is interrupted")]
     assert warned("[7, 6, 5, 4, 3, 2, 1]") == []
+
+
+def test_a_fault_behind_the_last_release_is_a_warning() -> None:
+    def warned(at: str) -> list[tuple[str, str, str]]:
+        answer, _ = checked_scenarios(f"{TEXT}faults: [{{down: sw1 -- sw2, at: {at}}}]\n", "cell.yaml")
+        return [(one["kind"], one["place"], one["hint"]) for one in answer["warnings"]]
+
+    assert warned("9999 us") == []
+    assert warned("10 ms") == [
+        ("late-fault", "cell.yaml:9:33", "write a time before 10 ms, or a longer duration")
+    ]
 
 
 def test_numbers_without_a_unit_are_valid_beside_words_and_zero() -> None:

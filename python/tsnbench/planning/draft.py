@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from tsnbench.plan.streams.regeneration import priorities_along, rewriting
+from tsnbench.plan.warnings.doubt import PlanWarning
 from tsnbench.planning.errors import PlanningErrors, PlanningProblem
 from tsnbench.planning.selectors import as_written
 from tsnbench.planning.shaping.cbs import CreditBasedShaper
@@ -223,6 +224,8 @@ class Draft:
     """By node."""
     taps: list[Tap] = field(default_factory=list)
     problems: list[PlanningProblem] = field(default_factory=list)
+    doubts: list[PlanWarning] = field(default_factory=list)
+    """Parts of the scenario that are valid, but probably not intended."""
     earlier: plan_types.PlanDocument | None = None
     """The document of a Plan whose schedule is kept where possible."""
 
@@ -232,6 +235,10 @@ class Draft:
         problem = PlanningProblem(path, expected, found, hint, self.scenario.where(path))
         if problem not in self.problems:  # the same at many ports of one selector
             self.problems.append(problem)
+
+    def doubt(self, kind: str, path: str, text: str, hint: str) -> None:
+        """Notes a warning about a part of the scenario."""
+        self.doubts.append(PlanWarning(kind, path, text, path, self.scenario.where(path), hint))
 
     def raise_problems(self) -> None:
         """Ends planning if a pass has found problems.

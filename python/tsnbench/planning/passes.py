@@ -180,7 +180,7 @@ def planned(
     document = assemble(finished)
     finished.raise_problems()
     gather_credit(document, finished.ports)
-    made = Plan(document, ScenarioPlaces(scenario))
+    made = Plan(document, ScenarioPlaces(scenario, finished.doubts))
     done("assemble")
     refuse_impossible(finished, made.facts)
     finished.raise_problems()

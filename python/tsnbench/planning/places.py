@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tsnbench.plan.warnings.doubt import Doubt, PlanWarning
@@ -14,6 +15,8 @@ class ScenarioPlaces:
     """The scenario of a Plan."""
 
     scenario: Scenario
+    doubts: Sequence[PlanWarning] = ()
+    """Warnings of the passes."""
 
     def path_of(self, doubt: Doubt) -> str:
         """The part of the scenario that a doubt concerns, as the file spells it."""
@@ -27,8 +30,9 @@ class ScenarioPlaces:
 
     @property
     def cautions(self) -> list[PlanWarning]:
-        """Warnings from the reading of the file."""
+        """Warnings from the reading of the file and from planning."""
+        read = self.scenario.cautions
         return [
-            PlanWarning(one.kind, one.path, one.text, one.path, one.where, one.hint)
-            for one in self.scenario.cautions
+            *(PlanWarning(one.kind, one.path, one.text, one.path, one.where, one.hint) for one in read),
+            *self.doubts,
         ]

@@ -34,8 +34,9 @@ def read_run(tree: Mapping, reading: Reading) -> model.Scenario | None:
     reading.unread = tuple(str(n) for n in top["streams"] if n not in built) if "streams" in top else None
     shaped = shapers.build(reading, net, top.get("shapers", {}), built.values())
     tapped = top["taps"].part(net) if "taps" in top else model.Taps()
-    ends = top.get("duration", 0) + top.get("drain", model.Scenario.drain)
-    broken = faults.faults(reading, net, top.get("faults", []), built, ends if "duration" in top else None)
+    stop = top.get("duration")
+    times = None if stop is None else (stop, stop + top.get("drain", model.Scenario.drain))
+    broken = faults.faults(reading, net, top.get("faults", []), built, times)
     filters = policing.build(reading, net, top.get("policing", []), built)
     timed = clocks.build(reading, net, top["clocks"]) if "clocks" in top else None
     timed = clock_faults.build(reading, net, top.get("faults", []), timed)

@@ -104,7 +104,7 @@ class Dimension:
             is_one = self.name == "duration" and worth.numerator > 0 and worth.denominator == 1
             return logarithm if is_one else "leave the minus sign out"
         if "%" not in self.units:
-            return f"write {number}{usual}"
+            return f"write {' or '.join(number + unit for unit in usual.split(' or '))}"
         share = Fraction(number)
         return (
             f"write {float(share * 100):g}% or {number}%"
@@ -150,12 +150,14 @@ class Dimension:
         return ", ".join(unit for unit in self.units if unit not in ("µs", "μs"))
 
     def read(self, text: str, usual: str = "") -> tuple[Fraction, str]:
-        """The number and the unit of a text, as written; ``usual`` is the unit that hints name here.
+        """The number and the unit of a text, as written; ``usual`` is the unit that hints name here: ``ms``,
+        or ``ms or s`` where a bare number may have either.
 
         Raises :class:`UnitError` where the text is no number with a unit of this dimension.
         """
         found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
-        usual = usual or self.usual
+        either = usual or self.usual
+        usual = either.split(" or ")[0]
         example = f"write it like 250{usual}; units are {self.spellings}"
         comma = _COMMA.fullmatch(text) if len(text) <= _LONGEST else None
         if comma is not None:
@@ -169,7 +171,7 @@ class Dimension:
         if divisor is not None and int(divisor) == 0:
             raise UnitError(self.expected, "a number cannot be divided by zero")
         if not unit:
-            raise UnitError(self.expected, self._with_unit(number, usual))
+            raise UnitError(self.expected, self._with_unit(number, either))
         if unit not in self.units:
             worth = self.others.get(unit, Fraction(0)) * Fraction(number) / int(divisor or 1)
             if unit in self.reciprocals and Fraction(number):
@@ -262,6 +264,8 @@ DURATION = Dimension(
     fine="ns",
     whole="the cycle",
 )
+LENGTH_OF_RUN = "ms or s"
+"""The units that hints name for the length of a run and for times in it."""
 RATE = Dimension(
     name="rate",
     article="a",

@@ -80,13 +80,13 @@ Processor = Annotated[int | None, option("NUMBER", "Processor to run on.")]
 Priority = Annotated[int, setting("0..99", "Under SCHED_FIFO; 0: ordinary.")]
 
 
-def duration_ns(option: str, text: str) -> int:
-    """Nanoseconds of an option such as ``--duration``.
+def duration_ns(option: str, text: str, usual: str = "") -> int:
+    """Nanoseconds of an option such as ``--duration``; ``usual`` is the unit that hints name.
 
     Raises:
         InputError: it is no duration.
     """
-    return _quantity(DURATION, option, text)
+    return _quantity(DURATION, option, text, usual)
 
 
 def size_octets(option: str, text: str) -> int:
@@ -98,16 +98,16 @@ def size_octets(option: str, text: str) -> int:
     return _quantity(SIZE, option, text)
 
 
-def _quantity(dimension: Dimension, option: str, text: str) -> int:
+def _quantity(dimension: Dimension, option: str, text: str, usual: str = "") -> int:
     try:
-        return dimension.parse(text)
+        return dimension.parse(text, usual)
     except UnitError as error:
         raise InputError(f"{option}: expected {error.expected}, found {text}\nhint: {error.hint}") from None
 
 
-def given_ns(option: str, text: str | None) -> int | None:
-    """Nanoseconds of an option, or None if it is not given; errors as for :func:`duration_ns`."""
-    return None if text is None else duration_ns(option, text)
+def given_ns(option: str, text: str | None, usual: str = "") -> int | None:
+    """Nanoseconds of an option, or None if it is not given; the rest as for :func:`duration_ns`."""
+    return None if text is None else duration_ns(option, text, usual)
 
 
 def pairs_of(option: str, form: str, texts: list[str] | None) -> dict[str, str]:

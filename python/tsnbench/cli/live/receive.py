@@ -23,6 +23,7 @@ from tsnbench.live.receiving import Received, Receiving
 from tsnbench.live.receiving import receive as listen
 from tsnbench.live.trdp import be, receiver
 from tsnbench.quantities import micros
+from tsnbench.scenario.units import LENGTH_OF_RUN
 from tsnbench.sheet import plain_table
 
 
@@ -52,12 +53,13 @@ def receive(
 
     if trdp:
         with user_errors():
-            print_end_device(be(receiver(interface, trdp, given_ns("--duration", duration)), ready), as_json)
+            device = receiver(interface, trdp, given_ns("--duration", duration, LENGTH_OF_RUN))
+            print_end_device(be(device, ready), as_json)
         return
     with user_errors():
         asked = Receiving(
             on=interface,
-            duration_ns=given_ns("--duration", duration),
+            duration_ns=given_ns("--duration", duration, LENGTH_OF_RUN),
             frames=frames,
             ring_octets=size_octets("--ring", ring),
             wake=wake,

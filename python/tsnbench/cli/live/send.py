@@ -25,6 +25,7 @@ from tsnbench.cli.live.end_device import print_end_device
 from tsnbench.live import sending, trdp
 from tsnbench.live.sending import Sending, Sent
 from tsnbench.quantities import micros
+from tsnbench.scenario.units import LENGTH_OF_RUN
 from tsnbench.sheet import plain_table
 
 DEFAULT_S = 10
@@ -155,7 +156,7 @@ def _telegrams(
     if described:
         fail(Exit.INPUT_WRONG, "--trdp: leave out what describes frames: telegrams have keys of their own")
     with user_errors():
-        duration_ns = given_ns("--duration", duration)
+        duration_ns = given_ns("--duration", duration, LENGTH_OF_RUN)
         asked = trdp.sender(interface, words, duration_ns)
         endless = [one for one in asked.publish if one["count"] is None]
         if endless and duration_ns is None:

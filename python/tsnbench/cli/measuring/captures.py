@@ -17,6 +17,7 @@ from tsnbench.measure.inspection import inspect_capture, inspection_tables
 from tsnbench.measure.protocols.trdp import NO_TELEGRAM, TrdpMeasures
 from tsnbench.measure.tidy import of_inspection, of_measures, of_trdp, text_of
 from tsnbench.runs.measures import Measures
+from tsnbench.scenario.units import LENGTH_OF_RUN
 
 NO_TELEGRAMS = "expected one capture with TRDP telegrams"
 
@@ -57,7 +58,7 @@ def _measured(asked: Asked) -> tuple[Measures, list[Path]]:
 
 def one_capture(asked: Asked) -> Exit:
     """The TRDP telegrams of one capture, or the streams of one without TRDP."""
-    time_out_ns = given_ns("--timeout", asked.timeout)
+    time_out_ns = given_ns("--timeout", asked.timeout, LENGTH_OF_RUN)
     try:
         found = measure_trdp(asked.folder, time_out_ns)
     except MeasureError as error:

@@ -16,6 +16,7 @@ from tsnbench.planning import plan as make_plan
 from tsnbench.runs.sweep import earlier_note
 from tsnbench.scenario import Scenario, load_variants
 from tsnbench.scenario.selection import selected, shortened
+from tsnbench.scenario.units import LENGTH_OF_RUN
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Choice:
             InputError: the scenario or an option is wrong.
         """
         every = load_variants(self.file)
-        duration_ns = given_ns("--duration", self.duration)
+        duration_ns = given_ns("--duration", self.duration, LENGTH_OF_RUN)
         scenarios = [shortened(one, duration_ns, self.seed) for one in selected(every, self.only)]
         if self.keep is None:
             plans = [make_plan(scenario) for scenario in scenarios]

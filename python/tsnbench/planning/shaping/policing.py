@@ -11,6 +11,7 @@ from tsnbench.plan.streams.policing import matching
 from tsnbench.planning.draft import Draft, Flow, Policing
 from tsnbench.planning.parts import without_none
 from tsnbench.planning.select import select
+from tsnbench.planning.shaping.unused_filters import Placed, warn_of_unused_filters
 from tsnbench.scenario import model
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def regenerate(draft: Draft) -> None:
 
 def place_filters(draft: Draft) -> None:
     """Fills ``filters``, ``gates`` and ``meters`` of every node, in the order of the scenario."""
+    placed: list[Placed] = []
     for place, entry in enumerate(draft.scenario.policing):
         if not isinstance(entry, model.Filter):
             continue
@@ -42,6 +44,7 @@ def place_filters(draft: Draft) -> None:
         meant = [number for number, flow in enumerate(draft.flows) if flow.group in entry.streams]
         for node, ports in sorted(nodes.items()):
             own = draft.policing.setdefault(node, Policing())
+            before = len(own.filters)
             if entry.per == "stream":
                 crossing = [number for number, flow in enumerate(draft.flows) if _comes(draft, flow, ports)]
                 for number in [number for number in crossing if not meant or number in meant]:
@@ -49,6 +52,8 @@ def place_filters(draft: Draft) -> None:
             else:
                 name = ", ".join(entry.streams) or "all"
                 _add(own, entry, name, ports, meant)
+            placed.append(Placed(place, node, ports, range(before, len(own.filters))))
+    warn_of_unused_filters(draft, placed)
 
 
 def _comes(draft: Draft, flow: Flow, ports: list[int]) -> bool:

@@ -27,18 +27,33 @@ _PETABIT = 10**15
 
 
 def faults(
-    reading: Reading, net: Net, written: list[Fields], streams: Mapping[str, model.Stream], ends: int | None
+    reading: Reading,
+    net: Net,
+    written: list[Fields],
+    streams: Mapping[str, model.Stream],
+    times: tuple[int, int] | None,
 ) -> tuple[kinds.Fault, ...]:
-    """Every fault; mistakes are noted. ``ends``: when the last frame may arrive, if that is known."""
+    """Every fault; mistakes are noted. ``times``: when talkers stop and when the last frame may arrive, in
+    ns, if that is known."""
     for fields in written:
-        if isinstance(fields, Fields) and ends is not None and fields.get("at", 0) >= ends:
-            late = f"{DURATION.text(fields['at'])}; the run ends at {DURATION.text(ends)}"
-            hint = "duration and drain set the end of the run"
-            fields.wrong(reading, "at", "a time within the run", late, hint)
+        if isinstance(fields, Fields) and times is not None:
+            _begins_in_time(reading, fields, *times)
     # Faults of clocks are handled with the clocks.
     written = [fields for fields in written if not clock_faults.of_clocks(fields)]
     found = (_fault(reading, net, fields, streams) for fields in written)
     return tuple(fault for fault in found if fault is not None)
+
+
+def _begins_in_time(reading: Reading, fields: Fields, stop: int, end: int) -> None:
+    begin = fields.get("at", 0)
+    if begin >= end:
+        late = f"{DURATION.text(begin)}; the run ends at {DURATION.text(end)}"
+        hint = "duration and drain set the end of the run"
+        fields.wrong(reading, "at", "a time within the run", late, hint)
+    elif begin >= stop:
+        text = "begins when the talkers have stopped: only frames that are still on their way meet it"
+        hint = f"write a time before {DURATION.text(stop)}, or a longer duration"
+        reading.doubt("late-fault", *fields.where("at"), text, hint)
 
 
 def _owners() -> dict[str, tuple[list[str], str]]:

@@ -7,13 +7,16 @@ from ipaddress import IPv4Address
 
 from tsnbench.scenario.kinds.combinators import Either, ListOf
 from tsnbench.scenario.kinds.values import Count, Parsed, Quantity, Text
-from tsnbench.scenario.units import DURATION, LENGTH, RATE, SIZE
+from tsnbench.scenario.units import DURATION, LENGTH, LENGTH_OF_RUN, RATE, SIZE
 
 LONGEST = 10 * 86_400 * 10**9
 """Ten days, in ns: the longest time that a Plan may name."""
 
 TIME = Quantity(DURATION, 0, LONGEST)
 SPAN = Quantity(DURATION, 1, LONGEST)
+RUN_TIME = Quantity(DURATION, 0, LONGEST, usual=LENGTH_OF_RUN)
+RUN_SPAN = Quantity(DURATION, 1, LONGEST, usual=LENGTH_OF_RUN)
+"""A time or a part of the run: bare numbers in hints have the units of its length."""
 LINK_RATE = Quantity(RATE, 10**6, 10**12)
 STREAM_RATE = Quantity(RATE, 1, 10**12)
 CABLE = Quantity(LENGTH, 0, 1_000_000_000)

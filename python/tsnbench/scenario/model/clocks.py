@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tsnbench.scenario.kinds.combinators import ListOf, record_of
-from tsnbench.scenario.kinds.common import LONGEST, SPAN, TIME
+from tsnbench.scenario.kinds.common import LONGEST, RUN_TIME, SPAN
 from tsnbench.scenario.kinds.values import Quantity, Signed
 from tsnbench.scenario.model.names import Name
 from tsnbench.scenario.model.ptp import Gptp
@@ -26,7 +26,7 @@ class Wander(Part):
 class DriftChange(Part):
     """Another drift from a time on, in parts of 10^12."""
 
-    at: Duration = key(TIME, "when", "10 s")
+    at: Duration = key(RUN_TIME, "when", "10 s")
     drift: int = key(_DRIFT, "drift from then on", "21 ppm")
 
 

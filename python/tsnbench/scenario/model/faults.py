@@ -5,7 +5,7 @@ Values that have the names of the Plan become the Plan's fault of the same name 
 
 from __future__ import annotations
 
-from tsnbench.scenario.kinds.common import SELECTOR, SPAN, STREAM, TIME
+from tsnbench.scenario.kinds.common import RUN_SPAN, RUN_TIME, SELECTOR, SPAN, STREAM, TIME
 from tsnbench.scenario.kinds.values import Choice, Quantity
 from tsnbench.scenario.model.gates import Gates
 from tsnbench.scenario.model.names import Name, PortSelector
@@ -18,8 +18,8 @@ CHANCE = Quantity(SHARE, 0, 10**6, zero=True)
 class Lasting(Part):
     """A fault with its time span; without an end it lasts until the end of the run."""
 
-    at: Duration = key(TIME, "when it begins; 0 us by default", default=0)
-    duration: Duration | None = key(SPAN, "how long; to the end by default", written="for", default=None)
+    at: Duration = key(RUN_TIME, "when it begins; 0 us by default", default=0)
+    duration: Duration | None = key(RUN_SPAN, "how long; to the end by default", written="for", default=None)
 
 
 class OfPort(Lasting):

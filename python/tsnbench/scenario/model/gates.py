@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tsnbench.scenario.kinds.combinators import Either, ListOf, record_of
-from tsnbench.scenario.kinds.common import SELECTOR, SPAN, TIME
+from tsnbench.scenario.kinds.common import RUN_TIME, SELECTOR, SPAN, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Parsed
 from tsnbench.scenario.model.names import PortSelector
 from tsnbench.scenario.part import Part, key
@@ -153,7 +153,7 @@ class Gates(Part):
 class GateChange(Part):
     """Another list, requested at a time; only those values of ``gates`` count that belong to one list."""
 
-    at: Duration = key(TIME, "when it is requested, on the node's clock", "5 ms")
+    at: Duration = key(RUN_TIME, "when it is requested, on the node's clock", "5 ms")
     gates: Gates
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import record_of
-from tsnbench.scenario.kinds.common import NODES, PCP, SPAN, TIME
+from tsnbench.scenario.kinds.common import NODES, PCP, RUN_TIME, SPAN
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Parsed, Quantity
 from tsnbench.scenario.model.names import Name
 from tsnbench.scenario.part import Part, key
@@ -121,5 +121,5 @@ class Failover(Part):
     """A standby path, taken ``after`` the first one fails, and left ``back`` after the first one's return."""
 
     path: StreamPath | None = None
-    after: Duration = key(TIME, "from a link's failure until the other path forwards", "1 s")
-    back: Duration = key(TIME, "from its return until the first path forwards again; as after by default")
+    after: Duration = key(RUN_TIME, "from a link's failure until the other path forwards", "1 s")
+    back: Duration = key(RUN_TIME, "from its return until the first path forwards again; as after by default")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tsnbench import steps
 from tsnbench.errors import InputError
-from tsnbench.scenario.kinds.common import LONGEST, PROSE, SPAN, TIME
-from tsnbench.scenario.kinds.values import Count, OrPlan, Quantity, Text
+from tsnbench.scenario.kinds.common import PROSE, RUN_SPAN, RUN_TIME
+from tsnbench.scenario.kinds.values import Count, OrPlan, Text
 from tsnbench.scenario.model.clocks import Clocks
 from tsnbench.scenario.model.faults import Fault
 from tsnbench.scenario.model.hosts import Host
@@ -21,7 +21,7 @@ from tsnbench.scenario.model.shapers import Shaper
 from tsnbench.scenario.model.streams import Stream
 from tsnbench.scenario.model.taps import Taps
 from tsnbench.scenario.part import Part, key
-from tsnbench.scenario.units import DURATION, Duration
+from tsnbench.scenario.units import Duration
 
 if TYPE_CHECKING:
     from tsnbench.plan.document import Plan
@@ -55,12 +55,12 @@ class Scenario(Part):
     source: str = key(
         PROSE, "where the scenario is from: a paper and its table", default="", sample="EnGINE Table 7"
     )
-    duration: Duration = key(Quantity(DURATION, 1, LONGEST, usual="ms"), "how long talkers talk", "100 ms")
+    duration: Duration = key(RUN_SPAN, "how long talkers talk", "100 ms")
     drain: Duration = key(
-        TIME, "how long frames under way may still arrive; 100 ms by default", default=100_000_000
+        RUN_TIME, "how long frames under way may still arrive; 100 ms by default", default=100_000_000
     )
     measure_from: Duration | str | None = key(
-        OrPlan(SPAN, SETTLED, SETTLED),
+        OrPlan(RUN_SPAN, SETTLED, SETTLED),
         "from when on frames count: a time, or settled",
         default=None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from tsnbench.scenario.kinds.combinators import Either, Fields, ListOf, record_of
-from tsnbench.scenario.kinds.common import IPV4, SPAN, STREAM_RATE, TIME
+from tsnbench.scenario.kinds.common import IPV4, RUN_SPAN, RUN_TIME, SPAN, STREAM_RATE, TIME
 from tsnbench.scenario.kinds.values import YES_NO, Choice, Count, Quantity, Text
 from tsnbench.scenario.model.names import Name, Pcp
 from tsnbench.scenario.model.redundancy import Failover, Frer
@@ -314,8 +314,8 @@ class Stream(Part):
         "when in the period a scheduled stream is released: {earliest: 100 us, latest: 200 us}",
         default=None,
     )
-    start: Duration = key(TIME, "no release before this", default=0)
-    stop: Duration | None = key(SPAN, "no release at or after this", default=None)
+    start: Duration = key(RUN_TIME, "no release before this", default=0)
+    stop: Duration | None = key(RUN_SPAN, "no release at or after this", default=None)
     requires: Requirements = Requirements()
 
     @property
