@@ -212,6 +212,9 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
 	  --constraints requirements/build.lock --extra exact --extra netconf --extra ui --extra lsp --extra study \
 	  pyproject.toml --output-file requirements/run.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet --upgrade \
+	  --constraints requirements/run.lock --extra netconf --extra ui --extra lsp \
+	  pyproject.toml --output-file requirements/slim.lock
 
 # What runs guests with a Linux kernel of their own; the kernel itself is downloaded when it is needed.
 GUEST_PACKAGES := qemu-system-x86_64:qemu-system-x86 tc:iproute2 busybox:busybox-static ethtool tcpdump zstd \
