@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tsnbench.editing.problems import checked_scenarios
+from tsnbench.scenario import ScenarioErrors, load_variants
 
 BASE = """\
 name: example
@@ -124,6 +125,140 @@ WRITTEN = [
      "write requires: {delay: 200 us}"),
     ("requires: {delay: 200 us}", "maxLatency: 200 us", "a key of a stream",
      "write requires: {delay: 200 us}"),
+    ("to: b", "to: b, protocol: SOME/IP", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("to: b", "to: b, someip: {service: 0x1234, instance: 1}", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("to: b", "to: b, vlan: 0x64", "a VLAN identifier from 1 to 4094, or none", "write 100"),
+    ("to: b", "to: b, asil: D", "a key of a stream",
+     "leave it out: pcp is the priority, and requires: {delay: 2 ms, loss: 0} the limits"),
+    ("to: b", "to: b, can-id: 0x123", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("to: b", "to: b, mac: 01:00:5e:00:00:01", "a key of a stream",
+     "leave it out: each stream gets an address"),
+    ("payload: 100 B", "signals: [speed, torque]", "a key of a stream",
+     "write the octets of one data unit: payload: 192 B"),
+    ("payload: 100 B", "dlc: 8", "a key of a stream", "write payload: 8 B"),
+    ("payload: 100 B", "payload: 8", "a size with a unit", "write 8B"),
+    ("1 Gbit/s", "10BASE-T1S", "a rate with a unit", "write 10 Mbit/s for 10BASE-T1S"),
+    ("1 Gbit/s", "100 Mbit/s half duplex", "a rate with a unit", "write 100 Mbit/s"),
+    ("stations: [a, b, c]", "stations: [a, b, c]\n  gateways: [gw]", "a key of the network",
+     "did you mean hosts? They are end stations and bridges"),
+    ("stations: [a, b, c]", "stations: [a, b, c]\n  buses: [can1]", "a key of the network",
+     "leave it out: links are full-duplex Ethernet"),
+    ("stations: [a, b, c]", "stations: {a: {vlan: 10}, b: {}, c: {}}", "a key of a node's options",
+     "leave it out: streams have vlan: 10, and all ports are members"),
+    ("requires: {delay: 200 us}", "requires: {e2e: 200 us}", "a key of requirements", "did you mean delay?"),
+    ("requires: {delay: 200 us}", "e2e-latency: 200 us", "a key of a stream",
+     "write requires: {delay: 200 us}"),
+    ("period: 1 ms", "debounce: 10 ms", "a key of a stream",
+     "write arrivals: {burst: 1 kB, rate: 1 Mbit/s} for events, or poisson: 1 Mbit/s"),
+    ("period: 1 ms", "event: true", "a key of a stream",
+     "write arrivals: {burst: 1 kB, rate: 1 Mbit/s} for events, or poisson: 1 Mbit/s"),
+    ("period: 1 ms", "cycle-time: 10", "a key of a stream", "did you mean period?"),
+    ("period: 1 ms", "period: exponential(100us)", "a duration with a unit",
+     "write poisson: {mean-interval: 100us} in place of period"),
+    ("period: 1 ms", "period: uniform(1ms, 2ms)", "a duration with a unit",
+     "write 1ms, and jitter: 100 us for releases that are late at random"),
+    ("period: 1 ms", "period: 2 * 1 ms", "a duration with a unit", "write 2 ms"),
+    ("payload: 100 B", "packetLength: 1000B - 58B", "a key of a stream", "did you mean payload?"),
+    ("payload: 100 B", "payload: intuniform(64B,1500B)", "a size with a unit",
+     "write units: [64B, 1400 B] in place of it, or one size"),
+    ("period: 1 ms", "initialProductionOffset: 100us, period: 1 ms", "a key of a stream",
+     "did you mean offset?"),
+    ("period: 1 ms", "period: ${p=1ms,2ms}", "a duration with a unit",
+     "write [1ms, …], a list: one run for each value"),
+    ("to: b", "destAddress: b", "a key of a stream", "did you mean to?"),
+    ("to: b", "to: b, destPort: 1000", "a key of a stream", "did you mean udp-port?"),
+    ("to: b", "to: b, app: UdpSourceApp", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("a - sw1", "a.ethg++ <--> Eth1G <--> sw1.ethg++", "two nodes such as node1 -- node2",
+     "a link goes both ways: write a -- sw1"),
+    ("stations: [a, b, c]", "submodules: [a, b, c]", "a key of the network",
+     "write stations: [node1, node2] and bridges: [dut]"),
+    ("bridges: [sw1, sw2]", "TsnSwitch: [sw1, sw2]", "a key of the network", "did you mean bridges?"),
+    ("streams:\n", "[General]\nstreams:\n", "a colon after a key",
+     "this looks like an .ini file: a scenario is YAML, key: value"),
+    ("streams:\n", "// streams\nstreams:\n", "a colon after a key", "a comment begins with #"),
+    ("streams:\n", "/* streams */\nstreams:\n", "a colon after a key", "a comment begins with #"),
+    ("streams:\n  x:", "streams: streams.csv\n#", "streams by name", "write streams: {table: streams.csv}"),
+    ("payload: 100 B", "channels: 8, bit-depth: 24", "a key of a stream",
+     "write the octets of one data unit: payload: 192 B"),
+    ("pcp: 6", "class: SR/A", "an SR class", "did you mean sr/A?"),
+    ("pcp: 6", "sr-class: A", "a key of a stream", "did you mean class?"),
+    ("to: b", "listeners: {b: {}, c: {}}", "a key of a stream", "did you mean to?"),
+    ("to: b", "to: b, max-interval-frames: 1", "a key of a stream",
+     "write count: 1, for as many frames in each period"),
+    ("to: b", "to: b, presentation-time: 2 ms", "a key of a stream", "write requires: {delay: 2 ms}"),
+    ("to: b", "to: b, format: AAF", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("requires: {delay: 200 us}", "max-transit-time: 2 ms", "a key of a stream",
+     "write requires: {delay: 2 ms}"),
+    ("requires: {delay: 200 us}", "latency: 2 ms", "a key of a stream", "write requires: {delay: 2 ms}"),
+    ("period: 1 ms", "send-clock: 32, reduction-ratio: 4", "a key of a stream",
+     "write period: 1 ms, which is 31.25 us times send clock factor (32) times reduction ratio (1)"),
+    ("period: 1 ms", "cycle: 31.25 us", "a key of a stream", "did you mean period?"),
+    ("period: 1 ms", "period: 31.25 us, watchdog: 3", "a key of a stream",
+     "write requires: {age: 3 ms}, the highest age of data at the listener"),
+    ("to: b", "to: b, protocol: profinet", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("to: b", "to: b, ethertype: 0x8892", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("to: b", "to: b, opcua: true", "a key of a stream",
+     "leave it out: frames have the size of payload or frame, and test data in place of a protocol"),
+    ("to: b", "to: b, comid: 1000", "a key of a stream", "write trdp: {com-id: 1000, data-set: 64 B}"),
+    ("to: b", "to: b, trdp: 1000", "a TRDP telegram as keys and values",
+     "write trdp: {key: value, …} with keys such as com-id, data-set, pattern, qos, header, time-out"),
+    ("streams:\n", "rings: [sw1, sw2]\nstreams:\n", "a key of a scenario",
+     "write it under network: ring: {nodes: 4}"),
+    ("stations: [a, b, c]", "ring: [a, b, c]", "a ring as keys and values",
+     "write {nodes: 8}; links: connects nodes that you name"),
+    ("stations: [a, b, c]", "line: 5", "a line",
+     "write line: {nodes: 5}; links: connects nodes that you name"),
+    ("stations: [a, b, c]", "topology: ring", "a key of the network",
+     "write ring: {nodes: 4}; there are line, star, mesh, grid and tree, too"),
+    ("period: 1 ms", "period: 0x100 us", "a duration with a unit", "write 256 us"),
+    ("period: 1 ms", "period: 1_000 us", "a duration with a unit", "write 1000 us"),
+    ("period: 1 ms", "period: 1'000 us", "a duration with a unit", "write 1000 us"),
+    ("period: 1 ms", "period: {value: 1, unit: ms}", "a duration with a unit", "write one value: 1 ms"),
+    ("period: 1 ms", "period: 1 ms ± 10 us", "a duration with a unit", "write 1 ms"),
+    ("period: 1 ms", "period: 1ms/10us", "a duration with a unit",
+     "write it like 250us; units are ns, us, ms, s, min, h"),
+    ("period: 1 ms", "period: null", "a duration with a unit", "write a value, or leave period out"),
+    ("period: 1 ms", "period: ~", "a duration with a unit", "write a value, or leave period out"),
+    ("period: 1 ms", "period:", "a key of a stream", "write period: , with a space after the colon"),
+    ("period: 1 ms", "period: .5 ms", "a duration with a unit", "write 0.5 ms"),
+    ("period: 1 ms", "period: 1. ms", "a duration with a unit", "write 1 ms"),
+    ("period: 1 ms", "period: 1 MS", "a duration with a unit", "write 1ms"),
+    ("period: 1 ms", "period: 1 µsec", "a duration with a unit", "write 1us"),
+    ("period: 1 ms", "period: 1000µ", "a duration with a unit", "write 1000us"),
+    ("1 Gbit/s", "1 Gbit", "a rate with a unit", "write 1Gbit/s"),
+    ("1 Gbit/s", "1,000 Mbit/s", "a rate with a unit", "write 1.000 Mbit/s, or 1000 Mbit/s"),
+    ("1 Gbit/s", "1 Gigabit/s", "a rate with a unit", "write 1Gbit/s"),
+    ("1 Gbit/s", "gigabit", "a rate with a unit", "write 1 Gbit/s"),
+    ("1 Gbit/s", "1000 MBit/s", "a rate with a unit", "write 1000Mbit/s"),
+    ("1 Gbit/s", "1.000.000.000 bit/s", "a rate with a unit", "write 1000000000 bit/s"),
+    ("100 B", "100 Byte", "a size with a unit", "write 100B"),
+    ("100 B", "0x64 B", "a size with a unit", "write 100 B"),
+    ("100 B", "1 KB", "a size with a unit", "write 1kB"),
+    ("100 B", "100.5 B", "a whole number of B", "write 100B or 101B"),
+    ("100 B", "min", "a size with a unit", "write it like 250B; units are B, octets, kB, MB, KiB, MiB"),
+    ("100 B", "10 ms * 1 Mbit/s", "a size with a unit",
+     "write it like 250B; units are B, octets, kB, MB, KiB, MiB"),
+    ("{delay: 200 us}", "{delay: <=200us}", "a duration with a unit", "write 200 us"),
+    ("{delay: 200 us}", "{delay: 200us max}", "a duration with a unit", "write 200 us"),
+    ("{delay: 200 us}", "{delay: p99 < 200 us}", "a duration with a unit",
+     "write delay p99: 200 us, which is a key of its own"),
+    ("{delay: 200 us}", "{loss: 1e-6}", "a share with a unit", "write 1 ppm"),
+    ("{delay: 200 us}", "{loss: 1/1000}", "a share with a unit", "write 1000 ppm"),
+    ("{delay: 200 us}", "{loss: 10^-6}", "a share with a unit", "write 1 ppm"),
+    ("{delay: 200 us}", "{reliability: 0.99999}", "a key of requirements", "did you mean loss?"),
+    ("{delay: 200 us}", "{delay: 200 us, probability: 99 %}", "a key of requirements",
+     "write delay p99: 200 us for 99 %"),
+    ("{delay: 200 us}", "{throughput: 1 Mbit/s}", "a key of requirements", "did you mean rate?"),
+    ("{delay: 200 us}", "{p99.9: 200 us}", "a key of requirements", "did you mean delay p99.9?"),
+    ("{delay: 200 us}", "{mean: 100 us}", "a key of requirements",
+     "write delay p50: 100 us, which half of all frames keep"),
 ]  # fmt: skip
 """What is replaced, by what, and the expected value and the hint of the message."""
 PORT = "shapers: {sw1 -> sw2: "
@@ -187,6 +322,28 @@ ADDED = [
      "write policing: [{at: cam -> sw1}], without names"),
     ("requirements: {delay: 1 ms}", "a key of requirements of all streams",
      "write it in each stream: requires: {delay: 1 ms}"),
+    ("shapers: {sw1 -> sw2: {transmissionGate: {durations: [4ms, 6ms]}}}", "a key of a shaper",
+     "did you mean gates?"),
+    ("shapers: {sw1 -> sw2: {scheduler: StrictPriority}}", "a key of a shaper",
+     "leave it out: classes have strict priority, and queues: {classes: {6: 1, 0: 0}} names them"),
+    ("shapers: {sw1 -> sw2: {wfq: {6: 50 %}}}", "a key of a shaper",
+     "write cbs: {6: 10 Mbit/s} or ats: {pcp: [6]}: ports have no weights, and strict priority decides"),
+    ("shapers: {sw1 -> sw2: {tbf: {rate: 10 Mbit/s}}}", "a key of a shaper",
+     "write cbs: {6: 10 Mbit/s} or ats: {pcp: [6]}: ports have no weights, and strict priority decides"),
+    ("schedule: {scheduler: Z3}", "a key of how scheduled streams are planned", "did you mean engine?"),
+    ("schedule: {type: Eager}", "a key of how scheduled streams are planned", "did you mean engine?"),
+    ("schedule: {engine: ortools}", "an engine: heuristic, exact or both", "write exact"),
+    ("schedule: {optimize: delay}", "a key of how scheduled streams are planned", "did you mean objective?"),
+    ("msrp: {a: 10 Mbit/s}", "a key of a scenario",
+     "write shapers: {all: {cbs: from-streams}}, and class: sr/A in streams"),
+    ("avb: true", "a key of a scenario",
+     "write shapers: {all: {cbs: from-streams}}, and class: sr/A in streams"),
+    ("shapers: {all: {cbs: {SR-A: 75 Mbit/s}}}", "an SR class (A, B, C, D) or a PCP from 0 to 7",
+     "write {A: 100 Mbit/s, B: {idle-slope: 75 Mbit/s}}, highest class first"),
+    ("shapers: {all: {cbs: {A: 75 %}}}", "a rate with a unit",
+     "write a rate such as 250Mbit/s, in place of 75 % of the rate of the link"),
+    ("clocks: {media-clock: 48 kHz}", "a clock as keys and values", "write media-clock: {drift: 20 ppm}"),
+    ("clocks: {gptp: {grandmaster: a, domain: 0}}", "a key of gPTP", "leave it out: there is one domain"),
 ]  # fmt: skip
 """A section that is added, and the expected value and the hint of the message."""
 TABLES = [
@@ -202,6 +359,30 @@ TABLES = [
      "write name, from, to, payload, period"),
 ]  # fmt: skip
 """The table of streams, and the expected value and the hint of the message."""
+
+
+FILES = {
+    # Name and content of the file that is checked: the expected value, what was found, and the hint.
+    ("omnetpp.ini", b"# INET\n[General]\nnetwork = TsnLinearNetwork\nsim-time-limit = 1s\n"): (
+        "a scenario in YAML", "an .ini file", "tsnbench init small writes a scenario to begin with"
+    ),
+    ("omnetpp.yaml", b'*.client.app[*].typename = "UdpSourceApp"\n'): (
+        "a scenario in YAML", "an .ini file", "tsnbench init small writes a scenario to begin with"
+    ),
+    ("net.ned", b"// a line\npackage x;\nnetwork N\n{\n    submodules:\n        a: TsnDevice;\n}\n"): (
+        "a scenario in YAML", "a .ned file", "tsnbench init small writes a scenario to begin with"
+    ),
+    ("model.arxml", b'<?xml version="1.0"?>\n<AUTOSAR>\n</AUTOSAR>\n'): (
+        "a scenario in YAML", "XML", "tsnbench init small writes a scenario to begin with"
+    ),
+    ("streams.csv", b"name,from,to,period (us)\nq,a,b,100\n"): (
+        "a scenario in YAML", "a table", "name it in a scenario: streams: {table: streams.csv}"
+    ),
+    ("c.pcap", b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00\x00\x00"): (
+        "a scenario in YAML", "a file that is no text", "captures are read by tsnbench measure"
+    ),
+    ("s.yaml", BASE.encode("utf-16")): ("text in UTF-8", "the byte 0xff", "save the file as UTF-8"),
+}  # fmt: skip
 
 
 def the_one_message(text: str, file: Path) -> tuple[str, str]:
@@ -230,5 +411,27 @@ def test_a_wrong_table(table: str, expected: str, hint: str, tmp_path: Path) -> 
     assert the_one_message(text, tmp_path / "s.yaml") == (expected, hint)
 
 
+@pytest.mark.parametrize(("file", "said"), FILES.items(), ids=[name for name, _ in FILES])
+def test_a_file_of_another_kind(file: tuple[str, bytes], said: tuple[str, str, str], tmp_path: Path) -> None:
+    path = tmp_path / file[0]
+    path.write_bytes(file[1])
+    assert the_file_is_refused(path) == said
+
+
+@pytest.mark.parametrize("name", ["zonal", "zonal.yml", "zonl.yaml"])
+def test_a_file_that_does_not_exist_has_a_name_almost_like_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / "zonal.yaml").write_text(BASE, encoding="utf-8")
+    hint = f"did you mean {tmp_path}/zonal.yaml?"
+    assert the_file_is_refused(tmp_path / name) == ("a scenario file", "no such file", hint)
+    assert the_file_is_refused(tmp_path / "other.yaml")[2] == "check the path"
+
+
+def the_file_is_refused(path: Path) -> tuple[str, str, str]:
+    with pytest.raises(ScenarioErrors) as refused:
+        load_variants(str(path))
+    (only,) = refused.value.problems
+    return only.expected, only.found, only.hint
+
+
 def test_there_are_enough() -> None:
-    assert len(WRITTEN) + len(ADDED) + len(TABLES) >= 120
+    assert len(WRITTEN) + len(ADDED) + len(TABLES) >= 200

@@ -20,6 +20,22 @@ _COMMA = re.compile(r"\s*(-?[0-9]+),([0-9]+)\s*(\S*)\s*")
 """A number with a decimal comma."""
 _EXPONENT = re.compile(r"\s*(-?[0-9]+(?:\.[0-9]+)?)[eE]([+-]?[0-9]{1,2})\s*(\S*)\s*")
 """A number with a power of ten."""
+_DIGITS = re.compile(
+    r"""\s*(?:
+        (?P<spaced>[0-9]{1,3}(?:[_' ][0-9]{3})+)
+        | (?P<pointed>[0-9]{1,3}(?:[.,][0-9]{3}){2,})
+        | (?P<hexadecimal>0x[0-9a-fA-F]{1,12})
+        | (?P<short>\.[0-9]+)
+        | (?P<long>[0-9]+\.)(?=\s|[A-Za-z])
+    )\s*(?P<unit>\S*)\s*""",
+    re.VERBOSE,
+)
+"""A number in other digits: in groups of three, hexadecimal, or with no digit on one side of the point."""
+_POWER = re.compile(r"(?:([0-9.]+)\s*[*\u00d7x]\s*)?10\s*\^\s*([+-]?[0-9]{1,2})\s*(\S*)")
+_PRODUCT = re.compile(r"\s*([0-9.]+)\s*[*\u00d7x]\s*([0-9.]+)\s*([A-Za-z/%]+)\s*")
+_CALL = re.compile(r"\s*(?:([a-z]+)\(\s*([^,()]*)|\$\{\s*\w*\s*=\s*([^,}]*)).*")
+"""A random value or a list of values as OMNeT++ writes it; a comma in braces ends it here."""
+_QUANTILE = re.compile(r"p([0-9.]+)\s*(?:<=?|:|=|\u2264)\s*(.+)")
 _WORDS = re.compile(
     r"(?:[<>]=?|[~\u2264\u2265\u00b1]|max\.?|min\.?|about|every)?\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z%/]+)(?:[\s,.(].*)?"
 )
@@ -112,12 +128,20 @@ class Dimension:
             else f"write {number}% or {number}{usual}"
         )
 
+    def _bare(self, value: Fraction, text: str, usual: str) -> str:
+        """A hint for a fraction or a power of ten without a unit; empty where the usual unit fits."""
+        if "%" in self.units:
+            return f"write {self.text(int(value * 10**6))}" if value * 10**6 % 1 == 0 and value < 1 else ""
+        unit = self._of_other_programs(value, usual)
+        worth = value * self.units.get(unit, 0)
+        return f"write {self.text(int(worth))} for {text} {unit}" if unit and worth.denominator == 1 else ""
+
     def _without_power(self, number: str, power: int, unit: str, usual: str) -> str:
         """A hint for a power of ten, which is written out."""
-        bare = "" if unit else self._of_other_programs(Fraction(Decimal(number).scaleb(power)), usual)
-        worth = Fraction(Decimal(number).scaleb(power)) * self.units.get(bare, 0)
-        if bare and worth.denominator == 1:
-            return f"write {self.text(worth.numerator)} for {number}e{power} {bare}"
+        if not unit and (
+            hint := self._bare(Fraction(Decimal(number).scaleb(power)), f"{number}e{power}", usual)
+        ):
+            return hint
         unit = self.aliases.get(unit) or self.aliases.get(unit.lower()) or unit or usual
         digits = Decimal(number).scaleb(power)
         written = f"{digits.normalize():f}"
@@ -132,7 +156,13 @@ class Dimension:
     def _among_words(self, text: str) -> str:
         """A hint for a physical layer, a share of a quantity, or a quantity among words; empty for others."""
         text = text.strip()[:_LONGEST]
+        if power := _POWER.fullmatch(text):
+            return self._without_power(power[1] or "1", int(power[2]), power[3], self.usual)
+        if hint := self._in_other_digits(text) or self._of_omnet(text):
+            return hint
         phy = _PHY.fullmatch(text) if self.name == "rate" else None
+        if self._unit(text) and not text.isdecimal():
+            return f"write 1 {self._unit(text)}"
         if phy is not None:
             return f"write {phy[1]} {'G' if phy[2] else 'M'}bit/s for {text}"
         found = _WORDS.fullmatch(text)
@@ -142,8 +172,44 @@ class Dimension:
         if unit == "%" and self.whole:
             example = f"{self.article} {self.name} such as 250{self.usual}"
             return f"write {example}, in place of {number} % of {self.whole}"
-        unit = unit if unit in self.units else self.aliases.get(unit) or self.aliases.get(unit.lower())
+        unit = self._unit(unit)
         return f"write {number} {unit}" if unit else ""
+
+    def _unit(self, written: str) -> str:
+        """The unit that somebody means who writes this; empty if there is none."""
+        lower = written.lower()
+        own = written if written in self.units else self.aliases.get(written) or self.aliases.get(lower)
+        return own or (lower if lower in self.units else "")
+
+    def _in_other_digits(self, text: str) -> str:
+        """A hint for a number in other digits, or a product; empty for other texts."""
+        if (found := _DIGITS.fullmatch(text)) and (unit := self._unit(found["unit"])):
+            if found["hexadecimal"]:
+                return f"write {int(found['hexadecimal'], 16)} {unit}"
+            if found["short"] or found["long"]:
+                return f"write {Decimal(found['short'] or found['long'])} {unit}"
+            return f"write {re.sub('[^0-9]', '', found['spaced'] or found['pointed'])} {unit}"
+        if (product := _PRODUCT.fullmatch(text)) and (unit := self._unit(product[3])):
+            return f"write {float(product[1]) * float(product[2]):g} {unit}"
+        return ""
+
+    def _of_omnet(self, text: str) -> str:
+        """A hint for a random value or a list of values of OMNeT++; empty for other texts."""
+        if (quantile := _QUANTILE.fullmatch(text)) and self.name == "duration":
+            return f"write delay p{quantile[1]}: {quantile[2]}, which is a key of its own"
+        found = _CALL.fullmatch(text)
+        if found is None:
+            return ""
+        random, first, listed = found.groups()
+        if listed:
+            return f"write [{listed}, …], a list: one run for each value"
+        if self.name == "duration" and random == "exponential":
+            return f"write poisson: {{mean-interval: {first or '100 us'}}} in place of period"
+        if self.name == "duration":
+            return f"write {first or '1 ms'}, and jitter: 100 us for releases that are late at random"
+        if self.name == "size":
+            return f"write units: [{first or '100 B'}, 1400 B] in place of it, or one size"
+        return "write one value, or a list for one run each"
 
     @property
     def spellings(self) -> str:
@@ -171,6 +237,10 @@ class Dimension:
         if divisor is not None and int(divisor) == 0:
             raise UnitError(self.expected, "a number cannot be divided by zero")
         if not unit:
+            if divisor is not None:
+                raise UnitError(
+                    self.expected, self._bare(Fraction(number) / int(divisor), text.strip(), usual)
+                )
             raise UnitError(self.expected, self._with_unit(number, either))
         if unit not in self.units:
             worth = self.others.get(unit, Fraction(0)) * Fraction(number) / int(divisor or 1)
@@ -178,7 +248,7 @@ class Dimension:
                 worth = self.reciprocals[unit] / Fraction(number) * int(divisor or 1)
             if worth:
                 raise UnitError(self.expected, self._exact(worth, text.strip()))
-            meant = self.aliases.get(unit) or self.aliases.get(unit.lower())
+            meant = self._unit(unit)
             bare = text.strip().removesuffix(unit).rstrip()
             hint = f"write {bare}{meant}" if meant else self._among_words(text)
             raise UnitError(self.expected, hint or example)
@@ -257,6 +327,8 @@ DURATION = Dimension(
         "US": "us",
         "Ms": "ms",
         "S": "s",
+        **dict.fromkeys(("u", "\u00b5", "\u03bc", "\u00b5sec", "\u03bcsec", "mics", "micros"), "us"),
+        **dict.fromkeys(("millis", "msecs"), "ms"),
     },
     others=_units(d=86_400 * 10**9, day=86_400 * 10**9, days=86_400 * 10**9),
     reciprocals=_units(Hz=10**9, kHz=10**6, MHz=10**3, fps=10**9),
@@ -294,6 +366,11 @@ RATE = Dimension(
         "gbit/s": "Gbit/s",
         **{unit + end: f"{unit}bit/s" for unit in "kMG" for end in ("", "b")},
         **dict.fromkeys(("ge", "gbe", "gige"), "Gbit/s"),
+        **{
+            f"{prefix}bit{end}": f"{unit}bit/s"
+            for prefix, unit in (("kilo", "k"), ("mega", "M"), ("giga", "G"))
+            for end in ("", "/s", "s", "s/s")
+        },
     },
     # Octets per second: a capital B is an octet.
     others={

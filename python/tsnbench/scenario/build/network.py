@@ -192,8 +192,13 @@ def _wire(net: Net, network: Fields, own: Fields, pairs: Sequence[tuple[str, str
 def _pair(net: Net, text: Named) -> tuple[str, str] | None:
     """``a -- b``, or ``a-b`` where only one hyphen parts two known names."""
     expected = "two nodes such as node1 -- node2"
-    if arrow := _ARROW.search(text):
-        hint = f"a link goes both ways: write {' -- '.join(map(str.strip, text.split(arrow[0], 1)))}"
+    if _ARROW.search(text):
+        parts = [part.strip() for part in _ARROW.split(text)]
+        ends = [
+            re.sub(r"\.\w+(\+\+)?$", "", part) if part.endswith("++") else part
+            for part in (parts[0], parts[-1])
+        ]
+        hint = f"a link goes both ways: write {' -- '.join(ends)}"
         net.reading.problem(text.place, text.path, expected, text, hint)
         return None
 

@@ -41,7 +41,17 @@ CLOCKS = Record(
     common_mistakes={
         **dict.fromkeys(("accuracy", "precision", "sync-error", "error"), "did you mean within?"),
         **dict.fromkeys(
-            ("protocol", "profile", "domain", "grandmaster", "gm", "synchronisation", "sync"),
+            (
+                "protocol",
+                "profile",
+                "domain",
+                "ptp4l",
+                "802.1as",
+                "grandmaster",
+                "gm",
+                "synchronisation",
+                "sync",
+            ),
             "write gptp: {grandmaster: node1}, or ptp: for IEEE 1588",
         ),
         **dict.fromkeys(

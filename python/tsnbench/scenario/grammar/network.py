@@ -78,7 +78,12 @@ NODE_OPTIONS = Record(
         **dict.fromkeys(("clock", "drift"), "write it under clocks:, beside network:"),
         **dict.fromkeys(("profile", "wakeup", "host"), "write it under hosts:, beside network:"),
         **dict.fromkeys(("gates", "cbs", "preemption"), "write it under shapers:, beside network:"),
+        **dict.fromkeys(
+            ("vlan", "vlans", "pvid"), "leave it out: streams have vlan: 10, and all ports are members"
+        ),
+        **dict.fromkeys(("kind", "type", "role"), "leave it out: stations, bridges and hosts are kinds"),
     },
+    example="{}",
 )
 NODE_LIST = Either(
     "names of nodes, or a mapping of names to options",
@@ -178,13 +183,17 @@ GENERATORS = {
             "ends": Field(KIND, "kind of the first and the last node, where it differs"),
             **GENERATED,
         },
+        example="{nodes: 5}; links: connects nodes that you name",
     ),
     "ring": Record(
-        "a ring", {"nodes": Field(Count(3, 10_000, "a number of nodes"), "number of nodes", "8"), **GENERATED}
+        "a ring",
+        {"nodes": Field(Count(3, 10_000, "a number of nodes"), "number of nodes", "8"), **GENERATED},
+        example="{nodes: 8}; links: connects nodes that you name",
     ),
     "mesh": Record(
         "a full mesh",
         {"nodes": Field(Count(1, 200, "a number of nodes"), "number of nodes", "4"), **GENERATED},
+        example="{nodes: 4}; links: connects nodes that you name",
     ),
     "star": Record(
         "a star",
@@ -196,6 +205,7 @@ GENERATORS = {
             **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},
             "kind": Field(KIND, "station (default), bridge, or host: the nodes around the centre"),
         },
+        example="{nodes: 5}; links: connects nodes that you name",
     ),
     "grid": Record(
         "a grid",
@@ -204,6 +214,7 @@ GENERATORS = {
             "columns": Field(Count(1, 1000, "a number of columns"), "number of columns", "5"),
             **GENERATED,
         },
+        example="{rows: 4, columns: 5}; links: connects nodes that you name",
     ),
     "tree": Record(
         "a tree",
@@ -213,6 +224,7 @@ GENERATORS = {
             "leaves": Field(KIND, "kind of the lowest level, where it differs"),
             **GENERATED,
         },
+        example="{depth: 3, fanout: 2}; links: connects nodes that you name",
     ),
 }
 _NODE_KEYS = tuple(
@@ -226,7 +238,16 @@ _NODE_KEYS = tuple(
     )
 )
 _SLIPS = {
-    **dict.fromkeys(("switches", "switch", "bridge", "routers"), "did you mean bridges?"),
+    **dict.fromkeys(
+        ("switches", "switch", "bridge", "routers", "tsn-switch", "ethernet-switch"), "did you mean bridges?"
+    ),
+    **dict.fromkeys(("gateways", "gateway"), "did you mean hosts? They are end stations and bridges"),
+    **dict.fromkeys(("buses", "bus", "can", "flexray"), "leave it out: links are full-duplex Ethernet"),
+    "submodules": "write stations: [node1, node2] and bridges: [dut]",
+    **dict.fromkeys(
+        ("topology", "type", "layout"),
+        "write ring: {nodes: 4}; there are line, star, mesh, grid and tree, too",
+    ),
     **dict.fromkeys(
         ("end-stations", "endpoints", "nodes", "devices", "station", "ecus", "terminals", "end-systems"),
         "did you mean stations?",

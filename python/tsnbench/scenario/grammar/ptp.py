@@ -25,7 +25,10 @@ GPTP = Record(
     "gPTP",
     {**fields_of(Gptp, "grandmaster"), "bmca": _BMCA, **fields_of(Gptp), **fields_of(Bmca)},
     example="{grandmaster: node1}",
-    common_mistakes={"delay": "gPTP measures link by link; write ptp: instead of gptp: for IEEE 1588"},
+    common_mistakes={
+        "domain": "leave it out: there is one domain",
+        "delay": "gPTP measures link by link; write ptp: instead of gptp: for IEEE 1588",
+    },
 )
 _INTERVAL = Gptp._keys["pdelay_interval"].kind
 _OF_GPTP_ALONE = ("pdelay-interval", "sync-receipt-timeout")

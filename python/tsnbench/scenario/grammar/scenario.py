@@ -72,6 +72,13 @@ SCENARIO = Record(
         **dict.fromkeys(
             ("gates", "cbs", "preemption", "ats", "cqf"), "write it under its ports: shapers: {all: {…}}"
         ),
+        **dict.fromkeys(
+            ("line", "ring", "rings", "mesh", "star", "grid", "tree"),
+            "write it under network: ring: {nodes: 4}",
+        ),
+        **dict.fromkeys(
+            ("avb", "srp", "msrp"), "write shapers: {all: {cbs: from-streams}}, and class: sr/A in streams"
+        ),
         "requires": "write requires: … in each stream",
     },
 )

@@ -46,13 +46,18 @@ _SLIPS = {
         "write it under its class: cbs: {6: {idle-slope: 10 Mbit/s}}",
     ),
     **dict.fromkeys(
-        ("tas", "gcl", "taprio", "gate-control-list", "qbv", "802.1qbv", "schedule"), "did you mean gates?"
+        ("tas", "gcl", "taprio", "transmission-gate", "gate-control-list", "qbv", "802.1qbv", "schedule"),
+        "did you mean gates?",
     ),
     **dict.fromkeys(("qav", "802.1qav", "credit-based-shaper"), "did you mean cbs?"),
     **dict.fromkeys(("qbu", "802.1qbu", "frame-preemption", "pre-emption"), "did you mean preemption?"),
     **dict.fromkeys(
-        ("strict-priority", "sp", "priority", "mqprio"),
+        ("strict-priority", "sp", "priority", "mqprio", "scheduler", "scheduling", "algorithm"),
         "leave it out: classes have strict priority, and queues: {classes: {6: 1, 0: 0}} names them",
+    ),
+    **dict.fromkeys(
+        ("wrr", "wfq", "drr", "dwrr", "weights", "tbf", "htb", "red"),
+        "write cbs: {6: 10 Mbit/s} or ats: {pcp: [6]}: ports have no weights, and strict priority decides",
     ),
     **dict.fromkeys(("guard-band", "guardband"), "leave it out: no frame begins that does not fit its gate"),
 }

@@ -12,6 +12,11 @@ from tsnbench.scenario.units import DURATION, SIZE
 
 JITTER = Quantity(DURATION, 0, LONGEST, zero=True)
 JITTER_KINDS = ("delay-step-abs", "deviation", "spread", "interval")
+END_TO_END = (
+    *("e2e", "e2e-latency", "e2e-delay", "end-to-end", "end-to-end-latency", "end-to-end-delay"),
+    *("transit-time", "max-transit-time", "presentation-time", "response-time"),
+)
+"""Words of other trades for a delay from talker to listener."""
 LIMITS = Record(
     "requirements",
     {
@@ -33,11 +38,17 @@ LIMITS = Record(
         ),
     ),
     common_mistakes={
-        **dict.fromkeys(("latency", "deadline", "max-delay", "max-latency", "max"), "did you mean delay?"),
+        **dict.fromkeys(
+            ("latency", "deadline", "max-delay", "max-latency", "max", *END_TO_END), "did you mean delay?"
+        ),
         **dict.fromkeys(("losses", "lost", "drops", "reliability"), "did you mean loss?"),
         **dict.fromkeys(("bandwidth", "throughput", "bitrate"), "did you mean rate?"),
         "pdv": "did you mean jitter?",
         **dict.fromkeys(("p99", "delay-p99", "p99-delay", "percentile"), "write delay p99: …"),
+        **dict.fromkeys(("probability", "quantile", "confidence"), "write delay p99: 200 us for 99 %"),
+        **dict.fromkeys(
+            ("mean", "average", "avg", "median"), "write delay p50: …, which half of all frames keep"
+        ),
         **dict.fromkeys(("in-order", "order", "ordered"), "leave it out: reordered frames are counted"),
         "availability": "write the greatest share of lost frames: loss: 0.01 %",
     },
@@ -157,9 +168,24 @@ STREAM = Record(
         **dict.fromkeys(("packet-length", "packet-size", "message-length"), "did you mean payload?"),
         **dict.fromkeys(("size", "length", "bytes"), "write frame, phy or payload: which size is meant?"),
         **dict.fromkeys(("priority", "prio", "traffic-class", "cos", "qos"), "did you mean pcp?"),
-        **dict.fromkeys(("talker", "source", "src", "sender", "publisher", "producer"), "did you mean from?"),
         **dict.fromkeys(
-            ("listener", "listeners", "destination", "dst", "sink", "subscriber", "consumer"),
+            ("talker", "source", "src", "sender", "publisher", "producer", "src-address", "source-address"),
+            "did you mean from?",
+        ),
+        **dict.fromkeys(
+            (
+                *(
+                    "listener",
+                    "listeners",
+                    "destination",
+                    "dst",
+                    "sink",
+                    "subscriber",
+                    "consumer",
+                    "receiver",
+                ),
+                *("dest", "dest-address", "dst-address", "destination-address", "dest-addr"),
+            ),
             "did you mean to?",
         ),
         **dict.fromkeys(
@@ -172,7 +198,8 @@ STREAM = Record(
         **dict.fromkeys(("trace", "pcap", "capture"), "did you mean replay?"),
         **dict.fromkeys(("flows", "number"), "did you mean count?"),
         **dict.fromkeys(
-            ("delay", "latency", "deadline", "max-delay", "max-latency"), "write requires: {delay: …}"
+            ("delay", "latency", "deadline", "max-delay", "max-latency", *END_TO_END),
+            "write requires: {delay: …}",
         ),
         **dict.fromkeys(
             ("frequency", "sample-rate", "sampling-rate", "fps", "frame-rate"),
@@ -182,7 +209,48 @@ STREAM = Record(
         **dict.fromkeys(("constraints", "requirements", "limits"), "did you mean requires?"),
         **dict.fromkeys(("com-id", "comid", "data-set"), "write trdp: {com-id: 1000, data-set: 64 B}"),
         **dict.fromkeys(("dscp", "type-of-service"), "did you mean tos?"),
-        "port": "did you mean udp-port?",
+        **dict.fromkeys(("port", "dest-port", "dst-port", "destination-port"), "did you mean udp-port?"),
+        **dict.fromkeys(
+            (
+                *(
+                    "protocol",
+                    "someip",
+                    "some-ip",
+                    "opcua",
+                    "opc-ua",
+                    "profinet",
+                    "avtp",
+                    "ethertype",
+                    "ether-type",
+                ),
+                *("format", "app", "application", "service", "can-id", "message-id", "pdu", "domain"),
+            ),
+            "leave it out: frames have the size of payload or frame, and test data in place of a protocol",
+        ),
+        **dict.fromkeys(
+            ("asil", "sil", "safety", "criticality"),
+            "leave it out: pcp is the priority, and requires: {delay: 2 ms, loss: 0} the limits",
+        ),
+        **dict.fromkeys(
+            ("signals", "channels", "bit-depth", "samples", "sample-size", "word-length", "resolution"),
+            "write the octets of one data unit: payload: 192 B",
+        ),
+        "dlc": "write payload: … B",
+        **dict.fromkeys(
+            ("event", "debounce", "sporadic", "aperiodic", "on-change"),
+            "write arrivals: {burst: 1 kB, rate: 1 Mbit/s} for events, or poisson: 1 Mbit/s",
+        ),
+        **dict.fromkeys(
+            ("send-clock", "send-clock-factor", "reduction-ratio"),
+            "write period: 1 ms, which is 31.25 us times send clock factor (32) times reduction ratio (1)",
+        ),
+        **dict.fromkeys(
+            ("max-interval-frames", "frames-per-interval", "max-frames"),
+            "write count: …, for as many frames in each period",
+        ),
+        **dict.fromkeys(
+            ("watchdog", "data-hold"), "write requires: {age: 3 ms}, the highest age of data at the listener"
+        ),
         "loss": "write requires: {loss: …}",
         "multicast": "write several listeners: to: [node2, node3]",
         "redundancy": "write frer: {disjoint: 2}",

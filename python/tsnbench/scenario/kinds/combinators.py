@@ -52,6 +52,11 @@ class ListOf:
             found_here = f"{len(found.items)} of them" if found.items else "an empty list"
             hint = "" if found.items else "write at least one, or leave the key out"
             return reading.problem(found.place, path, self.what, found_here, hint)
+        if isinstance(self.item, Record) and all(
+            isinstance(item, Scalar) and item.text for item in found.items
+        ):
+            # One mistake: names where mappings belong.
+            return self.item.read(reading, found.items[0], f"{path}[0]") and BAD
         items = [self.read_item(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
         good = [item for item in items if not isinstance(item, Bad)]
         return good if self.partial or len(good) == len(items) else BAD
@@ -205,9 +210,7 @@ class Record:
         if self.empty and isinstance(found, Scalar) and found.plain and not found.text.strip():
             return Fields(found.place, path, self)
         if not isinstance(found, Mapping):
-            how = self.example or f"{{key: value, …}} with keys such as {', '.join(list(self.fields)[:6])}"
-            hint = f"write {'' if path.endswith(']') else path.rsplit('.', 1)[-1] + ': '}{how}"
-            return reading.problem(found.place, path, self.expected, describe(found), hint)
+            return reading.problem(found.place, path, self.expected, describe(found), self.hint(path))
         unknown_first = found.entries and found.entries[0][0].text not in self.fields
         if unknown_first and self._by_name(reading, found, path):
             return BAD
@@ -244,6 +247,11 @@ class Record:
                 fields.bad.add(name)
         return fields
 
+    def hint(self, path: str) -> str:
+        """How to write the mapping."""
+        how = self.example or f"{{key: value, …}} with keys such as {', '.join(list(self.fields)[:6])}"
+        return f"write {'' if path.endswith(']') else path.rsplit('.', 1)[-1] + ': '}{how}"
+
     def _by_name(self, reading: Reading, written: Mapping, path: str) -> bool:
         """Reports a mapping that has names of several such mappings in place of required keys."""
         needed = [f"{name}: {one.example}" for name, one in self.fields.items() if one.example]
@@ -277,8 +285,8 @@ class Record:
     def _unknown(self, reading: Reading, name: Named, part: Value, fields: Fields, hints: set[str]) -> None:
         """Reports a key that the mapping does not have; ``hints``: those that were given before."""
         hint = self.common_mistakes.get(name, "") or self.common_mistakes.get(_hyphened(name), "")
-        if hint and hint in hints:
-            # One mistake: the keys of another program's section.
+        if (hint and hint in hints) or (fields.bad and re.fullmatch(r"[^(){}]*[)}]", name)):
+            # One mistake: the keys of another program's section, or the rest of a value such as f(a, b).
             return
         hints.add(hint)
         if isinstance(part, Scalar) and part.text:
@@ -388,6 +396,12 @@ class MapOf:
         key = path.rsplit(".", 1)[-1]
         if not isinstance(found, Mapping):
             hint = f"write {key}: {{name: …, name: …}}"
+            if (
+                key == "streams"
+                and isinstance(found, Scalar)
+                and re.search(r"\.(csv|tsv|xlsx?|ods)$", found.text)
+            ):
+                hint = f"write streams: {{table: {shown(found.text, 40)}}}"
             if isinstance(found, Sequence) and (first := _named(found)):
                 hint = f"write {first}: {{…}} for each of them, without the dash"
             return reading.problem(found.place, path, self.expected, describe(found), hint)
@@ -489,7 +503,8 @@ class Either:
             return self.mapping.read(reading, found, path)
         kind = self.listing if isinstance(found, Sequence) and self.listing else self.text
         if kind is None or isinstance(found, Mapping):
-            return reading.problem(found.place, path, self.expected, describe(found))
+            hint = self.mapping.hint(path) if isinstance(self.mapping, Record) else ""
+            return reading.problem(found.place, path, self.expected, describe(found), hint)
         if (
             isinstance(kind, Choice)
             and isinstance(found, Scalar)

@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Address
 
 from tsnbench.scenario.kinds.combinators import Either, ListOf
-from tsnbench.scenario.kinds.values import Count, Parsed, Quantity, Text
+from tsnbench.scenario.kinds.values import Count, Parsed, Quantity, Text, decimal
 from tsnbench.scenario.units import DURATION, LENGTH, LENGTH_OF_RUN, RATE, SIZE
 
 LONGEST = 10 * 86_400 * 10**9
@@ -46,7 +46,7 @@ def _vlan(text: str) -> int | str:
     if text == "none":
         return text
     if not re.fullmatch("[0-9]{1,4}", text) or not 1 <= int(text) <= 4094:
-        raise ValueError
+        raise ValueError(f"write {decimal(text)}" if 1 <= decimal(text) <= 4094 else "")
     return int(text)
 
 

@@ -63,6 +63,8 @@ class OneText:
             return self.of(text)
         except UnitError as error:
             hint = _parameter(reading, text) or _as_beside(reading, path, text) or error.hint
+            if value.plain and text in ("null", "~", "None"):
+                hint = f"write a value, or leave {path.rsplit('.', 1)[-1]} out"
             return reading.problem(value.place, path, error.expected, shown(text), hint)
 
 
@@ -214,6 +216,11 @@ class OrPlan(OneText):
         return {"anyOf": [self.quantity.schema(), {"const": self.word}]}
 
 
+def decimal(text: str) -> int:
+    """The value of a hexadecimal or binary number as programs write it; 0 for other texts."""
+    return int(text, 0) if re.fullmatch("0x[0-9a-fA-F]{1,12}|0b[01]{1,40}", text) else 0
+
+
 @dataclass(frozen=True)
 class Count(OneText):
     """A whole number without a unit."""
@@ -233,13 +240,15 @@ class Count(OneText):
 
     def _decimal(self, text: str) -> str:
         """A hint for digits with a leading zero, which may be decimal or bits, and for a number behind a
-        word or with decimals; empty for other texts."""
+        word, with decimals, or hexadecimal; empty for other texts."""
         if (named := re.fullmatch(r"[A-Za-z]+[ -]?([0-9]{1,17})", text)) and (
             self.least <= int(named[1]) <= self.most
         ):
             return f"write {named[1]}"
         if (whole := re.fullmatch(r"([0-9]{1,17})\.0+", text)) and self.least <= int(whole[1]) <= self.most:
             return f"write {whole[1]}"
+        if hexadecimal := decimal(text):
+            return f"write {hexadecimal}" if self.least <= hexadecimal <= self.most else ""
         if not re.fullmatch("0[0-9]{1,17}", text):
             return ""
         if self.least <= int(text) <= self.most:

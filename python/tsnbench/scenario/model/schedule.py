@@ -54,7 +54,11 @@ class Schedule(Part):
         default="wait",
     )
     engine: Literal["heuristic", "exact", "both"] = key(
-        Choice({"heuristic": "heuristic", "exact": "exact", "both": "both"}, "an engine"),
+        Choice(
+            {"heuristic": "heuristic", "exact": "exact", "both": "both"},
+            "an engine",
+            dict.fromkeys(("ortools", "or-tools", "cp-sat", "z3", "Z3", "smt", "SMT", "ilp", "ILP"), "exact"),
+        ),
         "heuristic, exact (needs ortools), or both (default): exact where the heuristic is stuck",
         default="both",
     )
@@ -113,6 +117,10 @@ SCHEDULE = record_of(
         )
     },
     rule=_of_schedule,
+    common_mistakes={
+        **dict.fromkeys(("scheduler", "solver", "algorithm", "type", "method"), "did you mean engine?"),
+        **dict.fromkeys(("optimize", "optimise", "minimize", "minimise", "goal"), "did you mean objective?"),
+    },
     example="{margin: 500 ns}",
 )
 

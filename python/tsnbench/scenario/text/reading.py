@@ -180,6 +180,9 @@ class Reading:
             return BAD
         name = found.get("name") if isinstance(found, Mapping) else None
         hint = f"write {shown(name.text)}" if isinstance(name, Scalar) else ""
+        if isinstance(found, Mapping) and (parts := [part for _, part in found.entries]) and not hint:
+            plain = [part.text for part in parts if isinstance(part, Scalar)]
+            hint = f"write one value: {shown(' '.join(plain))}" if len(plain) == len(parts) == 2 else ""
         if isinstance(found, Scalar):
             hint = "write a value behind the colon, or leave the key out"
         return self.problem(found.place, path, expected, describe(found), hint)
@@ -189,7 +192,7 @@ def meant(word: str, known: Iterable[str]) -> str:
     """A hint for an unknown word: the one that was probably intended, or all possible ones."""
     words = list(known)
     for other in words:
-        if word.lower() in (other.lower(), other.lower().rpartition("/")[2]):
+        if word.lower() in (other.lower(), other.lower().replace("/", "-"), other.lower().rpartition("/")[2]):
             return f"did you mean {other}?"
     near = difflib.get_close_matches(word[:80], words, n=1, cutoff=0.6)
     if near:

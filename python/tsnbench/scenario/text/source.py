@@ -5,6 +5,7 @@ YAML 1.2. Scalars stay text (``1:30`` and ``on`` are read as they are written); 
 
 from __future__ import annotations
 
+import difflib
 from array import array
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +55,7 @@ def read_file(path: Path, subject: Subject = SCENARIO) -> str:
         hint = subject.smaller if error.expected.startswith("at most") else ""
         raise failure(name, error.expected, error.found, hint) from None
     except FileNotFoundError:
-        raise failure(name, f"{subject.name} file", "no such file", "check the path") from None
+        raise failure(name, f"{subject.name} file", "no such file", _near(path)) from None
     except IsADirectoryError:
         raise failure(name, f"{subject.name} file", "a folder", "name the .yaml file in it") from None
     except (OSError, ValueError) as error:
@@ -66,7 +67,23 @@ def read_file(path: Path, subject: Subject = SCENARIO) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
         found = f"the byte 0x{raw[error.start]:02x}"
+        if b"\0" in raw[:256] and raw[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+            hint = "captures are read by tsnbench measure"
+            raise failure(name, f"{subject.name} in YAML", "a file that is no text", hint) from None
         raise failure(name, "text in UTF-8", found, "save the file as UTF-8", Place(line, column)) from None
+
+
+def _near(path: Path) -> str:
+    """A hint for a file that does not exist: one beside it with almost the same name."""
+    try:
+        beside = [one.name for one in path.parent.iterdir() if one.suffix in (".yaml", ".yml")][:1000]
+    except OSError:
+        return "check the path"
+    for name in (f"{path.name}.yaml", f"{path.name}.yml", f"{path.stem}.yaml", f"{path.stem}.yml"):
+        if name in beside:
+            return f"did you mean {path.parent / name}?"
+    near = difflib.get_close_matches(path.name, sorted(beside), n=1, cutoff=0.8)
+    return f"did you mean {path.parent / near[0]}?" if near else "check the path"
 
 
 def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
@@ -78,6 +95,10 @@ def parse(text: str, file: str, subject: Subject = SCENARIO) -> Mapping:
         raise failure(file, subject.name, "an empty file", f"start with: {subject.start}")
     stood_in = marked(text)
     builder = _native_tree(stood_in, file)
+    is_mapping = builder is not None and isinstance(builder.top, Mapping)
+    if not is_mapping and (other := spelling.other_kind(text)):
+        kind, hint, place = other
+        raise failure(file, f"{subject.name} in YAML", kind, hint, place)
     if builder is None:
         builder = _slow_tree(stood_in, file)
     if builder.problems:

@@ -110,11 +110,47 @@ def _spelling(file: str, text: str, error: Any) -> ScenarioErrors:
         if re.match("-[^- ]", line):
             hint = f"write - {shown(line[1:])}, with a space after the dash"
             return failure(file, "an item of the list", shown(line), hint, place)
-        return failure(file, "a colon after a key", "none", hint, place)
+        return failure(file, "a colon after a key", "none", _line_of_others(line) or hint, place)
     if "quoted scalar" in context and "end of stream" in problem:
         place = Place(error.context_mark.line + 1, error.context_mark.column + 1)
         return failure(file, "a closing quote", "the end of the file", "close the quote", place)
     return failure(file, "YAML", shown(f"{problem or error}"), place=place)
+
+
+_COMMENT = "//|/\\*|--|;|%|REM "
+_OTHERS = {
+    r"\[[^],]*\]\s*$|\**\..*=|[\w.\[\]*]+ *=": "an .ini file",
+    r"(network|package|import|simple|module|submodules) *[\w. ]*[;{]?$": "a .ned file",
+    "<": "XML",
+    r"[\w ()\[\]/%-]+([,;\t][\w ()\[\]/%.-]*){2,}$": "a table",
+}
+"""Lines of files of other kinds, and these kinds."""
+
+
+def other_kind(text: str) -> tuple[str, str, Place] | None:
+    """The kind of a file that is no YAML, what to do, and the place of its first line that is no comment."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not re.match(rf"\s*(#|{_COMMENT})", line):
+            kind = _kind(line)
+            hint = "tsnbench init small writes a scenario to begin with"
+            if kind == "a table":
+                hint = "name it in a scenario: streams: {table: streams.csv}"
+            return (kind, hint, Place(number, 1)) if kind else None
+    return None
+
+
+def _kind(line: str) -> str:
+    return next((kind for begin, kind in _OTHERS.items() if re.match(begin, line.strip())), "")
+
+
+def _line_of_others(line: str) -> str:
+    """A hint for a line that other programs read; empty for other lines."""
+    if re.match(_COMMENT, line):
+        return "a comment begins with #"
+    if re.match(r"!?include\b", line):
+        return "leave it out: a scenario is one file, but for tables, streams: {table: streams.csv}"
+    kind = _kind(line)
+    return f"this looks like {kind}: a scenario is YAML, key: value" if kind else ""
 
 
 def _token(problem: str) -> str:

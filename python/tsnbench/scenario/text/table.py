@@ -118,6 +118,8 @@ class TableReader:
         if self.path.suffix.lower() not in ENDINGS:
             last = self.rows.part.rpartition(".")[2]
             hint = f"write {last}: {{table: {last}.csv}}"
+            if self.path.suffix.lower() in (".xls", ".xlsx", ".ods"):
+                hint = f"save the sheet as CSV, and write {last}: {{table: {shown(self.path.stem, 40)}.csv}}"
             raise self._failure("a file that ends in .csv or .parquet", shown(self.written.text), hint)
         try:
             return self._parquet() if self.path.suffix.lower() == ".parquet" else self._csv()
@@ -125,7 +127,8 @@ class TableReader:
             hint = "the path counts from the scenario's folder"
             raise self._failure("a table beside the scenario", f"no file {self.file}", hint) from None
         except foreign.UnusableFileError as error:
-            raise self._failure(error.expected, f"{error.found}: {self.file}") from None
+            hint = "save the file as UTF-8" if "UTF-8" in error.expected else ""
+            raise self._failure(error.expected, f"{error.found}: {self.file}", hint) from None
         except OSError as error:
             raise self._failure("a table", f"{self.file}: {error.strerror or error}") from None
 
