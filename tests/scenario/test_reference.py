@@ -165,6 +165,7 @@ def test_a_key_is_found_by_its_path_or_its_end() -> None:
 
     assert paths("streams.*.period") == paths("streams.cam.period") == ["streams.*.period"]
     assert paths("streams.cam.front.period") == ["streams.*.period"]
+    assert paths("streams.period") == ["streams.*.period"]
     assert paths("cbs") == ["shapers.*.cbs", "shapers.*.qdisc.cbs", "policing.meter.cbs"]
     assert paths("faults[2].loss") == ["faults.loss"]
     assert paths("requires.delay p99") == ["streams.*.requires.delay p99.9"]

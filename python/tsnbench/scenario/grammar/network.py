@@ -83,7 +83,7 @@ NODE_OPTIONS = Record(
         ),
         **dict.fromkeys(("kind", "type", "role"), "leave it out: stations, bridges and hosts are kinds"),
     },
-    example="{}",
+    example="{processing: 1 us}, or {}",
 )
 NODE_LIST = Either(
     "names of nodes, or a mapping of names to options",
@@ -116,7 +116,7 @@ class Pair(Text):
 
 PAIR = Pair("two nodes such as node1 -- node2", swept=False)
 WIRE = {
-    "rate": Field(LINK_RATE, "1 Gbit/s"),
+    "rate": Field(LINK_RATE, "rate in each direction: 1 Gbit/s"),
     "cable": Field(CABLE, "length; 5 ns per metre; 0 m by default"),
 }
 LINK_GROUP = Record(
@@ -183,17 +183,17 @@ GENERATORS = {
             "ends": Field(KIND, "kind of the first and the last node, where it differs"),
             **GENERATED,
         },
-        example="{nodes: 5}; links: connects nodes that you name",
+        example="{nodes: 5}, or links: {between: [node1 -- node2]} of your nodes",
     ),
     "ring": Record(
         "a ring",
         {"nodes": Field(Count(3, 10_000, "a number of nodes"), "number of nodes", "8"), **GENERATED},
-        example="{nodes: 8}; links: connects nodes that you name",
+        example="{nodes: 8}, or links: {between: [node1 -- node2]} of your nodes",
     ),
     "mesh": Record(
         "a full mesh",
         {"nodes": Field(Count(1, 200, "a number of nodes"), "number of nodes", "4"), **GENERATED},
-        example="{nodes: 4}; links: connects nodes that you name",
+        example="{nodes: 4}, or links: {between: [node1 -- node2]} of your nodes",
     ),
     "star": Record(
         "a star",
@@ -205,7 +205,7 @@ GENERATORS = {
             **{key: spec for key, spec in GENERATED.items() if key not in ("stations", "station-prefix")},
             "kind": Field(KIND, "station (default), bridge, or host: the nodes around the centre"),
         },
-        example="{nodes: 5}; links: connects nodes that you name",
+        example="{nodes: 5}, or links: {between: [node1 -- node2]} of your nodes",
     ),
     "grid": Record(
         "a grid",
@@ -214,7 +214,7 @@ GENERATORS = {
             "columns": Field(Count(1, 1000, "a number of columns"), "number of columns", "5"),
             **GENERATED,
         },
-        example="{rows: 4, columns: 5}; links: connects nodes that you name",
+        example="{rows: 4, columns: 5}, or links: {between: [node1 -- node2]} of your nodes",
     ),
     "tree": Record(
         "a tree",
@@ -224,7 +224,7 @@ GENERATORS = {
             "leaves": Field(KIND, "kind of the lowest level, where it differs"),
             **GENERATED,
         },
-        example="{depth: 3, fanout: 2}; links: connects nodes that you name",
+        example="{depth: 3, fanout: 2}, or links: {between: [node1 -- node2]} of your nodes",
     ),
 }
 _NODE_KEYS = tuple(

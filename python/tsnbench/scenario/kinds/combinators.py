@@ -52,11 +52,11 @@ class ListOf:
             found_here = f"{len(found.items)} of them" if found.items else "an empty list"
             hint = "" if found.items else "write at least one, or leave the key out"
             return reading.problem(found.place, path, self.what, found_here, hint)
-        if isinstance(self.item, Record) and all(
-            isinstance(item, Scalar) and item.text for item in found.items
-        ):
+        texts = [item for item in found.items if isinstance(item, Scalar) and "${" not in item.text]
+        if isinstance(self.item, Record) and len(texts) == len(found.items) > 1:
             # One mistake: names where mappings belong.
-            return self.item.read(reading, found.items[0], f"{path}[0]") and BAD
+            self.item.read(reading, texts[0], f"{path}[0]")
+            return BAD
         items = [self.read_item(reading, item, f"{path}[{n}]") for n, item in enumerate(found.items)]
         good = [item for item in items if not isinstance(item, Bad)]
         return good if self.partial or len(good) == len(items) else BAD

@@ -149,7 +149,8 @@ def _records(kind: Kind, path: tuple[Step, ...]) -> Iterator[tuple[Record, tuple
 
 
 def find(record: Record, asked: str) -> list[Key]:
-    """The keys with a path, or with the end of one: ``streams.*.period``, ``streams.cam.period``, ``cbs``."""
+    """The keys with a path, without its names, or with the end of one: ``streams.*.period``,
+    ``streams.cam.period``, ``streams.period``, ``cbs``."""
     keys = [key for section in sections(record) for key in section.keys]
     text = re.sub(r"\[[0-9]+\]", "", asked.strip())
     # A name may have dots, too: they count as a part of the name if no path fits otherwise.
@@ -157,9 +158,14 @@ def find(record: Record, asked: str) -> list[Key]:
         whole = [key for key in keys if any(_fits(path, text, name) for path in key.paths)]
         if whole:
             return whole
-    return [
+    nameless = [key for key in keys if any(_fits(_without_names(path), text, "") for path in key.paths)]
+    return nameless or [
         key for key in keys if any(_fits(end, text, r"[^.]+") for path in key.paths for end in _ends(path))
     ]
+
+
+def _without_names(path: tuple[Step, ...]) -> tuple[Step, ...]:
+    return tuple(step for step in path if step is not _ANY)
 
 
 def _ends(path: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:

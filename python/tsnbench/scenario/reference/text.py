@@ -11,7 +11,7 @@ _MOST_PATHS = 3
 
 def in_words(key: Key) -> str:
     """A key with its facts, one in each line."""
-    paths = [path_text(path) for path in key.paths]
+    paths = list(dict.fromkeys(path_text(path) for path in key.paths))
     lines = [paths[0], f"  {key.field.doc}", ""]
     lines += [f"  {fact:<8} {getattr(key, fact)}" for fact in FACTS]
     if key.name != "*":

@@ -160,7 +160,7 @@ def example_of_key(kind: MapOf) -> str:
 
 
 def _usual(kind: Average) -> int:
-    usual = getattr(kind, "usual", "") or kind.dimension.usual
+    usual = (getattr(kind, "usual", "") or kind.dimension.usual).split(" or ")[0]
     return int(250 * kind.dimension.units[usual])
 
 
