@@ -8,7 +8,6 @@ import pytest
 
 from support.commands import tsnbench
 from tsnbench import Simulation
-from tsnbench.measure import judge, measure_run
 from tsnbench.plan.bounds import bounds
 from tsnbench.scenario import ScenarioErrors, load_variants, read_scenario
 from tsnbench.templates import names, text
@@ -40,7 +39,7 @@ def test_a_template_is_proved_and_met(name: str, tmp_path: Path) -> None:
         # Long enough for the faults of the templates that have faults.
         short = scenario.model_copy(update={"duration": min(scenario.duration, 520_000_000)}).plan()
         run = short.run(on=Simulation(), into=tmp_path / str(number))
-        verdict = judge(short.document, measure_run(run.folder))
+        verdict = run.verdict()
         assert verdict["met"], [row for row in verdict["rows"] if row["met"] != "yes"]
         assert {row["group"] for row in verdict["rows"]} >= set(limits)
 

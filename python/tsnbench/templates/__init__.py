@@ -11,6 +11,7 @@ ABOUT = {
     "line": "six drives in a line, with a schedule",
     "star": "a bridge under test with gates",
     "train": "a train with two planes",
+    "audio": "a concert hall with SR class A",
 }
 """Every template and what it describes; the smallest one comes first."""
 

@@ -14,15 +14,15 @@ from tsnbench.templates import names, text
 
 
 def init(
-    template: Annotated[str, argument("TEMPLATE", "small, zonal, ring, line, star or train.")],
+    template: Annotated[str, argument("TEMPLATE", "small, zonal, ring, line, star, train or audio.")],
     file: Annotated[
         Path | None, argument("FILE", "Output file; default TEMPLATE.yaml; - for stdout.")
     ] = None,
 ) -> None:
     """Write a commented starter scenario.
 
-    It is a small network, a zonal car, a ring, a line of drives, a star or a train. An existing file is never
-    overwritten.
+    It is a small network, a zonal car, a ring, a line of drives, a star, a train or a concert hall. An
+    existing file is never overwritten.
     """
     if template not in names():
         fail(
