@@ -7,6 +7,7 @@
 #   make twin    the same small Plans in the simulator and on a kernel: docs/twin.md
 #   make wheel   dist/tsnbench-….whl for this machine, with the native module and the live talker
 #   make release  dist: wheels for Linux on x86-64 and Arm, tried in new environments, and their bill of materials
+#   make twice   the wheel of dist for this machine, built once more in another folder: each octet has to be the same
 #   make container  images tsnbench and tsnbench-vm of the wheels in dist, tried (buildah; CONTAINER_BASE: another base)
 #   make audit   licences and sources of foreign crates (cargo deny), and their known weaknesses where the list can be had
 #   make fresh   make run and make test in a minimal Debian, with what the README names and nothing else (as root)
@@ -40,7 +41,7 @@ SOAK_SEED  ?= 1
 # What make fresh runs; both of the README's commands unless given.
 FRESH ?=
 
-.PHONY: page-types run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel release container audit fresh clean packages help docs docs-rust
+.PHONY: page-types run quick test nightly slow everyday twin check bench bench-hosts lab papers precision soak mutants lock wheel release twice container audit fresh clean packages help docs docs-rust
 
 help:
 	@sed -n 's/^#  *make/make/p' Makefile
@@ -65,7 +66,7 @@ test: $(VENV)/.built packages
 
 nightly: $(VENV)/.built packages
 	@TSNBENCH_TESTS=nightly PROPTEST_CASES=5000 .ci/lanes \
-	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(KERNELS) ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; release: $(MAKE) release audit ; fresh: $(MAKE) fresh'
+	  'rust: $(CARGO_TEST) ; python: $(PARALLEL) ; kernels: $(KERNELS) ; soak: $(MAKE) soak ; lab: $(MAKE) lab ; release: $(MAKE) release twice audit ; fresh: $(MAKE) fresh'
 
 # Which test functions make quick leaves out: those that take longer than QUICK_S seconds there with all of their cases.
 QUICK_S ?= 0.2
@@ -87,6 +88,11 @@ release: $(VENV)/.built target/release-tools/.locked
 	target/release-tools/bin/python packaging/wheels.py
 	$(BIN)/python packaging/parts.py sbom >dist/tsnbench.cdx.json
 	TSNBENCH_WHEELS=$(CURDIR)/dist $(BIN)/python -m pytest tests/packaging/check_release.py
+
+twice: target/release-tools/.locked
+	@work=$$(mktemp -d "$${TMPDIR:-/var/tmp}/tsnbench-twice.XXXXXX"); trap 'rm -rf "$$work"' EXIT; \
+	target/release-tools/bin/python packaging/wheels.py "$$(uname -m)" --work "$$work/another/folder" --into "$$work/dist" && \
+	cmp "$$work"/dist/*.whl dist/*-manylinux*_"$$(uname -m)".whl && echo "the same wheel twice"
 
 # Without a registry: CONTAINER_BASE names an image that is here already.
 CONTAINER_BASE ?= docker.io/library/debian:12-slim

@@ -1,4 +1,4 @@
-"""Wheels for Linux on x86-64 and on Arm, from the tree as it is committed: ``make wheels``.
+"""Wheels for Linux on x86-64 and on Arm, from the tree as it is committed: ``make release``.
 
 Both are built on any machine: zig is the linker, and has the C library of each of them. Modules need glibc
 2.17 (manylinux2014) and any Python from 3.11 (abi3). The live talker is linked statically, with musl, so it
@@ -41,8 +41,9 @@ def targets(machine: str) -> tuple[str, str]:
     return found
 
 
-def build(machine: str, source: Path, into: Path) -> None:
-    """Builds one wheel."""
+def build(machine: str, work: Path, into: Path) -> None:
+    """Builds one wheel from ``source`` in a folder, and keeps there what was compiled."""
+    source = work / "source"
     module, talker = targets(machine)
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     # Messages of panics name files of the tree and of crates, wherever these are on this machine.
@@ -50,7 +51,7 @@ def build(machine: str, source: Path, into: Path) -> None:
     flags = " ".join(f"--remap-path-prefix={place}={name}" for place, name in places.items())
     own = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "CARGO_TARGET_DIR": str(ROOT / "target/wheels/target"),
+        "CARGO_TARGET_DIR": str(work / "target"),
         "RUSTFLAGS": flags,
         "SOURCE_DATE_EPOCH": output("git", "log", "-1", "--format=%ct"),
         "TSNBENCH_TALKER_TARGET": talker,
@@ -78,14 +79,17 @@ def main() -> None:
         "machines", nargs="*", metavar="MACHINE", help=f"one of {', '.join(MACHINES)}; all unless given"
     )
     parser.add_argument("--into", type=Path, default=ROOT / "dist", help="the folder for the wheels (dist)")
+    parser.add_argument(
+        "--work", type=Path, default=ROOT / "target/wheels", help="the folder to build in (target/wheels)"
+    )
     options = parser.parse_args()
     if unknown := set(options.machines) - set(MACHINES):
         parser.error(f"expected {' or '.join(MACHINES)}, got {' '.join(sorted(unknown))}")
-    source = ROOT / "target/wheels/source"
-    exported(source)
+    work = options.work.resolve()
+    exported(work / "source")
     options.into.mkdir(parents=True, exist_ok=True)
     for machine in options.machines or MACHINES:
-        build(machine, source, options.into.resolve())
+        build(machine, work, options.into.resolve())
     for made in sorted(options.into.glob("tsnbench-*manylinux*.whl")):
         print(f"{made} ({made.stat().st_size / 1e6:.1f} MB)")
 
