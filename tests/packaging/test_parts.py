@@ -67,3 +67,20 @@ def test_each_lock_has_hashes() -> None:
         # The line of a package goes on with its hashes.
         assert [line for line in re.findall(r"^\S+==.*", text, re.MULTILINE) if not line.endswith("\\")] == []
     assert not list((TREE / "requirements").glob("*.txt"))
+
+
+def test_the_slim_lock_is_a_part_of_the_whole_one() -> None:
+    """Its packages have the same versions and hashes; those of the extras exact and study are left out."""
+
+    def packages(lock: str) -> dict[str, set[str]]:
+        text = (TREE / "requirements" / lock).read_text(encoding="utf-8")
+        found: dict[str, set[str]] = {}
+        for name, rest in re.findall(r"^([\w.-]+)(==.*(?:\n    .*)*)", text, re.MULTILINE):
+            found.setdefault(name, set()).update(rest.split())
+        return found
+
+    slim, whole = packages("slim.lock"), packages("run.lock")
+    assert {name: pins for name, pins in slim.items() if not pins <= whole[name]} == {}
+    gone = whole.keys() - slim.keys()
+    assert gone >= {"ortools", "optuna", "salib", "pandas", "scipy"}
+    assert {"polars", "matplotlib", "typer", "starlette", "ncclient", "pygls"}.isdisjoint(gone)
