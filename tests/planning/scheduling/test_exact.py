@@ -16,10 +16,11 @@ from support.golden import messages_match
 from support.planned import plan_of
 from support.scheduling_problems import LIMITS, random_problem
 from tsnbench import _native
-from tsnbench.planning.errors import PlanningErrors
+from tsnbench.planning import PlanningErrors, plan
 from tsnbench.planning.scheduling import engines
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.engine import solve
+from tsnbench.scenario import load_variants
 
 FOLDER = Path(__file__).parents[2] / "errors" / "planned" / "exact"
 CASES = sorted(FOLDER.glob("*.yaml"))
@@ -42,6 +43,18 @@ def test_without_ortools_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         plan_of(text)
     # What the heuristic can do needs nothing else.
     plan_of(SMALL.format(schedule="margin: 0 ns"))
+
+
+@pytest.mark.parametrize(("engine", "is_named"), [("both", True), ("heuristic", False)])
+def test_where_the_heuristic_is_stuck_the_extra_is_named(
+    engine: str, is_named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "find_spec", lambda name: None)
+    (scenario,) = load_variants(FOLDER / "impossible.yaml")
+    schedule = scenario.schedule.model_copy(update={"engine": engine})
+    with pytest.raises(PlanningErrors) as refused:
+        plan(scenario.model_copy(update={"schedule": schedule}))
+    assert ("hint: install the extra: pip install 'tsnbench[exact]'" in str(refused.value)) is is_named
 
 
 SMALL = """\

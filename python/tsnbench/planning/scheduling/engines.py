@@ -23,6 +23,10 @@ MISSING: Reason = {"kind": "engine"}
 NO_ORTOOLS = (
     "the exact engine is not here: ortools is missing; install the extra: pip install 'tsnbench[exact]'"
 )
+NOT_ASKED = (
+    "the exact engine, which may find a schedule, is not here: ortools is missing; "
+    "install the extra: pip install 'tsnbench[exact]'"
+)
 CERTAIN = ("pair", "together", "link")
 """Reasons that no search can change."""
 
@@ -51,7 +55,11 @@ def _search(wanted: model.Schedule, problem: Problem, earlier: Sequence[Placed |
     if asked and not here:
         return {**found, "reasons": [MISSING], "sentences": [NO_ORTOOLS]}
     if wanted.engine == "heuristic" or not here or not (asked or _stuck(found)) or not _open(found):
-        return _shared(text, earlier) or found if _stuck(found) and _open(found) else found
+        shared = _shared(text, earlier) if _stuck(found) and _open(found) else found
+        if shared is None and wanted.engine != "heuristic":
+            reasons, sentences = [*found["reasons"], MISSING], [*found["sentences"], NOT_ASKED]
+            return {**found, "reasons": reasons, "sentences": sentences}
+        return shared or found
     name_paths(problem, found)
     objective = wanted.objective
     short_of_entries = any(_entries(reason) for reason in found["reasons"])
