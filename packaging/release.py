@@ -29,14 +29,24 @@ def notes(number: str, text: str) -> str:
     Raises:
         SystemExit: there is none, or it is empty.
     """
-    found = re.search(
-        rf"^## {re.escape(number)}(?: [^\n]*)?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
-    )
-    if not found or not found[1].strip():
+    found = _part(number, text)
+    if not found:
         raise SystemExit(
             f'CHANGELOG.md: expected "## {number}" with what changed; "## Unreleased" becomes it'
         )
-    return found[1].strip() + "\n"
+    return found + "\n"
+
+
+def forgotten(text: str) -> list[str]:
+    """What a changelog says of no version: it would be in no release's notes."""
+    return ['CHANGELOG.md: expected nothing under "## Unreleased"'] if _part("Unreleased", text) else []
+
+
+def _part(heading: str, text: str) -> str:
+    found = re.search(
+        rf"^## {re.escape(heading)}(?: [^\n]*)?\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL
+    )
+    return found[1].strip() if found else ""
 
 
 def wrong(tag: str) -> list[str]:
@@ -60,10 +70,11 @@ def main() -> None:
     parser.add_argument("what", choices=("check", "notes"))
     parser.add_argument("tag")
     options = parser.parse_args()
-    found = notes(options.tag.removeprefix("v"), (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = notes(options.tag.removeprefix("v"), text)
     if options.what == "notes":
         print(found, end="")
-    elif problems := wrong(options.tag):
+    elif problems := [*wrong(options.tag), *forgotten(text)]:
         raise SystemExit("\n".join(problems))
 
 

@@ -27,6 +27,8 @@ def test_notes_are_the_versions_part_of_the_changelog() -> None:
     text += "## 1.2\n\n- one\n"
     assert release.notes("1.2.0", text) == "- two\n\n### More\n\n- three\n"
     assert release.notes("1.2", text) == "- one\n"
+    assert release.forgotten(text) == ['CHANGELOG.md: expected nothing under "## Unreleased"']
+    assert release.forgotten(text.replace("- new\n\n", "")) == []
     for number in ("1.3", "1"):
         with pytest.raises(SystemExit, match=f'expected "## {number}" with what changed'):
             release.notes(number, text)
