@@ -27,7 +27,7 @@ def gate_lists(gates: Gates) -> list[GateList]:
 
 @dataclass(frozen=True)
 class Period:
-    """A time in which one list is in force; None: from the beginning of time, or for ever."""
+    """A time in which one list is in force; None: without a beginning, or without an end."""
 
     from_ns: int | None
     until_ns: int | None

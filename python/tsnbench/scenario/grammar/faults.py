@@ -43,7 +43,7 @@ FAULTS = ListOf(
             ),
             "bit-errors": Field(
                 Text("a bit error rate such as 1e-9", pattern=r"^[0-9](\.[0-9]+)?e-[0-9]+$", number=True),
-                "independent bit errors: 1e-9; a frame with one is dropped by who receives it",
+                "independent bit errors: 1e-9; the receiver drops a frame with one",
             ),
             "delay": Field(
                 Either(

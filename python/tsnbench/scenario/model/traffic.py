@@ -169,7 +169,7 @@ def _passes(text: str) -> int | None:
 
 
 class Replay(Part):
-    """A recording from ``begin`` to ``until``, with repetitions; ``passes`` None: for ever. ``speed``: a
+    """A recording from ``begin`` to ``until``, with repetitions; ``passes`` None: without end. ``speed``: a
     fraction."""
 
     kind: Literal["replay"] = "replay"
