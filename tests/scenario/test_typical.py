@@ -426,6 +426,14 @@ def test_a_file_that_does_not_exist_has_a_name_almost_like_it(name: str, tmp_pat
     assert the_file_is_refused(tmp_path / "other.yaml")[2] == "check the path"
 
 
+def test_a_folder_says_what_it_has(tmp_path: Path) -> None:
+    assert the_file_is_refused(tmp_path)[1:] == ("a folder", "name a .yaml file")
+    (tmp_path / "zonal.yaml").write_text(BASE, encoding="utf-8")
+    assert the_file_is_refused(tmp_path)[1:] == ("a folder", "name a file in it: zonal.yaml")
+    (tmp_path / "manifest.json").write_text("{}", encoding="utf-8")
+    assert the_file_is_refused(tmp_path)[1:] == ("a run folder", f"tsnbench report {tmp_path} reads it")
+
+
 def the_file_is_refused(path: Path) -> tuple[str, str, str]:
     with pytest.raises(ScenarioErrors) as refused:
         load_variants(str(path))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tsnbench import _native, foreign
+from tsnbench import _native, foreign, quantities
 from tsnbench.libraries import Lazy
 from tsnbench.scenario.errors import ScenarioErrors, failure
 from tsnbench.scenario.text.braces import OPEN, marked, unmarked
@@ -57,7 +57,7 @@ def read_file(path: Path, subject: Subject = SCENARIO) -> str:
     except FileNotFoundError:
         raise failure(name, f"{subject.name} file", "no such file", _near(path)) from None
     except IsADirectoryError:
-        raise failure(name, f"{subject.name} file", "a folder", "name the .yaml file in it") from None
+        raise failure(name, f"{subject.name} file", *_folder(path)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "a path that cannot be opened"
         raise failure(name, f"{subject.name} file", str(reason).lower()) from None
@@ -71,6 +71,14 @@ def read_file(path: Path, subject: Subject = SCENARIO) -> str:
             hint = "captures are read by tsnbench measure"
             raise failure(name, f"{subject.name} in YAML", "a file that is no text", hint) from None
         raise failure(name, "text in UTF-8", found, "save the file as UTF-8", Place(line, column)) from None
+
+
+def _folder(path: Path) -> tuple[str, str]:
+    """What a folder is, and which file in it may be meant."""
+    if (path / "manifest.json").exists():
+        return "a run folder", f"tsnbench report {path} reads it"
+    names = sorted(one.name for one in path.glob("*.y*ml"))
+    return "a folder", f"name a file in it: {quantities.some(names)}" if names else "name a .yaml file"
 
 
 def _near(path: Path) -> str:
