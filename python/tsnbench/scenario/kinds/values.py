@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tsnbench.scenario.text.reading import BAD, NAME, Bad, Named, Reading, meant
-from tsnbench.scenario.text.tree import Sequence, Value, describe, shown
+from tsnbench.scenario.text.tree import Scalar, Sequence, Value, describe, shown
 from tsnbench.scenario.units import Dimension, Schema, UnitError
 
 PARAMETER: Schema = {"type": "string", "pattern": r"\$\{"}
@@ -63,7 +63,7 @@ class OneText:
             return self.of(text)
         except UnitError as error:
             hint = _parameter(reading, text) or _as_beside(reading, path, text) or error.hint
-            if value.plain and text in ("null", "~", "None"):
+            if isinstance(value, Scalar) and value.plain and text in ("null", "~", "None"):
                 hint = f"write a value, or leave {path.rsplit('.', 1)[-1]} out"
             return reading.problem(value.place, path, error.expected, shown(text), hint)
 
