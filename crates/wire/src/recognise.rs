@@ -68,6 +68,9 @@ struct Seen {
     id: Option<u16>,
 }
 
+/// First port that a user's program may have: iperf3's fields are as general as those of NTP and others below it.
+const FIRST_USER_PORT: u16 = 1024;
+
 /// Largest step of a counter from one frame to the next (frames may be missing).
 const LARGEST_STEP: u64 = 1000;
 
@@ -80,9 +83,11 @@ impl Evidence {
             }
             _ => None,
         };
+        let user = frame.ports.is_some_and(|(from, to)| from.min(to) >= FIRST_USER_PORT);
+        let iperf3 = |wide| iperf3::Repr::parse(frame.payload, wide).ok().filter(|_| user);
         let now = Seen {
-            narrow: iperf3::Repr::parse(frame.payload, false).ok(),
-            wide: iperf3::Repr::parse(frame.payload, true).ok(),
+            narrow: iperf3(false),
+            wide: iperf3(true),
             rtp: rtp::Repr::parse(frame.payload).ok().filter(|_| frame.ports.is_some()),
             uadp: uadp::Repr::parse(frame.payload).ok().filter(|_| frame.ports.is_some()),
             id,
@@ -183,11 +188,15 @@ mod tests {
 
     /// An untagged UDP frame with this IPv4 identification and payload.
     fn udp(id: u16, payload: &[u8]) -> Vec<u8> {
+        udp_to(5201, id, payload)
+    }
+
+    fn udp_to(port: u16, id: u16, payload: &[u8]) -> Vec<u8> {
         let mut ip =
             Ipv4Header::new(8 + payload.len() as u16, 64, IpNumber::UDP, [10, 0, 0, 1], [10, 0, 0, 2])
                 .unwrap();
         ip.identification = id;
-        let udp = UdpHeader::with_ipv4_checksum(40_000, 5201, &ip, payload).unwrap();
+        let udp = UdpHeader::with_ipv4_checksum(40_000, port, &ip, payload).unwrap();
         let mut frame = b"\x02\0\0\0\0\x01\x02\0\0\0\0\x02\x08\0".to_vec();
         frame.extend_from_slice(&ip.to_bytes());
         frame.extend_from_slice(&udp.to_bytes());
@@ -221,6 +230,15 @@ mod tests {
         assert_eq!(recognised(iperf(false)), Format::Iperf3);
         assert_eq!(recognised(iperf(true)), Format::Iperf3Wide);
         assert_eq!(recognised(iperf(false).take(1)), Format::Unknown, "one frame proves nothing");
+        // A client's requests of NTP (RFC 5905, 7.3): its root delay is no time, its root dispersion no counter.
+        let ntp = (0..20_u32).map(|poll| {
+            let mut payload = b"\x23\x02\x06\xe8".to_vec();
+            payload.extend_from_slice(&1_024_u32.to_be_bytes());
+            payload.extend_from_slice(&(700 + poll * 16).to_be_bytes());
+            payload.resize(48, 0);
+            udp_to(123, 0, &payload)
+        });
+        assert_eq!(recognised(ntp), Format::Unknown);
         let flextest = (65_530..65_560_u32).map(|id| udp(id as u16, &[0; 40]));
         assert_eq!(recognised(flextest), Format::FlexTest, "also across the wrap of the identification");
         let among_others = (0..30_u32).map(|n| udp((n * 14) as u16, &[0; 40]));

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tsnbench.planning.windows.sizing import Arrival, Window, departures, time_needed
+from tsnbench.planning.windows.sizing import Arrival, Window, longest_wait, time_needed
 
 MOST_PLACES = 48
 """Number of places that are tried for one window."""
@@ -68,13 +68,12 @@ def store_and_release(every: Sequence[Arrival], room: Room) -> Window | None:
     places = sorted({arrival.unit.last % room.cycle for arrival in every if arrival.unit.known})
     places = places[:: max(1, len(places) // MOST_PLACES)] or [0]
     places += [other.closes % room.cycle for other in room.taken]
-    found: list[tuple[tuple[int, int], Window]] = []
-    for place in places:
-        window = _store_and_release(every, room, place)
-        if window is not None:
-            most = max(departure.waits for departure in departures(every, window, room.cycle))
-            found.append(((window.length, most), window))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    found = [window for place in places if (window := _store_and_release(every, room, place)) is not None]
+    shortest = min((window.length for window in found), default=0)
+    best = [window for window in dict.fromkeys(found) if window.length == shortest]
+    if len(best) < 2:
+        return next(iter(best), None)
+    return min(best, key=lambda window: longest_wait(every, window, room.cycle))
 
 
 def _store_and_release(every: Sequence[Arrival], room: Room, place: int) -> Window | None:

@@ -63,71 +63,92 @@ def departures(every: Sequence[Arrival], window: Window, cycle: int) -> list[Dep
     The gap after an earlier frame may extend into the window; the gap after the last frame may be outside of
     it.
     """
-    whole = time_needed(every, window.cut, cycle)
-    return [_departure(number, every, window, cycle, whole) for number in range(len(every))]
+    passage = _Passage(every, window, cycle)
+    latest = (passage.latest(number) for number in range(len(every)))
+    return [Departure(passage.starts(number), *found) for number, found in enumerate(latest)]
 
 
-def _departure(number: int, every: Sequence[Arrival], window: Window, cycle: int, whole: int) -> Departure:
-    unit, wire = every[number].unit, every[number].wire
-    if not unit.known:
-        waits = cycle - (window.cut - window.opens) + whole
-        return Departure(window.opens, window.cut + whole, waits)
-    starts = _starts(number, every, window, cycle)
-    turn = _up(unit.last - window.cut, cycle)
-    opens = window.opens + turn * cycle
-    if turns(every[number], window.cut, cycle) > unit.count:
-        # It may arrive on either side of a cut.
-        late = max(unit.last, opens) + whole
-        worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
-        return Departure(starts, late, worst + whole)
-    before = window.cut + (turn - 1) * cycle
-    ahead = 0
-    for place, other in enumerate(every):
-        if place == number:
-            continue
-        if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
-            # Later ones of its own flow are after it, whatever they waited for.
-            count = other.unit.count * (_rank(other.unit, window, cycle) < _rank(unit, window, cycle))
-        else:
-            count = min(_between(other, before, unit.last, cycle), turns(other, window.cut, cycle))
-        ahead += count * other.wire.whole
-    own = ahead + unit.count * wire.whole
-    return Departure(starts, max(unit.last, opens) + own, max(opens - unit.first, 0) + own)
+def longest_wait(every: Sequence[Arrival], window: Window, cycle: int) -> int:
+    """The greatest of the waits of all departures."""
+    passage = _Passage(every, window, cycle)
+    return max(passage.latest(number)[1] for number in range(len(every)))
 
 
-def _between(other: Arrival, before: int, until: int, cycle: int) -> int:
+class _Passage:
+    """The arrivals at a window, with what each pair of them is compared by."""
+
+    def __init__(self, every: Sequence[Arrival], window: Window, cycle: int) -> None:
+        self.every = every
+        self.window = window
+        self.cycle = cycle
+        self.turns = [turns(arrival, window.cut, cycle) for arrival in every]
+        self.closings = [_up(arrival.unit.last - window.cut, cycle) for arrival in every]
+        self.whole = sum(count * arrival.wire.whole for count, arrival in zip(self.turns, every, strict=True))
+
+    def latest(self, number: int) -> tuple[int, int]:
+        """When a data unit's last bit is out at the latest, and its greatest delay from the queue to then."""
+        unit, window, cycle = self.every[number].unit, self.window, self.cycle
+        if not unit.known:
+            return window.cut + self.whole, cycle - (window.cut - window.opens) + self.whole
+        turn = self.closings[number]
+        opens = window.opens + turn * cycle
+        if self.turns[number] > unit.count:
+            # It may arrive on either side of a cut.
+            late = max(unit.last, opens) + self.whole
+            worst = max(window.opens + (turn - 1) * cycle - unit.first, cycle - (window.cut - window.opens))
+            return late, worst + self.whole
+        before = window.cut + (turn - 1) * cycle
+        rank = (-turn, unit.turn)
+        own = unit.count * self.every[number].wire.whole
+        for place, other in enumerate(self.every):
+            if place == number:
+                continue
+            if self._in_turn(place, unit):
+                # Later ones of its own flow are after it, whatever they waited for.
+                count = other.unit.count * ((-self.closings[place], other.unit.turn) < rank)
+            else:
+                count = min(_between(other.unit, before, unit.last, cycle), self.turns[place])
+            own += count * other.wire.whole
+        return max(unit.last, opens) + own, max(opens - unit.first, 0) + own
+
+    def starts(self, number: int) -> int:
+        """The earliest start of a data unit's first frame."""
+        unit, window, cycle = self.every[number].unit, self.window, self.cycle
+        if not unit.known:
+            return window.opens
+        last = (unit.first - window.opens) // cycle
+        closed = window.closes + last * cycle
+        if unit.first < closed:
+            return unit.first
+        # Data units that certainly arrived since the previous window closed leave first, if before this one.
+        ahead = 0
+        for place, other in enumerate(self.every):
+            if place == number or not other.unit.known or not _accompanies(other.unit, unit):
+                continue
+            if self._in_turn(place, unit):
+                mine = self.turns[number] == unit.count
+                together = self.closings[number] == self.closings[place]
+                # A data unit of an earlier cycle is ahead, too, but the first cycle has none.
+                if mine and together and other.unit.turn < unit.turn and other.unit.first >= closed:
+                    ahead += other.unit.count * other.wire.least
+                continue
+            turn = (unit.first - 1 - other.unit.last) // cycle
+            # There is none before its first one.
+            if turn >= 0 and other.unit.first + turn * cycle >= closed:
+                ahead += other.unit.count * other.wire.least
+        return window.opens + (last + 1) * cycle + ahead
+
+    def _in_turn(self, place: int, unit: Unit) -> bool:
+        """Whether a data unit there is of the same flow, in order, and always on one side of the cut."""
+        other = self.every[place].unit
+        return _keeps_order(other, unit) and self.turns[place] == other.count
+
+
+def _between(unit: Unit, before: int, until: int, cycle: int) -> int:
     """Number of repetitions that may arrive after one instant and until another."""
-    unit = other.unit
     if not unit.known:
         return unit.count
     return unit.count * max(0, (until - unit.first) // cycle - (before - unit.last) // cycle)
-
-
-def _starts(number: int, every: Sequence[Arrival], window: Window, cycle: int) -> int:
-    """The earliest start of a data unit's first frame."""
-    unit = every[number].unit
-    last = (unit.first - window.opens) // cycle
-    closed = window.closes + last * cycle
-    if unit.first < closed:
-        return unit.first
-    opens = window.opens + (last + 1) * cycle
-    # Data units that certainly arrived since the previous window closed, and before this one, leave first.
-    ahead = 0
-    for place, other in enumerate(every):
-        if place == number or not other.unit.known or not _accompanies(other.unit, unit):
-            continue
-        if _keeps_order(other.unit, unit) and turns(other, window.cut, cycle) == other.unit.count:
-            mine = turns(every[number], window.cut, cycle) == unit.count
-            together = _up(unit.last - window.cut, cycle) == _up(other.unit.last - window.cut, cycle)
-            # A data unit of an earlier cycle is ahead, too, but the first cycle has none.
-            if mine and together and other.unit.turn < unit.turn and other.unit.first >= closed:
-                ahead += other.unit.count * other.wire.least
-            continue
-        turn = (unit.first - 1 - other.unit.last) // cycle
-        # There is none before its first one.
-        if turn >= 0 and other.unit.first + turn * cycle >= closed:
-            ahead += other.unit.count * other.wire.least
-    return opens + ahead
 
 
 def _accompanies(other: Unit, unit: Unit) -> bool:
@@ -140,11 +161,6 @@ def _accompanies(other: Unit, unit: Unit) -> bool:
 def _keeps_order(other: Unit, unit: Unit) -> bool:
     same = other.flow == unit.flow and other.hop == unit.hop
     return same and other.known and unit.known and other.in_order and unit.in_order
-
-
-def _rank(unit: Unit, window: Window, cycle: int) -> tuple[int, int]:
-    """The order of a flow's data units in one window: those of earlier cycles first."""
-    return -_up(unit.last - window.cut, cycle), unit.turn
 
 
 def _up(span: int, cycle: int) -> int:
