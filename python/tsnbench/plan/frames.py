@@ -65,23 +65,25 @@ def sizes(size: Size) -> Sizes:
     """The frames for a Plan's ``size``."""
     if size["kind"] == "frame":
         return _one_frame(size["octets"])
+    # Equal data units are counted once, because recordings often contain many thousands of them.
+    times = Counter(size["octets"])
     if size["kind"] == "list":
-        # Equal sizes are counted once, because recordings often contain many thousands of frames.
-        units = [[(octets, count)] for octets, count in Counter(size["octets"]).items()]
-        return _of(units, len(size["octets"]))
-    units = [frames_of(unit, size["most_per_frame"], size["overhead"]) for unit in size["octets"]]
-    return _of(units, len(units))
+        return _of([([(octets, 1)], count) for octets, count in times.items()])
+    most, overhead = size["most_per_frame"], size["overhead"]
+    return _of([(frames_of(unit, most, overhead), count) for unit, count in times.items()])
 
 
 @lru_cache(maxsize=4096)
 def _one_frame(octets: int) -> Sizes:
-    return _of([[(octets, 1)]], 1)
+    return _of([([(octets, 1)], 1)])
 
 
-def _of(units: list[list[tuple[int, int]]], data_units: int) -> Sizes:
-    every = [octets for unit in units for octets, _ in unit]
-    octets = sum(octets * count for unit in units for octets, count in unit)
-    frames = sum(count for unit in units for _, count in unit)
+def _of(units: list[tuple[list[tuple[int, int]], int]]) -> Sizes:
+    """Of data units with their frames, each with how many there are."""
+    every = [octets for unit, _ in units for octets, _ in unit]
+    data_units = sum(times for _, times in units)
+    octets = sum(times * octets * count for unit, times in units for octets, count in unit)
+    frames = sum(times * count for unit, times in units for _, count in unit)
     return Sizes(
         smallest=min(every),
         largest=max(every),
