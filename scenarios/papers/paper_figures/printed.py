@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,7 @@ def papers() -> list[Paper]:
     return [read(path) for path in sorted(PAPERS.glob("*/printed.yml"))]
 
 
+@cache
 def read(path: Path) -> Paper:
     """
     Raises:
