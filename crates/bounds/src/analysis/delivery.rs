@@ -138,10 +138,8 @@ impl Delivery<'_> {
             Algorithm::Match => return Err(Reason::Repeats { frames: far }),
             Algorithm::Vector { history } => history,
         };
-        // The function is not reset before the end of the stream if a frame passes in time after every other. On a slow
-        // clock a period is longer than the Plan says, but less than twice as long.
-        let periods = if self.plan.clocks.is_some() { 2 } else { 1 };
-        let stays = ps(recovery.reset_ns) > numbers.pause().saturating_mul(periods).saturating_add(sure);
+        // The function is not reset before the end of the stream if a frame passes in time after every other.
+        let stays = numbers.pause.is_some_and(|pause| ps(recovery.reset_ns) > pause.saturating_add(sure));
         if stays && far + Data::from(history) > ALL_NUMBERS {
             return Err(Reason::Repeats { frames: far });
         }

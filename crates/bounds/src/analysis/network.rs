@@ -108,7 +108,7 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) ->
             .streams
             .iter()
             .zip(&first)
-            .map(|(own, first)| Numbers::of(own, &hops[*first]))
+            .map(|(own, first)| Numbers::of(plan, own, &hops[*first]))
             .collect(),
         arriving: Arriving::new(plan, &hops),
         delays: vec![Err(Reason::TooLarge); hops.len()],

@@ -48,6 +48,15 @@ impl Known {
 }
 
 impl Known {
+    /// By how much any talker's time deviates from true time, parts of 10^12.
+    fn deviation(self, plan: &Plan, clocks: &Clocks) -> i128 {
+        let of = |node: u32| deviation(plan, clocks, node);
+        match self {
+            Self::RunFree => (0..clocks.nodes.len() as u32).map(of).max().unwrap_or(0),
+            Self::Promised { reference, .. } => of(reference),
+        }
+    }
+
     /// How far a node's clock may be from one that runs as the reference does and is never set, in ns.
     pub(crate) fn apart_ns(self, node: u32) -> u64 {
         match self {
@@ -120,11 +129,7 @@ fn gained(bps: u64, ns: u64) -> u64 {
 /// Sequence recovery remembers for as short a time.
 pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
     let Some(clocks) = &plan.clocks else { return plan.clone() };
-    let all = || (0..clocks.nodes.len() as u32).map(|node| deviation(plan, clocks, node)).max().unwrap_or(0);
-    let most = match known {
-        Known::RunFree => all(),
-        Known::Promised { reference, .. } => deviation(plan, clocks, reference),
-    };
+    let most = known.deviation(plan, clocks);
     // An instant of a node's clock is so much before or behind that of the reference.
     let apart = |node: u32| known.apart_ns(node).saturating_mul(2);
     let furthest = (0..clocks.nodes.len() as u32).map(apart).max().unwrap_or(0);
@@ -161,6 +166,16 @@ pub(crate) fn in_true_time(plan: &Plan, known: Known) -> Plan {
         stream
     };
     Plan { streams: plan.streams.iter().map(adapted).collect(), ..plan.clone() }
+}
+
+/// The longest true time between two instants that are a period apart on a talker's clock, from that period as
+/// [`in_true_time`] makes it, rounded up; none if nothing is known of the clocks.
+pub(crate) fn longest_period(plan: &Plan, shortest: Ps) -> Option<Ps> {
+    let Some(clocks) = &plan.clocks else { return Some(shortest) };
+    let deviates = Known::of(plan)?.deviation(plan, clocks);
+    // The shortest period is rounded down to a nanosecond, and is that of the fastest clock.
+    let longest = (i128::from(shortest) + 1_000) * (WHOLE + deviates) / (WHOLE - deviates).max(1) + 1;
+    Ps::try_from(longest).ok()
 }
 
 /// The earliest instant in true time at which the clock of a talker shows `start_ns`.
@@ -204,19 +219,16 @@ pub(crate) fn turns(plan: &Plan, node: u32, span: Ps) -> Ps {
 /// and a stamp may then be what the clock would have shown without that.
 pub(crate) fn between_stamps(plan: &Plan, nodes: [u32; 2], passing: [Ps; 2], delay: Ps) -> (Ps, Ps) {
     let (Some(clocks), Some(known)) = (&plan.clocks, Known::of(plan)) else { return (0, 0) };
-    let (most, (least, greatest)) = match known {
-        Known::RunFree => {
-            let of = |node: u32| deviation(plan, clocks, node);
-            ((0..clocks.nodes.len() as u32).map(of).max().unwrap_or(0), leads(plan, clocks, nodes))
-        }
-        Known::Promised { reference, .. } => {
-            let own = deviation(plan, clocks, reference);
+    let most = known.deviation(plan, clocks);
+    let (least, greatest) = match known {
+        Known::RunFree => leads(plan, clocks, nodes),
+        Known::Promised { .. } => {
             let ends = nodes.iter().zip(passing).map(|(node, passing)| {
-                let rates = fastest(plan, clocks, *node) + own;
+                let rates = fastest(plan, clocks, *node) + most;
                 i128::from(known.apart_ns(*node)) * 1_000 + i128::from(passing) * rates / WHOLE + 1
             });
             let apart: i128 = ends.sum();
-            (own, (-apart, apart))
+            (-apart, apart)
         }
     };
     let gains = i128::from(delay) * most / WHOLE + 2;

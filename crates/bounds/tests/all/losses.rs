@@ -331,3 +331,51 @@ fn a_standby_path_that_nothing_needs_loses_nothing() {
     let each = ["s -> x", "s -> y"].map(|port| at(port, Reason::StandsBy).unwrap());
     assert_eq!(with(1_000_000), (Some(Reason::EveryPath(each.to_vec())), Some(1)));
 }
+
+/// The copies of the path without loss come 250 us after the earliest ones. On clocks of 1,000 ppm, the talker's 100 us may
+/// take 0.1 us longer, and the reset time of 350.45 us is 0.35 us shorter. A function that is reset before needs a longer
+/// history.
+#[test]
+fn a_slow_clock_makes_the_time_between_frames_longer() {
+    let found = |ppm: i64, reset_ns: u64| {
+        let alter = |plan: &mut Plan, recovery: &mut tsn_plan::Recovery| {
+            plan.nodes[3].processing_ns += 250_000;
+            (recovery.algorithm, recovery.reset_ns) = (Algorithm::Vector { history: 4 }, reset_ns);
+            plan.faults.push(Fault::LinkDown { port: 2, from_ns: 0, until_ns: 1_000 });
+            let clock = tsn_plan::NodeClock { deviation_ppt: ppm * 1_000_000, ..Default::default() };
+            let nodes = vec![clock; plan.nodes.len()];
+            plan.clocks = Some(tsn_plan::Clocks {
+                nodes,
+                record_ns: 1_000_000,
+                within_ns: None,
+                gptp: None,
+                faults: vec![],
+            });
+        };
+        copies([GIGABIT; 2], alter).0.is_none()
+    };
+    assert_eq!([350_000, 350_005].map(|reset_ns| found(0, reset_ns)), [false, true]);
+    for ppm in [-1_000, 1_000] {
+        assert_eq!([350_450, 350_460].map(|reset_ns| found(ppm, reset_ns)), [false, true]);
+    }
+}
+
+/// A token bucket limits what a talker sends, not its silence; an answer to a request that is lost is never sent.
+#[test]
+fn a_function_may_be_reset_while_a_talker_is_silent() {
+    let with = |history, pattern: fn(&mut Plan)| {
+        copies([GIGABIT; 2], |plan, recovery| {
+            plan.nodes[3].processing_ns += 250_000;
+            recovery.algorithm = Algorithm::Vector { history };
+            pattern(plan);
+        })
+        .0
+    };
+    // The same frames, as often as a bucket of 826 octets gains them.
+    let bucket = |plan: &mut Plan| {
+        plan.streams[0].pattern = tsn_plan::Pattern::TokenBucket { burst_octets: 826, rate_bps: 66_080_000 };
+    };
+    assert_eq!([2, 6].map(|history| with(history, |_| ())), [None, None]);
+    let needs = at("m", Reason::History { needed: 6, history: 5, reset: true });
+    assert_eq!((with(5, bucket), with(6, bucket)), (needs, None));
+}
