@@ -46,13 +46,22 @@ impl<F: Frame> EgressPort<F> {
         lost
     }
 
-    /// From `now` on the port follows another list (none: all gates are open). Requests a wake.
+    /// From `now` on the port follows another list (none: all gates are open), by the clock of its node. Requests a wake.
     ///
     /// The port's own list still decides which frames are accepted: a frame that fits no window of the other one waits.
     #[cold]
-    pub fn override_gates(&mut self, now: Instant, gates: Option<&Gates>, actions: &mut Actions<F>) {
+    pub fn override_gates(
+        &mut self,
+        now: Instant,
+        gates: Option<&Gates>,
+        clock: Option<ClockMap<True, Local>>,
+        actions: &mut Actions<F>,
+    ) {
         *actions = Actions::default();
-        let list = gates.map(|gates| Box::new(GateControlList::new(gates)));
+        let mut list = gates.map(|gates| Box::new(GateControlList::new(gates)));
+        if let (Some(list), Some(clock)) = (&mut list, clock) {
+            list.set_clock(clock);
+        }
         self.advance_shapers(now);
         let gated: Vec<bool> = self.classes.iter().map(|selector| selector.gated).collect();
         let before = std::mem::replace(&mut self.gates, list);
@@ -161,7 +170,7 @@ mod tests {
         let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
         let mut actions = Actions::default();
         let closed = list(&[(0, 100_000)]);
-        port.override_gates(Instant::from_ns(0), Some(&closed), &mut actions);
+        port.override_gates(Instant::from_ns(0), Some(&closed), None, &mut actions);
         for ns in [10_000, 20_000] {
             let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
             port.handle(Instant::from_ns(ns), frame, &mut actions);
@@ -179,7 +188,7 @@ mod tests {
         let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
         port.handle(Instant::from_ns(60_000), frame, &mut actions);
         assert!(actions.start.is_none());
-        port.override_gates(Instant::from_ns(70_000), None, &mut actions);
+        port.override_gates(Instant::from_ns(70_000), None, None, &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [70_000]);
     }
 
@@ -191,7 +200,7 @@ mod tests {
         let mut port = EgressPort::new(&plan);
         let mut actions = Actions::default();
         let arrive = |class, octets| Event::Arrive { class, frame: Sized(octets), more: false };
-        port.override_gates(Instant::from_ns(0), Some(&list(&[(1, 100_000)])), &mut actions);
+        port.override_gates(Instant::from_ns(0), Some(&list(&[(1, 100_000)])), None, &mut actions);
         port.handle(Instant::from_ns(0), Event::Wake, &mut actions);
         // 8,000 octets take 64 us: more than any window of the port's own list, while the other list never closes.
         port.handle(Instant::from_ns(0), arrive(0, 8_000), &mut actions);
@@ -206,7 +215,7 @@ mod tests {
         // A restored list takes no gate from a class that has none of its own.
         plan.gates = None;
         let mut port = EgressPort::new(&plan);
-        port.override_gates(Instant::from_ns(0), None, &mut actions);
+        port.override_gates(Instant::from_ns(0), None, None, &mut actions);
         port.handle(Instant::from_ns(0), arrive(1, 60_000), &mut actions);
         assert!(actions.dropped.is_none());
     }
@@ -216,12 +225,25 @@ mod tests {
     fn a_ports_own_list_keeps_its_clock() {
         let mut port = port(Some(list(&[(1, 50_000), (0, 50_000)])));
         let mut actions = Actions::default();
-        port.override_gates(Instant::from_ns(0), Some(&list(&[(0, 100_000)])), &mut actions);
+        port.override_gates(Instant::from_ns(0), Some(&list(&[(0, 100_000)])), None, &mut actions);
         let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(7_000), tsn_units::Frequency::NOMINAL);
         port.set_gate_clock(Instant::from_ns(10_000), ahead, &mut actions);
         let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
         port.handle(Instant::from_ns(20_000), frame, &mut actions);
         port.restore_gates(Instant::from_ns(60_000), &mut actions);
+        assert_eq!(starts(&mut port, actions, 1_000_000), [93_000]);
+    }
+
+    /// The wrong list is the own one, 7 us ahead: the gate opens at 93 us.
+    #[test]
+    fn another_list_goes_by_the_clock_of_the_node() {
+        let own = list(&[(1, 50_000), (0, 50_000)]);
+        let mut port = port(Some(own.clone()));
+        let mut actions = Actions::default();
+        let ahead = ClockMap::new(Instant::EPOCH, Instant::from_ns(7_000), tsn_units::Frequency::NOMINAL);
+        let frame = Event::Arrive { class: 0, frame: Sized(1_000), more: false };
+        port.handle(Instant::from_ns(60_000), frame, &mut actions);
+        port.override_gates(Instant::from_ns(70_000), Some(&own), Some(ahead), &mut actions);
         assert_eq!(starts(&mut port, actions, 1_000_000), [93_000]);
     }
 
@@ -244,7 +266,7 @@ mod tests {
         let bits = |port: &EgressPort<Sized>, ns| {
             port.credit(0, Instant::from_ns(ns)).map(|credit| credit / 1_000_000_000_000)
         };
-        port.override_gates(Instant::from_ns(12_000), Some(&list(&[(0, 100_000)])), &mut actions);
+        port.override_gates(Instant::from_ns(12_000), Some(&list(&[(0, 100_000)])), None, &mut actions);
         assert_eq!(bits(&port, 12_000), Some(-5_000));
         assert_eq!(bits(&port, 20_000), Some(-5_000));
         port.restore_gates(Instant::from_ns(20_000), &mut actions);
@@ -253,12 +275,12 @@ mod tests {
         for (waits, credit) in [(true, 1_000), (false, 0)] {
             let mut port = EgressPort::new(&plan);
             port.handle(Instant::from_ns(0), arrive(980), &mut actions);
-            port.override_gates(Instant::from_ns(8_000), Some(&list(&[(0, 100_000)])), &mut actions);
+            port.override_gates(Instant::from_ns(8_000), Some(&list(&[(0, 100_000)])), None, &mut actions);
             port.restore_gates(Instant::from_ns(8_000), &mut actions);
             if waits {
                 port.handle(Instant::from_ns(9_000), arrive(980), &mut actions);
             }
-            port.override_gates(Instant::from_ns(36_000), None, &mut actions);
+            port.override_gates(Instant::from_ns(36_000), None, None, &mut actions);
             assert_eq!(bits(&port, 36_000), Some(credit), "{waits}");
         }
     }

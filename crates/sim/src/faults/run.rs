@@ -69,7 +69,9 @@ impl Simulation<'_> {
                 let mut actions = bridge::Actions::default();
                 let machine = &mut self.ports[*port as usize];
                 if begins {
-                    machine.override_gates(self.now, gates.as_deref(), &mut actions);
+                    let node = NodeId(plan.ports[*port as usize].node);
+                    let clock = self.timing.as_ref().map(|timing| *timing.clock(node));
+                    machine.override_gates(self.now, gates.as_deref(), clock, &mut actions);
                 } else {
                     machine.restore_gates(self.now, &mut actions);
                 }
