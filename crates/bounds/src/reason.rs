@@ -72,9 +72,6 @@ pub enum Reason {
     Circle,
     /// A fault delays or repeats frames before an ATS scheduler, or delays them beside pre-emption.
     Faults,
-    /// A fault gives the port a wrong schedule, and a list that is replaced would soon close a gate that the next one
-    /// leaves open.
-    WrongSchedule,
     /// The frames of an ATS scheduler group arrive in several queues, or faster than their schedulers let them pass.
     Shaping,
     /// Frames that are not yet eligible wait here, which the bound of the queue does not count.
@@ -247,9 +244,6 @@ impl fmt::Display for Reason {
             Self::Faults => f.write_str(
                 "a fault delays or repeats frames before an ATS scheduler, or delays them beside pre-emption, \
                  which has no bound here",
-            ),
-            Self::WrongSchedule => f.write_str(
-                "a fault replaces its gate control list shortly before a gate closes that stays open, which has no bound here",
             ),
             Self::Shaping => f.write_str(
                 "the frames of an ATS scheduler group behind it arrive in several queues, or exceed their schedulers' rates",

@@ -20,6 +20,7 @@ use crate::analysis::port::{ClassResult, PortResult, analyse};
 use crate::curve::{Curve, Data, LONGEST, Ps, Rate};
 use crate::model::clocks::Known;
 use crate::model::flow_hop::FlowHop;
+use crate::model::gate_clock::GateClock;
 use crate::model::lists::{self, Later, Wrong};
 use crate::model::member_streams::Once;
 use crate::model::numbers::{ALL_NUMBERS, Numbers};
@@ -84,6 +85,10 @@ pub(crate) fn bounds(plan: &Plan, silent: Silent<'_>, last: Option<Last<'_>>) ->
         models[hop.port].flows[usize::from(hop.class)].push(number);
         hop.parents.iter().for_each(|parent| next[*parent].push(number));
         hop.of.iter().for_each(|own| others[*own].push(number));
+    }
+    // A wrong list follows the clock of the node, also where the port has no list of its own.
+    for (model, _) in models.iter_mut().zip(&wrong).filter(|(_, wrong)| !wrong.is_empty()) {
+        model.clock = GateClock::of(plan, model.port.node);
     }
     let lists_of = |number: usize| {
         let clock = models[number].clock.as_ref();

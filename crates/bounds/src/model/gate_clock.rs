@@ -18,13 +18,15 @@ const ROUNDED: Ps = 4;
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GateClock {
     /// How far the clock may be from the steady time, ps.
-    apart: Ps,
+    pub apart: Ps,
     /// By how much the steady time deviates from true time at most, parts of 10^12.
-    steady: i128,
+    pub steady: i128,
     /// By how much the clock deviates from true time at most between its steps, parts of 10^12.
-    own: i128,
+    pub own: i128,
     /// The earliest time that it shows, ps.
     pub first: Ps,
+    /// By how much the steady time is before true time when the run begins, ps.
+    pub ahead: Ps,
 }
 
 impl GateClock {
@@ -33,10 +35,11 @@ impl GateClock {
         let (clocks, known) = (plan.clocks.as_ref()?, Known::of(plan)?);
         let own = fastest(plan, clocks, node);
         let first = clocks.nodes.iter().map(|clock| clock.offset_ns.min(0)).min().unwrap_or(0);
-        let found = |apart_ns: u64, steady: i128, own: i128| {
-            let apart = ps(apart_ns);
+        let found = |of: u32, apart_ns: u64, own: i128| {
+            let (apart, steady) = (ps(apart_ns), deviation(plan, clocks, of));
             let first = first.checked_mul(1_000).unwrap_or(-LONGEST).saturating_sub(apart.saturating_mul(2));
-            Self { apart, steady, own, first }
+            let ahead = clocks.nodes[of as usize].offset_ns.saturating_mul(1_000);
+            Self { apart, steady, own, first, ahead }
         };
         // No servo corrects the clock.
         if clocks.gptp.is_none() || !clocks.keeps_time(node) {
@@ -44,12 +47,21 @@ impl GateClock {
                 ClockFault::ClockStep { node: own, by_ns, .. } if *own == node => by_ns.unsigned_abs(),
                 _ => 0,
             });
-            let own = deviation(plan, clocks, node);
             // Some time in the middle of all steps is no farther from any of them.
-            return Some(found(steps.sum::<u64>().div_ceil(2), own, own));
+            return Some(found(node, steps.sum::<u64>().div_ceil(2), deviation(plan, clocks, node)));
         }
         let Known::Promised { reference, .. } = known else { return None };
-        Some(found(known.apart_ns(node), deviation(plan, clocks, reference), own))
+        Some(found(reference, known.apart_ns(node), own))
+    }
+
+    /// The times between which the clock is at an instant of true time, ns: it shows no later one before, and no earlier
+    /// one behind.
+    pub fn around(&self, at_ns: i64) -> (i64, i64) {
+        let at = at_ns.saturating_mul(1_000);
+        // A steady time in the middle of all steps may be as far from the clock at first.
+        let apart = self.apart.saturating_mul(2).saturating_add(self.part(at, self.steady) + ROUNDED);
+        let shown = at.saturating_add(self.ahead);
+        (shown.saturating_sub(apart).div_euclid(1_000), shown.saturating_add(apart).div_euclid(1_000) + 1)
     }
 
     /// The windows in which something is the case for certain, by a list that is also `late` early or late. Instants of
@@ -149,7 +161,7 @@ pub(crate) mod tests {
 
     /// 3 us apart from a time that deviates by 100 ppm, and a rate that deviates by 300 ppm.
     pub const CLOCK: GateClock =
-        GateClock { apart: 3 * US, steady: 100_000_000, own: 300_000_000, first: -7 * US };
+        GateClock { apart: 3 * US, steady: 100_000_000, own: 300_000_000, first: -7 * US, ahead: -US };
 
     /// Node 0 deviates by 100 ppm, and begins 5 us late. If nothing steers it, its steps of 3 us and 1 us are at most 2 us
     /// from their middle. Node 1 deviates by 20 ppm. Its servo keeps it within 1 us of node 0, and steers by 62,499,999 ppb;
@@ -164,10 +176,12 @@ pub(crate) mod tests {
             let plan = Plan { clocks: Some(clocks), ..Plan::default() };
             [0, 1].map(|node| GateClock::of(&plan, node).unwrap())
         };
-        let clock = |apart, steady, own| GateClock { apart, steady, own, first: -5 * US - 2 * apart };
         let (slow, fast) = (20_000_000, 100_000_000);
+        let clock =
+            |ahead, apart, steady, own| GateClock { apart, steady, own, first: -5 * US - 2 * apart, ahead };
+        let first = clock(-5 * US, 2 * US, fast, fast);
         let faults = vec![step(0, 3_000), step(0, -1_000), step(1, 2_000)];
-        assert_eq!(with(None, faults), [clock(2 * US, fast, fast), clock(US, slow, slow)]);
+        assert_eq!(with(None, faults), [first, clock(0, US, slow, slow)]);
         let gptp = |ieee_1588: Option<Ieee1588>| Gptp {
             grandmaster: 0,
             slaves: vec![1],
@@ -181,11 +195,12 @@ pub(crate) mod tests {
             servo: None,
             bmca: None,
         };
+        let steady = clock(-5 * US, 0, fast, fast);
         let steered = 62_499_999_000 + slow + 62_499_999_000 * slow / WHOLE + 1;
-        assert_eq!(with(Some(gptp(None)), Vec::new()), [clock(0, fast, fast), clock(US, fast, steered)]);
+        assert_eq!(with(Some(gptp(None)), Vec::new()), [steady, clock(-5 * US, US, fast, steered)]);
         let transparent = Ieee1588 { delay: Delay::EndToEnd, transparent: vec![1] };
         let found = with(Some(gptp(Some(transparent))), Vec::new());
-        assert_eq!(found, [clock(0, fast, fast), clock(0, slow, slow)]);
+        assert_eq!(found, [steady, clock(0, 0, slow, slow)]);
     }
 
     /// Parts of 10^4 / 9,999, rounded up, and 4 ps for each rounding.
@@ -201,6 +216,8 @@ pub(crate) mod tests {
         assert_eq!(CLOCK.denser(US), US + 201 + 4);
         assert_eq!(CLOCK.within(1_000 * US), 1_000 * US - 100_011 - 6 * US - 4);
         assert_eq!(CLOCK.lead(), 6 * US + 601 + 8);
+        // 1 us behind; twice 3 us, 100 ppm of 1 ms and 0.01 ppm more; and what is rounded.
+        assert_eq!(CLOCK.around(1_000_000), (999_000 - 6_101, 999_000 + 6_101));
         let share = |per_cycle| CLOCK.share(Share { per_cycle, cycle: 10 * US, excess: 5 }).per_cycle;
         assert_eq!([US, 10 * US].map(share), [US + 205, 10 * US]);
     }

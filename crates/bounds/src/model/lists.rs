@@ -4,14 +4,13 @@
 
 use crate::curve::{Ps, Rate, ps};
 use crate::model::gate_clock::GateClock;
-use crate::model::sizes::until_last_bit;
 use tsn_plan::{GateEntry, Gates, IdleSlope, MacOperation, Port, Schedule, in_force};
 
 /// Most entries of the lists together, and least cycles of each list that are followed.
 const MOST_ENTRIES: usize = 1_024;
 const LEAST_CYCLES: usize = 8;
-/// Octets that no frame exceeds.
-const LARGEST: u32 = 65_536;
+/// Most states of a list in a time in which another one may be in force, too; of more, only what is the same in all.
+const MOST_PIECES: i64 = 128;
 /// Most cycles of one list that are followed.
 const MOST_CYCLES: usize = 64;
 
@@ -20,6 +19,8 @@ const MOST_CYCLES: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Later {
     pub port: Port,
+    /// The same list with all gates open that may be open, where the port's list has those that are open for certain.
+    pub possible: Option<Gates>,
     /// When the first of these lists comes into force, in ps.
     pub from: Ps,
     /// None if only one list is left.
@@ -85,7 +86,7 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>], clock: Option<&GateClock>) ->
         first.from = clock.first.div_euclid(1_000);
     }
     for wrong in wrong {
-        spans = replaced(spans, wrong, &open, until_last_bit(LARGEST, port))?;
+        spans = replaced(spans, wrong, &open, clock)?;
     }
     let entries: usize = spans.iter().map(|span| span.entries.len()).sum();
     let cycles = (MOST_ENTRIES / entries.max(1)).min(MOST_CYCLES);
@@ -100,24 +101,67 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>], clock: Option<&GateClock>) ->
     (0..spans.len()).map(each).collect()
 }
 
-/// The lists with another one for some time; none if that changes, or guards otherwise, or if a list that is replaced
-/// closes a gate soon after, which the next one leaves open: no frame of up to `longest` then starts before.
-fn replaced(spans: Vec<Span>, wrong: &Wrong<'_>, open: &Gates, longest: Ps) -> Option<Vec<Span>> {
+/// The lists with another one for some time; none if that changes. The port guards as it does by its own list. By a clock, both lists may be in
+/// force around the instants of the change.
+fn replaced(
+    spans: Vec<Span>,
+    wrong: &Wrong<'_>,
+    open: &Gates,
+    clock: Option<&GateClock>,
+) -> Option<Vec<Span>> {
     let gates = wrong.gates.unwrap_or(open);
     let schedule = if wrong.gates.is_some() { Schedule::List(0) } else { Schedule::Initial };
-    if gates.unguarded || !gates.changes.is_empty() || (wrong.gates.is_some() && gates.initial.is_some()) {
+    if !gates.changes.is_empty() || (wrong.gates.is_some() && gates.initial.is_some()) {
         return None;
     }
-    let (from, until) = (i64::try_from(wrong.from_ns).ok()?, i64::try_from(wrong.until_ns).ok()?);
-    let other = Span::of(gates, schedule, from, until);
-    let guards = |span: &Span| span.guards(from, longest, &other) || other.guards(until, longest, span);
-    if spans.iter().any(guards) {
-        return None;
+    let around = |at: u64| {
+        let at = i64::try_from(at).ok()?;
+        Some(clock.map_or((at, at), |clock| clock.around(at)))
+    };
+    let ((first, from), (until, last)) = (around(wrong.from_ns)?, around(wrong.until_ns)?);
+    // A clock may show less than 0.
+    let other = Span { from: i64::MIN, ..Span::of(gates, schedule, 0, i64::MAX) };
+    let always = |spans: &[Span]| spans.iter().fold(u8::MAX, |all, span| all & span.always());
+    let begins = [(first, from, always(&spans)), (until, last, other.always())];
+    // A wrong list may be in force for a shorter time than it is known when.
+    let whole = [(first, last, other.always())];
+    let changes = if from < until { &begins[..] } else { &whole };
+    let mut found: Vec<Span> = spans.iter().filter_map(|span| span.within(i64::MIN, first)).collect();
+    for (number, (begin, end, always)) in changes.iter().enumerate() {
+        let to = Span::both(&spans, &other, (*begin, *end), *always, &mut found);
+        let next = changes.get(number + 1).map_or(i64::MAX, |next| next.0);
+        let own = if number + 1 < changes.len() { std::slice::from_ref(&other) } else { &spans[..] };
+        found.extend(own.iter().filter_map(|span| span.within(to, next)));
     }
-    let before = spans.iter().map(|span| Span { to: span.to.min(from), ..span.clone() });
-    let after = spans.iter().map(|span| Span { from: span.from.max(until), ..span.clone() });
-    let all = before.chain([other]).chain(after);
-    Some(all.filter(|span| span.from < span.to).collect())
+    Some(found)
+}
+
+/// What is known of all gates for some time.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Piece {
+    lasts: i64,
+    certain: u8,
+    possible: u8,
+}
+
+/// The pieces of a time in which either list may be in force.
+fn together(own: &[Piece], other: &[Piece]) -> Vec<Piece> {
+    let (mut found, mut rest) = (Vec::new(), other.iter().copied());
+    let mut next = rest.next();
+    for piece in own {
+        let mut left = piece.lasts;
+        while let Some(also) = next.as_mut().filter(|_| left > 0) {
+            let lasts = left.min(also.lasts);
+            let (certain, possible) = (piece.certain & also.certain, piece.possible | also.possible);
+            found.push(Piece { lasts, certain, possible });
+            left -= lasts;
+            also.lasts -= lasts;
+            if also.lasts == 0 {
+                next = rest.next();
+            }
+        }
+    }
+    found
 }
 
 /// One list, and the period of the run in which it is in force, ns.
@@ -130,6 +174,9 @@ struct Span {
     base: i64,
     cycle: i64,
     entries: Vec<GateEntry>,
+    /// By entry, the gates that may be open, where it is not known which of two lists is in force: then those of `entries`
+    /// are open in both. Empty for one list.
+    possible: Vec<u8>,
     slopes: Vec<IdleSlope>,
 }
 
@@ -158,49 +205,89 @@ impl Span {
             Schedule::Initial => None,
         };
         let slopes = change.map(|change| gates.changes[change].idle_slopes.clone()).unwrap_or_default();
-        Self { from: from.max(0), to, without: 0, base, cycle: cycle.max(1), entries, slopes }
+        let (from, possible) = (from.max(0), Vec::new());
+        Self { from, to, without: 0, base, cycle: cycle.max(1), entries, possible, slopes }
+    }
+
+    /// The part between two instants, if there is one.
+    fn within(&self, from: i64, to: i64) -> Option<Self> {
+        let (from, to) = (self.from.max(from), self.to.min(to));
+        (from < to).then(|| Self { from, to, ..self.clone() })
+    }
+
+    /// Adds a time in which any of the lists or the other one may be in force, and returns its end. Gates close for a
+    /// moment at the end, unless they are `always` open in the list that is replaced: no frame starts shortly before they
+    /// would close in it.
+    fn both(spans: &[Self], other: &Self, (from, to): (i64, i64), always: u8, found: &mut Vec<Self>) -> i64 {
+        let from = from.max(spans.first().map_or(from, |first| first.from));
+        let end = if always == u8::MAX { to } else { to + 1 };
+        if from >= end {
+            return to;
+        }
+        let own: Vec<Piece> =
+            spans.iter().filter_map(|span| span.within(from, end)).flat_map(|span| span.pieces()).collect();
+        let other = Self { from, to: end, ..other.clone() }.pieces();
+        let mut pieces = together(&own, &other);
+        if let Some(last) = pieces.pop() {
+            pieces.push(Piece { lasts: last.lasts - (end - to), ..last });
+            pieces.push(Piece { lasts: end - to, certain: last.certain & always, ..last });
+        }
+        pieces.retain(|piece| piece.lasts > 0);
+        let entry = |piece: &Piece| GateEntry {
+            open: piece.certain,
+            interval_ns: piece.lasts.unsigned_abs(),
+            mac: None,
+        };
+        found.push(Self {
+            from,
+            to: end,
+            without: 0,
+            base: from,
+            cycle: end - from,
+            entries: pieces.iter().map(entry).collect(),
+            possible: pieces.iter().map(|piece| piece.possible).collect(),
+            slopes: Vec::new(),
+        });
+        end
+    }
+
+    /// The states of a short time; those of a long one together.
+    fn pieces(&self) -> Vec<Piece> {
+        let possible = self.possible();
+        if (self.length() / self.cycle).saturating_mul(self.entries.len() as i64) > MOST_PIECES {
+            let any = possible.entries.iter().fold(0, |any, entry| any | entry.open);
+            return vec![Piece { lasts: self.length(), certain: self.always(), possible: any }];
+        }
+        let both = self.states(false).into_iter().zip(possible.states(false));
+        let piece = |(own, possible): (GateEntry, GateEntry)| Piece {
+            lasts: own.interval_ns as i64,
+            certain: own.open,
+            possible: possible.open,
+        };
+        both.map(piece).collect()
+    }
+
+    /// The same time with all gates open that may be open.
+    fn possible(&self) -> Self {
+        let mut span = self.clone();
+        span.entries.iter_mut().zip(&self.possible).for_each(|(entry, open)| entry.open = *open);
+        span
+    }
+
+    /// Bit n: the list never closes the gate of class n.
+    fn always(&self) -> u8 {
+        self.entries.iter().fold(u8::MAX, |all, entry| all & entry.open)
     }
 
     /// Bit n: the list never closes the gate of class n, nor sets its idle slope.
     fn open(&self) -> u8 {
         let set =
             self.slopes.iter().fold(0, |set, own| set | 1_u8.checked_shl(own.class.into()).unwrap_or(0));
-        self.entries.iter().fold(!set, |all, entry| all & entry.open)
+        self.always() & !set
     }
 
     fn constant(&self) -> bool {
         self.entries.len() == 1
-    }
-
-    /// Whether a gate that is open at `at`, and in the next list there, would close less than `longest` later in this one.
-    fn guards(&self, at: i64, longest: Ps, next: &Self) -> bool {
-        let within = |span: &Self, at: i64| (span.from..span.to).contains(&at);
-        let replaced = within(self, at - 1) && within(next, at);
-        let until = self.open_from(at - 1).into_iter().zip(next.open_from(at));
-        replaced
-            && until
-                .into_iter()
-                .any(|(own, next)| own > 1 && next > 0 && ps((own - 1).unsigned_abs()) < longest)
-    }
-
-    /// For how long each gate is open from an instant on; 0 if it is closed.
-    fn open_from(&self, at: i64) -> [i64; 8] {
-        let mut phase = (at - self.base).rem_euclid(self.cycle);
-        let (mut open, mut found) = (u8::MAX, [0_i64; 8]);
-        for entry in self.entries.iter().chain(&self.entries) {
-            let interval = i64::try_from(entry.interval_ns).unwrap_or(i64::MAX);
-            let lasts = (interval - phase).max(0);
-            phase = (phase - interval).max(0);
-            if lasts > 0 {
-                open &= entry.open;
-                let still = |class: &usize| open >> class & 1 == 1;
-                (0..8).filter(still).for_each(|class| found[class] = found[class].saturating_add(lasts));
-            }
-        }
-        // A gate that never closes.
-        let always = self.entries.iter().fold(u8::MAX, |all, entry| all & entry.open);
-        (0..8).filter(|class| always >> class & 1 == 1).for_each(|class| found[class] = i64::MAX);
-        found
     }
 
     /// Leaves out whole cycles, so that at most this number is left.
@@ -264,7 +351,7 @@ impl Span {
 fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span], closed: u64) -> Option<Later> {
     let (first, last) = (spans.first()?, spans.last()?);
     let alone = Gates { changes: Vec::new(), initial: None, ..gates.clone() };
-    let with = |gates: Gates, several: Option<Several>| {
+    let with = |gates: Gates, possible: Option<Gates>, several: Option<Several>| {
         let overruns = gates.unguarded || (overruns && several.is_some());
         let mut port = Port { gates: Some(gates), ..port.clone() };
         for (class, own) in (0..).zip(&mut port.classes) {
@@ -274,7 +361,7 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span], closed: u64
                 cbs.idle_slope_bps = idle;
             }
         }
-        Some(Later { port, from: ps(first.from.max(0).unsigned_abs()), several, overruns, open: 0 })
+        Some(Later { port, possible, from: ps(first.from.max(0).unsigned_abs()), several, overruns, open: 0 })
     };
     if let ([only], false) = (spans, first.constant()) {
         let list = Gates {
@@ -283,13 +370,19 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span], closed: u64
             entries: only.entries.clone(),
             ..alone
         };
-        return with(list, None);
+        return with(list, None, None);
     }
     let holds = gates.holds();
-    let mut entries: Vec<GateEntry> = spans.iter().flat_map(|span| span.states(holds)).collect();
-    // The cycle ends with closed gates, so that no window goes on in the first list.
-    let open = entries.iter().fold(u8::MAX, |all, entry| all & entry.open);
-    entries.push(GateEntry { open, interval_ns: closed, mac: None });
+    let gates = |states: &dyn Fn(&Span) -> Vec<GateEntry>| {
+        let mut entries: Vec<GateEntry> = spans.iter().flat_map(states).collect();
+        // The cycle ends with closed gates, so that no window goes on in the first list.
+        let open = entries.iter().fold(u8::MAX, |all, entry| all & entry.open);
+        entries.push(GateEntry { open, interval_ns: closed, mac: None });
+        let cycle_ns = entries.iter().map(|entry| entry.interval_ns).sum();
+        Gates { base_time_ns: first.from, cycle_ns, entries, ..alone.clone() }
+    };
+    let uncertain = spans.iter().any(|span| !span.possible.is_empty());
+    let possible = uncertain.then(|| gates(&|span| span.possible().states(holds)));
     let before: i64 = spans[..spans.len() - 1].iter().map(Span::length).sum();
     let cycle = if last.constant() { 0 } else { last.cycle };
     let trusted = spans.iter().enumerate().filter_map(|(n, span)| span.trusted(n + 1 == spans.len())).min();
@@ -299,8 +392,7 @@ fn later(port: &Port, gates: &Gates, overruns: bool, spans: &[Span], closed: u64
         trusted: ps(u64::try_from(trusted).ok()?),
         slopes: if spans.iter().any(|span| !span.slopes.is_empty()) { begins(spans) } else { Vec::new() },
     };
-    let cycle_ns = entries.iter().map(|entry| entry.interval_ns).sum();
-    with(Gates { base_time_ns: first.from, cycle_ns, entries, ..alone }, Some(several))
+    with(gates(&|span| span.states(holds)), possible, Some(several))
 }
 
 /// When each list begins in the cycle of all, and the idle slopes that it sets.
@@ -468,54 +560,76 @@ mod tests {
     fn a_wrong_list_takes_the_place_of_the_own_one() {
         let wrong = list(&[(0, 30), (1, 50), (0, 20)]);
         let all = beside(list(&[(3, 70), (0, 30)]), &wrong, 1_080, 1_180).unwrap();
-        assert_eq!(all.iter().map(|one| one.from).collect::<Vec<_>>(), [0, 1_080_000, 1_180_000]);
+        assert_eq!(
+            all.iter().map(|one| one.from).collect::<Vec<_>>(),
+            [0, 1_080_000, 1_081_000, 1_180_000, 1_181_000]
+        );
         let entries = &all[0].port.gates.as_ref().unwrap().entries;
         let entries: Vec<(u8, u64)> = entries.iter().map(|entry| (entry.open, entry.interval_ns)).collect();
         assert_eq!(entries[..4], [(3, 70), (0, 30), (3, 70), (0, 30)]);
-        assert_eq!(entries[20..27], [(3, 70), (0, 10), (0, 20), (0, 30), (1, 50), (0, 20), (3, 70)]);
+        // For 1 ns gates are closed that the list before closes at any time.
+        let begins = [(3, 70), (0, 10), (0, 1), (0, 19), (0, 30), (1, 50), (0, 1), (0, 19), (3, 70)];
+        assert_eq!(entries[20..29], begins);
+        assert_eq!(all[0].possible.as_ref().unwrap().cycle_ns, all[0].port.gates.as_ref().unwrap().cycle_ns);
     }
 
     #[test]
-    fn wrong_lists_that_change_or_guard_otherwise_are_not_followed() {
+    fn wrong_lists_that_change_are_not_followed() {
         let wrong = list(&[(0, 30), (1, 50), (0, 20)]);
         let followed = |wrong: &Gates| beside(list(&[(3, 70), (0, 30)]), wrong, 1_080, 1_180).is_some();
         assert!(followed(&wrong));
-        assert!(!followed(&Gates { unguarded: true, ..wrong.clone() }));
         assert!(!followed(&Gates { changes: vec![GateChange::default()], ..wrong.clone() }));
         assert!(!followed(&Gates { initial: Some(1), ..wrong }));
     }
 
-    /// Both ends of a wrong list: a gate that would close 4 ns later holds the longest frame, one with 6 ns does not.
+    /// 5 ps of a clock that is 1 us late are 3 us and 4 ps apart on both sides. A list of (3 for 10 us, 1 for 10 us), then one
+    /// with (2 for 8 us, 0 for 8 us) from 30 to 62 us: between 26 and 36 us, and between 58 and 68 us, either one.
     #[test]
-    fn a_list_that_is_replaced_before_its_gate_closes_may_hold_frames() {
-        let span = |gates: &Gates, from: i64, to: i64| Span::of(gates, Schedule::List(0), from, to);
-        let longest = 5_000;
-        let guards = |own: &[(u8, u64)], next: &[(u8, u64)], at: i64| {
-            span(&list(own), 0, at).guards(at, longest, &span(&list(next), at, 2_000))
+    fn by_a_clock_either_of_two_lists_is_in_force_for_some_time() {
+        let clock = GateClock { apart: 2_500_000, steady: 0, own: 0, first: 0, ahead: 1_000_000 };
+        let span = |gates: &Gates| Span::of(gates, Schedule::List(0), 0, i64::MAX);
+        let own = span(&list(&[(3, 10_000), (1, 10_000)]));
+        let wrong = list(&[(2, 8_000), (0, 8_000)]);
+        let of = |from_ns: u64, until_ns: u64| {
+            let wrong = Wrong { from_ns, until_ns, gates: Some(&wrong) };
+            replaced(vec![own.clone()], &wrong, &Gates::default(), Some(&clock)).unwrap()
         };
-        let guards = |own: &[(u8, u64)], next: &[(u8, u64)], at: i64| {
-            // The own list goes on for its own part.
-            let whole = span(&list(own), 0, 2_000);
-            assert_eq!(whole.guards(at, longest, &span(&list(next), at, 2_000)), guards(own, next, at));
-            guards(own, next, at)
+        let found = of(30_000, 62_000);
+        let times: Vec<_> = found.iter().map(|span| (span.from, span.to)).collect();
+        // Rounded to the next nanosecond; and 1 ns in which gates are closed.
+        assert_eq!(
+            times,
+            [(0, 25_999), (25_999, 36_002), (36_002, 57_999), (57_999, 68_002), (68_002, i64::MAX)]
+        );
+        let either = |span: &Span| -> Vec<(u64, u8, u8)> {
+            let all = span.entries.iter().zip(&span.possible);
+            all.map(|(entry, possible)| (entry.interval_ns, entry.open, *possible)).collect()
         };
-        let (open, shut) = ([(3, 100)], [(0, 100)]);
-        assert!(guards(&[(1, 50), (0, 50)], &open, 146));
-        // Exactly the longest frame fits, and a gate that closes just then holds none.
-        assert!(!guards(&[(1, 50), (0, 50)], &open, 145));
-        assert!(!guards(&[(1, 50), (0, 50)], &open, 150));
-        assert!(!guards(&[(1, 50), (0, 50)], &open, 160));
-        // The gate is closed in the next list, or never closes.
-        assert!(!guards(&[(1, 50), (0, 50)], &shut, 146));
-        assert!(!guards(&[(1, 50), (0, 50)], &[(2, 100)], 146));
-        assert!(!guards(&[(1, 50), (1, 50)], &open, 146));
-        // A gate that opens within its cycle, and one that is open over the end of the cycle.
-        assert!(guards(&[(0, 30), (2, 20), (0, 50)], &open, 146));
-        assert!(guards(&[(1, 20), (0, 30), (1, 50)], &open, 118));
-        assert!(!guards(&[(1, 20), (0, 30), (1, 50)], &open, 198));
-        // One of both lists is not in force then.
-        let (own, next) = (list(&[(1, 50), (0, 50)]), list(&open));
-        assert!(!span(&own, 0, 100).guards(146, longest, &span(&next, 146, 2_000)));
-        assert!(!span(&own, 0, 2_000).guards(146, longest, &span(&next, 200, 2_000)));
+        // Own: 3 from 20 to 30 us, then 1; the other one: 0 from 24 to 32 us, then 2.
+        let begin = [(4_001, 0, 3), (2_000, 0, 1), (4_001, 0, 3), (1, 0, 3)];
+        assert_eq!(either(&found[1]), begin);
+        // Own: 1 from 50 to 60 us, then 3; the other one: 0 from 56 to 64 us, then 2. It closes every gate.
+        assert_eq!(either(&found[3]), [(2_001, 0, 1), (4_000, 0, 3), (4_001, 2, 3), (1, 0, 3)]);
+        // Both changes may be at any time of 10 us and a part.
+        let short = of(30_000, 31_000);
+        let times: Vec<_> = short.iter().map(|span| (span.from, span.to)).collect();
+        assert_eq!(times, [(0, 25_999), (25_999, 37_002), (37_002, i64::MAX)]);
+        assert_eq!(short[2].entries, own.entries);
+        // 40 us behind, no time is left out before 0.
+        let late = GateClock { ahead: -40_000_000, ..clock };
+        let own = Span { from: -100_000, ..own.clone() };
+        let wrong = Wrong { from_ns: 10_000, until_ns: 62_000, gates: Some(&wrong) };
+        let found = replaced(vec![own], &wrong, &Gates::default(), Some(&late)).unwrap();
+        let times: Vec<_> = found.iter().map(|span| (span.from, span.to)).collect();
+        assert_eq!(times[1..4], [(-35_001, -24_998), (-24_998, 16_999), (16_999, 27_002)]);
+    }
+
+    /// 129 states: what is the same in all of them.
+    #[test]
+    fn of_many_states_in_a_time_only_what_they_share_is_known() {
+        let span = Span { to: 2_000, ..Span::of(&list(&[(3, 10), (1, 10)]), Schedule::List(0), 0, i64::MAX) };
+        let found = |length: i64| span.within(0, length).unwrap().pieces();
+        assert_eq!(found(1_280).len(), 128);
+        assert_eq!(found(1_300), [Piece { lasts: 1_300, certain: 1, possible: 3 }]);
     }
 }

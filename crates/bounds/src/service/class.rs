@@ -95,7 +95,12 @@ impl<'a> Model<'a> {
     pub fn later(&self, plan: &Plan, later: &'a Later) -> Self {
         let count = later.port.classes.len();
         let openings = (0..count).map(|class| Openings::of(later.port.gates.as_ref(), class as u8)).collect();
-        let model = Self::new(plan, &later.port, openings);
+        let mut model = Self::new(plan, &later.port, openings);
+        if let Some(gates) = &later.possible {
+            let open = |class: usize| Openings::of(Some(gates), class as u8);
+            let by_clock = |own: Openings| model.clock.map_or(own.clone(), |clock| clock.possible(&own, 0));
+            model.openings = (0..count).map(|class| open(class).map(by_clock)).collect();
+        }
         let on_clock = |several: Several| match &model.clock {
             None => several,
             Some(clock) => Several {

@@ -392,3 +392,48 @@ fn a_reason_names_the_clock_if_windows_suffice_without_it() {
     let found = of(shaped, Some(100_000_000), &more);
     assert!(found.as_ref().is_some_and(|why| why.starts_with("400 Mbit/s may arrive")), "{found:?}");
 }
+
+/// A wrong list closes the gate from 1,000 to 1,400 us, behind the 50 us for which it is closed before. Within 1 us of the
+/// middle of its steps, the wrong list may end 2 us late, and windows are 1 us shorter at both ends.
+#[test]
+fn a_wrong_list_may_begin_early_and_end_late_on_a_clock() {
+    let found = |clock: NodeClock, steps: Vec<ClockFault>| {
+        let mut net = gated(clock, steps, 0);
+        let closed = gates(0, &[(0, 100_000)]).map(Box::new);
+        let fault =
+            tsn_plan::Fault::Schedule { port: 0, from_ns: 1_000_000, until_ns: 1_400_000, gates: closed };
+        net.plan.faults.push(fault);
+        delay(&net.plan) - 450 * US - 2 * NEEDS
+    };
+    // 1 ns more at each end where it is rounded, and one in which the wrong list may still hold a frame.
+    let exact = found(free(0), Vec::new());
+    assert!((0..4_000).contains(&exact), "{exact}");
+    let step = |by_ns| ClockFault::ClockStep { node: 0, at_ns: 1_200_000, by_ns };
+    let stepped = found(free(0), vec![step(2_000)]) - exact;
+    assert!((4 * US - 4_000..4 * US + 4_000).contains(&stepped), "{stepped}");
+    // 10 us ahead, which is known: the list is in force from 1,010 us of the clock on, in the midst of a window.
+    let ahead = found(NodeClock { offset_ns: 10_000, ..free(0) }, Vec::new());
+    assert!((-50 * US..-50 * US + 4 * US + 4_000).contains(&ahead), "{ahead}");
+}
+
+/// A wrong list goes by the clock of the node: 30 us ahead, its window from 0 to 50 us of each 100 us is 20 us long when a
+/// frame comes at 1,000 us; at 1,025 us one waits for the next window.
+#[test]
+fn a_wrong_list_goes_by_the_clock_of_its_node() {
+    for own in [true, false] {
+        let found = |offset_ns: u64| {
+            let mut net = gated(NodeClock { offset_ns: 30_000, ..free(0) }, Vec::new(), 0);
+            net.plan.streams[0].pattern =
+                Pattern::Periodic { period_ns: 3_000_000, offset_ns: offset_ns + 30_000, jitter_ns: 0 };
+            net.plan.ports[0].gates = net.plan.ports[0].gates.take().filter(|_| own);
+            let list = gates(0, &[(0x40, 50_000), (0, 50_000)]).map(Box::new);
+            let fault =
+                tsn_plan::Fault::Schedule { port: 0, from_ns: 900_000, until_ns: 1_300_000, gates: list };
+            net.plan.faults.push(fault);
+            let taken = delays(&net)[0] + 30 * US;
+            assert!(taken <= delay(&net.plan), "{taken}");
+            taken
+        };
+        assert_eq!((found(1_000_000), found(1_025_000)), (NEEDS, 45 * US + NEEDS), "{own}");
+    }
+}

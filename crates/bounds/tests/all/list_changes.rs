@@ -87,10 +87,11 @@ fn a_wrong_list_is_one_for_some_time() {
         assert_eq!(wrong_from(list, own, express), alone);
         alone
     };
-    // The last start before the fault, 50 us and a frame before it, or 1 ps before it without a list.
-    assert_eq!(wrong(Some(&[(0, 100_000)]), true), Ok(450_000_000 + 2 * LAST_BIT));
-    assert_eq!(wrong(Some(&[(0, 100_000)]), false), Ok(400_000_000 + 2 * LAST_BIT));
-    assert_eq!(wrong(None, true), Ok(50_000_000 + 2 * LAST_BIT));
+    // The last start before the fault, 50 us and a frame before it, or a frame before it without a list: the end of the wrong
+    // list, which closes its gate, takes 1 ns.
+    assert_eq!(wrong(Some(&[(0, 100_000)]), true), Ok(450_001_000 + 2 * LAST_BIT));
+    assert_eq!(wrong(Some(&[(0, 100_000)]), false), Ok(400_001_000 + 2 * LAST_BIT));
+    assert_eq!(wrong(None, true), Ok(50_001_000 + 2 * LAST_BIT));
     assert_eq!(wrong(None, false), Ok(LAST_BIT));
 }
 
@@ -269,7 +270,7 @@ fn a_frame_of_an_earlier_list_may_still_be_on_the_link() {
 }
 
 /// The own list does not let a frame start that would be on the link when its gate closes; but it does not know when a
-/// wrong list ends, whose last frame is on the link when the own gate opens.
+/// wrong list ends, whose last frame is on the link when the own gate opens, 1 ns later.
 #[test]
 fn a_frame_of_a_wrong_list_may_still_be_on_the_link() {
     let (mut net, path) = Net::row(3_000_000, 2);
@@ -280,7 +281,7 @@ fn a_frame_of_a_wrong_list_may_still_be_on_the_link() {
     let fault = Fault::Schedule { port: 0, from_ns: 1_000_000, until_ns: 1_460_000, gates: wrong };
     net.plan.faults.push(fault);
     let (_, upper) = keeps(&mut net);
-    assert_eq!(upper, 460_000_000 + (1_522 + 20) * 8_000 + 2 * LAST_BIT);
+    assert_eq!(upper, 460_001_000 + (1_522 + 20) * 8_000 + 2 * LAST_BIT);
 }
 
 /// Before the first list no frame is held, whatever the end of that list does.
@@ -317,6 +318,27 @@ fn a_wrong_list_of_another_cycle_makes_a_frame_wait_until_its_end() {
         gates: wrong.map(Box::new),
     });
     net.plan.check().unwrap();
-    // The analysis does not follow this.
-    assert_eq!(bounds(&net.plan).flows[0].release_reason, Some(tsn_bounds::Reason::WrongSchedule));
+    // A frame that comes too late for the end of the wrong list waits until then.
+    let needs = ((1_522 + 8) * 8_000_000_000_000_i64 + 299_999_999) / 300_000_000;
+    let (longest, upper) = keeps(&mut net);
+    assert!(
+        longest > needs + 8_900_000 && (2 * needs..2 * needs + 2_000).contains(&upper),
+        "{longest} {upper}"
+    );
+}
+
+/// The own gate closes when the wrong list begins, so that nothing starts in its last 3.904 us; the wrong list then leaves
+/// time for one of two frames, and closes its gate for 392.2 us and until the own one opens, at 1,500 us.
+#[test]
+fn a_list_that_is_replaced_when_its_gate_closes_holds_frames_until_then() {
+    let (mut net, path) = Net::row(3_000_000, 2);
+    let two = tsn_plan::Size::Units { octets: vec![2 * 430], most_per_frame: 430, overhead: 50 };
+    net.stream("s", &path, 7, periodic(3_000_000, 1_050_000 - 3_903), two);
+    net.plan.ports[0].gates = gates(0, &FIRST);
+    let wrong = gates(250_000, &[(0x80, 7_800), (0, 392_200)]).map(Box::new);
+    let fault = Fault::Schedule { port: 0, from_ns: 1_050_000, until_ns: 1_450_000, gates: wrong };
+    net.plan.faults.push(fault);
+    let (longest, upper) = keeps(&mut net);
+    assert_eq!(longest, 450_000_000 + 3_903_000 + LAST_BIT);
+    assert!(upper < longest + 200_000, "{upper}");
 }

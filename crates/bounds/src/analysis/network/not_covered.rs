@@ -16,13 +16,10 @@ impl Network<'_> {
         }
         let wrong = !wrong_lists(self.plan, number).is_empty();
         if wrong && !self.later.contains_key(&number) {
-            return Some(Reason::WrongSchedule);
+            return Some(Reason::Changes);
         }
         if self.disturbed(number) {
             return Some(Reason::Faults);
-        }
-        if wrong && self.plan.clocks.is_some() {
-            return Some(Reason::Clocks { what: "a list that a wrong schedule replaces" });
         }
         let gated = port.gates.is_some() || wrong;
         let express = |class: usize| is_express(port.preemption.as_ref(), class as u8);
