@@ -16,6 +16,7 @@ mod on_clocks;
 mod paths;
 mod pursue;
 mod shaped;
+mod slow;
 mod watch;
 
 use proptest::prelude::*;
@@ -303,6 +304,28 @@ fn no_frame_exceeds_its_bounds_behind_schedulers() {
     assert!(plain > 1_000 && on_clocks > 10_000, "{plain} {on_clocks}");
 }
 
+/// Schedulers by oscillators that are as far off as they may be: how many frames had a bound.
+fn prove_slow(plans: u32) -> u64 {
+    let frames = RefCell::new(0);
+    let outcome = runner(plans).run(&slow::slow(), |own| {
+        let plan = slow::plan(&own);
+        plan.check().map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let found = everything::watch(&plan, &bounds(&plan));
+        *frames.borrow_mut() += found.map_err(|text| TestCaseError::fail(format!("{text}\n{own:#?}")))?;
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+    frames.into_inner()
+}
+
+#[test]
+fn no_frame_exceeds_its_bounds_behind_slow_schedulers() {
+    let frames = prove_slow(200);
+    assert!(frames > 20_000, "{frames}");
+}
+
 /// How near to their bounds a search for offsets brings flows of lines and trees without jitter.
 fn pursue_bounds(plans: u32, steps: usize) -> Vec<pursue::Found> {
     let found = RefCell::new(Vec::new());
@@ -379,6 +402,12 @@ fn soak_pursued() {
 #[ignore = "long: set BOUNDS_PLANS"]
 fn soak_on_clocks() {
     println!("{}", watch::quantiles("on clocks, bound by delay at a port", &prove_on_clocks(many())));
+}
+
+#[test]
+#[ignore = "long: set BOUNDS_PLANS"]
+fn soak_slow() {
+    println!("frames with a bound behind slow schedulers: {}", prove_slow(many()));
 }
 
 #[test]
