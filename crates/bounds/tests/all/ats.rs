@@ -482,3 +482,31 @@ fn a_frequency_that_changes_brings_frames_closer_by_what_they_may_wait() {
     assert!((99_000..=101_000).contains(&closer), "{closer}");
     assert_eq!(with(2_000_000, false), with(1_000_000, false));
 }
+
+/// The first bridge's oscillator is fast by 100 ppm: behind it, two flows of 100 Mbit/s may come with 200.02 Mbit/s. A bucket
+/// of 200 Mbit/s delays them by 1.1 us in 11 ms, one of 200.02 Mbit/s does not.
+#[test]
+fn behind_a_fast_oscillator_frames_come_faster() {
+    let with = |cir_bps: u64| {
+        let mut net = Net::new(10_000_000);
+        net.plan.drain_ns = 1_000_000;
+        let line = net.line(4, 1_000, GIGABIT, 0);
+        for name in ["one", "two"] {
+            net.stream(name, &line, 5, periodic(100_000, 0), frame(1_230));
+        }
+        shape(&mut net.plan, 4);
+        net.plan.policing[0].schedulers.iter_mut().for_each(|own| own.cir_bps = 100_000_000);
+        let shared = &mut net.plan.policing[1];
+        shared.filters[1].scheduler = Some(0);
+        (shared.schedulers[0].cir_bps, shared.schedulers[0].cbs_bits) = (cir_bps, 20_000);
+        let mut nodes = vec![NodeClock::default(); 4];
+        nodes[1].deviation_ppt = 100_000_000;
+        net.plan.clocks =
+            Some(Clocks { nodes, record_ns: 1_000_000, within_ns: None, gptp: None, faults: vec![] });
+        net.plan.check().unwrap();
+        most(&net.plan)
+    };
+    let slower = with(200_000_000) - with(200_020_000);
+    assert!((1_090_000..1_110_000).contains(&slower), "{slower}");
+    assert!(with(200_020_000) - with(200_100_000) < 10_000);
+}
