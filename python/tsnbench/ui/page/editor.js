@@ -2,10 +2,14 @@
 //
 // The field itself is transparent; what is seen lies below it and has the same metrics. Only visible lines are
 // drawn. Every change goes through the browser's own editing, so its undo reverts everything.
-import { make } from "./dom.js";
+//
+// Places are those of the text. The field shows a view of it, in which lines of folded blocks are missing.
+import { make, say } from "./dom.js";
+import { block, Folds, headOf } from "./folding.js";
 
 const LINE = 20; // px, as in style.css
 const MANY = 30; // lines that are not inserted one by one
+const GUTTER = 54; // px, where the numbers of lines and the signs of blocks are
 const TOKENS = new RegExp(
   [
     String.raw`(?<comment>(?<=^|\s)#.*$)`,
@@ -27,6 +31,8 @@ export class Editor {
     this.chosen = null;
     this.found = []; // the places of what is sought, in order
     this.writing = false;
+    this.folds = new Folds();
+    this.last = ""; // the text after the last input
     this.candidates = [];
     this.picked = 0;
     this.asked = 0;
@@ -39,12 +45,15 @@ export class Editor {
     field.setAttribute("aria-autocomplete", "list");
     field.addEventListener("scroll", () => { this.close(); this.show(); });
     field.addEventListener("input", (event) => this.typed(event));
+    field.addEventListener("beforeinput", (event) => this.openEdited(event));
+    for (const kind of ["copy", "cut", "dragstart"]) field.addEventListener(kind, (event) => this.copy(event));
+    for (const kind of ["mousedown", "mousemove", "mouseleave"]) field.addEventListener(kind, (event) => this.inGutter(event));
     field.addEventListener("keydown", (event) => this.key(event));
     field.addEventListener("blur", () => setTimeout(() => this.close(), 150));
     document.addEventListener("selectionchange", () => {
       if (document.activeElement !== field) return;
       this.showHint();
-      moved(field.selectionStart);
+      moved(this.selection[0]);
     });
     new ResizeObserver(() => this.show()).observe(field);
     const pen = document.createElement("canvas").getContext("2d");
@@ -52,10 +61,24 @@ export class Editor {
     this.letter = pen.measureText("0").width;
   }
 
-  get text() { return this.field.value; }
+  get text() { return this.folds.text(this.field.value); }
+
+  // The begin and the end of what is selected.
+  get selection() {
+    const { value, selectionStart, selectionEnd } = this.field;
+    return [selectionStart, selectionEnd].map((offset) => this.folds.toText(value, offset));
+  }
+
+  select(start, end) {
+    this.open(start, end);
+    const { value } = this.field;
+    this.field.setSelectionRange(this.folds.toView(value, start), this.folds.toView(value, end));
+  }
 
   set(text) {
+    this.folds.clear();
     this.field.value = text;
+    this.last = this.text;
     this.marks = [];
     this.field.setSelectionRange(0, 0);
     this.field.scrollTop = 0;
@@ -65,6 +88,13 @@ export class Editor {
 
   // One change, that one undo reverts.
   replace(start, end, text) {
+    this.open(start, end);
+    const { value } = this.field;
+    this.write(this.folds.toView(value, start), this.folds.toView(value, end), text);
+  }
+
+  // A change of the view.
+  write(start, end, text) {
     const top = this.field.scrollTop;
     this.field.focus({ preventScroll: true });
     this.field.setSelectionRange(start, end);
@@ -81,23 +111,23 @@ export class Editor {
 
   // Chromium inserts text line by line, each in the time of all lines before it; HTML it inserts at once.
   insertMany(start, end, text) {
-    const before = this.text;
+    const before = this.field.value;
     const words = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
     document.execCommand("insertHTML", false, words);
-    if (this.text === before.slice(0, start) + text + before.slice(end)) return true;
-    if (this.text !== before) document.execCommand("undo");
+    if (this.field.value === before.slice(0, start) + text + before.slice(end)) return true;
+    if (this.field.value !== before) document.execCommand("undo");
     this.field.setSelectionRange(start, end);
     return false;
   }
 
   reveal(start, end = start, focus = true) {
     if (focus) this.field.focus({ preventScroll: true });
-    this.field.setSelectionRange(start, end);
-    const [line] = this.place(start);
+    this.select(start, end);
+    const [line] = this.seen(start);
     if (line * LINE < this.field.scrollTop || (line + 2) * LINE > this.field.scrollTop + this.field.clientHeight) {
       this.field.scrollTop = Math.max(0, line * LINE - this.field.clientHeight / 3);
     }
-    const [left, right] = [start, end].map((offset) => this.place(offset)[1] * this.letter);
+    const [left, right] = [start, end].map((offset) => this.seen(offset)[1] * this.letter);
     const width = this.field.clientWidth - 72;
     if (left < this.field.scrollLeft || right > this.field.scrollLeft + width) {
       this.field.scrollLeft = right <= width ? 0 : Math.max(0, left - width / 3);
@@ -136,18 +166,18 @@ export class Editor {
     this.showHint();
   }
 
-  starts() {
-    if (this.lines && this.linesOf === this.text) return this.lines;
-    const found = [0];
-    for (let n = this.text.indexOf("\n"); n >= 0; n = this.text.indexOf("\n", n + 1)) found.push(n + 1);
-    this.lines = found;
-    this.linesOf = this.text;
-    return found;
+  starts(text = this.text) {
+    const known = text === this.text ? "lines" : "rows";
+    if (this[known]?.of !== text) {
+      const found = [0];
+      for (let n = text.indexOf("\n"); n >= 0; n = text.indexOf("\n", n + 1)) found.push(n + 1);
+      this[known] = { of: text, found };
+    }
+    return this[known].found;
   }
 
   // Line and column, from 0, of an offset.
-  place(offset) {
-    const starts = this.starts();
+  place(offset, starts = this.starts()) {
     let low = 0;
     let high = starts.length;
     while (high - low > 1) {
@@ -156,6 +186,12 @@ export class Editor {
       else high = middle;
     }
     return [low, offset - starts[low]];
+  }
+
+  // Line and column of an offset as they are seen.
+  seen(offset) {
+    const { value } = this.field;
+    return this.place(this.folds.toView(value, offset), this.starts(value));
   }
 
   // The offset of a place whose column counts characters.
@@ -167,22 +203,127 @@ export class Editor {
   }
 
   show() {
-    const { scrollTop, scrollLeft, clientHeight } = this.field;
-    const starts = this.starts();
+    const { scrollTop, scrollLeft, clientHeight, value } = this.field;
+    const starts = this.starts(value);
     const first = Math.max(0, Math.floor(scrollTop / LINE) - 2);
     const last = Math.min(starts.length, first + Math.ceil(clientHeight / LINE) + 5);
+    const lines = value.split("\n");
     const rows = [];
     for (let line = first; line < last; line += 1) {
-      const start = starts[line];
-      const own = this.text.slice(start, (starts[line + 1] ?? this.text.length + 1) - 1);
+      const start = this.folds.toText(value, starts[line]);
+      const folded = this.foldedIn(line);
+      const own = folded ? lines[line].slice(0, folded.at - starts[line]) : lines[line];
       const row = make("div", { class: "row" });
-      const inner = make("span", { class: "words" }, ...this.coloured(own, start));
+      const inner = make("span", { class: "words" }, ...this.coloured(own, start), folded && this.chip(folded));
       inner.style.transform = `translateX(${-scrollLeft}px)`;
-      row.append(make("span", { class: "number", text: String(line + 1) }), make("span", { class: "clip" }, inner));
+      const sign = folded ? "▸" : block(lines, line) ? "▾" : "";
+      row.append(make("span", { class: "number", text: String(this.place(start)[0] + 1) }), make("span", { class: "fold", text: sign }), make("span", { class: "clip" }, inner));
       rows.push(row);
     }
     this.below.replaceChildren(...rows);
     this.below.style.transform = `translateY(${first * LINE - scrollTop}px)`;
+  }
+
+  // What stands for the lines of a folded block: how many they are, and what is wrong and found in them.
+  chip({ start, end }) {
+    const marks = this.marks.filter((mark) => mark.start < end && mark.end > start);
+    const bad = marks.filter(({ kind }) => kind === "bad").length;
+    const of = (count, one) => (count ? `${count} ${one}${count > 1 ? "s" : ""}` : "");
+    const words = [of(this.place(end)[0] - this.place(start)[0], "line"), of(bad, "problem"), of(marks.length - bad, "warning"),
+      this.foundIn(start, end).length ? `${this.foundIn(start, end).length} found` : ""];
+    const kind = bad ? "bad" : marks.length ? "doubt" : "";
+    return make("span", { class: `folded ${kind}`, text: `${kind ? "✕ " : "… "}${words.filter(Boolean).join(", ")}` });
+  }
+
+  // Folded blocks that have something of a part of the text are opened.
+  open(start, end = start) {
+    const [from, until] = [start, end];
+    for (let one = this.folds.over(this.field.value, from, until); one; one = this.folds.over(this.field.value, from, until)) this.unfold(one);
+  }
+
+  unfold({ at }) {
+    this.swap(at, at + 1, this.folds.lines.get(this.field.value[at]));
+  }
+
+  // Other words of the view for the same text. What is selected stays so.
+  swap(start, end, words) {
+    const [{ value }, [from, until]] = [this.field, this.selection];
+    if (this.field.readOnly) this.field.value = value.slice(0, start) + words + value.slice(end);
+    else this.write(start, end, words);
+    const [a, b] = [from, until].map((offset) => this.folds.toView(this.field.value, offset));
+    this.field.setSelectionRange(a, b);
+    this.show();
+  }
+
+  // The folded block whose letter is in a line of the view.
+  foldedIn(line) {
+    const starts = this.starts(this.field.value);
+    return this.folds.places.find(({ at }) => at >= starts[line] && at < (starts[line + 1] ?? Infinity));
+  }
+
+  // Folds the block with this head, a line of the view, or opens it.
+  toggle(head) {
+    const { value } = this.field;
+    const [starts, lines] = [this.starts(value), value.split("\n")];
+    const folded = this.foldedIn(head);
+    const found = block(lines, head);
+    if (folded) {
+      this.unfold(folded);
+      return say(`Line ${this.place(folded.start)[0] + 1} is open.`);
+    }
+    if (!found) return undefined;
+    const [start, end] = [starts[head] + lines[head].length, starts[found[1]] + lines[found[1]].length];
+    const letter = this.folds.letter(value.slice(start, end), this.text);
+    if (letter) this.swap(start, end, letter);
+    return say(`Folded: ${found[1] - head} lines below line ${this.place(this.folds.toText(value, start))[0] + 1}. F9 opens them.`);
+  }
+
+  // All blocks that do not stand in another one are folded; if one is folded, all are opened.
+  toggleAll() {
+    const { value } = this.field;
+    if (this.text !== value) return this.swap(0, value.length, this.text);
+    const lines = value.split("\n");
+    const shown = [];
+    for (let line = 0; line < lines.length; line += 1) {
+      const found = block(lines, line);
+      const letter = found && this.folds.letter(`\n${lines.slice(found[0], found[1] + 1).join("\n")}`, value);
+      shown.push(lines[line] + (letter || ""));
+      if (letter) [, line] = found;
+    }
+    return this.swap(0, value.length, shown.join("\n"));
+  }
+
+  // A folded line that is edited is opened first, so that no lines vanish unseen.
+  openEdited({ inputType }) {
+    const { value, selectionStart: start, selectionEnd: end } = this.field;
+    if (inputType.startsWith("history") || !this.folds.places.length) return;
+    const [line, column] = this.place(start, this.starts(value));
+    const begin = this.starts(value)[line] - (column || start < end ? 0 : 1);
+    const until = start < end ? end + 1 : (this.starts(value)[line + 1] ?? value.length + 1);
+    const near = this.folds.places.filter(({ at }) => at >= begin - 1 && at < until && !(at >= start && at < end));
+    for (const one of near.reverse()) this.unfold(one);
+  }
+
+  // What is copied has the lines of folded blocks.
+  copy(event) {
+    const { value, selectionStart: start, selectionEnd: end } = this.field;
+    const selected = value.slice(start, end);
+    const words = this.folds.expand(selected);
+    if (words === selected) return;
+    event.preventDefault();
+    if (event.type === "dragstart") return;
+    event.clipboardData.setData("text/plain", words);
+    if (event.type === "cut" && !this.field.readOnly) this.write(start, end, "");
+  }
+
+  inGutter(event) {
+    const box = this.field.getBoundingClientRect();
+    const row = Math.floor((event.clientY - box.top - 6 + this.field.scrollTop) / LINE);
+    const over = event.clientX - box.left < GUTTER && event.clientX > box.left && event.type !== "mouseleave";
+    this.field.style.cursor = over ? "pointer" : "";
+    if (!over || event.type !== "mousedown" || this.field.disabled) return;
+    event.preventDefault();
+    this.toggle(row);
   }
 
   coloured(own, start) {
@@ -201,7 +342,8 @@ export class Editor {
       spans.push([this.chosen[0] - start, this.chosen[1] - start, "chosen"]);
     }
     for (const [from, until] of this.foundIn(start, start + own.length)) {
-      const current = from === this.field.selectionStart && until === this.field.selectionEnd;
+      const [begin, end] = this.selection;
+      const current = from === begin && until === end;
       spans.push([from - start, until - start, current ? "found current" : "found"]);
     }
     for (const span of spans) {
@@ -220,7 +362,7 @@ export class Editor {
 
   // Where something beside an offset is drawn.
   beside(offset, element) {
-    const [line, column] = this.place(offset);
+    const [line, column] = this.seen(offset);
     element.style.left = `${Math.max(0, Math.min(this.field.clientWidth - 240, 56 + column * this.letter - this.field.scrollLeft))}px`;
     const top = (line + 1) * LINE - this.field.scrollTop + 8;
     const fits = top + element.offsetHeight <= this.field.clientHeight;
@@ -241,8 +383,10 @@ export class Editor {
 
   // Where an offset, its line and the line's end are, in px within the field.
   around(offset) {
-    const [line, column] = this.place(offset);
-    const length = (this.starts()[line + 1] ?? this.text.length + 1) - 1 - this.starts()[line];
+    const [line, column] = this.seen(offset);
+    const { value } = this.field;
+    const starts = this.starts(value);
+    const length = (starts[line + 1] ?? value.length + 1) - 1 - starts[line];
     const { clientWidth: width, clientHeight: height, scrollLeft, scrollTop } = this.field;
     const [own, left] = [column, length].map((letters) => 56 + letters * this.letter - scrollLeft);
     const top = 6 + line * LINE - scrollTop;
@@ -254,7 +398,7 @@ export class Editor {
   }
 
   showHint() {
-    const mark = this.list.hidden ? this.markAt(this.field.selectionStart) : null;
+    const mark = this.list.hidden ? this.markAt(this.selection[0]) : null;
     this.hint.hidden = !mark;
     if (!mark) return;
     const buttons = mark.fixes.map((word) => {
@@ -276,7 +420,7 @@ export class Editor {
   nextMark(forward) {
     const sorted = [...this.marks].sort((a, b) => a.start - b.start);
     if (!sorted.length) return;
-    const here = this.field.selectionStart;
+    const [here] = this.selection;
     const found = forward
       ? sorted.find((mark) => mark.start > here) ?? sorted[0]
       : sorted.findLast((mark) => mark.start < here) ?? sorted.at(-1);
@@ -284,16 +428,25 @@ export class Editor {
   }
 
   typed(event) {
+    const before = this.last;
+    this.last = this.text;
     this.show();
+    if (this.last === before) {
+      // A step that only folds or opens is none: the next one is taken.
+      const step = { historyUndo: "undo", historyRedo: "redo" }[event.inputType];
+      if (step) setTimeout(() => document.execCommand(step));
+      return this.close();
+    }
     this.changed();
     const letter = event.data ?? "";
     if (!this.writing && event.inputType === "insertText" && (/^[\w.]$/.test(letter) || (letter === " " && this.before().endsWith(": ")))) {
       this.suggest(false);
     } else this.close();
+    return undefined;
   }
 
   before() {
-    const here = this.field.selectionStart;
+    const [here] = this.selection;
     return this.text.slice(this.text.lastIndexOf("\n", here - 1) + 1, here);
   }
 
@@ -303,11 +456,11 @@ export class Editor {
     const number = ++this.asked;
     await new Promise((done) => setTimeout(done, all ? 0 : 90));
     if (number !== this.asked) return;
-    const here = this.field.selectionStart;
+    const [here] = this.selection;
     const [line, column] = this.place(here);
     const characters = [...this.text.slice(here - column, here)].length;
     const answer = await this.complete(this.text, line, characters);
-    if (number !== this.asked || !answer || this.field.selectionStart !== here) return;
+    if (number !== this.asked || !answer || this.selection[0] !== here) return;
     const word = this.word();
     const low = word.toLowerCase();
     const found = answer.candidates.filter((one) => one.text.toLowerCase().startsWith(low));
@@ -330,14 +483,14 @@ export class Editor {
       return item;
     }));
     this.field.setAttribute("aria-activedescendant", `candidate-${this.picked}`);
-    this.beside(this.field.selectionStart - this.word().length, this.list);
+    this.beside(this.selection[0] - this.word().length, this.list);
     this.list.children[this.picked].scrollIntoView({ block: "nearest" });
     return undefined;
   }
 
   accept() {
     const one = this.candidates[this.picked];
-    const here = this.field.selectionStart;
+    const [here] = this.selection;
     const start = here - this.word().length;
     this.close();
     const after = this.text.slice(here, here + 1) === ":" || one.kind !== "key" ? "" : ": ";
@@ -370,8 +523,13 @@ export class Editor {
     } else if (event.key === "F8") {
       event.preventDefault();
       this.nextMark(!event.shiftKey);
+    } else if (event.key === "F9") {
+      event.preventDefault();
+      const [line] = this.seen(this.selection[0]);
+      if (event.shiftKey) this.toggleAll();
+      else this.toggle(this.foldedIn(line) ? line : headOf(this.field.value.split("\n"), line));
     } else if (event.altKey && event.key === "Enter") {
-      const mark = this.markAt(this.field.selectionStart);
+      const mark = this.markAt(this.selection[0]);
       if (mark?.fixes.length) {
         event.preventDefault();
         this.fix(mark, mark.fixes[0]);

@@ -23,7 +23,7 @@ export class Search {
   get open() { return !at("search").hidden; }
 
   show() {
-    const { selectionStart: start, selectionEnd: end } = this.editor.field;
+    const [start, end] = this.editor.selection;
     const selected = this.editor.text.slice(start, end);
     at("search").hidden = false;
     if (selected && !selected.includes("\n")) at("search-for").value = selected;
@@ -57,19 +57,19 @@ export class Search {
   // While one types, the first place at or after the selection is shown; the text does not take the focus.
   typed() {
     this.update();
-    const { found, field } = this.editor;
+    const { found, selection: [begin] } = this.editor;
     if (!found.length) return;
-    const next = found.findIndex(([start]) => start >= field.selectionStart);
+    const next = found.findIndex(([start]) => start >= begin);
     this.reveal(Math.max(0, next), next < 0 ? ", from the top" : "");
   }
 
   go(forward) {
     if (!this.open) return this.show();
-    const { found, field } = this.editor;
+    const { found, selection: [begin, until] } = this.editor;
     if (!found.length) return this.tell("");
     const next = forward
-      ? found.findIndex(([start, end]) => start >= field.selectionEnd || (start >= field.selectionStart && end > field.selectionEnd))
-      : found.findLastIndex(([start]) => start < field.selectionStart);
+      ? found.findIndex(([start, end]) => start >= until || (start >= begin && end > until))
+      : found.findLastIndex(([start]) => start < begin);
     if (next >= 0) return this.reveal(next, "");
     return forward ? this.reveal(0, ", from the top") : this.reveal(found.length - 1, ", from the end");
   }
@@ -89,8 +89,8 @@ export class Search {
 
   // Which of the found places is selected; -1 for none.
   current() {
-    const { found, field } = this.editor;
-    return found.findIndex(([start, end]) => start === field.selectionStart && end === field.selectionEnd);
+    const { found, selection: [begin, until] } = this.editor;
+    return found.findIndex(([start, end]) => start === begin && end === until);
   }
 
   replace() {

@@ -110,7 +110,7 @@ export class Slide {
     this.hide();
     if (value === text) return this.cancelled();
     this.editor.replace(start, end, value);
-    return this.show(this.editor.field.selectionStart);
+    return this.show(this.editor.selection[0]);
   }
 
   key(event) {
