@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from tsnbench.editing.differences import differences, lines_of, parts, take_over
-from tsnbench.editing.spans import EditError
 
 FIRST = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n"
 SECOND = "a\nB\nc\nd\ne\nf\ng\nh\nnew\ni\nk\nend"
@@ -58,47 +57,24 @@ def test_all_differences_taken_over_one_by_one_make_the_other_text(seed: int) ->
     assert shown == [(line[0], line[1:].rstrip("\n")) for line in told]
     for one, following in pairwise(found):
         assert one.first[1] < following.first[0]
-    # In any order, each as an edit of the text with those that were taken over before.
-    order = random.sample(found, len(found))
-    text = first
-    for number, one in enumerate(order):
-        edit = take_over(text, first, one.first, others[slice(*one.second)])
-        text = edit.applied(text)
-        if not number:
-            assert text == "".join(mine[: one.first[0]] + others[slice(*one.second)] + mine[one.first[1] :])
-    assert text == second
-
-
-def test_other_lines_may_have_been_edited_and_those_of_the_difference_not() -> None:
-    second = lines_of("a\nb\nc\nX\nY\ne\nf\ng\nh\ni\nj\nk\n")
-    (one,) = differences(lines_of(FIRST), second)
-    new = second[slice(*one.second)]
-
-    def taken(text: str) -> str:
-        return take_over(text, FIRST, one.first, new).applied(text)
-
-    assert taken("# more\n" + FIRST.replace("b\n", "").replace("j\n", "j\nJ\n")) == (
-        "# more\na\nc\nX\nY\ne\nf\ng\nh\ni\nj\nJ\nk\n"
-    )
-    for edited in ("d\n", "c\n", "e\n"):
-        with pytest.raises(EditError, match="edited meanwhile"):
-            taken(FIRST.replace(edited, "other\n"))
-    with pytest.raises(EditError, match="edited meanwhile"):
-        taken(FIRST.replace("d\n", "d\nother\n"))
-    # A difference that has been taken over is not taken over again.
-    with pytest.raises(EditError, match="edited meanwhile"):
-        taken(taken(FIRST))
-
-
-def test_lines_that_only_one_text_has_are_taken_over_once() -> None:
-    second = lines_of(FIRST.replace("e\n", "e\nnew\n"))
-    (one,) = differences(lines_of(FIRST), second)
-    text = take_over(FIRST, FIRST, one.first, second[slice(*one.second)]).applied(FIRST)
-    assert text == "".join(second)
-    with pytest.raises(EditError, match="edited meanwhile"):
-        take_over(text, FIRST, one.first, second[slice(*one.second)])
+    # Where its lines begin in both texts.
+    for one in parts(mine, others):
+        for sign, where, of in (("-", one.first, mine), ("+", one.second, others)):
+            own = [line for kind, line in one.lines if kind in (sign, " ")]
+            assert [line.rstrip("\n") for line in of[where : where + len(own)]] == own
+    # One after the other, in any order: each makes one difference less.
+    while found:
+        one = random.choice(found)
+        after = take_over(mine, others, one).applied("".join(mine))
+        assert after == "".join(mine[: one.first[0]] + others[slice(*one.second)] + mine[one.first[1] :])
+        mine = lines_of(after)
+        left = differences(mine, others)
+        assert len(left) < len(found)
+        found = left
+    assert "".join(mine) == second
 
 
 def test_line_ends_of_another_system_are_not_taken_over() -> None:
-    edit = take_over("a\n", "a\n", (0, 1), ["b\r\n", "c\r\n"])
-    assert edit.applied("a\n") == "b\nc\n"
+    first, second = ["a\n"], ["b\r\n", "c\r\n"]
+    (one,) = differences(first, second)
+    assert take_over(first, second, one).applied("a\n") == "b\nc\n"

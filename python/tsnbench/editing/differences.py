@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from tsnbench.editing.edits import Edit
-from tsnbench.editing.spans import EditError
 
 AROUND = 3
 """Equal lines that stand around each difference."""
-_EDITED = "these lines have been edited meanwhile: edit the text"
 
 
 @dataclass(frozen=True)
@@ -28,6 +26,9 @@ class Part:
 
     number: int | None
     """The number of the difference, from 0; None for equal lines."""
+    first: int
+    """Its first line in the first text, from 0."""
+    second: int
     lines: list[tuple[str, str]]
     """Each with ``-`` (in the first text alone), ``+`` (in the second one alone) or a blank."""
 
@@ -49,38 +50,21 @@ def parts(first: list[str], second: list[str], around: int = AROUND) -> Iterator
     shown = 0
     found = differences(first, second)
     for number, one in enumerate(found):
-        begin, end = one.first
-        yield Part(None, _signed(" ", first[max(shown, begin - around) : begin]))
-        yield Part(number, _signed("-", first[begin:end]) + _signed("+", second[slice(*one.second)]))
+        (begin, end), (low, high) = one.first, one.second
+        before = max(shown, begin - around)
+        yield Part(None, before, low - begin + before, _signed(" ", first[before:begin]))
+        yield Part(number, begin, low, _signed("-", first[begin:end]) + _signed("+", second[low:high]))
         following = found[number + 1].first[0] if number + 1 < len(found) else len(first)
         shown = min(end + around, following)
-        yield Part(None, _signed(" ", first[end:shown]))
+        yield Part(None, end, high, _signed(" ", first[end:shown]))
 
 
 def _signed(sign: str, lines: list[str]) -> list[tuple[str, str]]:
     return [(sign, line.rstrip("\r\n")) for line in lines]
 
 
-def take_over(text: str, compared: str, own: tuple[int, int], other: list[str]) -> Edit:
-    """Writes lines of another text in place of those of this one.
-
-    Args:
-        text: the text as it is now; other lines than those of the difference may have been edited.
-        compared: the text that was compared.
-        own: its lines that the other ones replace.
-        other: the lines of the other text.
-
-    Raises:
-        EditError: the lines of the difference, or those beside them, have been edited.
-    """
-    lines, was = lines_of(text), lines_of(compared)
-    place = {-1: -1, len(was): len(lines)}
-    for old, new, size in SequenceMatcher(None, was, lines).get_matching_blocks():
-        place |= {old + n: new + n for n in range(size)}
-    now = [place.get(number) for number in range(own[0] - 1, own[1] + 1)]
-    before = now[0]
-    if before is None or now != list(range(before, before + len(now))):
-        raise EditError(_EDITED)
-    start = sum(map(len, lines[: before + 1]))
-    end = start + sum(map(len, lines[before + 1 : before + len(now) - 1]))
-    return Edit(start, end, "".join(other).replace("\r\n", "\n"))
+def take_over(first: list[str], second: list[str], one: Difference) -> Edit:
+    """Writes the lines of the second text in place of those of the first one; line ends become line feeds."""
+    start = sum(map(len, first[: one.first[0]]))
+    end = start + sum(map(len, first[slice(*one.first)]))
+    return Edit(start, end, "".join(second[slice(*one.second)]).replace("\r\n", "\n"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from functools import wraps
 
 from starlette.requests import Request
@@ -131,13 +132,9 @@ class _Runs:
             texts = [self.workspace.read(name or "") for name in files]
         except (OutsideError, InputError):
             # The run was started elsewhere, or the file is gone.
-            return {"files": [], "tags": [], "parts": []}
+            return {"files": [], "parts": []}
         first, second = (lines_of(one.text) for one in texts)
-        return {
-            "files": files,
-            "tags": [one.tag for one in texts],
-            "parts": [{"number": one.number, "lines": one.lines} for one in parts(first, second)],
-        }
+        return {"files": files, "parts": [asdict(one) for one in parts(first, second)]}
 
     def studies(self, _: Request) -> object:
         return [studies.state(self.workspace.folder / name, name) for name in self.workspace.studies()]

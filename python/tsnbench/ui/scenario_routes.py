@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import TypedDict
 
 from starlette.concurrency import run_in_threadpool
@@ -12,24 +13,19 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from tsnbench.editing.completion import Names, complete, meaning
-from tsnbench.editing.differences import differences, lines_of, take_over
+from tsnbench.editing.differences import differences, lines_of, parts, take_over
 from tsnbench.editing.edits import Edit
 from tsnbench.editing.fixes import fixes, words_at
 from tsnbench.editing.problems import Checked, checked, checked_plans
 from tsnbench.editing.requests import made
 from tsnbench.editing.requiring import offered
-from tsnbench.editing.spans import EditError, characters_of, units_of
+from tsnbench.editing.spans import characters_of, units_of
 from tsnbench.templates import ABOUT
 from tsnbench.templates import text as template_text
 from tsnbench.ui.drawing import Drawing, drawing
 from tsnbench.ui.live.worker import TOPICS, Worker
 from tsnbench.ui.requests.exchange import Endpoint, RefusedError, answered, asked, body
-from tsnbench.ui.workspace import (
-    LARGEST_SCENARIO,
-    ChangedError,
-    Workspace,
-    positions_of,
-)
+from tsnbench.ui.workspace import LARGEST_SCENARIO, Workspace, positions_of
 
 MOST_FIXED = 20
 """Problems whose hints are tried; each costs one reading of the text."""
@@ -99,7 +95,7 @@ def routes(workspace: Workspace, workers: Mapping[str, Worker]) -> list[Route]:
         ),
         Route("/api/complete/{name:path}", answered(own.completed), methods=["POST"]),
         Route("/api/edit/{name:path}", answered(own.edited), methods=["POST"]),
-        Route("/api/take-over/{name:path}", answered(own.taken_over), methods=["POST"]),
+        Route("/api/merge/{name:path}", answered(own.merged), methods=["POST"]),
         Route("/api/layout/{name:path}", answered(own.layout), methods=["GET", "PUT"]),
     ]
 
@@ -177,33 +173,22 @@ class _Scenarios:
         text = wanted["text"]
         if isinstance(wanted.get("at"), int):
             wanted["at"] = characters_of(text, wanted["at"])
-        return _in_units(text, await run_in_threadpool(made, text, file, wanted))
+        return JSONResponse(_in_units(units_of(text), await run_in_threadpool(made, text, file, wanted)))
 
-    async def taken_over(self, request: Request) -> Response:
-        name = request.path_params["name"]
+    async def merged(self, request: Request) -> Response:
+        self.workspace.path(request.path_params["name"])
         wanted = await asked(request)
-        number, other, tags = (wanted.get(key) for key in ("number", "other", "tags"))
-        if type(number) is not int or not isinstance(other, str) or not isinstance(tags, list):
-            raise RefusedError("No difference", 400)
-        first = wanted.get("first") is True
-        edit = await run_in_threadpool(self._take_over, wanted["text"], (name, other), tags, number, first)
-        return _in_units(wanted["text"], edit)
+        other = wanted.get("other")
+        if not isinstance(other, str):
+            raise RefusedError("No other text", 400)
+        return JSONResponse(await run_in_threadpool(self._merged, wanted["text"], other))
 
-    def _take_over(
-        self, text: str, names: tuple[str, str], tags: list[object], number: int, first: bool
-    ) -> Edit:
-        """The edit that takes one difference over; ``first``: the text's file is shown as the first one."""
-        files = [self.workspace.read(name) for name in names]
-        if [one.tag for one in files] != tags:
-            raise ChangedError(names[0])
-        mine, others = (lines_of(one.text) for one in files)
-        # Differences are numbered as they are shown: there, this text is the first or the second one.
-        found = differences(mine, others) if first else differences(others, mine)
-        if not 0 <= number < len(found):
-            raise EditError("there is no such difference")
-        one = found[number]
-        own, taken = (one.first, one.second) if first else (one.second, one.first)
-        return take_over(text, files[0].text, own, others[slice(*taken)])
+    def _merged(self, text: str, name: str) -> object:
+        """How a text differs from a file: its parts, and the edit that takes each difference over."""
+        mine, others = lines_of(text), lines_of(self.workspace.read(name).text)
+        units = units_of(text)
+        edits = [_in_units(units, take_over(mine, others, one)) for one in differences(mine, others)]
+        return {"parts": [asdict(one) for one in parts(mine, others)], "edits": edits}
 
     async def layout(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -217,7 +202,6 @@ class _Scenarios:
         return Response(status_code=204)
 
 
-def _in_units(text: str, edit: Edit) -> Response:
+def _in_units(units: Callable[[int], int], edit: Edit) -> dict[str, int | str]:
     """An edit in the units in which a page counts."""
-    units = units_of(text)
-    return JSONResponse({"start": units(edit.start), "end": units(edit.end), "insert": edit.insert})
+    return {"start": units(edit.start), "end": units(edit.end), "insert": edit.insert}

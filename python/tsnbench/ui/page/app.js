@@ -4,6 +4,7 @@ import { anchor, renew, runEntry } from "./lists.js";
 import * as comparison from "./compare.js";
 import * as creation from "./create.js";
 import * as place from "./place.js";
+import * as merge from "./merge.js";
 import * as charts from "./run.js";
 import * as scenario from "./scenario.js";
 import * as splits from "./splits.js";
@@ -28,6 +29,7 @@ async function list() {
   at("folder").textContent = found.folder;
   renew(at("scenarios"), [...found.scenarios.map(scenarioEntry), ...more(found.more_scenarios)]);
   renew(at("runs"), [...found.runs.map((one) => entryOf(one, found.runs)), ...more(found.more_runs)]);
+  merge.offer(found.scenarios);
   at("no-scenarios").hidden = found.scenarios.length > 0;
   at("no-runs").hidden = found.runs.length > 0;
   if (focused) all("button, a, input", at("lists")).find((one) => identity(one) === focused)?.focus({ preventScroll: true });
@@ -196,6 +198,7 @@ async function show() {
     if (one.dataset.view === view) one.setAttribute("aria-current", "page");
     else one.removeAttribute("aria-current");
   }
+  await merge.show(parts.has("scenario") && scenario.name() ? parts.get("with") ?? "" : "");
   if (view === "run") await charts.show(parts);
   else if (view === "compare") await comparison.compare(parts);
   else if (view === "studies") await comparison.studies();
@@ -241,7 +244,6 @@ splits.start();
 scenario.start();
 creation.start(created);
 tour.start(scenario.trial, created);
-comparison.start(open);
 for (const button of all("[data-view]")) button.addEventListener("click", () => go(button.dataset.view));
 at("run").addEventListener("click", run);
 at("first-run").addEventListener("click", () => (at("run").disabled ? at("new") : at("run")).click());

@@ -2,19 +2,14 @@
 import { all as every, at, colour, get, make, measured, quoted, requirementBar, theme, time, url } from "./dom.js";
 import { toggles } from "./boxes.js";
 import { empty, toRuns } from "./lists.js";
+import { sideBySide } from "./merge.js";
 import { files, hover, paper } from "./paper.js";
-import * as scenario from "./scenario.js";
 
 const LEFT = 74;
 const RIGHT = 12;
 const MOST_ROWS = 60; // requirements with bars
 
 export const chosen = new Set(); // runs that are ticked in the list
-let open = null; // opens a scenario: whether it is shown then
-
-export function start(opened) {
-  open = opened;
-}
 
 export async function compare(parts) {
   const host = at("view-compare");
@@ -98,25 +93,10 @@ async function texts(names) {
   if (names.length !== 2) return null;
   const found = await get(`/api/difference?${new URLSearchParams(names.map((name) => ["run", name]))}`).catch(() => null);
   if (!found?.files.length || found.files[0] === found.files[1]) return null;
-  const all = found.parts.filter((part) => part.number !== null).length;
-  const parts = found.parts.map(({ number, lines }) => {
-    const text = make("pre", {}, ...lines.map(([sign, words]) => make("span", { class: { "+": "added", "-": "removed" }[sign], text: `${sign} ${words}\n` })));
-    if (number === null) return text;
-    const buttons = found.files.map((file, n) => make("button", {
-      type: "button", text: `Copy into ${file}`, "aria-label": `Copy difference ${number + 1} into ${file}`,
-      onclick: () => takeOver(found, n, number),
-    }));
-    return make("div", { role: "group", "aria-label": `Difference ${number + 1} of ${all}` }, text, make("p", { class: "row-of-buttons" }, ...buttons));
-  });
-  return make("section", { "aria-label": "Texts" }, make("h3", { text: `Texts: ${found.files[0]} (-) and ${found.files[1]} (+), as they are now` }),
-    all ? make("div", { class: "difference", tabindex: "0", role: "group", "aria-label": "Differences" }, ...parts) : make("p", { text: "The texts are equal." }));
-}
-
-// The target's editor has the lines of the other text in place of its own; nothing is saved.
-async function takeOver(found, target, number) {
-  const [file, other] = target === 0 ? found.files : found.files.toReversed();
-  const tags = target === 0 ? found.tags : found.tags.toReversed();
-  if (await open(file)) await scenario.takeOver({ other, tags, number, first: target === 0 });
+  const [one, two] = found.files;
+  const links = [[one, two], [two, one]].map(([own, other]) => make("a", { href: `#${new URLSearchParams({ scenario: own, with: other })}`, text: `Merge into ${own}` }));
+  return make("section", { "aria-label": "Texts" }, make("h3", { text: "Texts as they are now" }),
+    ...(found.parts.length ? [make("p", { class: "row-of-buttons" }, ...links), sideBySide(found.parts, found.files)] : [make("p", { text: "The texts are equal." })]));
 }
 
 // Delays over time and the distributions of one stream in all runs, each on one axis.

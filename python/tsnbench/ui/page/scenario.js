@@ -3,6 +3,7 @@ import { all, at, make, post, quoted, say, url } from "./dom.js";
 import { Editor } from "./editor.js";
 import { gates } from "./gatelists.js";
 import * as live from "./live.js";
+import * as merge from "./merge.js";
 import { LISTS, Network } from "./network.js";
 import * as place from "./place.js";
 import * as port from "./port.js";
@@ -44,6 +45,7 @@ export function start() {
     },
   });
   search = new Search(editor);
+  merge.start(editor, name);
   slide = new Slide(editor, {
     began: live.mark,
     preview: (text) => live.drag(open.name, text, () => slide.told()),
@@ -179,30 +181,20 @@ export async function save() {
 
 // One edit of the drawing: the server finds the few words that change, and the editor writes them. The focus
 // goes to the text, and to what has the selector `focus` as soon as that is drawn anew.
-async function edit(wanted, focus = "", kind = "edit") {
+async function edit(wanted, focus = "") {
   pressed();
   if (at("text").readOnly) return say("This file can be read here, not edited.", "bad");
   const text = editor.text;
   try {
-    const found = await post(url(kind, open.name), { text, ...wanted });
+    const found = await post(url("edit", open.name), { text, ...wanted });
     if (editor.text !== text) return say("The text has changed meanwhile: try again.", "bad");
     editor.replace(found.start, found.end, found.insert);
     refocus = focus;
     say("Edited. Ctrl-Z in the text reverts this.", "good");
-    later(0);
-    return found;
+    return later(0);
   } catch (error) {
-    say(`Not edited: ${error.message}`, "bad");
+    return say(`Not edited: ${error.message}`, "bad");
   }
-  return undefined;
-}
-
-// One difference to another text; the place is shown, and nothing is saved.
-export async function takeOver(wanted) {
-  const found = await edit(wanted, "", "take-over");
-  if (!found) return;
-  editor.reveal(found.start, found.start + found.insert.length);
-  say(`Copied from ${wanted.other}, not saved. Ctrl-Z in the text reverts this.`, "good");
 }
 
 async function check() {
