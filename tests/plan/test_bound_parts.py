@@ -52,12 +52,37 @@ def test_the_largest_share_comes_first_with_what_would_lower_it() -> None:
         "12.336",
         "53.7 %",
         "waits for a frame of a lower class that is on the link already: bulk",
-        "shorter frames there, or frame pre-emption",
+        "shorter frames there",
     ]
     # Frame and gap of the other stream of the class: 320 octets.
     waits = {share["cause"]: share for share in parts["shares"]}["same-class"]
     assert (waits["ps"], waits["streams"]) == (2_560_000, ["twin"])
-    assert waits["lowers"] == "another class, or smaller bursts there"
+    assert waits["lowers"] == "shorter frames there"
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause", "words"),
+    [
+        ({}, "transmission", "less payload"),
+        # The smallest frame cannot be shorter.
+        ({"frame: 300 B": "frame: 64 B"}, "same-class", None),
+        # In the highest class it would wait for a frame of the other stream all the same.
+        ({"frame: 1522 B, saturating: true": "frame: 1522 B, period: 1 ms", "pcp: 0": "pcp: 7"},
+         "higher-classes", "shorter frames there"),
+        ({"frame: 1522 B, saturating: true": "frame: 1522 B, period: 1 ms", "pcp: 0": "pcp: 5",
+          "pcp: 6, frame: 500 B": "pcp: 4, frame: 500 B"},
+         "higher-classes", "shorter frames there, or a higher pcp"),
+    ],
+)  # fmt: skip
+def test_only_changes_that_lower_the_bound_are_named(
+    changes: dict[str, str], cause: str, words: str | None
+) -> None:
+    text = SHARED
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    found = [share for share in parts_of(plan_of(text), "control")["shares"] if share["cause"] == cause]
+    assert found[0].get("lowers") == words
 
 
 def test_a_stream_without_a_bound_has_its_reason() -> None:

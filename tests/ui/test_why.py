@@ -10,9 +10,13 @@ from playwright.sync_api import Page, expect
 from support.commands import tsnbench
 from tsnbench.templates import text as template_text
 from tsnbench.ui.live.explained import explained
+from tsnbench.ui.live.numbers import live
 from ui.browser import findings
 from ui.conftest import SCENARIO
 
+RELEASED = SCENARIO.replace("period: 500 us}", "period: 500 us, requires: {delay from release: 100 us}}") + (
+    "  rest: {from: one, to: two, pcp: 5, payload: 1000 B, period: 500 us}\n"
+)
 CROWDED = SCENARIO + "  rest: {from: one, to: two, pcp: 0, saturating: true, frame: 1522 B}\n"
 
 
@@ -24,6 +28,18 @@ def test_the_parts_are_those_of_the_command(tmp_path: Path) -> None:
     assert explained(text, "zonal.yaml", "video-left") == {"parts": flow, "reason": ""}
     assert explained(text, "zonal.yaml", "x")["reason"].startswith("expected a stream of the scenario")
     assert explained("name: [", "x.yaml")["parts"] is None
+
+
+def test_the_sum_is_the_worst_case_of_the_bar() -> None:
+    """The requirement that the bar shows decides where the delay begins, and at which listener."""
+    for limits in ("delay from release: 100 us", "delay from release: 100 us, delay: 1 s"):
+        text = RELEASED.replace("delay from release: 100 us", limits)
+        row = live(text, "x.yaml")["streams"][0]["requirements"][0]
+        assert row["requirement"] == "delay from release"
+        parts = explained(text, "x.yaml", "cam")["parts"]
+        assert parts is not None
+        assert parts["start"] == "release"
+        assert -(-(parts["total_ps"] or 0) // 1000) == row["worst_case"]
 
 
 def test_a_chosen_stream_says_why_and_follows_the_text(page: Page) -> None:

@@ -1,4 +1,4 @@
-"""What a worst case is made of: the share of each cause at each port, and the setting that would lower it.
+"""What a worst case is made of: the share of each cause at each port, and the settings that lower it.
 
 ``crates/bounds`` leaves out one cause after the other: frames of lower classes, of higher ones, of the same
 one, gates, shapers. Each fall of the bound is the share of one cause, so the shares add up to the bound.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 from tsnbench import _native, quantities
 from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds_of
+from tsnbench.plan.bounds.lowering import Trials
 from tsnbench.sheet import Column, Sheet
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 FORMAT = "tsnbench-bound-parts/1"
 Start = Literal["stamp", "release"]
+MOST_TRIED = 4
+"""The largest shares, for which changes of the Plan are tried."""
 
 
 class Share(TypedDict):
@@ -35,7 +38,7 @@ class Share(TypedDict):
     """How many more cause it."""
     says: str
     lowers: NotRequired[str]
-    """The setting that would lower it."""
+    """Settings that lower it: each was tried on the Plan."""
 
 
 class Parts(TypedDict):
@@ -99,20 +102,6 @@ OF_OTHERS = {"lower-classes", "higher-classes", "same-class"}
 """Causes that are frames of others: where no stream sends them, PTP does."""
 NEEDED = {"processing", "transmission", "propagation"}
 """Causes that a frame has in any case."""
-LOWERS = {
-    "first-link": "less payload, or a faster link",
-    "lower-classes": "shorter frames there, or frame pre-emption",
-    "higher-classes": "a higher pcp, or less traffic there",
-    "same-class": "another class, or smaller bursts there",
-    "gates": "longer or more frequent windows of class {class}",
-    "shaper": "a greater idle-slope of class {class}",
-    "windows": "a shorter cycle, or a tighter limit, which the planner then keeps",
-    "own": "fewer frames at once",
-    "transmission": "less payload, or a faster link",
-    "propagation": "a shorter cable",
-}
-"""The setting that would lower a share; none for a device's own time."""
-SHAPED = "a greater idle-slope of class {class}, or smaller bursts there"
 
 
 def parts_of(plan: Plan, stream: str, listener: str | None = None, start: Start | None = None) -> Parts:
@@ -138,7 +127,8 @@ def parts_of(plan: Plan, stream: str, listener: str | None = None, start: Start 
     """
     text = plan.to_json()
     document = plan.document
-    number, place, flow = _flow(document, bounds_of(text, hops=False)["flows"], stream, listener)
+    flows = bounds_of(text, hops=False)["flows"]
+    number, place, flow = _flow(document, flows, stream, listener, start)
     found: _Found = json.loads(_native.bound_parts(text, number, place))
     start = start or _usual_start(document, number)
     released = start == "release"
@@ -161,6 +151,13 @@ def parts_of(plan: Plan, stream: str, listener: str | None = None, start: Start 
         parts["shares"] = _analysed(document, found, whole)
     else:
         parts["shares"] = _planned(document, found, released, total)
+    trials = Trials(plan, flows.index(flow), released, total)
+    classes = {hop["port"]: hop["class"] for hop in found["hops"]}
+    for share in sorted(parts["shares"], key=lambda share: -share["ps"])[:MOST_TRIED]:
+        port = share.get("port", "")
+        words = trials.lowers(share["cause"], number, port, classes.get(port, 0), share.get("streams", []))
+        if words:
+            share["lowers"] = words
     return parts
 
 
@@ -170,7 +167,7 @@ def _usual_start(document: PlanDocument, stream: int) -> Start:
 
 
 def _flow(
-    document: PlanDocument, flows: list[FlowBounds], stream: str, listener: str | None
+    document: PlanDocument, flows: list[FlowBounds], stream: str, listener: str | None, start: Start | None
 ) -> tuple[int, int, FlowBounds]:
     """The number of the stream, the place of the listener, and the slowest flow between them."""
     found: list[tuple[int, int, FlowBounds]] = []
@@ -188,7 +185,8 @@ def _flow(
         )
 
     def slow(one: tuple[int, int, FlowBounds]) -> tuple[bool, int]:
-        upper = one[2]["upper_ns"]
+        released = (start or _usual_start(document, one[0])) == "release"
+        upper = one[2]["release_upper_ps" if released else "upper_ps"]
         return upper is None, upper or 0
 
     return max(found, key=slow)
@@ -227,21 +225,13 @@ def _of_port(document: PlanDocument, hop: _Hop, part: _Part) -> Share:
             share["others"] = more
     elif part["cause"] in OF_OTHERS and "gptp" in document.get("clocks", {}):
         share["streams"] = ["PTP"]
-    if part["cause"] == "same-class":
-        port = next(port for port in document["ports"] if port["name"] == hop["port"])
-        if "cbs" in port["classes"][hop["class"]]:
-            share["lowers"] = SHAPED.format(**hop)
     return share
 
 
 def _share(cause: str, ps: int, hop: _Hop | None = None) -> Share:
     share: Share = {"cause": cause, "ps": ps, "says": SAYS[cause]}
-    lowers = LOWERS.get(cause)
     if hop is not None:
         share["port"] = hop["port"]
-        lowers = lowers and lowers.format(**hop)
-    if lowers:
-        share["lowers"] = lowers
     return share
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TypedDict
 
 from tsnbench.errors import InputError
-from tsnbench.plan.bounds.parts import Parts, parts_of
+from tsnbench.plan.bounds.parts import Parts, Start, parts_of
 from tsnbench.planning import plan as make_plan
 from tsnbench.scenario.loader import read_scenario
-from tsnbench.ui.live.numbers import first_problem
+from tsnbench.ui.live.numbers import first_problem, streams_of
+
+STARTS: dict[str, Start] = {"delay": "stamp", "delay from release": "release"}
+"""Where the delay of a requirement begins."""
 
 
 class Explained(TypedDict):
@@ -20,7 +23,9 @@ class Explained(TypedDict):
 
 
 def explained(text: str, file: str, stream: str = "") -> Explained:
-    """The parts of a stream's worst case at its slowest listener, in the first run of a text.
+    """The parts of a stream's worst case in the first run of a text: of the one that its bar shows.
+
+    Without a limit of its delay, at the slowest listener.
 
     Args:
         text: the scenario.
@@ -28,7 +33,12 @@ def explained(text: str, file: str, stream: str = "") -> Explained:
         stream: the name of the stream.
     """
     try:
-        return {"parts": parts_of(make_plan(read_scenario(text, file)[0]), stream), "reason": ""}
+        plan = make_plan(read_scenario(text, file)[0])
+        own = next((one for one in streams_of(plan)[0] if one["name"] == stream), None)
+        row = own["requirements"][0] if own and own["requirements"] else None
+        if row is None or row["requirement"] not in STARTS:
+            return {"parts": parts_of(plan, stream), "reason": ""}
+        return {"parts": parts_of(plan, stream, row["listener"], STARTS[row["requirement"]]), "reason": ""}
     except InputError as error:
         return without_parts(first_problem(error))
 
