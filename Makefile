@@ -131,6 +131,7 @@ check: $(VENV)/.built
 
 # The types in the page's scripts (checkJs). Nothing of it is part of the package.
 page-types: target/page-types/.locked
+	cat python/tsnbench/replay/player/gif.js python/tsnbench/replay/player/player.js > target/page-types/player.js
 	target/page-types/node_modules/.bin/tsc --project requirements/page
 
 target/page-types/.locked: requirements/page/package-lock.json

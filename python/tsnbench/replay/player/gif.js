@@ -3,7 +3,11 @@
 class Gif {
   // `samples`: pictures whose most frequent colours are the table.
   constructor(width, height, hundredths, samples) {
-    Object.assign(this, { width, height, hundredths, parts: [], nearest: new Map() });
+    this.width = width;
+    this.height = height;
+    this.hundredths = hundredths;
+    this.parts = [];
+    this.nearest = new Map();
     const counts = new Map();
     for (const pixels of samples) for (let n = 0; n < pixels.length; n += 4) {
       const key = (pixels[n] << 16) | (pixels[n + 1] << 8) | pixels[n + 2];

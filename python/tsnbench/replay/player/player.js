@@ -5,10 +5,13 @@ const data = JSON.parse(document.getElementById("content").textContent);
 const frames = data.frames;
 const count = frames.port.length;
 const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a6d3b", "#7a5fb5"];
-const find = (id) => document.getElementById(id);
+/** @type {(id: string) => HTMLElement & HTMLInputElement & HTMLCanvasElement} */
+const find = (id) => /** @type {any} */ (document.getElementById(id));
 const colour = (stream) => PALETTE[stream % PALETTE.length];
 const theme = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const state = { now: 0, playing: false, speed: 1e-5, view: [0, data.length_ns], frame: -1, journey: -1, last: 0 };
+
+document.body.dataset.scripts = "yes";
 
 // Every instant at which something happens, for stepping.
 const events = [...new Set([...frames.queued, ...frames.start, ...frames.end, ...frames.arrived]
@@ -504,7 +507,7 @@ function prepare() {
   find("frame-back").addEventListener("click", () => stepFrame(false));
   find("frame-next").addEventListener("click", () => stepFrame(true));
   find("gif").addEventListener("click", saveGif);
-  find("time").addEventListener("input", (event) => go(Number(event.target.value)));
+  find("time").addEventListener("input", () => go(Number(find("time").value)));
   const speed = find("speed");
   const setSpeed = () => {
     state.speed = 10 ** Number(speed.value);
@@ -541,7 +544,7 @@ function prepare() {
     dragged = null;
   });
   document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select, button") && event.key !== "Escape") return;
+    if (/** @type {Element} */ (event.target).matches("input, select, button") && event.key !== "Escape") return;
     const actions = {
       " ": () => play(!state.playing), ArrowLeft: () => step(false), ArrowRight: () => step(true), ",": () => stepFrame(false), ".": () => stepFrame(true),
       "+": () => zoom(0.6, state.now), "-": () => zoom(1 / 0.6, state.now),
@@ -553,7 +556,7 @@ function prepare() {
     }
   });
   // A lesson's links to instants: the view follows if the instant is in the window.
-  for (const link of document.querySelectorAll("#lesson a[data-ns]")) {
+  for (const link of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("#lesson a[data-ns]"))) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
       play(false);

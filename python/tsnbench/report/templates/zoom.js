@@ -1,7 +1,7 @@
 // Figures can be zoomed where scripts may run; the printed page shows each figure as a whole.
 "use strict";
 const KEYS = "Ctrl and wheel, or + and -; drag or arrows move, Home shows all";
-for (const svg of document.querySelectorAll("figure .chart")) {
+for (const svg of /** @type {NodeListOf<SVGSVGElement>} */ (document.querySelectorAll("figure .chart"))) {
   const whole = svg.getAttribute("viewBox").split(" ").map(Number);
   const pane = svg.parentElement;
   let box = [...whole];
