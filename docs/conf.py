@@ -7,6 +7,7 @@ same relative links work in both. What is not a page of the documentation is lef
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 from docutils import nodes
@@ -15,6 +16,10 @@ from sphinx.application import Sphinx
 
 import tsnbench
 
+sys.path.insert(0, str(Path(__file__).parent))
+import players
+
+MECHANISMS = "docs/mechanisms"
 # Where notebooks find what is stored beside them.
 os.environ["TSNBENCH_DOCS"] = str(Path(__file__).parent)
 
@@ -70,5 +75,29 @@ def leave_folders(app: Sphinx, document: nodes.document) -> None:
             link.replace_self(link.children)
 
 
+def show_player(app: Sphinx, document: nodes.document) -> None:
+    """The replay of a mechanism's scenario is below its picture."""
+    name = app.env.docname
+    picture = next(iter(document.findall(nodes.image)), None)
+    if Path(name).parent != Path(MECHANISMS) or picture is None:
+        return
+    section = picture.parent.parent
+    # After the picture and its words.
+    place = section.index(picture.parent) + 2
+    section.insert(place, nodes.raw("", players.frame(Path(name).name), format="html"))
+
+
+def write_players(app: Sphinx, exception: Exception | None) -> None:
+    """The files of the players, beside the built pages."""
+    if exception is not None or app.builder.name != "html":
+        return
+    for page in sorted(Path(app.srcdir, MECHANISMS).glob("*.md")):
+        if page.stem != "README":
+            target = Path(app.outdir, MECHANISMS, page.stem + players.ENDING)
+            players.write(page, target)
+
+
 def setup(app: Sphinx) -> None:
     app.connect("doctree-read", leave_folders)
+    app.connect("doctree-read", show_player)
+    app.connect("build-finished", write_players)
