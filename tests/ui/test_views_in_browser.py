@@ -155,13 +155,9 @@ def test_runs_of_two_files_show_how_their_texts_differ(page: Page, server: Serve
     )
     tsnbench("run", "other.yaml", "--into", "other", cwd=server.folder)
     page.goto(page.url.partition("#")[0] + "#" + urlencode({"compare": f"{runs[0]}|other"}))
-    found = page.locator(".difference")
-    expect(found.locator(".removed")).to_have_text(
-        [re.compile("^- name: swept"), re.compile("500 us, 250 us")]
-    )
-    expect(found.locator(".added")).to_have_text(
-        [re.compile(r"^\+ name: other"), re.compile("period: 250 us")]
-    )
+    found = page.locator(".side-by-side")
+    expect(found.locator(".removed")).to_have_text([re.compile("^name: swept"), re.compile("500 us, 250 us")])
+    expect(found.locator(".added")).to_have_text([re.compile("^name: other"), re.compile("period: 250 us")])
     for canvas, ready in (("#chart-runs-delay", "1"), ("#chart-runs", "yes")):
         expect(page.locator(canvas)).to_have_attribute("data-ready", ready)
     assert drawn(page, "#chart-runs-delay") == drawn(page, "#chart-runs") == 2
