@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tsnbench.errors import InputError
 from tsnbench.plan.bounds import bounds_of
@@ -33,7 +33,7 @@ class Trials:
 
     def __init__(self, plan: Plan, flow: int, released: bool, total_ps: int) -> None:
         self._document, self._flow, self._total = plan.document, flow, total_ps
-        self._key = "release_upper_ps" if released else "upper_ps"
+        self._key: Literal["release_upper_ps", "upper_ps"] = "release_upper_ps" if released else "upper_ps"
         self._known: dict[tuple[str, ...], bool] = {}
         self._left, self._longest = TRIED_S, 0.0
 
