@@ -29,9 +29,7 @@ OBJECTS: dict[str, list[dict[str, Any]]] = {
     "/api/places/two.yaml": [{"text": SCENARIO, "dilate": 1, "lab": ""}],
     "/api/complete/two.yaml": [{"text": SCENARIO, "line": 3, "column": 2}],
     "/api/edit/two.yaml": [EDIT | {"edit": kind} for kind in EDITS],
-    "/api/take-over/two.yaml": [
-        {"text": SCENARIO, "number": 0, "other": "deep/more.yaml", "tags": [], "first": True}
-    ],
+    "/api/merge/two.yaml": [{"text": SCENARIO, "other": "deep/more.yaml"}],
 }
 """By route, complete objects: each value of each is replaced by every other one."""
 TEXTS = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tsnbench.planning.scheduling import engines as module
-from tsnbench.planning.scheduling.engines import may_leave_more, search
+from tsnbench.planning.scheduling.engines import MISSING, NOT_ASKED, may_leave_more, search
 from tsnbench.planning.scheduling.exact.budget import Answer
 from tsnbench.planning.scheduling.exact.conflict import Conflict
 from tsnbench.planning.scheduling.exact.engine import Outcome
@@ -147,7 +147,11 @@ def test_frames_behind_others_are_the_last_try_of_first_fit(
     assert search(wanted(engine=engine), PROBLEM, earlier) == BEHIND
     assert asked.efforts == [("{}", earlier), ('{"share": true}', earlier)]
     Asked(monkeypatch, STUCK, STUCK, here=here)
-    assert search(wanted(engine=engine), PROBLEM) == STUCK
+    found = search(wanted(engine=engine), PROBLEM)
+    # Who wanted the exact engine as well is told that it was not here.
+    missing = [] if engine == "heuristic" else [MISSING]
+    assert found["reasons"] == [*STUCK["reasons"], *missing]
+    assert found["sentences"] == [*STUCK["sentences"], *([NOT_ASKED] if missing else [])]
 
 
 def reason(kind: str, refusal: str) -> Any:

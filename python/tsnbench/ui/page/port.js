@@ -32,6 +32,8 @@ export function choose(chosen, drawing) {
   const pairs = pairsOf(chosen, drawing);
   if (!pairs) return false;
   const found = ports.filter(pairs);
+  // The ports of the text before an edit have other names; its own come with the answer to it.
+  if (found.some((one) => !one.name.includes(drawing.nodes[one.node]?.name))) return false;
   offer(found.length ? found : ports);
   const best = found.find((one) => one.name === wanted) ?? found.find((one) => one.gates) ?? found[0];
   if (!best || best.name === (shown?.port ?? wanted)) return false;
