@@ -85,6 +85,15 @@ def test_only_changes_that_lower_the_bound_are_named(
     assert found[0].get("lowers") == words
 
 
+def test_without_time_no_change_is_named() -> None:
+    parts = parts_of(plan_of(SHARED), "control", within_s=0)
+    assert parts["shares"] == [
+        {key: value for key, value in share.items() if key != "lowers"}
+        for share in parts_of(plan_of(SHARED), "control")["shares"]
+    ]
+    assert not [share for share in parts["shares"] if "lowers" in share]
+
+
 def test_a_stream_without_a_bound_has_its_reason() -> None:
     parts = parts_of(plan_of(SHARED.replace("period: 1 ms", "saturating: true")), "bulk")
     assert parts["total_ps"] is None

@@ -14,8 +14,6 @@ from tsnbench.plan.document import Plan
 if TYPE_CHECKING:
     from tsnbench.plan.types import PlanDocument
 
-TRIED_S = 0.8
-"""Processor time for all trials of one worst case: what is not tried is not named."""
 LEAST = 64
 """Octets of the smallest frame."""
 Change = Callable[["PlanDocument"], None]
@@ -29,13 +27,14 @@ class Trials:
         flow: the number of the flow among those of :func:`~tsnbench.plan.bounds.bounds_of`.
         released: whether the delay begins at the release.
         total_ps: the flow's worst case now, ps.
+        within_s: seconds for all trials: what is not tried is not named.
     """
 
-    def __init__(self, plan: Plan, flow: int, released: bool, total_ps: int) -> None:
+    def __init__(self, plan: Plan, flow: int, released: bool, total_ps: int, within_s: float) -> None:
         self._document, self._flow, self._total = plan.document, flow, total_ps
         self._key: Literal["release_upper_ps", "upper_ps"] = "release_upper_ps" if released else "upper_ps"
         self._known: dict[tuple[str, ...], bool] = {}
-        self._left, self._longest = TRIED_S, 0.0
+        self._left, self._longest = within_s, 0.0
 
     def lowers(self, cause: str, stream: int, port: str, traffic_class: int, others: list[str]) -> str | None:
         """The changes that lower the share of a cause at a port, in words; None if none of them does.
@@ -45,7 +44,7 @@ class Trials:
         found = []
         for words, key, change in _changes(self._document, cause, stream, port, traffic_class, others):
             if key not in self._known:
-                if self._left < self._longest:
+                if self._left <= self._longest:
                     continue
                 self._known[key] = self._try(change)
             if self._known[key]:

@@ -7,6 +7,7 @@ one, gates, shapers. Each fall of the bound is the share of one cause, so the sh
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from tsnbench import _native, quantities
@@ -104,7 +105,13 @@ NEEDED = {"processing", "transmission", "propagation"}
 """Causes that a frame has in any case."""
 
 
-def parts_of(plan: Plan, stream: str, listener: str | None = None, start: Start | None = None) -> Parts:
+def parts_of(
+    plan: Plan,
+    stream: str,
+    listener: str | None = None,
+    start: Start | None = None,
+    within_s: float = math.inf,
+) -> Parts:
     """What the worst case of a stream is made of.
 
     Args:
@@ -113,6 +120,8 @@ def parts_of(plan: Plan, stream: str, listener: str | None = None, start: Start 
         listener: the name of a listener; the slowest one by default.
         start: where the delay begins: at the talker's stamp, or at the release; as the first requirement of
             the stream's delay measures it by default, or at the stamp.
+        within_s: seconds in which changes that may lower the largest shares are tried; what is not tried is
+            not named. Without a limit, equal Plans give equal parts.
 
     Raises:
         InputError: the Plan has no such stream, or the stream no such listener.
@@ -151,14 +160,20 @@ def parts_of(plan: Plan, stream: str, listener: str | None = None, start: Start 
         parts["shares"] = _analysed(document, found, whole)
     else:
         parts["shares"] = _planned(document, found, released, total)
-    trials = Trials(plan, flows.index(flow), released, total)
-    classes = {hop["port"]: hop["class"] for hop in found["hops"]}
+    _name_what_lowers(
+        parts, Trials(plan, flows.index(flow), released, total, within_s), number, found["hops"]
+    )
+    return parts
+
+
+def _name_what_lowers(parts: Parts, trials: Trials, stream: int, hops: list[_Hop]) -> None:
+    """Notes at the largest shares the changes that lower them."""
+    classes = {hop["port"]: hop["class"] for hop in hops}
     for share in sorted(parts["shares"], key=lambda share: -share["ps"])[:MOST_TRIED]:
         port = share.get("port", "")
-        words = trials.lowers(share["cause"], number, port, classes.get(port, 0), share.get("streams", []))
+        words = trials.lowers(share["cause"], stream, port, classes.get(port, 0), share.get("streams", []))
         if words:
             share["lowers"] = words
-    return parts
 
 
 def _usual_start(document: PlanDocument, stream: int) -> Start:

@@ -12,6 +12,8 @@ from tsnbench.ui.live.numbers import first_problem, streams_of
 
 STARTS: dict[str, Start] = {"delay": "stamp", "delay from release": "release"}
 """Where the delay of a requirement begins."""
+TRIED_S = 0.8
+"""Seconds in which changes are tried: who types does not wait for them."""
 
 
 class Explained(TypedDict):
@@ -37,8 +39,9 @@ def explained(text: str, file: str, stream: str = "") -> Explained:
         own = next((one for one in streams_of(plan)[0] if one["name"] == stream), None)
         row = own["requirements"][0] if own and own["requirements"] else None
         if row is None or row["requirement"] not in STARTS:
-            return {"parts": parts_of(plan, stream), "reason": ""}
-        return {"parts": parts_of(plan, stream, row["listener"], STARTS[row["requirement"]]), "reason": ""}
+            return {"parts": parts_of(plan, stream, within_s=TRIED_S), "reason": ""}
+        start = STARTS[row["requirement"]]
+        return {"parts": parts_of(plan, stream, row["listener"], start, TRIED_S), "reason": ""}
     except InputError as error:
         return without_parts(first_problem(error))
 
