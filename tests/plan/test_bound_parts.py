@@ -85,8 +85,11 @@ def test_only_changes_that_lower_the_bound_are_named(
     assert found[0].get("lowers") == words
 
 
-def test_without_time_no_change_is_named() -> None:
+def test_without_time_and_of_many_flows_no_change_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = parts_of(plan_of(SHARED), "control", within_s=0)
+    with monkeypatch.context() as patched:
+        patched.setattr("tsnbench.plan.bounds.parts.MOST_FLOWS", 1)
+        assert parts_of(plan_of(SHARED), "control") == parts
     assert parts["shares"] == [
         {key: value for key, value in share.items() if key != "lowers"}
         for share in parts_of(plan_of(SHARED), "control")["shares"]

@@ -25,6 +25,8 @@ FORMAT = "tsnbench-bound-parts/1"
 Start = Literal["stamp", "release"]
 MOST_TRIED = 4
 """The largest shares, for which changes of the Plan are tried."""
+MOST_FLOWS = 300
+"""Flows of a Plan whose changes are tried: each trial analyses the whole Plan anew."""
 
 
 class Share(TypedDict):
@@ -120,8 +122,8 @@ def parts_of(
         listener: the name of a listener; the slowest one by default.
         start: where the delay begins: at the talker's stamp, or at the release; as the first requirement of
             the stream's delay measures it by default, or at the stamp.
-        within_s: seconds in which changes that may lower the largest shares are tried; what is not tried is
-            not named. Without a limit, equal Plans give equal parts.
+        within_s: seconds in which changes that may lower the largest shares are tried, in Plans of at most
+            300 flows; what is not tried is not named. Without a limit, equal Plans give equal parts.
 
     Raises:
         InputError: the Plan has no such stream, or the stream no such listener.
