@@ -162,9 +162,9 @@ def parts_of(
         parts["shares"] = _analysed(document, found, whole)
     else:
         parts["shares"] = _planned(document, found, released, total)
-    _name_what_lowers(
-        parts, Trials(plan, flows.index(flow), released, total, within_s), number, found["hops"]
-    )
+    if len(flows) <= MOST_FLOWS:
+        trials = Trials(plan, flows.index(flow), released, total, within_s)
+        _name_what_lowers(parts, trials, number, found["hops"])
     return parts
 
 
