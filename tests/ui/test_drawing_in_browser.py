@@ -122,6 +122,26 @@ def test_a_node_is_chosen_renamed_and_dragged(page: Page, server: Server) -> Non
     layout.unlink()
 
 
+def test_a_node_that_is_dragged_stays_under_the_pointer_when_the_text_changes(
+    page: Page, server: Server
+) -> None:
+    node = page.get_by_role("button", name="station one")
+    node.hover(position={"x": 12, "y": 12})
+    box = node.bounding_box()
+    assert box is not None
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 40, steps=4)
+    # A node before it: all have other numbers now.
+    page.locator("#text").fill(SCENARIO.replace("bridge b: {}", "bridge a: {}\n  bridge b: {}"))
+    expect(page.locator(".node")).to_have_count(4)
+    page.mouse.move(box["x"] + 70, box["y"] + 50, steps=4)
+    with page.expect_response(lambda answer: "/api/layout/" in answer.url and answer.request.method == "PUT"):
+        page.mouse.up()
+    layout = server.folder / "two.layout.json"
+    assert list(json.loads(layout.read_text())["nodes"]) == ["one"]
+    layout.unlink()
+
+
 def test_a_mistake_is_underlined_and_its_hint_is_one_key(page: Page) -> None:
     page.locator("#text").fill(SCENARIO.replace("500 us", "500"))
     mark = page.locator(".below .mark.bad")

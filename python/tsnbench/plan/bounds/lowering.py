@@ -89,9 +89,14 @@ def _smaller(document: PlanDocument, names: list[str]) -> None:
         if not {one["name"], one["group"]}.intersection(names):
             continue
         if size["kind"] == "frame":
-            size["octets"] = max(LEAST, size["octets"] * 3 // 4)
+            size["octets"] = _shorter(size["octets"])
         else:
-            size["octets"] = [max(LEAST, octets * 3 // 4) for octets in size["octets"]]
+            size["octets"] = [_shorter(octets) for octets in size["octets"]]
+
+
+def _shorter(octets: int) -> int:
+    # A data unit may have fewer octets than the smallest frame already.
+    return min(octets, max(LEAST, octets * 3 // 4))
 
 
 def _raised(document: PlanDocument, stream: int, port: str, traffic_class: int) -> None:
