@@ -33,6 +33,8 @@ def test_differences_are_taken_over_by_keyboard_and_undone(page: Page, server: S
     expect(page.locator("#name")).to_have_text("other.yaml")
     page.reload()
     expect(page.locator("#merge-with option", has_text="swept.yaml")).to_have_count(1)
+    # A text is not merged with itself.
+    expect(page.locator("#merge-with option", has_text="other.yaml")).to_have_attribute("hidden", "")
     page.locator("#merge-with").select_option("swept.yaml")
     merge = page.get_by_role("region", name="Merge")
     expect(merge.get_by_role("status")).to_have_text("2 differences")

@@ -101,8 +101,8 @@ pub(crate) fn of(port: &Port, wrong: &[Wrong<'_>], clock: Option<&GateClock>) ->
     (0..spans.len()).map(each).collect()
 }
 
-/// The lists with another one for some time; none if that changes. The port guards as it does by its own list. By a clock, both lists may be in
-/// force around the instants of the change.
+/// The lists with another one for some time; none if that changes. The port guards as it does by its own list. By a
+/// clock, both lists may be in force around the instants of the change.
 fn replaced(
     spans: Vec<Span>,
     wrong: &Wrong<'_>,

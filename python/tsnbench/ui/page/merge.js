@@ -20,6 +20,11 @@ export function start(own, name) {
 export function offer(names) {
   const options = names.map((name) => make("option", { value: name, text: name }));
   at("merge-with").replaceChildren(make("option", { value: "", text: "Merge with …" }), ...options);
+  withoutOwn();
+}
+
+function withoutOwn() {
+  for (const one of at("merge-with").options) one.hidden = one.value !== "" && one.value === scenario?.();
 }
 
 export async function show(wanted) {
@@ -28,6 +33,7 @@ export async function show(wanted) {
   at("merge").hidden = other === "";
   at("text").tabIndex = other ? -1 : 0;
   text = null;
+  withoutOwn();
   if (other) await draw(0);
 }
 
