@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 72
@@ -11,6 +14,7 @@ SINCE = "f0f6b83a"
 """The last commit that is not judged."""
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_subjects_are_short() -> None:
     """A clone without the history has its last commit alone."""
     for commits in ([f"{SINCE}..HEAD"], ["-1"]):

@@ -83,7 +83,7 @@ class Cluster:
         program = UNPACKED / "usr/bin" / words[0]
         command = [str(program) if program.exists() else str(words[0]), *map(str, words[1:])]
         done = subprocess.run(
-            ["nsenter", "--target", str(self.first), "--mount", "--net", "--uts", "--ipc", "--pid",
+            ["nsenter", "--target", str(self.first), "--mount", "--root", "--net", "--uts", "--ipc", "--pid",
              f"--wd={cwd or self.work}", *command],
             env=_environment(self.work), capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
