@@ -45,8 +45,9 @@ streams:
 """
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that share a lab, so that one process takes them."""
+    """Mark the tests that share a lab, so that one process takes them (before pytest-xdist looks)."""
     for item in items:
         own = {"rig", "there"} & {*getattr(item, "fixturenames", ())}
         if own and item.path.parent == Path(__file__).parent:

@@ -133,7 +133,7 @@ def guest(tmp_path_factory: pytest.TempPathFactory) -> Guest:
 
 
 def grouped(items: list[pytest.Item]) -> None:
-    """Mark the tests that share the guest, so that one process takes them."""
+    """Mark the tests that share the guest, so that one process takes them (before pytest-xdist looks)."""
     for item in items:
         shares = "guest" in getattr(item, "fixturenames", ())
         if shares and item.get_closest_marker("xdist_group") is None:

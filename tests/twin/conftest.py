@@ -9,5 +9,6 @@ from support.guest_runs import grouped, guest
 __all__ = ["guest"]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     grouped(items)
