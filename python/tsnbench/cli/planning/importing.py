@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +11,11 @@ import typer
 
 from tsnbench import foreign
 from tsnbench.cli.console.new_file import write_new
-from tsnbench.cli.console.options import option
+from tsnbench.cli.console.options import option, setting
 from tsnbench.cli.console.output import user_errors
 from tsnbench.cli.console.overview import Group
 from tsnbench.errors import InputError
-from tsnbench.exports import trdp_import, tsnkit_import
+from tsnbench.exports import inet_import, trdp_import, tsnkit_import
 from tsnbench.exports.engine import experiment as experiment_of_engine
 from tsnbench.exports.engine import files
 from tsnbench.foreign_files import recognise
@@ -90,3 +91,44 @@ def engine(
     with user_errors():
         texts = {name: foreign.read_text(folder / name, files.LARGEST_FILE) for name in files.FILES}
         sys.stdout.write(experiment_of_engine.scenario(texts, experiment))
+
+
+@app.command("inet")
+def inet(
+    file: Annotated[
+        Path, typer.Argument(help="The omnetpp.ini; NED files are beside it.", show_default=False)
+    ],
+    config: Annotated[
+        str | None,
+        option("NAME", "Name of the configuration; needed if there are several.", "--config", "-c"),
+    ] = None,
+    run: Annotated[int, setting("N", "Number of the run, for iteration variables.", "--run", "-r")] = 0,
+    into: Annotated[
+        Path | None, option("DIR", "Write the scenario and its recordings into this folder.")
+    ] = None,
+    library: Annotated[
+        Path | None,
+        option("DIR", "Folder of INET, for networks of its library; by default INET_ROOT.", "--inet"),
+    ] = None,
+    ned: Annotated[
+        list[Path] | None, option("DIR", "A further folder with NED files; may be repeated.")
+    ] = None,
+) -> None:
+    """Print a scenario from a model of OMNeT++ and INET."""
+    with user_errors():
+        root = library or (Path(os.environ["INET_ROOT"]) if os.environ.get("INET_ROOT") else None)
+        made = inet_import.scenario(file, config, run, root, ned or [])
+        if into is None and made.files:
+            raise InputError(
+                f"{file}: expected the option --into, because intervals of the model become recordings, "
+                f"found none: {', '.join(list(made.files)[:4])}"
+                "\n  hint: add --into DIR"
+            )
+        if into is None:
+            sys.stdout.write(made.text)
+            return
+        files = {"scenario.yaml": made.text, **made.files}
+        for name, text in files.items():
+            if not _is_same(into / name, text.encode()):
+                write_new(into / name, text, "hint: name another folder with --into, or remove this file")
+        print(into / "scenario.yaml")

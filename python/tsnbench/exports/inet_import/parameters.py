@@ -1,0 +1,209 @@
+"""The parameters of modules: for a path, the line of the ini file or of a NED file that sets it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tsnbench.exports.inet_import.expressions import (
+    Node,
+    Quantity,
+    Scope,
+    Value,
+    VaryingError,
+    evaluate,
+    parse,
+    quantity,
+    wrong,
+)
+from tsnbench.exports.inet_import.ini import Entry
+from tsnbench.exports.inet_import.ned import Assigned
+from tsnbench.exports.inet_import.patterns import last_name, pattern
+
+DEEPEST = 30
+"""How many parameters a parameter may lead to."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The value of a parameter, and where it stands."""
+
+    path: str
+    node: Node
+    text: str
+    place: str
+    entry: Entry | None
+
+
+class Parameters:
+    """Every parameter of a network, looked up by its path.
+
+    As in OMNeT++, the first key that matches wins, a value in NED wins over the ini file, and the ini file
+    over a default in NED.
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = list(entries)
+        self._by_name: dict[str, list[Entry]] = {}
+        self._wild: list[Entry] = []
+        self._order = {id(one): number for number, one in enumerate(self.entries)}
+        for one in self.entries:
+            if "." not in one.key:
+                continue
+            name = last_name(one.key)
+            (self._wild if name is None else self._by_name.setdefault(name, [])).append(one)
+        self._ned: dict[str, list[tuple[str, Assigned, str]]] = {}
+        self._ned_wild: list[tuple[str, Assigned, str]] = []
+        self._parsed: dict[int, Node] = {}
+        self._depth = 0
+
+    def declare(self, prefix: str, assigned: Iterable[Assigned], file: str) -> None:
+        """Values from NED for the modules below a path; those that are declared first win."""
+        for one in assigned:
+            whole = f"{prefix}.{one.pattern}"
+            name = last_name(whole)
+            row = (whole, one, file)
+            (self._ned_wild if name is None else self._ned.setdefault(name, [])).append(row)
+
+    def _matching(self, path: str) -> Iterator[Entry]:
+        name = path.rpartition(".")[2]
+        found = self._by_name.get(name, [])
+        if self._wild:
+            found = sorted((*found, *self._wild), key=lambda one: self._order[id(one)])
+        return (one for one in found if pattern(one.key).matches(path))
+
+    def setting(self, path: str) -> Setting | None:
+        """What sets a parameter; None if nothing does. All keys that match are taken, not only the first."""
+        name = path.rpartition(".")[2]
+        given = next(
+            (row for row in (*self._ned.get(name, []), *self._ned_wild) if pattern(row[0]).matches(path)),
+            None,
+        )
+        ini = list(self._matching(path))
+        for one in ini:
+            one.used = True
+        if ini and (given is None or given[1].is_default):
+            one = ini[0]
+            if one.value in ("default", "ask"):
+                ini = []
+            else:
+                return Setting(path, self._node(one), one.value, one.place, one)
+        if given is None:
+            return None
+        return Setting(path, given[1].value, given[1].pattern, f"{given[2]}:{given[1].line}", None)
+
+    def _node(self, entry: Entry) -> Node:
+        if id(entry) not in self._parsed:
+            self._parsed[id(entry)] = parse(entry.value, entry.file, entry.line)
+        return self._parsed[id(entry)]
+
+    def name(self, module: str, name: str) -> Value:
+        """The value of a name in an expression of a module.
+
+        Raises:
+            ValueError: there is no such parameter.
+        """
+        for word in ("this.", "parent."):
+            if name.startswith(word):
+                up = module.rpartition(".")[0] if word == "parent." else module
+                return self.name(up, name.removeprefix(word))
+        found = self.setting(f"{module}.{name}")
+        if found is None or self._depth > DEEPEST:
+            raise ValueError(f"the parameter {name}")
+        self._depth += 1
+        try:
+            return evaluate(found.node, self.scope(found))
+        finally:
+            self._depth -= 1
+
+    def scope(
+        self, setting: Setting, now: Fraction | None = None, draw: random.Random | None = None
+    ) -> Scope:
+        """The names, and the time and random values if they are given, of a parameter's expression."""
+        module = setting.path.rpartition(".")[0]
+        return Scope(lambda name: self.name(module, name), now, draw)
+
+    def value(self, setting: Setting) -> Value:
+        """The one value of a parameter.
+
+        Raises:
+            VaryingError: it has several.
+            ContentError: it cannot be evaluated; the message has the line.
+        """
+        try:
+            return evaluate(setting.node, self.scope(setting))
+        except (ValueError, OverflowError) as error:
+            raise self.wrong(setting, error) from None
+
+    def wrong(self, setting: Setting, error: Exception) -> Exception:
+        """An error of a value with its line."""
+        file, _, line = setting.place.rpartition(":")
+        return wrong(file, int(line), setting.path.rpartition(".")[2], error, setting.text)
+
+    def get(self, path: str, default: Value = None) -> Value:
+        """The value of a parameter, or the default; for values that vary, too."""
+        found = self.setting(path)
+        if found is None:
+            return default
+        try:
+            return self.value(found)
+        except VaryingError:
+            return default
+
+    def number(self, path: str, unit: str) -> Fraction | None:
+        """A parameter as a number of units; None if it is not set.
+
+        Raises:
+            ContentError: it is no such number.
+        """
+        found = self.setting(path)
+        if found is None:
+            return None
+        try:
+            return quantity(self.value(found)).to(unit)
+        except VaryingError:
+            raise self.wrong(found, ValueError("it varies")) from None
+        except ValueError as error:
+            raise self.wrong(found, error) from None
+
+    def whole(self, path: str, default: int) -> int:
+        """A parameter as a whole number without a unit."""
+        found = self.number(path, "")
+        return default if found is None else int(found)
+
+    def text(self, path: str, default: str = "") -> str:
+        """A parameter as a text."""
+        found = self.get(path)
+        return found if isinstance(found, str) else default
+
+    def flag(self, path: str, default: bool = False) -> bool:
+        """A parameter that is true or false."""
+        found = self.get(path)
+        return found if isinstance(found, bool) else default
+
+    def rows(self, path: str) -> list[dict[str, Value]]:
+        """A parameter that is a list of mappings."""
+        found = self.get(path)
+        return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+    def quantities(self, path: str, unit: str) -> list[Fraction]:
+        """A parameter that is a list of numbers with a unit."""
+        setting = self.setting(path)
+        found = self.get(path)
+        if setting is None or not isinstance(found, list):
+            return []
+        try:
+            return [quantity(one).to(unit) for one in found]
+        except ValueError as error:
+            raise self.wrong(setting, error) from None
+
+
+def of_row(row: dict[str, Value], key: str, unit: str = "") -> Fraction | None:
+    """A number of a mapping; None if it is missing or no such number."""
+    value = row.get(key)
+    try:
+        return value.to(unit) if isinstance(value, Quantity) else None
+    except ValueError:
+        return None
